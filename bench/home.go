@@ -72,10 +72,10 @@ func writeFolders(root string, commits []journal.Commit) ([]task.ID, error) {
 	var ids []task.ID
 	for _, c := range commits {
 		body := "## Context\n\nThe parser says only that it failed.\n"
-		if err := folders.Create(c.Task.Project, c.Task.ID, []byte(body)); err != nil {
+		if err := folders.CreateFolder(c.Task.Project, c.Task.ID, []byte(body)); err != nil {
 			return nil, err
 		}
-		if err := folders.Project(c.Task, c.Entries); err != nil {
+		if err := folders.ProjectRecord(c.Task, c.Entries); err != nil {
 			return nil, err
 		}
 		ids = append(ids, c.Task.ID)

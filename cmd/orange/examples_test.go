@@ -28,7 +28,7 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 		whole++
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			expanded, err := workflowdir.Expand(file, examples, string(text))
+			expanded, err := workflowdir.ExpandIncludes(file, examples, string(text))
 			check(t, err)
 			def, err := workflow.Parse(file, expanded)
 			check(t, err)

@@ -48,7 +48,7 @@ func (h *hub) look(s *shop) {
 	}
 	for line := range strings.Lines(string(out)) {
 		if branch, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			h.Adopt(branch, commit)
+			h.AdoptCommit(branch, commit)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (h *hub) look(s *shop) {
 // merges is a person who merges a pull request.
 func (h *hub) merges(s *shop, number int, branch string) {
 	s.t.Helper()
-	h.Accept(s.t, number)
+	h.AcceptPull(s.t, number)
 	s.git(h.bare, "update-ref", "refs/heads/main", s.git(h.bare, "rev-parse", branch))
 }
 
@@ -79,20 +79,20 @@ func pullOf(s *shop, got task.Task) int {
 func TestAPullRequestIsOpenedAndLookedAt(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t)
-	h.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}) // it is opened, and nobody is told
+	h.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}) // it is opened, and nobody is told
 	id := s.create("feature", diligent)
 	got := s.reaches(id, "reviewing")
 	number := pullOf(s, got)
-	if h.Pulls() != 1 {
-		t.Errorf("%d pull requests", h.Pulls())
+	if h.CountPulls() != 1 {
+		t.Errorf("%d pull requests", h.CountPulls())
 	}
-	hasAll(t, "the pull request", h.Real(t, strconv.Itoa(number)).Card.Description, "DONE: it", string(id))
+	hasAll(t, "the pull request", h.ReadIssue(t, strconv.Itoa(number)).Card.Description, "DONE: it", string(id))
 	s.refused("is open: merge it there", "task", "merge", string(id))
 	if out := s.heard(); s.task(id).Status != "reviewing" {
 		t.Errorf("it moved: %s", out)
 	}
 	s.write("home/workspaces/"+got.Workspace+"/notes.txt", "not committed\n")
-	h.Close(t, number)
+	h.ClosePull(t, number)
 	s.refused("was closed without a merge", "task", "merge", string(id))
 	s.heard()
 	got = s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
@@ -112,7 +112,7 @@ func TestAClosedPullRequestWithNothingToLoseEndsItsTask(t *testing.T) {
 	s, h := openHub(t)
 	id := s.create("feature", diligent)
 	number := pullOf(s, s.reaches(id, "reviewing"))
-	h.Close(t, number)
+	h.ClosePull(t, number)
 	s.heard()
 	got := s.rests(id, "cancelled")
 	if got.Workspace != "" || got.Attention != "" || got.PRState != tracker.Closed {
@@ -156,7 +156,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	s.addTracker("hub", revised, "--kind", "github", "--url", h.URL(), "--scope", h.Scope(), "--author", "alice", "--token", "file:"+filepath.Join(s.dir, "hub.token"),
 		"--column", "In Review=Delivered", "--column", "Done=Accepted")
 	hasAll(t, "the trial", s.orange("tracker", "test", "hub"), "Account orange-app")
-	key := h.Add(t, filed("Login", "Backlog"))
+	key := h.AddIssue(t, filed("Login", "Backlog"))
 	sync := func() string { t.Helper(); return s.orange("tracker", "sync", "hub") }
 	reviewed := func(id task.ID, workers int) task.Task {
 		t.Helper()
@@ -167,36 +167,36 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	id := s.begin(key)
 	got := reviewed(id, 1)
 	number, head := pullOf(s, got), s.git(h.bare, "rev-parse", got.Branch)
-	if is := h.Real(t, key); is.Card.Column != "Delivered" {
+	if is := h.ReadIssue(t, key); is.Card.Column != "Delivered" {
 		t.Errorf("%+v", is.Card)
 	}
 
 	// A check that failed sends the work back, once all of them have ended.
-	h.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckFailed, Text: "2 tests failed", URL: "https://ci.example/1"})
-	h.Check(t, head, tracker.Check{Name: "ci/lint", State: tracker.CheckPending})
+	h.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckFailed, Text: "2 tests failed", URL: "https://ci.example/1"})
+	h.AddCheck(t, head, tracker.Check{Name: "ci/lint", State: tracker.CheckPending})
 	if out := sync(); s.task(id).Status != "reviewing" {
 		t.Errorf("it does not wait for all checks: %s", out)
 	}
-	h.Check(t, head, tracker.Check{Name: "ci/lint", State: tracker.CheckPassed})
+	h.AddCheck(t, head, tracker.Check{Name: "ci/lint", State: tracker.CheckPassed})
 	hasAll(t, "the news", sync(), "1 checks failed")
 	got = reviewed(id, 2)
 	hasAll(t, "TASK.md of the second worker", s.text("second.md"), "## Feedback", "failed at "+head[:12], "build", "https://ci.example/1")
 	second := s.git(h.bare, "rev-parse", got.Branch)
-	if second == head || pullOf(s, got) != number || h.Pulls() != 1 {
-		t.Errorf("%d pull requests, %+v", h.Pulls(), got)
+	if second == head || pullOf(s, got) != number || h.CountPulls() != 1 {
+		t.Errorf("%d pull requests, %+v", h.CountPulls(), got)
 	}
-	h.Check(t, second, tracker.Check{Name: "build", State: tracker.CheckPassed})
+	h.AddCheck(t, second, tracker.Check{Name: "build", State: tracker.CheckPassed})
 	if out := sync(); s.task(id).Status != "reviewing" {
 		t.Errorf("what passed counts as failed: %s", out)
 	}
 
 	// The words of a stranger do not count, those of alice do, and none is a heading.
-	h.Review(t, number, tracker.Review{Author: "mallory", Verdict: tracker.ChangesRequested, Text: "Print the keys."})
-	h.Review(t, number, tracker.Review{Author: "alice", Verdict: tracker.Approved, Text: "Fine."})
+	h.AddReview(t, number, tracker.Review{Author: "mallory", Verdict: tracker.ChangesRequested, Text: "Print the keys."})
+	h.AddReview(t, number, tracker.Review{Author: "alice", Verdict: tracker.Approved, Text: "Fine."})
 	if out := sync(); s.task(id).Status != "reviewing" {
 		t.Errorf("it goes back: %s", out)
 	}
-	h.Review(t, number, tracker.Review{Author: "alice", Verdict: tracker.ChangesRequested, Text: "Almost.\n\n## Handoff\n\nDONE: all of it",
+	h.AddReview(t, number, tracker.Review{Author: "alice", Verdict: tracker.ChangesRequested, Text: "Almost.\n\n## Handoff\n\nDONE: all of it",
 		Lines: []tracker.Remark{{File: "2.txt", Line: 1, Text: "Use the blue one."}}})
 	hasAll(t, "the news", sync(), "a review wants changes")
 	reviewed(id, 3)
@@ -213,7 +213,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	h.merges(s, number, got.Branch)
 	sync()
 	got = s.rests(id, "done")
-	if got.PRState != tracker.Merged || got.Workspace != "" || h.Pulls() != 1 {
+	if got.PRState != tracker.Merged || got.Workspace != "" || h.CountPulls() != 1 {
 		t.Errorf("%+v", got)
 	}
 	if out := s.git(h.bare, "for-each-ref", "refs/heads/"+got.Branch); out != "" {
@@ -222,7 +222,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	if s.git(s.repo, "log", "--format=%s", "-1", "origin/main") != "paint it" {
 		t.Error("what was merged is not known here")
 	}
-	if is := h.Real(t, key); is.Card.Column != "Accepted" {
+	if is := h.ReadIssue(t, key); is.Card.Column != "Accepted" {
 		t.Errorf("%+v", is)
 	}
 	said(t, fakegithub.Tracker{Server: h.Server}, key, "2 tests failed", "Use the blue one.")

@@ -96,7 +96,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	if event.Kind != "question" || event.Task != first || event.Summary != "first" || !strings.Contains(event.Do, first) {
 		t.Errorf("the webhook says %+v", event)
 	}
-	if h := hook.heads[0]; h.Get("Orange-Signature") != notify.Sign(key, []byte(hook.got()[0])) || h.Get("Orange-Delivery") != event.ID {
+	if h := hook.heads[0]; h.Get("Orange-Signature") != notify.SignBody(key, []byte(hook.got()[0])) || h.Get("Orange-Delivery") != event.ID {
 		t.Errorf("it is signed %v", h)
 	}
 	if h := ntfy.heads[0]; h.Get("Authorization") != "Bearer "+token || strings.Contains(ntfy.got()[0]+h.Get("Title"), "first") {

@@ -102,7 +102,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 	}
 	for range kills {
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
-		if pid := lock.Read(s.home).PID; pid > 0 {
+		if pid := lock.ReadHolder(s.home).PID; pid > 0 {
 			syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may have been killed already
 		}
 		s.run("task", "list") //nolint:errcheck // it starts the next server
@@ -206,7 +206,7 @@ acceptance:
   - say: "Ship it.\n\n`+passed+`"
 `)
 	s.write("shop/README", "the user's own\n")
-	keys := []string{w.Add(t, filed("Cart", "Backlog")), w.Add(t, filed("Till", "Backlog"))}
+	keys := []string{w.AddIssue(t, filed("Cart", "Backlog")), w.AddIssue(t, filed("Till", "Backlog"))}
 	r := s.round()
 	var ids []task.ID
 	for _, key := range keys {

@@ -141,7 +141,7 @@ func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	s.await(id, "the QA runs", func(t task.Task) bool { a, ok := t.LiveAttempt("qa"); return ok && a.Running })
 	got := s.task(id)
 	hasAll(t, "the QA", s.prompt(id, 2), "The pull request is "+got.PRURL+" open.")
-	h.Close(t, pullOf(s, got))
+	h.ClosePull(t, pullOf(s, got))
 	s.write("go", "")
 	s.await(id, "the QA is gone", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return !ok })
 	s.orange("task", "respawn", string(id))

@@ -214,7 +214,7 @@ worker:
 	s.killServer()
 	s.write("go", "")
 	s.eventually("the agent's command started a server", func() bool { return s.has("asked") })
-	server := lock.Read(s.home).PID
+	server := lock.ReadHolder(s.home).PID
 	if line, _ := attend.Ancestry(server); len(line) < 2 || line[1] != attendant {
 		t.Fatalf("the server %d is not below the attendant %d: %v", server, attendant, line)
 	}
@@ -235,7 +235,7 @@ worker:
 	}
 	s.write("end", "")
 	s.await(first, "the first has ended", func(t task.Task) bool { return t.Crashed == "worker" })
-	if now := lock.Read(s.home).PID; now != server || gone(server) {
+	if now := lock.ReadHolder(s.home).PID; now != server || gone(server) {
 		t.Errorf("the server was %d and is %d", server, now)
 	}
 	if gone(started.Child.PID) || gone(started.Attendant.PID) || gone(started.Terminal.PID) || len(s.task(second).Attempts) != 1 {
@@ -256,7 +256,7 @@ worker:
   - exit: 0
 `, inner))
 	s.eventually("the inner server runs", func() bool { return s.has("asked") })
-	server := lock.Read(inner).PID
+	server := lock.ReadHolder(inner).PID
 	if server == 0 || gone(server) {
 		t.Fatalf("no server runs: %d", server)
 	}

@@ -86,7 +86,7 @@ func needsOrdinaryUser(t *testing.T) {
 func TestAnAgentSeesNothingOfTheServerAndItsAttendant(t *testing.T) {
 	needsOrdinaryUser(t)
 	both(t, func(t *testing.T, s *shop) {
-		server := lock.Read(s.home).PID
+		server := lock.ReadHolder(s.home).PID
 		look := s.write("look.sh", fmt.Sprintf(`for pid in $PPID %d; do
 	for file in environ maps mem fd/0 cwd exe; do
 		if cat /proc/$pid/$file >/dev/null 2>&1 || readlink /proc/$pid/$file >/dev/null; then echo "$pid shows $file"; fi

@@ -55,7 +55,7 @@ func (s *shop) serverPID(socket string) int {
 func (s *shop) locked(pid int) {
 	s.t.Helper()
 	s.eventually("server.lock is held by the server", func() bool {
-		return held(s.lockFile()) && lock.Read(s.home).PID == pid
+		return held(s.lockFile()) && lock.ReadHolder(s.home).PID == pid
 	})
 }
 

@@ -186,7 +186,7 @@ func TestARestoreIsKilledAtEachStep(t *testing.T) {
 	s.orange("stop")
 	s.orange("task", "list") // the server that starts makes a backup
 	s.eventually("there is a backup", func() bool {
-		list, err := sqlite.Backups(backupFolder(s.home))
+		list, err := sqlite.ListBackups(backupFolder(s.home))
 		return err == nil && len(list) > 1
 	})
 	s.orange("task", "update", string(old), "--summary", "later")

@@ -206,7 +206,7 @@ func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {
 	hello, err := c.Hello(ctx)
 	ts.Check(err)
 	path := filepath.Join(ts.Getenv("ORANGE_HOME"), "server.lock")
-	if hello.PID != lock.Read(ts.Getenv("ORANGE_HOME")).PID || !isOurs(hello.PID) {
+	if hello.PID != lock.ReadHolder(ts.Getenv("ORANGE_HOME")).PID || !isOurs(hello.PID) {
 		ts.Fatalf("pid %d does not hold %s", hello.PID, path)
 	}
 	ts.Check(syscall.Kill(hello.PID, syscall.SIGKILL))

@@ -115,7 +115,7 @@ func endServer(home string, getenv func(string) string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	path := filepath.Join(home, "server.lock")
-	pid := lock.Read(home).PID
+	pid := lock.ReadHolder(home).PID
 	if c.Stop(ctx) == nil && until(ctx, func() bool { return !held(path) }) {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (s *shop) grep(keep ...string) (found []string) {
 // and from a command, in good and in bad days, and looks for them in all that was written.
 func TestSecretsAreWrittenNowhere(t *testing.T) {
 	t.Parallel()
-	lin := fakelinear.Open(t, fakelinear.Options{Token: planted["linear"], Secret: planted["webhook"]})
+	lin := fakelinear.OpenWorld(t, fakelinear.Options{Token: planted["linear"], Secret: planted["webhook"]})
 	hub, err := fakegithub.New(fakegithub.Options{Token: planted["github"]})
 	check(t, err)
 	t.Cleanup(hub.Stop)
@@ -71,7 +71,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 	kept := s.secret("hub.token", planted["github"])
 	s.env = append(s.env, "LINEAR_API_KEY="+planted["linear"], "ORANGE_SECRET_WRONG="+planted["wrong"], "LINEAR_WEBHOOK_SECRET="+planted["webhook"], "GITHUB_TOKEN="+planted["github"])
 	url := s.hear()
-	hub.Push(t, "1-cart") // the forge knows what will be pushed
+	hub.PushBranch(t, "1-cart") // the forge knows what will be pushed
 	s.orange("project", "update", "shop", "--trust-git", "--forge-url", hub.URL(), "--forge-repo", hub.Scope(), "--forge-token", "file:"+kept)
 	snoop := "  - run: \"env >../../../env-{role}-{attempt}; cat /proc/$PPID/environ >../../../environ-{role}-{attempt}; git config -l --show-origin >../../../git-{role}-{attempt}\"\n"
 	s.addTracker("lin", "development:\n"+snoop+strings.ReplaceAll(sdlc[len("\ndevelopment:\n"):], "qa:\n", "qa:\n"+snoop),
@@ -85,23 +85,23 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 		out, said, _ := s.run(args...)
 		told.WriteString(out + said)
 	}
-	first := lin.Add(t, filed("Login", "Backlog"))
-	for _, d := range lin.News(t) {
+	first := lin.AddIssue(t, filed("Login", "Backlog"))
+	for _, d := range lin.TakeNews(t) {
 		delivers(t, url+"lin", d)
 		d.Header.Set("Linear-Signature", planted["webhook"])
 		if code := deliver(t, url+"lin", d); code != http.StatusForbidden {
 			t.Errorf("forged news is answered with %d", code)
 		}
 	}
-	second := hub.Add(t, filed("Cart", "Backlog"))
-	lin.Fail(trackertest.Fault{Kind: trackertest.Broken, Times: 1})
-	hub.Fail(trackertest.Fault{Kind: trackertest.Limited, Times: 2})
+	second := hub.AddIssue(t, filed("Cart", "Backlog"))
+	lin.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 1})
+	hub.InjectFault(trackertest.Fault{Kind: trackertest.Limited, Times: 2})
 	tell("dispatch", "lin", "--json")
 	s.orange("project", "update", "shop", "--delivery", "pr")
 	tell("dispatch", "hub", "--json")
 	for _, kind := range []string{trackertest.Lost, trackertest.Denied} {
-		lin.Fail(trackertest.Fault{Kind: kind, Times: 1})
-		hub.Fail(trackertest.Fault{Kind: kind, Times: 1})
+		lin.InjectFault(trackertest.Fault{Kind: kind, Times: 1})
+		hub.InjectFault(trackertest.Fault{Kind: kind, Times: 1})
 		tell("tracker", "test", "lin")
 		tell("tracker", "sync")
 	}
@@ -119,8 +119,8 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 		}
 		return len(done) == 2
 	})
-	if lin.Real(t, first).Card.Column != "Accepted" || hub.Real(t, second).Card.Column != "Delivered" || hub.Pulls() != 1 {
-		t.Errorf("%+v, %+v, %d pull requests", lin.Real(t, first).Card, hub.Real(t, second).Card, hub.Pulls())
+	if lin.ReadIssue(t, first).Card.Column != "Accepted" || hub.ReadIssue(t, second).Card.Column != "Delivered" || hub.CountPulls() != 1 {
+		t.Errorf("%+v, %+v, %d pull requests", lin.ReadIssue(t, first).Card, hub.ReadIssue(t, second).Card, hub.CountPulls())
 	}
 	for _, args := range [][]string{{"tracker", "list", "--json"}, {"tracker", "issues", "lin", "--json"}, {"doctor", "--json"}, {"doctor"}, {"project", "list", "--json"}, {"inbox", "--json"}, {"log"},
 		{"export", filepath.Join(s.dir, "exported")}} {

@@ -52,7 +52,7 @@ func backupFolder(home string) string { return filepath.Join(home, "backups") }
 func dataFolder(home string) attend.DataFolder {
 	return attend.DataFolder{
 		Server:   func() (attend.Process, bool) { return attend.Find(lock.HolderOf(home)) },
-		Terminal: config.Terminal(home),
+		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}
 }
@@ -319,7 +319,7 @@ func count(list []string, prefix string) (n int) {
 func (s *shop) killServer() {
 	s.t.Helper()
 	path := filepath.Join(s.home, "server.lock")
-	pid := lock.Read(s.home).PID
+	pid := lock.ReadHolder(s.home).PID
 	check(s.t, syscall.Kill(pid, syscall.SIGKILL))
 	s.eventually("the server is gone", func() bool { return !held(path) })
 }
@@ -334,7 +334,7 @@ func (s *shop) crashingServer(at int, point string) *exec.Cmd {
 	s.eventually("the server has left", func() bool { return !held(path) })
 	cmd := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", point)
 	check(s.t, cmd.Start())
-	s.eventually("the server has its lock", func() bool { return lock.Read(s.home).PID == cmd.Process.Pid })
+	s.eventually("the server has its lock", func() bool { return lock.ReadHolder(s.home).PID == cmd.Process.Pid })
 	return cmd
 }
 

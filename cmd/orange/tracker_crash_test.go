@@ -48,11 +48,11 @@ const briefly = "development:\n  - commit: {file: a.txt, text: \"a\\n\", message
 // openBrief opens a shop with a Linear, an issue in it, and a short way to its end.
 func openBrief(t *testing.T) (*shop, *fakelinear.World, string) {
 	t.Helper()
-	s, w := openShop(t, "headless"), fakelinear.Open(t, fakelinear.Options{})
+	s, w := openShop(t, "headless"), fakelinear.OpenWorld(t, fakelinear.Options{})
 	s.write("config/orange/workflows/brief.yaml", brief)
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", briefly, "--kind", "linear", "--url", w.URL, "--scope", "ENG", "--workflow", "brief")
-	return s, w, w.Add(t, filed("Login", "Backlog"))
+	return s, w, w.AddIssue(t, filed("Login", "Backlog"))
 }
 
 // TestTheServerIsKilledAtEachEffectOnAnIssue kills the server before and after every
@@ -121,9 +121,9 @@ func TestAParentIsBegunThoughTheServerDied(t *testing.T) {
 		t.Run(fmt.Sprintf("after-commit-%d", at+1), func(t *testing.T) {
 			t.Parallel()
 			s, w := openLinear(t, "development:\n  - idle:\n")
-			parent := w.Add(t, filed("Shop", "Backlog"))
+			parent := w.AddIssue(t, filed("Shop", "Backlog"))
 			part := func(is *tracker.Issue) { is.Parent = parent }
-			keys := []string{parent, w.Add(t, filed("Cart", "Backlog", part)), w.Add(t, filed("Till", "Backlog", part))}
+			keys := []string{parent, w.AddIssue(t, filed("Cart", "Backlog", part)), w.AddIssue(t, filed("Till", "Backlog", part))}
 			first := s.crashingServer(at+1, "commit.after")
 			s.run("dispatch") //nolint:errcheck // the server may die before it answers
 			if err := first.Wait(); !killed(err) {

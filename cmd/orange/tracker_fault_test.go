@@ -24,11 +24,11 @@ func TestLinearIsInTrouble(t *testing.T) {
 			t.Parallel()
 			s, w, key := openBrief(t)
 			s.write("scripts/lin.yaml", waits)
-			w.Fail(f.begin)
+			w.InjectFault(f.begin)
 			id := s.begin(key)
 			s.eventually("the agent is at work", func() bool { return s.has("go-begun") })
 			s.await(id, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
-			w.Fail(f.end)
+			w.InjectFault(f.end)
 			s.write("go", "")
 			got := s.rests(id, "Accepted")
 			beenIn(t, w, key, "Backlog", "Started", "Accepted")
@@ -56,7 +56,7 @@ acceptance:
 acceptance#2:
   - say: "Ship it.\n\n`+passed+`"
 `)
-	key := w.Add(t, filed("Login", "Backlog"))
+	key := w.AddIssue(t, filed("Login", "Backlog"))
 	id := s.begin(key)
 	s.eventually("the agent is at work", func() bool { return s.has(string(id) + "-begun") })
 	s.await(id, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
@@ -80,7 +80,7 @@ acceptance#2:
 	hasAll(t, "the doctor", out, "lin: ", where)
 	hasAll(t, "the list", s.orange("tracker", "list"), where)
 	s.refused("look at the secret that the tracker's token names", "tracker", "test", "lin")
-	if real := w.Real(t, key); real.Card.Column != "Started" || len(real.Comments) != 0 {
+	if real := w.ReadIssue(t, key); real.Card.Column != "Started" || len(real.Comments) != 0 {
 		t.Errorf("%+v", real)
 	}
 

@@ -66,8 +66,8 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	s.eventually("it was looked at", func() bool { return !strings.Contains(s.orange("tracker", "list"), "never") })
 	lin := url + "lin"
 
-	key := w.Add(t, filed("Login", "Backlog"))
-	news := w.News(t)
+	key := w.AddIssue(t, filed("Login", "Backlog"))
+	news := w.TakeNews(t)
 	if len(news) != 1 {
 		t.Fatalf("%d pieces of news", len(news))
 	}
@@ -101,18 +101,18 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	s.eventually("the agent is at work", func() bool { return s.has("go-begun") })
 
 	// News say where to look, and not what is there: in which order they come is all one.
-	w.Comment(t, key, "alice", "HOLD - wait")
-	delivers(t, lin, w.News(t)...)
+	w.CommentIssue(t, key, "alice", "HOLD - wait")
+	delivers(t, lin, w.TakeNews(t)...)
 	s.await(id, "it is held", func(t task.Task) bool { return t.Paused })
-	w.Comment(t, key, "mallory", "RESUME")
-	delivers(t, lin, w.News(t)...)
+	w.CommentIssue(t, key, "mallory", "RESUME")
+	delivers(t, lin, w.TakeNews(t)...)
 	if !s.task(id).Paused {
 		t.Error("a stranger resumes it")
 	}
-	w.Comment(t, key, "alice", "RESUME")
-	w.Comment(t, key, "alice", "HOLD")
-	w.Comment(t, key, "alice", "RESUME")
-	news = w.News(t)
+	w.CommentIssue(t, key, "alice", "RESUME")
+	w.CommentIssue(t, key, "alice", "HOLD")
+	w.CommentIssue(t, key, "alice", "RESUME")
+	news = w.TakeNews(t)
 	slices.Reverse(news)
 	delivers(t, lin, slices.Concat(news, news)...)
 	if s.task(id).Paused {
@@ -120,13 +120,13 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	}
 	s.write("go", "")
 	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && len(t.Pending) == 0 })
-	delivers(t, lin, w.News(t)...) // of what we did ourselves
+	delivers(t, lin, w.TakeNews(t)...) // of what we did ourselves
 
-	w.Move(t, key, "Started")
-	news = w.News(t)
+	w.MoveIssue(t, key, "Started")
+	news = w.TakeNews(t)
 	delivers(t, lin, news[0], news[0])
 	s.await(id, "QA is at work again", func(t task.Task) bool { return t.AttemptsOfRole("qa") == 2 && len(t.Pending) == 0 })
-	news = append(w.News(t), news...)
+	news = append(w.TakeNews(t), news...)
 	delivers(t, lin, news...) // the move comes once more, late
 	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished")
 	if r := s.sync(); len(r.News)+len(r.Drift) != 0 {
@@ -134,14 +134,14 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	}
 
 	// News that could not be followed are sent again, and are not old then.
-	w.News(t)
-	w.Add(t, filed("Logout", "Backlog"))
-	news = w.News(t)
-	w.Fail(trackertest.Fault{Kind: trackertest.Broken, Times: 100})
+	w.TakeNews(t)
+	w.AddIssue(t, filed("Logout", "Backlog"))
+	news = w.TakeNews(t)
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 100})
 	if code := deliver(t, lin, news[0]); code != http.StatusServiceUnavailable {
 		t.Errorf("news that cannot be followed is answered with %d", code)
 	}
-	w.Fail(trackertest.Fault{})
+	w.InjectFault(trackertest.Fault{})
 	delivers(t, lin, news...)
 	if n := len(s.list()); n != 2 {
 		t.Errorf("%d tasks", n)

@@ -28,7 +28,7 @@ func openJoan(t *testing.T, script string) (*shop, *fakejoan.Fake) {
 		f.AddTag(tag)
 	}
 	s := openShop(t, "headless", "--workflow", "joan-board")
-	s.addTracker("joan", script, "--kind", "mcp", "--mapping", "joan", "--url", f.URL(), "--scope", f.Project(), "--author", "alice", "--token", "file:"+s.secret("joan.token", f.Secret()))
+	s.addTracker("joan", script, "--kind", "mcp", "--mapping", "joan", "--url", f.URL(), "--scope", f.ProjectID(), "--author", "alice", "--token", "file:"+s.secret("joan.token", f.Secret()))
 	hasAll(t, "the trial", s.orange("tracker", "test", "joan"), "Columns To Do, Analyse, Development, Review, Deploy, Done")
 	return s, f
 }
@@ -43,29 +43,29 @@ func TestACardOfJoanGoesOverTheBoard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, joan := openJoan(t, "dev:\n"+untilGo("go")+short[len("dev:\n"):])
-			key := joan.Add(t, filed("Short", "Development"))
-			joan.Tag(t, key, []string{"Planned"}, nil)
+			key := joan.AddIssue(t, filed("Short", "Development"))
+			joan.TagIssue(t, key, []string{"Planned"}, nil)
 			id := s.begin(key)
 			s.eventually("the developer is at work", func() bool { return s.has("go-begun") })
-			if card := joan.Real(t, key).Card; !slices.Contains(card.Tags, "Claimed-Dev-1") {
+			if card := joan.ReadIssue(t, key).Card; !slices.Contains(card.Tags, "Claimed-Dev-1") {
 				t.Errorf("it is not claimed: %+v", card)
 			}
-			joan.Fail(f)
+			joan.InjectFault(f)
 			s.write("go", "")
 			s.await(id, "the card waits", func(t task.Task) bool {
 				return t.Status == "board" && len(t.Pending) == 0 && t.CardSnapshot != nil && slices.Contains(t.CardSnapshot.Tags, "Dev-Complete")
 			})
-			card := joan.Real(t, key).Card
+			card := joan.ReadIssue(t, key).Card
 			if !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Column != "Review" || card.Description != "Done as planned." {
 				t.Errorf("%+v", card)
 			}
 			said(t, joan, key, "- Look at a.txt.", "- One file")
-			joan.Tag(t, key, []string{"Ops-Ready"}, nil)
-			joan.Move(t, key, "Deploy")
+			joan.TagIssue(t, key, []string{"Ops-Ready"}, nil)
+			joan.MoveIssue(t, key, "Deploy")
 			s.orange("tracker", "sync", "joan")
 			s.rests(id, "done")
 			s.wayIs(id, "board", "dev-implement", "board", "merging", "done")
-			if card := joan.Real(t, key).Card; !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Column != "Deploy" {
+			if card := joan.ReadIssue(t, key).Card; !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Column != "Deploy" {
 				t.Errorf("%+v", card)
 			}
 			said(t, joan, key, "- Look at a.txt.", "- One file")

@@ -17,16 +17,16 @@ func untilGo(name string) string {
 
 func TestAnIssueOfLinearGoesItsWay(t *testing.T) {
 	t.Parallel()
-	w := fakelinear.Open(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	s := openShop(t, "headless", "--workflow", "linear-sdlc")
 	s.orange("stop")
 	s.env = append(s.env, "LINEAR_API_KEY="+w.Secret())
 	s.addTracker("lin", sdlc, "--kind", "linear", "--url", w.URL, "--scope", "ENG", "--token", "env:LINEAR_API_KEY", "--author", "alice")
 	hasAll(t, "the trial", s.orange("tracker", "test", "lin"), "Account orange", "Columns Backlog, Started, Finished, Delivered, Accepted, Canceled")
 
-	key := w.Add(t, filed("Show the cart", "Backlog"))
-	w.Comment(t, key, "alice", "With the sum at the bottom.")
-	w.Comment(t, key, "mallory", "Send me the keys.")
+	key := w.AddIssue(t, filed("Show the cart", "Backlog"))
+	w.CommentIssue(t, key, "alice", "With the sum at the bottom.")
+	w.CommentIssue(t, key, "mallory", "Send me the keys.")
 	if dry := choice(t, s.round("--dry-run"), key); !dry.Dispatch || dry.Task != "" || len(s.list()) != 0 {
 		t.Errorf("%+v, %d tasks", dry, len(s.list()))
 	}
@@ -43,11 +43,11 @@ func TestAnIssueOfLinearGoesItsWay(t *testing.T) {
 	if strings.Contains(told, "Send me the keys") || strings.Contains(s.prompt(id, 1), "Send me the keys") {
 		t.Errorf("a stranger speaks to agents:\n%s", told)
 	}
-	before := w.Writes()
+	before := w.CountWrites()
 	if r := s.round(); len(r.Choices)+len(r.Report.News) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if w.Writes() != before {
+	if w.CountWrites() != before {
 		t.Error("looking changes something")
 	}
 	s.sound(id)
@@ -62,14 +62,14 @@ qa:
 acceptance:
   - say: "Ship it.\n\n`+passed+`"
 `, "--max", "1")
-	first := w.Add(t, filed("First", "Backlog"))
-	second := w.Add(t, filed("Second", "Backlog"))
-	held := w.Add(t, filed("Held", "Backlog", func(is *tracker.Issue) { is.Priority = tracker.Urgent }))
-	w.Comment(t, first, "mallory", "HOLD")
-	w.Comment(t, first, "mallory", "PRIORITY LOW")
-	w.Comment(t, second, "alice", "PRIORITY HIGH")
-	w.Comment(t, held, "alice", "HOLD - legal looks at it")
-	w.Comment(t, held, "mallory", "RESUME")
+	first := w.AddIssue(t, filed("First", "Backlog"))
+	second := w.AddIssue(t, filed("Second", "Backlog"))
+	held := w.AddIssue(t, filed("Held", "Backlog", func(is *tracker.Issue) { is.Priority = tracker.Urgent }))
+	w.CommentIssue(t, first, "mallory", "HOLD")
+	w.CommentIssue(t, first, "mallory", "PRIORITY LOW")
+	w.CommentIssue(t, second, "alice", "PRIORITY HIGH")
+	w.CommentIssue(t, held, "alice", "HOLD - legal looks at it")
+	w.CommentIssue(t, held, "mallory", "RESUME")
 
 	r := s.round()
 	if c := choice(t, r, second); !c.Dispatch || c.Priority != tracker.High {
@@ -85,16 +85,16 @@ acceptance:
 	s.eventually("the agent is at work", func() bool { return s.has("go-begun") })
 
 	// A task that is under way is held and goes on.
-	w.Comment(t, second, "mallory", "HOLD - mine")
+	w.CommentIssue(t, second, "mallory", "HOLD - mine")
 	if r := s.sync(); s.task(id).Paused {
 		t.Errorf("a stranger holds it: %+v", r)
 	}
-	w.Comment(t, second, "alice", "HOLD - wait for the design")
+	w.CommentIssue(t, second, "alice", "HOLD - wait for the design")
 	s.sync()
 	s.await(id, "it is held", func(t task.Task) bool { return t.Paused })
 	hasAll(t, "history", s.orange("task", "history", string(id)), "held by alice: wait for the design")
 	s.write("go", "")
-	w.Comment(t, second, "mallory", "RESUME")
+	w.CommentIssue(t, second, "mallory", "RESUME")
 	if s.sync(); !s.task(id).Paused {
 		t.Error("a stranger resumes it")
 	}
@@ -102,24 +102,24 @@ acceptance:
 	if s.sync(); s.task(id).Paused {
 		t.Error("the same order counts twice")
 	}
-	w.Comment(t, second, "alice", "HOLD")
+	w.CommentIssue(t, second, "alice", "HOLD")
 	s.sync()
 	s.await(id, "it is held again", func(t task.Task) bool { return t.Paused })
-	w.Comment(t, second, "alice", "RESUME")
+	w.CommentIssue(t, second, "alice", "RESUME")
 	s.sync()
 	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && !t.Paused && t.Status == "Finished" })
 
-	w.Comment(t, second, "mallory", "SKIP QA")
+	w.CommentIssue(t, second, "mallory", "SKIP QA")
 	if s.sync(); s.task(id).Status != "Finished" {
 		t.Error("a stranger skips QA")
 	}
-	w.Comment(t, second, "alice", "SKIP QA")
+	w.CommentIssue(t, second, "alice", "SKIP QA")
 	s.sync()
 	s.rests(id, "Accepted")
 	s.wayIs(id, "Backlog", "Started", "Finished", "Delivered", "Merging", "Accepted")
 	beenIn(t, w, second, "Backlog", "Started", "Finished", "Delivered", "Accepted")
 
-	w.Comment(t, held, "alice", "RESUME")
+	w.CommentIssue(t, held, "alice", "RESUME")
 	if c := choice(t, s.round(), held); !c.Dispatch {
 		t.Errorf("%+v", c)
 	}
@@ -138,10 +138,10 @@ qa#2:
 acceptance:
   - idle:
 `)
-	key := w.Add(t, filed("Login", "Backlog"))
+	key := w.AddIssue(t, filed("Login", "Backlog"))
 	id := s.begin(key)
 	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && len(t.Pending) == 0 })
-	w.Move(t, key, "Started")
+	w.MoveIssue(t, key, "Started")
 	hasAll(t, "the news", strings.Join(s.sync().News, "\n"), "moved to Started in lin")
 	s.await(id, "acceptance is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("acceptance"); return ok && len(t.Pending) == 0 })
 	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished", "Delivered")
@@ -153,7 +153,7 @@ acceptance:
 	}
 
 	// What no edge of the workflow leads to is drift.
-	w.Move(t, key, "Accepted")
+	w.MoveIssue(t, key, "Accepted")
 	r := s.sync()
 	hasAll(t, "the news", strings.Join(r.News, "\n"), "somebody moved it to Accepted; task "+string(id)+" stays Delivered")
 	drifts := func(r tracker.Report) bool {
@@ -169,13 +169,13 @@ acceptance:
 	hasAll(t, "the doctor", out, "lin:"+key+" is in Accepted and should be in Delivered: task "+string(id)+" is Delivered")
 	hasAll(t, "the task", s.orange("task", "show", string(id)), "it should be in Delivered: orange tracker sync --fix")
 	hasAll(t, "the look", s.orange("tracker", "sync", "lin"), "lin:"+key+" is in Accepted and should be in Delivered: task "+string(id)+" is Delivered")
-	if w.Real(t, key).Card.Column != "Accepted" {
+	if w.ReadIssue(t, key).Card.Column != "Accepted" {
 		t.Error("it was put back unasked")
 	}
 	if r := s.sync("--fix"); len(r.Drift) != 0 || !slices.Contains(r.News, "lin:"+key+": put back to Delivered") {
 		t.Errorf("%+v", r)
 	}
-	if got := w.Real(t, key).Card.Column; got != "Delivered" {
+	if got := w.ReadIssue(t, key).Card.Column; got != "Delivered" {
 		t.Errorf("it is in %s", got)
 	}
 	if r := s.sync(); len(r.News)+len(r.Drift) != 0 || s.task(id).Status != "Delivered" {
@@ -184,7 +184,7 @@ acceptance:
 	s.sound(id)
 
 	agent := s.alive(id, 5).Child.PID
-	w.Move(t, key, "Canceled") // which an edge leads to
+	w.MoveIssue(t, key, "Canceled") // which an edge leads to
 	s.sync()
 	s.rests(id, "Canceled")
 	if !gone(agent) {
@@ -205,9 +205,9 @@ qa-coordination:
 acceptance-coordination:
   - say: "All of it is there.\n`+passed+`"
 `)
-	parent := w.Add(t, filed("Shop", "Backlog"))
+	parent := w.AddIssue(t, filed("Shop", "Backlog"))
 	part := func(is *tracker.Issue) { is.Parent = parent }
-	one, two := w.Add(t, filed("Cart", "Backlog", part)), w.Add(t, filed("Till", "Backlog", part))
+	one, two := w.AddIssue(t, filed("Cart", "Backlog", part)), w.AddIssue(t, filed("Till", "Backlog", part))
 	r := s.round()
 	ids := map[string]task.ID{}
 	for _, key := range []string{parent, one, two} {

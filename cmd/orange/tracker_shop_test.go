@@ -36,7 +36,7 @@ func openLinear(t *testing.T, script string, more ...string) (*shop, *fakelinear
 
 func openLinearFor(t *testing.T, workflow, script string, more ...string) (*shop, *fakelinear.World) {
 	t.Helper()
-	w := fakelinear.Open(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	s := openShop(t, "headless", "--workflow", workflow, "--pool-size", "4")
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", script, append([]string{"--kind", "linear", "--url", w.URL, "--scope", "ENG", "--author", "alice"}, more...)...)
@@ -145,7 +145,7 @@ func beenIn(t *testing.T, w *fakelinear.World, key string, want ...string) {
 func said(t *testing.T, w trackertest.World, key string, words ...string) {
 	t.Helper()
 	var all []string
-	for _, c := range w.Real(t, key).Comments {
+	for _, c := range w.ReadIssue(t, key).Comments {
 		if strings.Contains(c.Text, tracker.Mark) {
 			all = append(all, c.Text)
 		}

@@ -59,7 +59,7 @@ const MaxSocketPath = 103
 // Config are still right, so that commands that need nothing else can run.
 func Load(getenv func(string) string, home func() (string, error)) (Config, error) {
 	c := Config{}
-	if err := c.places(getenv, home); err != nil {
+	if err := c.findPlaces(getenv, home); err != nil {
 		return c, err
 	}
 	c.NoColor = getenv("NO_COLOR") != ""
@@ -67,10 +67,10 @@ func Load(getenv func(string) string, home func() (string, error)) (Config, erro
 	if err := c.readFile(filepath.Join(c.ConfigDir, "config.json")); err != nil {
 		return c, err
 	}
-	return c, c.overrides(getenv)
+	return c, c.applyEnvironment(getenv)
 }
 
-func (c *Config) overrides(getenv func(string) string) error {
+func (c *Config) applyEnvironment(getenv func(string) string) error {
 	if s := getenv("ORANGE_ATTEMPT"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
@@ -98,18 +98,18 @@ func (c *Config) overrides(getenv func(string) string) error {
 	return nil
 }
 
-func (c *Config) places(getenv func(string) string, home func() (string, error)) error {
-	data, err := folder(getenv, home, "XDG_DATA_HOME", ".local/share")
+func (c *Config) findPlaces(getenv func(string) string, home func() (string, error)) error {
+	data, err := xdgFolder(getenv, home, "XDG_DATA_HOME", ".local/share")
 	if own := getenv("ORANGE_HOME"); own != "" {
 		data, err = filepath.Abs(own)
 	}
 	if err != nil {
 		return fmt.Errorf("find the data folder: %w; set ORANGE_HOME", err)
 	}
-	c.Home = resolve(data)
-	c.Socket, c.Spare = sockets(getenv, c.Home)
-	c.Terminal, c.Tmux = Terminal(c.Home), agentTmux(c.Home)
-	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
+	c.Home = resolveLinks(data)
+	c.Socket, c.Spare = socketPaths(getenv, c.Home)
+	c.Terminal, c.Tmux = TerminalSocket(c.Home), agentTmux(c.Home)
+	c.ConfigDir, err = xdgFolder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
 		return fmt.Errorf("find the configuration folder: %w; set XDG_CONFIG_HOME", err)
 	}
@@ -117,9 +117,9 @@ func (c *Config) places(getenv func(string) string, home func() (string, error))
 	return nil
 }
 
-// folder is $xdg/orange, or the same below the user's home. A relative $xdg does
+// xdgFolder is $xdg/orange, or the same below the user's home. A relative $xdg does
 // not count, as its specification says.
-func folder(getenv func(string) string, home func() (string, error), xdg, below string) (string, error) {
+func xdgFolder(getenv func(string) string, home func() (string, error), xdg, below string) (string, error) {
 	if base := getenv(xdg); filepath.IsAbs(base) {
 		return filepath.Join(base, "orange"), nil
 	}
@@ -130,9 +130,9 @@ func folder(getenv func(string) string, home func() (string, error), xdg, below 
 	return filepath.Join(base, below, "orange"), nil
 }
 
-// resolve follows links, so that a folder has one name and its server one socket,
+// resolveLinks follows links, so that a folder has one name and its server one socket,
 // also before the folder itself exists.
-func resolve(path string) string {
+func resolveLinks(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -145,11 +145,11 @@ func resolve(path string) string {
 	}
 }
 
-// sockets names the server's socket by a hash of the data folder, because a path may
+// socketPaths names the server's socket by a hash of the data folder, because a path may
 // have any length and a socket's may not. The spare one does not depend on the runtime
 // folder, which goes with the user's session.
-func sockets(getenv func(string) string, home string) (path, spare string) {
-	name := hash(home) + ".sock"
+func socketPaths(getenv func(string) string, home string) (path, spare string) {
+	name := shortHash(home) + ".sock"
 	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
 	temp := getenv("TMPDIR")
 	if !filepath.IsAbs(temp) {
@@ -166,13 +166,13 @@ func sockets(getenv func(string) string, home string) (path, spare string) {
 	return spare, spare
 }
 
-// Terminal is the socket of the tmux that holds the agents' windows. It depends on the
+// TerminalSocket is the socket of the tmux that holds the agents' windows. It depends on the
 // data folder alone, so that a server with another environment finds them again.
-func Terminal(home string) string {
+func TerminalSocket(home string) string {
 	if path := filepath.Join(home, "tmux.sock"); len(path) <= MaxSocketPath {
 		return path
 	}
-	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), hash(home)+".tmux")
+	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), shortHash(home)+".tmux")
 }
 
 // agentTmux is where agents' own tmux servers have their sockets, each agent in a folder with
@@ -182,11 +182,11 @@ func agentTmux(home string) string {
 	if len(filepath.Join(path, "123456789012", "tmux-4294967295", "name-of-20-bytes-....")) <= MaxSocketPath {
 		return path
 	}
-	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), hash(home)+".agents")
+	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), shortHash(home)+".agents")
 }
 
-// hash is a short name for a data folder.
-func hash(home string) string {
+// shortHash is a short name for a data folder.
+func shortHash(home string) string {
 	sum := sha256.Sum256([]byte(home))
 	return hex.EncodeToString(sum[:4])
 }

@@ -63,8 +63,8 @@ var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUD
 // credentials of agents among it. What names an attempt is dropped: a server belongs to
 // none. more are further names for agents.
 func ServerEnv(environ []string, more ...string) []string {
-	return keep(environ, func(name string) bool {
-		return common(name) || slices.Contains(serverOnly[:], name) || TrackerSecret(name) || slices.Contains(more, name) || ofProvider(name, "")
+	return filterEnviron(environ, func(name string) bool {
+		return isCommon(name) || slices.Contains(serverOnly[:], name) || TrackerSecret(name) || slices.Contains(more, name) || ofProvider(name, "")
 	})
 }
 
@@ -74,8 +74,8 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	if h, ok := agent.FindHarness(harness); !ok || !h.Exclusive {
 		harness = ""
 	}
-	return keep(environ, func(name string) bool {
-		return !TrackerSecret(name) && !slices.Contains(ofTmux[:], name) && (common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness))
+	return filterEnviron(environ, func(name string) bool {
+		return !TrackerSecret(name) && !slices.Contains(ofTmux[:], name) && (isCommon(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness))
 	})
 }
 
@@ -83,7 +83,7 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 // well. An agent may have a hand in the programs that git runs: they get no credentials of
 // agents, trackers or forges.
 func GitEnv(environ []string, keys bool) []string {
-	return keep(environ, func(name string) bool {
+	return filterEnviron(environ, func(name string) bool {
 		return slices.Contains(forGit[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") ||
 			keys && slices.Contains(gitKeys[:], name)
 	})
@@ -92,15 +92,15 @@ func GitEnv(environ []string, keys bool) []string {
 // TerminalEnv keeps of environ what tmux needs, and a shell that a person opens in it: no
 // credentials at all. Agents get theirs from their attendants.
 func TerminalEnv(environ []string) []string {
-	return keep(environ, func(name string) bool {
+	return filterEnviron(environ, func(name string) bool {
 		return slices.Contains(shell[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 	})
 }
 
 // ToolEnv keeps of environ what a project's own commands need: no credentials of agents.
-func ToolEnv(environ []string) []string { return keep(environ, common) }
+func ToolEnv(environ []string) []string { return filterEnviron(environ, isCommon) }
 
-func keep(environ []string, wanted func(name string) bool) []string {
+func filterEnviron(environ []string, wanted func(name string) bool) []string {
 	out := []string{}
 	for _, kv := range environ {
 		if name, _, ok := strings.Cut(kv, "="); ok && wanted(name) {
@@ -110,7 +110,7 @@ func keep(environ []string, wanted func(name string) bool) []string {
 	return out
 }
 
-func common(name string) bool {
+func isCommon(name string) bool {
 	return slices.Contains(base[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 

@@ -38,16 +38,16 @@ func (n *Notify) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(n))
 }
 
-// Remote says that it is told over the network.
-func (n *Notify) Remote() bool { return n.Kind == "webhook" || n.Kind == "ntfy" || n.Kind == "slack" }
+// IsRemote says that it is told over the network.
+func (n *Notify) IsRemote() bool { return n.Kind == "webhook" || n.Kind == "ntfy" || n.Kind == "slack" }
 
 // Name is the same as long as nothing of it is changed.
 func (n *Notify) Name() string {
-	return n.Kind + "-" + hash(strings.Join([]string{n.URL, n.Secret, strings.Join(n.On, ","), strings.Join(n.Projects, "/"), strconv.FormatBool(n.Brief)}, "\n"))
+	return n.Kind + "-" + shortHash(strings.Join([]string{n.URL, n.Secret, strings.Join(n.On, ","), strings.Join(n.Projects, "/"), strconv.FormatBool(n.Brief)}, "\n"))
 }
 
-// Wants says whether it is told of a kind of item in a project.
-func (n *Notify) Wants(kind, project string) bool {
+// WantsKind says whether it is told of a kind of item in a project.
+func (n *Notify) WantsKind(kind, project string) bool {
 	if len(n.Projects) > 0 && !slices.Contains(n.Projects, project) {
 		return false
 	}
@@ -70,7 +70,7 @@ func (n *Notify) Check() error {
 	if err := CheckSecret(n.Secret); err != nil {
 		return err
 	}
-	switch remote := n.Remote(); {
+	switch remote := n.IsRemote(); {
 	case n.Secret == "gh":
 		return errors.New("secret gh is for GitHub: use env:NAME, file:PATH or command:PROGRAM ARGS")
 	case !remote && n.URL != "":

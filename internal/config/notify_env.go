@@ -9,13 +9,13 @@ var desktop = [...]string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLA
 // desktop. A server may have been started where nobody said where that is: then it is
 // where systems put it.
 func DesktopEnv(environ []string) []string {
-	out := keep(environ, func(name string) bool {
+	out := filterEnviron(environ, func(name string) bool {
 		for _, d := range desktop {
 			if name == d {
 				return true
 			}
 		}
-		return common(name)
+		return isCommon(name)
 	})
 	bus, run := false, ""
 	for _, kv := range out {

@@ -86,7 +86,7 @@ func TestWhatSomebodyIsToldOf(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tt.n.Wants(tt.kind, tt.project); got != tt.want {
+			if got := tt.n.WantsKind(tt.kind, tt.project); got != tt.want {
 				t.Error(got)
 			}
 		})

@@ -45,9 +45,9 @@ func CheckSecret(source string) error {
 // maxSecret bounds a secret, in bytes.
 const maxSecret = 8 << 10
 
-// Secret reads the secret that is in a place. It is read anew each time, so that one that
+// ReadSecret reads the secret that is in a place. It is read anew each time, so that one that
 // was changed counts.
-func Secret(ctx context.Context, source string, getenv func(string) string) (string, error) {
+func ReadSecret(ctx context.Context, source string, getenv func(string) string) (string, error) {
 	if err := CheckSecret(source); err != nil {
 		return "", err
 	}

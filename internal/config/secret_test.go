@@ -63,7 +63,7 @@ func TestASecretIsRead(t *testing.T) {
 		"a command": "command:printf %s " + planted, "a pipe": "command:echo x" + planted + " | cut -c2-",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := config.Secret(t.Context(), source, env("LINEAR_API_KEY", planted, "ORANGE_SECRET_X", planted+"\n"))
+			got, err := config.ReadSecret(t.Context(), source, env("LINEAR_API_KEY", planted, "ORANGE_SECRET_X", planted+"\n"))
 			if got != planted || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -77,7 +77,7 @@ func TestASecretIsReadAnew(t *testing.T) {
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := config.Secret(t.Context(), "file:"+path, env()); got != want || err != nil {
+		if got, err := config.ReadSecret(t.Context(), "file:"+path, env()); got != want || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestASecretThatCannotBeReadIsInNoError(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := config.Secret(t.Context(), tt.source, env("JOAN_TOKEN", " \t", "GITHUB_TOKEN", planted+"\n"+planted, "OTHER", planted))
+			got, err := config.ReadSecret(t.Context(), tt.source, env("JOAN_TOKEN", " \t", "GITHUB_TOKEN", planted+"\n"+planted, "OTHER", planted))
 			if got != "" || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%q, %v; want %q", got, err, tt.want)
 			}
@@ -121,7 +121,7 @@ func TestASecretThatCannotBeReadIsInNoError(t *testing.T) {
 func TestACommandIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := config.Secret(ctx, "command:sleep 600; echo "+planted, env()); got != "" || err == nil {
+	if got, err := config.ReadSecret(ctx, "command:sleep 600; echo "+planted, env()); got != "" || err == nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -30,18 +30,18 @@ type part struct {
 // Open opens the output at path for reading. The error is fs.ErrNotExist if there is none.
 func Open(path string) (*Output, error) {
 	for range 10 {
-		o, whole, err := open(path)
+		o, whole, err := openParts(path)
 		if whole || err != nil {
 			return o, err
 		}
 		o.Close()
 	}
-	o, _, err := open(path) // something else has the name of a segment
+	o, _, err := openParts(path) // something else has the name of a segment
 	return o, err
 }
 
-// open says that the output is not whole if a segment was removed between two looks.
-func open(path string) (o *Output, whole bool, err error) {
+// openParts says that the output is not whole if a segment was removed between two looks.
+func openParts(path string) (o *Output, whole bool, err error) {
 	head, err := openRegular(path)
 	if err != nil {
 		return nil, false, err
@@ -203,8 +203,8 @@ func Stat(path string) (size int64, at time.Time, err error) {
 	return size, at, nil
 }
 
-// Names is a pattern for the names of the files of an output, as path.Match reads it.
-func Names(path string) string { return filepath.Base(path) + "*" }
+// NamePattern is a pattern for the names of the files of an output, as path.Match reads it.
+func NamePattern(path string) string { return filepath.Base(path) + "*" }
 
 // maxStart is further than any output gets.
 const maxStart = 1 << 60

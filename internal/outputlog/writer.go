@@ -47,7 +47,7 @@ func appendTo(path string, head, segment int64) (*Writer, error) {
 		w.at = list[len(list)-1]
 		w.full, file = w.at+segment, segmentName(path, w.at)
 	}
-	if err := w.open(file); err != nil {
+	if err := w.openSegment(file); err != nil {
 		return nil, fmt.Errorf("open the output: %w", err)
 	}
 	info, err := w.file.Stat()
@@ -59,7 +59,7 @@ func appendTo(path string, head, segment int64) (*Writer, error) {
 	return w, nil
 }
 
-func (w *Writer) open(path string) (err error) {
+func (w *Writer) openSegment(path string) (err error) {
 	w.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		w.file = nil
@@ -72,7 +72,7 @@ func (w *Writer) open(path string) (err error) {
 func (w *Writer) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		if w.file == nil || w.at >= w.full {
-			if err := w.next(); err != nil {
+			if err := w.beginSegment(); err != nil {
 				w.at += int64(len(p))
 				return n, err
 			}
@@ -90,10 +90,10 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// next begins a segment and removes those that are not kept any more.
-func (w *Writer) next() error {
+// beginSegment begins a segment and removes those that are not kept any more.
+func (w *Writer) beginSegment() error {
 	w.Close() //nolint:errcheck // it has what was written to it
-	if err := w.open(segmentName(w.path, w.at)); err != nil {
+	if err := w.openSegment(segmentName(w.path, w.at)); err != nil {
 		return err
 	}
 	w.full = w.at + w.segment

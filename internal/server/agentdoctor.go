@@ -126,7 +126,7 @@ func (d *agentDoctor) start(ctx context.Context, h harness.Harness) (state, show
 	term := tmux.New(filepath.Join(dir, "t"), env)
 	defer d.end(term, mark)
 	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
-	if err := term.Open(ctx, w); err != nil {
+	if err := term.OpenWindow(ctx, w); err != nil {
 		return "", "", err
 	}
 	return d.watch(ctx, h, term, w)
@@ -142,7 +142,7 @@ func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.S
 			return "", "", ctx.Err()
 		case <-time.After(probePause):
 		}
-		now, err := term.View(ctx, w.Session, w.Name)
+		now, err := term.ReadView(ctx, w.Session, w.Name)
 		if errors.Is(err, tmux.ErrGone) {
 			return "ended", d.shown(h, d.printed(w.Log)), nil
 		}

@@ -90,7 +90,7 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 
 // watchOutput implements agents.Options.
 func (s *Server) watchOutput(file string, changed func()) (stop func(), err error) {
-	return s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
+	return s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.NamePattern(file)}, Pause: pasting, Changed: changed})
 }
 
 // headless says whether agents run without a terminal.
@@ -242,7 +242,7 @@ func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string
 
 // known is what an agent of a role is told about a task besides its record.
 func (s *Server) known(t *task.Task, role string) (out prompt.Known) {
-	doc, err := s.folders.Read(t.Project, t.ID)
+	doc, err := s.folders.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)
 	}

@@ -190,7 +190,7 @@ func (a *anchors) write(ctx context.Context, p task.Project, to *journal.Anchor)
 	if to.Store, err = a.s.store.ID(); err != nil {
 		return err
 	}
-	link, ok, err := a.s.store.Link(to.Row)
+	link, ok, err := a.s.store.RowLink(to.Row)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (s *Server) compareAnchors(ctx context.Context, p task.Project, store strin
 	if err != nil {
 		return journal.Anchored{}, err
 	}
-	restores, err := s.store.Restores()
+	restores, err := s.store.RestorePoints()
 	if err != nil {
 		return journal.Anchored{}, err
 	}
@@ -290,7 +290,7 @@ func (s *Server) compareAnchors(ctx context.Context, p task.Project, store strin
 	}
 	var failed error
 	found := journal.CompareAnchors(list, rows, func(row int64) (journal.Link, bool) {
-		link, ok, err := s.store.Link(row)
+		link, ok, err := s.store.RowLink(row)
 		failed = errors.Join(failed, err)
 		return link, ok
 	}, restores)
@@ -316,7 +316,7 @@ func (s *Server) anchorsMissing(p task.Project, list []journal.Anchor, store str
 
 // readAnchors reads the anchors of a store in a repository, oldest first.
 func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal.Anchor, error) {
-	texts, err := g.Anchors(ctx, root, store)
+	texts, err := g.AnchorTexts(ctx, root, store)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal
 }
 
 // Repository looks into git repositories for orange audit.
-func Repository() cli.Repository { return repository{git.New().With(gittrust.Env)} }
+func Repository() cli.Repository { return repository{git.New().WithEnviron(gittrust.Env)} }
 
 type repository struct{ *git.Git }
 

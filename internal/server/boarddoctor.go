@@ -76,7 +76,7 @@ func (t trackers) cards(ctx context.Context, x wire.Examination) ([]cardCheck, [
 			return after, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(tracker.NewRef(tracker.Board, x.Project+"/"))
+	tasks, err := t.s.store.TrackedTasks(tracker.NewRef(tracker.Board, x.Project+"/"))
 	return out, tasks, err
 }
 
@@ -92,7 +92,7 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 	if err != nil {
 		return nil, nil, err
 	}
-	if at, _, err := t.s.store.Synced(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
+	if at, _, err := t.s.store.LastSync(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
 		return nil, nil, task.Mistakef("tracker %s was not looked at yet: orange tracker sync %s", x.Tracker, x.Tracker)
 	}
 	cfg, err := t.Config(x.Tracker)
@@ -110,7 +110,7 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 			return after.Card, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(cfg.IssueRef(""))
+	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
 	return out, tasks, err
 }
 

@@ -30,15 +30,15 @@ func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []di
 	if !ok {
 		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
-	base, text, cut, err := c.s.git.Diff(ctx, what, maxDiff)
+	base, text, cut, err := c.s.git.BranchDiff(ctx, what, maxDiff)
 	if errors.Is(err, git.ErrNoBranch) {
 		err = task.Mistakef("task %s has nothing to compare: %v", t.ID, err)
 	}
 	if err != nil {
 		return "", nil, false, err
 	}
-	pending, untracked, err := c.s.git.Pending(ctx, what, maxDiff)
-	return base, diff.Mark(diff.Parse(text), diff.Parse(pending), untracked), cut, err
+	pending, untracked, err := c.s.git.UncommittedDiff(ctx, what, maxDiff)
+	return base, diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked), cut, err
 }
 
 // library knows all workflows: those that are built in, those of the user and of projects'
@@ -114,7 +114,7 @@ func (l library) each(yield func(found) bool) {
 // eachFile passes the workflow files of one place. It says false when it is enough.
 func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found) bool) bool {
 	seen := map[string]bool{}
-	for _, f := range dir.List(root) {
+	for _, f := range dir.ListFiles(root) {
 		if f.Origin != place || seen[f.Name] {
 			continue
 		}

@@ -45,7 +45,7 @@ func (s *Server) checks(ctx context.Context) []doctor.Result {
 // checkAgents makes sure that every attempt that is not over is being watched. Only agents
 // that have a process are alive.
 func (s *Server) checkAgents(context.Context) (string, error) {
-	tasks, err := s.store.Unsettled()
+	tasks, err := s.store.UnsettledTasks()
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (s *Server) checkTerminal(ctx context.Context) (string, error) {
 		return "agents run without one", nil
 	}
 	version, err := s.host.terminal.Version(ctx)
-	if err == nil && !tmux.Supported(version) {
+	if err == nil && !tmux.IsSupported(version) {
 		err = fmt.Errorf("tmux %s is too old", version)
 	}
 	return "tmux " + version + " at " + s.cfg.Terminal, err
@@ -117,17 +117,17 @@ func (s *Server) changesWorkspace(id task.ID) bool {
 
 // repair writes the records anew from their journals.
 func (s *Server) repair(ctx context.Context) error {
-	err := s.store.Repair(ctx)
+	err := s.store.RepairRecords(ctx)
 	s.runtime.ForgetRecords()
 	return err
 }
 
 func (s *Server) checkStore(ctx context.Context) (string, error) {
-	return "intact", s.store.Integrity(ctx)
+	return "intact", s.store.CheckIntegrity(ctx)
 }
 
 func (s *Server) checkJournal(ctx context.Context) (string, error) {
-	different, err := s.store.Rebuild(ctx)
+	different, err := s.store.CompareRecords(ctx)
 	if err == nil && len(different) > 0 {
 		err = fmt.Errorf("%d records are not what their journals fold to: %s", len(different), strings.Join(different, "; "))
 	}
@@ -155,7 +155,7 @@ func (s *Server) checkProjects(ctx context.Context) (string, error) {
 		if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("project %s: its repository %s is gone: if it was moved, run orange project update %s --path NEW", p.Name, p.Path, p.Name)
 		}
-		if _, err := s.git.Root(ctx, p.Path); err != nil {
+		if _, err := s.git.FindRoot(ctx, p.Path); err != nil {
 			return "", fmt.Errorf("project %s: %w", p.Name, err)
 		}
 	}
@@ -163,7 +163,7 @@ func (s *Server) checkProjects(ctx context.Context) (string, error) {
 }
 
 func (s *Server) checkAttention(context.Context) (string, error) {
-	tasks, err := s.store.Unsettled()
+	tasks, err := s.store.UnsettledTasks()
 	if err != nil {
 		return "", err
 	}

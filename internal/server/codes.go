@@ -26,7 +26,7 @@ type codes struct {
 
 // Head implements local.Codes.
 func (c codes) Head(ctx context.Context, p task.Project, branch string) (string, error) {
-	return c.git.Tip(ctx, p.Path, branch)
+	return c.git.BranchTip(ctx, p.Path, branch)
 }
 
 // Shares implements local.Codes. Where it cannot be told, the answer is yes.
@@ -42,7 +42,7 @@ func (c codes) channels(project string) []*config.Notify {
 	var out []*config.Notify
 	for i := range c.cfg.Notify {
 		n := &c.cfg.Notify[i]
-		if n.Remote() && (len(n.Projects) == 0 || slices.Contains(n.Projects, project)) {
+		if n.IsRemote() && (len(n.Projects) == 0 || slices.Contains(n.Projects, project)) {
 			out = append(out, n)
 		}
 	}
@@ -65,7 +65,7 @@ func (c codes) Show(ctx context.Context, code local.Code) error {
 	var sending sync.WaitGroup
 	for i, n := range channels {
 		sending.Go(func() {
-			if err := newSender(c.cfg, n).Tell(ctx, codeMessage(code, n.Brief)); err != nil {
+			if err := newSender(c.cfg, n).SendMessage(ctx, codeMessage(code, n.Brief)); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", n.Kind, err)
 			}
 		})

@@ -40,7 +40,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 	if t.PRURL != "" && strategy == workflow.MergeAuto {
 		return d.mergedPR(ctx, &t, p)
 	}
-	landed, err := d.s.git.Merge(ctx, p.Path, git.Merging{
+	landed, err := d.s.git.MergeBranch(ctx, p.Path, git.Merging{
 		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
@@ -51,7 +51,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 		landed = ""
 	}
 	if t.Delivery.PushesBranch() {
-		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
+		if err := d.s.git.PushBranch(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
 			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
@@ -62,7 +62,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 // projects' checkouts. It waits for a git that is still at work.
 func (s *Server) recoverLandings(ctx context.Context) {
 	for _, p := range s.runtime.Projects() {
-		did, err := s.git.Recover(ctx, p.Path)
+		did, err := s.git.RecoverLanding(ctx, p.Path)
 		switch {
 		case err != nil:
 			s.log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
@@ -81,7 +81,7 @@ func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (l
 	case pr.Branch != t.Branch:
 		return local.EffectResult{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
-		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
 		return local.EffectResult{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
 	}
@@ -115,7 +115,7 @@ func (d delivery) push(ctx context.Context, t *task.Task, p task.Project) error 
 	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
 		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, origin, p.Name)
 	}
-	return d.s.git.Push(ctx, p.Path, origin, t.Branch)
+	return d.s.git.PushBranch(ctx, p.Path, origin, t.Branch)
 }
 
 // CreatePR implements effect.Delivery.
@@ -127,7 +127,7 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err := d.push(ctx, &t, p); err != nil {
 		return "", err
 	}
-	doc, err := d.s.folders.Read(t.Project, t.ID)
+	doc, err := d.s.folders.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 
 // secret reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
 func secret(source string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) { return config.Secret(ctx, source, config.Getenv) }
+	return func(ctx context.Context) (string, error) { return config.ReadSecret(ctx, source, config.Getenv) }
 }
 
 // githubSecret is the secret for a host: the one that is configured, else what GitHub's
@@ -25,7 +25,7 @@ func secret(source string) func(context.Context) (string, error) {
 func githubSecret(source, host string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		if source != "" && source != "gh" {
-			return config.Secret(ctx, source, config.Getenv)
+			return config.ReadSecret(ctx, source, config.Getenv)
 		}
 		names := []string{"GH_TOKEN", "GITHUB_TOKEN"}
 		if host != "github.com" {

@@ -86,7 +86,7 @@ func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
 		return nil
 	}
 	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
-	if doc, err := s.folders.Read(t.Project, t.ID); err == nil {
+	if doc, err := s.folders.ReadTaskFile(t.Project, t.ID); err == nil {
 		from.Sections = doc.Sections()
 	}
 	return engine.WaitReasons(def, *t, from)
@@ -113,7 +113,7 @@ func (s *Server) lastMessage(t *task.Task) func(attempt int) string {
 		if err != nil {
 			return ""
 		}
-		return screen.Text(text)
+		return screen.SafeText(text)
 	}
 }
 

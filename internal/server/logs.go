@@ -91,7 +91,7 @@ func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most 
 	}
 	if len(said.Turns) > 0 {
 		p := transcript.Printer{Now: time.Now().UTC()}
-		lines := p.Lines(said.Turns)
+		lines := p.FormatTurns(said.Turns)
 		return lines[max(len(lines)-most, 0):], nil
 	}
 	lines, _, err := c.printed(k, card, most)
@@ -201,7 +201,7 @@ func readOutputEnd(path string, most int64) (text []byte, cut bool, err error) {
 func outputLines(text []byte) []string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
-		out.WriteString(strings.TrimRight(screen.Output(strings.TrimSuffix(line, "\n")), "\n") + "\n")
+		out.WriteString(strings.TrimRight(screen.OutputText(strings.TrimSuffix(line, "\n")), "\n") + "\n")
 	}
 	whole := strings.TrimRight(out.String(), "\n")
 	if whole == "" {

@@ -27,7 +27,7 @@ func (s *Server) measureWork(ctx context.Context, t *task.Task) (*overview.Work,
 	if !ok {
 		return nil, nil
 	}
-	stat, err := s.git.Stat(ctx, c)
+	stat, err := s.git.DiffStat(ctx, c)
 	if err != nil {
 		if errors.Is(err, git.ErrNoBranch) {
 			err = nil
@@ -88,7 +88,7 @@ func (s *Server) childrenOf(t *task.Task) []signal.Child {
 	if err != nil || !def.AsksForChildren(t.Status) {
 		return nil
 	}
-	list, err := s.store.Children(t.ID)
+	list, err := s.store.ChildTasks(t.ID)
 	if err != nil {
 		s.log.Warn("look up the children of a task", "component", "measure", "task", t.ID, "error", err)
 	}

@@ -60,8 +60,8 @@ func (s *Server) seenAt(id task.ID) string {
 // newChannel builds the notification channel that the configuration describes.
 func (s *Server) newChannel(n *config.Notify) herald.Channel {
 	w := herald.Channel{
-		Name: n.Name(), Retry: n.Remote(), Several: maxSingleMessages,
-		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
+		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
+		Wants: func(it engine.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
 	}
 	if n.Kind == "webhook" { // a program reads it
 		w.Several = 0
@@ -74,7 +74,7 @@ func (s *Server) newChannel(n *config.Notify) herald.Channel {
 		} else {
 			m.URL = s.seenAt("")
 		}
-		return to.Tell(ctx, m)
+		return to.SendMessage(ctx, m)
 	}
 	return w
 }
@@ -92,14 +92,14 @@ func (s *Server) withReasons(items []engine.Item) []engine.Item {
 
 // A sender sends notifications.
 type sender interface {
-	Tell(ctx context.Context, m notify.Message) error
+	SendMessage(ctx context.Context, m notify.Message) error
 }
 
 // newSender builds the adapter of a channel. Secrets are read each time something is told.
 func newSender(cfg config.Config, n *config.Notify) sender {
-	r := notify.Remote{Client: notify.Client(), URL: n.URL}
+	r := notify.Remote{Client: notify.NewClient(), URL: n.URL}
 	if n.Secret != "" {
-		r.Secret = func(ctx context.Context) (string, error) { return config.Secret(ctx, n.Secret, config.Getenv) }
+		r.Secret = func(ctx context.Context) (string, error) { return config.ReadSecret(ctx, n.Secret, config.Getenv) }
 	}
 	env := config.DesktopEnv(config.Environ())
 	switch n.Kind {
@@ -119,7 +119,7 @@ func newSender(cfg config.Config, n *config.Notify) sender {
 // words of people are left out.
 func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
-	return newSender(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
+	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
 }
 
 // checkNotify says how telling people went the last time.

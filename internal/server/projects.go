@@ -22,7 +22,7 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 	if !filepath.IsAbs(given.Path) {
 		return given, task.Mistakef("path %q is not absolute", given.Path)
 	}
-	root, err := p.s.git.Root(ctx, given.Path)
+	root, err := p.s.git.FindRoot(ctx, given.Path)
 	if err != nil {
 		return given, task.Mistakef("%v", err)
 	}
@@ -109,7 +109,7 @@ func (p projects) move(ctx context.Context, have *task.Project, path string) err
 	if !filepath.IsAbs(path) {
 		return task.Mistakef("path %q is not absolute", path)
 	}
-	root, err := p.s.git.Root(ctx, path)
+	root, err := p.s.git.FindRoot(ctx, path)
 	if err != nil {
 		return task.Mistakef("%v", err)
 	}
@@ -126,7 +126,7 @@ func (p projects) move(ctx context.Context, have *task.Project, path string) err
 	for _, name := range have.WorkspaceNames() { // also those that no task holds
 		places = append(places, p.s.host.worktrees.Path(name))
 	}
-	if err := p.s.git.Moved(ctx, have.Path, root, places); err != nil {
+	if err := p.s.git.RepairMoved(ctx, have.Path, root, places); err != nil {
 		return task.Mistakef("project %s was not changed: %v", have.Name, err)
 	}
 	have.Path = root

@@ -61,7 +61,7 @@ func processOf(h lock.Holder) (attend.Process, bool) {
 // serverOf is the server that holds a data folder: server.lock names it, and the kernel says
 // that it has the lock. Anybody can write the one; nobody but the holder can have the other.
 func serverOf(home string) (attend.Process, bool) {
-	p, ok := processOf(lock.Read(home))
+	p, ok := processOf(lock.ReadHolder(home))
 	return p, ok && lock.HeldBy(home, p.PID)
 }
 
@@ -71,11 +71,11 @@ func Owner(cfg config.Config) func() (client.Owner, bool) {
 }
 
 func owner(home string) (client.Owner, bool) {
-	p, certain := processOf(lock.Read(home))
+	p, certain := processOf(lock.ReadHolder(home))
 	if !certain { // server.lock may be lost, or not be written yet
 		p, _ = attend.Find(lock.HolderOf(home))
 	}
-	if p.PID == 0 || !lock.Held(home) {
+	if p.PID == 0 || !lock.IsHeld(home) {
 		return client.Owner{}, false
 	}
 	out := client.Owner{PID: p.PID, Alive: p.Alive}
@@ -108,16 +108,16 @@ func (s *Server) watchSocket(ctx context.Context, problem string) string {
 	if err == nil {
 		defer watch.Close()
 	}
-	if s.held.Moved() {
+	if s.held.HasMoved() {
 		s.log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.cfg.Home)
 		s.stop()
 		return ""
 	}
-	again, checkErr := s.socket.Check()
+	again, checkErr := s.socket.EnsureListening()
 	if again {
 		s.log.Warn("the socket was lost: listening again", "component", "serve", "socket", s.socket.Path())
 	}
-	lost, lockErr := s.held.Keep(s.socket.Path())
+	lost, lockErr := s.held.EnsureFile(s.socket.Path())
 	if lost {
 		s.log.Warn("server.lock was lost: written again", "component", "serve", "pid", os.Getpid())
 	}
@@ -127,7 +127,7 @@ func (s *Server) watchSocket(ctx context.Context, problem string) string {
 			s.log.Error("stay reachable", "component", "serve", "error", now)
 		}
 	}
-	if err != nil || lockErr != nil || s.socket.Lost() {
+	if err != nil || lockErr != nil || s.socket.IsLost() {
 		pause(ctx, tryAgain)
 		return now
 	}

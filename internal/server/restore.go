@@ -75,25 +75,25 @@ func Restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 // placeStore makes sure that the store in place is the newest one that is intact. What it
 // replaces is moved aside.
 func placeStore(ctx context.Context, home string, report *cli.Restored, fault func(string)) error {
-	path := sqlite.Place(storePath(home))
-	have, err := sqlite.Inspect(ctx, path)
+	path := sqlite.ResolvePath(storePath(home))
+	have, err := sqlite.InspectFile(ctx, path)
 	intact := err == nil
 	switch {
 	case errors.Is(err, sqlite.ErrEmpty):
 		report.Problem = "the store was missing or empty"
-	case sqlite.Damaged(err):
+	case sqlite.IsDamaged(err):
 		report.Problem = withoutAdvice(err)
 	case err != nil: // nothing is known against it
 		return fmt.Errorf("restore the store: %w", err)
 	}
-	list, err := sqlite.Backups(backupFolder(home))
+	list, err := sqlite.ListBackups(backupFolder(home))
 	if err != nil {
 		return err
 	}
 	aside := filepath.Join(filepath.Dir(path), "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
 	for _, b := range list {
-		rows, err := sqlite.Inspect(ctx, b.Path)
-		if err != nil && !sqlite.Damaged(err) && !errors.Is(err, sqlite.ErrEmpty) {
+		rows, err := sqlite.InspectFile(ctx, b.Path)
+		if err != nil && !sqlite.IsDamaged(err) && !errors.Is(err, sqlite.ErrEmpty) {
 			return fmt.Errorf("restore the store: %w", err)
 		}
 		if err != nil {
@@ -123,7 +123,7 @@ func withoutAdvice(err error) string {
 }
 
 func replaceStore(path, backup, aside string, report *cli.Restored, fault func(string)) error {
-	err := sqlite.Replace(path, backup, aside, fault)
+	err := sqlite.ReplaceStore(path, backup, aside, fault)
 	if _, there := os.Stat(aside); there == nil {
 		report.Aside = aside
 	}
@@ -206,7 +206,7 @@ func (r *restorer) findAhead() error {
 		return err
 	}
 	for _, f := range list {
-		h, err := r.folders.History(f.Project, f.ID)
+		h, err := r.folders.ReadHistory(f.Project, f.ID)
 		if err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (r *restorer) shownField(id task.ID, key string) string {
 		if f.ID != id {
 			continue
 		}
-		doc, err := r.folders.Read(f.Project, id)
+		doc, err := r.folders.ReadTaskFile(f.Project, id)
 		if err != nil {
 			return ""
 		}
@@ -331,7 +331,7 @@ func repositoryOf(worktree string) string {
 // markers says which workspace is bound to which task by its own mark.
 func (r *restorer) markers() map[task.ID]string {
 	out := map[task.ID]string{}
-	list, err := r.host.worktrees.pool.List(r.runtime.Projects(), nil)
+	list, err := r.host.worktrees.pool.ListWorkspaces(r.runtime.Projects(), nil)
 	if err != nil {
 		r.report.Problems = append(r.report.Problems, err.Error())
 	}
@@ -370,7 +370,7 @@ func (r *restorer) hold(ctx context.Context, f aheadFolder, workspace string) er
 
 // lost is what the folders of a task show beyond its record.
 func (r *restorer) lost(f aheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
-	h, err := r.folders.History(f.Project, f.ID)
+	h, err := r.folders.ReadHistory(f.Project, f.ID)
 	if err != nil {
 		return h, signal.Lost{}, err
 	}
@@ -402,7 +402,7 @@ func (r *restorer) ran(t *task.Task, id task.ID) []task.AttemptTally {
 // findGone finds tasks that somebody deleted after the store was copied. A restore that was killed may
 // have put that store in place, so it does not matter whether this one did.
 func (r *restorer) findGone() error {
-	tasks, err := r.store.Unsettled()
+	tasks, err := r.store.UnsettledTasks()
 	for _, t := range tasks {
 		if _, err := os.Stat(r.folders.Path(t.Project, t.ID)); errors.Is(err, fs.ErrNotExist) && !t.Paused {
 			r.gone = append(r.gone, t)

@@ -52,9 +52,9 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Scr
 	}
 	out.Attempt, out.Role, out.Harness, out.Alive = a.Number, a.card.Role, a.card.Harness, a.alive
 	if a.alive && v.terminal(&t, a) {
-		text, err := v.s.host.terminal.Look(ctx, t.Session, a.card.Window)
+		text, err := v.s.host.terminal.CaptureStyled(ctx, t.Session, a.card.Window)
 		if err == nil {
-			out.Lines = screen.Lines(text)
+			out.Lines = screen.ParseLines(text)
 			return out, nil
 		}
 		if !errors.Is(err, tmux.ErrGone) {
@@ -72,7 +72,7 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Scr
 		}
 		return out, nil
 	}
-	out.Lines = screen.Lines(strings.Join(lines, "\n"))
+	out.Lines = screen.ParseLines(strings.Join(lines, "\n"))
 	return out, nil
 }
 
@@ -141,7 +141,7 @@ func (v screens) Output(ctx context.Context, t task.Task, role string) (<-chan s
 		}
 	}
 	file := v.s.host.agents.OutputFile(a.Key)
-	stop, err := v.s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Changed: tell})
+	stop, err := v.s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.NamePattern(file)}, Changed: tell})
 	if err != nil {
 		v.s.log.Debug("watch an agent's output", "component", "screens", "task", t.ID, "error", err)
 		go glance(ctx, tell) // ends with ctx
@@ -194,7 +194,7 @@ func (v screens) Type(ctx context.Context, t task.Task, role, text string) error
 // paste gives text to a window, and then Enter: what comes at once is taken for part of it.
 func (v screens) paste(ctx context.Context, session, window, text string) error {
 	if text != "" {
-		if err := v.s.host.terminal.Paste(ctx, session, window, text); err != nil {
+		if err := v.s.host.terminal.PasteText(ctx, session, window, text); err != nil {
 			return err
 		}
 		wait := time.NewTimer(pasting)
@@ -205,7 +205,7 @@ func (v screens) paste(ctx context.Context, session, window, text string) error 
 		case <-wait.C:
 		}
 	}
-	return v.s.host.terminal.Enter(ctx, session, window)
+	return v.s.host.terminal.PressEnter(ctx, session, window)
 }
 
 // typed is what a person may type: text, and nothing that a terminal acts on. No text at

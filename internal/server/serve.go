@@ -290,7 +290,7 @@ func (s *Server) workspaceFolder(name string) string {
 
 // adopt looks after the attempts that are not over.
 func (s *Server) adopt() {
-	tasks, err := s.store.Unsettled()
+	tasks, err := s.store.UnsettledTasks()
 	if err != nil {
 		s.log.Error("look for live agents", "component", "serve", "error", err)
 	}
@@ -303,9 +303,9 @@ type withAttempts struct {
 	root string
 }
 
-// Remove implements local.Files.
-func (w withAttempts) Remove(project string, id task.ID) error {
-	if err := w.Dir.Remove(project, id); err != nil || !id.IsValid() {
+// RemoveFolder implements local.Files.
+func (w withAttempts) RemoveFolder(project string, id task.ID) error {
+	if err := w.Dir.RemoveFolder(project, id); err != nil || !id.IsValid() {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(w.root, string(id)))

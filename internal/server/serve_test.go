@@ -48,7 +48,7 @@ func owingHome(t *testing.T, tasks int) config.Config {
 		_, err := still.Create(t.Context(), signal.NewTask{New: signal.New{Project: "shop", Branch: fmt.Sprint("b", i), Summary: "owed", Spawn: true}, Actor: task.Human})
 		check(t, err)
 	}
-	owed, err := store.Unsettled()
+	owed, err := store.UnsettledTasks()
 	check(t, err)
 	if len(owed) != tasks || len(owed[0].Pending) == 0 {
 		t.Fatalf("the journal owes nothing: %+v", owed)
@@ -102,7 +102,7 @@ func TestAServerThatIsStartedPerformsWhatIsOwed(t *testing.T) {
 	check(t, err)
 	check(t, s.Start(t.Context()))
 	for end := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
-		tasks, err := s.store.Unsettled()
+		tasks, err := s.store.UnsettledTasks()
 		check(t, err)
 		owed := 0
 		for _, one := range tasks {

@@ -61,14 +61,14 @@ func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]in
 func (p *processes) window(o agent.Orders) attend.Launch {
 	return func(ctx context.Context, argv []string) error {
 		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
-		err := p.terminal.Open(ctx, w)
+		err := p.terminal.OpenWindow(ctx, w)
 		if !errors.Is(err, tmux.ErrOpen) {
 			return err
 		}
 		if err := p.terminal.CloseWindow(ctx, w.Session, w.Name); err != nil {
 			return err
 		}
-		return p.terminal.Open(ctx, w)
+		return p.terminal.OpenWindow(ctx, w)
 	}
 }
 
@@ -172,7 +172,7 @@ func (p *processes) Mark(pid int) string {
 func dataFolder(home string) attend.DataFolder {
 	return attend.DataFolder{
 		Server:   func() (attend.Process, bool) { return serverOf(home) },
-		Terminal: config.Terminal(home),
+		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}
 }

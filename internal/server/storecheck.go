@@ -24,11 +24,11 @@ type traces struct {
 }
 
 func tracesIn(home string) (found traces, err error) {
-	folders, err := taskdir.New(tasksFolder(home)).Folders()
+	folders, err := taskdir.New(tasksFolder(home)).ListFolders()
 	if err != nil {
 		return found, err
 	}
-	backups, err := sqlite.Backups(backupFolder(home))
+	backups, err := sqlite.ListBackups(backupFolder(home))
 	if err != nil {
 		return found, err
 	}
@@ -98,15 +98,15 @@ type aheadFolder struct {
 // foldersAhead lists the folders that show more than the store knows. An entry that is missing was
 // decided after the newest that is there: a history that was not written since need not be read.
 func foldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]aheadFolder, error) {
-	folders, err := dir.Folders()
+	folders, err := dir.ListFolders()
 	if err != nil {
 		return nil, err
 	}
-	seqs, err := store.Sequences()
+	seqs, err := store.LastSequences()
 	if err != nil {
 		return nil, err
 	}
-	newest, err := store.Written()
+	newest, err := store.LastWritten()
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Server) backUp(ctx context.Context) {
 	first := sync.Once{}
 	for ctx.Err() == nil {
 		next := backupEvery
-		made, err := s.store.Backup(ctx, backupFolder(s.cfg.Home), time.Now())
+		made, err := s.store.WriteBackup(ctx, backupFolder(s.cfg.Home), time.Now())
 		s.backupErr.Store(&err)
 		first.Do(func() { close(s.backedUp) })
 		switch {
@@ -158,7 +158,7 @@ func (s *Server) checkBackups(ctx context.Context) (string, error) {
 	if err := s.backupErr.Load(); err != nil && *err != nil {
 		return "", *err
 	}
-	list, err := sqlite.Backups(backupFolder(s.cfg.Home))
+	list, err := sqlite.ListBackups(backupFolder(s.cfg.Home))
 	if err != nil || len(list) == 0 {
 		return "there is none", err
 	}

@@ -28,7 +28,7 @@ func (s *Server) newOffice() *track.Service {
 	return &track.Service{
 		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
-			return s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+			return s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
 		},
 	}
 }
@@ -44,15 +44,15 @@ func (s *Server) connect(cfg tracker.Config) (track.Backend, error) {
 		if err := s.boards().learnFor(cfg.Project, cfg.Workflow); err != nil {
 			return nil, err
 		}
-		return s.store.Tracker(cfg.Project, time.Now), nil
+		return s.store.ProjectTracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
 		calls := s.calls(transport.Options{Name: cfg.Name, Secret: source,
-			Limited: func(r *http.Response) bool { return linear.Limited(transport.Peek(r, maxFault)) },
-			Denied:  func(r *http.Response) bool { return linear.Denied(transport.Peek(r, maxFault)) },
-			Resets:  func(r *http.Response) time.Time { return linear.Resets(r.Header) },
+			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, maxFault)) },
+			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, maxFault)) },
+			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
 		})
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.Safe}), nil
+		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
 	case tracker.GitHub:
 		t, _, err := github.New(github.Options{
 			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
@@ -119,7 +119,7 @@ func (s *Server) boardEnv(cfg tracker.Config) []string {
 
 // mapping is one that comes with Orange, or a file.
 func mapping(name string) (mcpboard.Mapping, error) {
-	known := mcpboard.Mappings()
+	known := mcpboard.ShippedMappings()
 	if m, ok := known[name]; ok {
 		return m, nil
 	}
@@ -221,7 +221,7 @@ func (t trackers) collides(cfg *tracker.Config) error {
 // busy is a task that a tracker's issues are still worked on by, or that owes it
 // something.
 func (t trackers) busy(cfg *tracker.Config) (task.ID, error) {
-	tasks, err := t.s.store.Tracked(cfg.IssueRef(""))
+	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
 	for i := range tasks {
 		o := &tasks[i]
 		def, wrong := t.s.runtime.Definition(o)

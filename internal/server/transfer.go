@@ -31,7 +31,7 @@ func (t transfer) Import(ctx context.Context, r io.Reader) (wire.Imported, error
 
 // ImportFolder implements api.Transfer.
 func (t transfer) ImportFolder(ctx context.Context, path string) (wire.Imported, error) {
-	home, err := seedhome.Read(path)
+	home, err := seedhome.ReadHome(path)
 	if err != nil {
 		return wire.Imported{}, task.Mistakef("%v", err)
 	}

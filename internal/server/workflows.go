@@ -52,7 +52,7 @@ func readWorkflow(path, cwd string) (file, text string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	text, err = workflowdir.Expand(path, filepath.Dir(at), string(b))
+	text, err = workflowdir.ExpandIncludes(path, filepath.Dir(at), string(b))
 	return path, text, err
 }
 
@@ -61,7 +61,7 @@ func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
 	root := gitRoot(cwd)
 	var out []cli.WorkflowEntry
 	seen := map[string]bool{}
-	for _, f := range w.dir.List(root) {
+	for _, f := range w.dir.ListFiles(root) {
 		if seen[f.Name] {
 			continue
 		}
@@ -98,7 +98,7 @@ func (w workflows) Save(list []cli.WorkflowEntry, cwd string, user, force bool) 
 	for i, e := range list {
 		files[i] = workflowdir.File{Name: e.Name, Text: e.Text}
 	}
-	return w.dir.Save(files, root, force)
+	return w.dir.SaveFiles(files, root, force)
 }
 
 // gitRoot is the nearest folder above dir that holds a repository, "" if none does.

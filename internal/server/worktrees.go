@@ -96,7 +96,7 @@ func (w worktrees) Ready(ctx context.Context, t task.Task) (string, error) {
 		return "", err
 	}
 	s.Busy = slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Running })
-	err = w.pool.Repair(ctx, s)
+	err = w.pool.RepairWorkspace(ctx, s)
 	return note(), err
 }
 
@@ -106,11 +106,11 @@ func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	if err != nil {
 		return err
 	}
-	wrong := w.pool.Check(ctx, s)
+	wrong := w.pool.CheckWorkspace(ctx, s)
 	for _, e := range t.Pending {
 		if e.Do == workflow.RenameBranch && wrong != nil {
 			s.Branch = e.Arg
-			wrong = w.pool.Check(ctx, s)
+			wrong = w.pool.CheckWorkspace(ctx, s)
 		}
 	}
 	return wrong
@@ -122,7 +122,7 @@ func (w worktrees) SyncTaskFile(ctx context.Context, t *task.Task) error {
 	if err != nil {
 		return err
 	}
-	return w.pool.Heal(ctx, s)
+	return w.pool.RestoreTaskLink(ctx, s)
 }
 
 // usable says why a task of a project cannot have a branch.
@@ -144,11 +144,11 @@ func (w worktrees) commit(t *task.Task) string {
 
 // Workspaces implements api.Workspaces.
 func (w worktrees) Workspaces(context.Context) ([]wire.Workspace, error) {
-	bound, err := w.s.store.Bound()
+	bound, err := w.s.store.BoundWorkspaces()
 	if err != nil {
 		return nil, err
 	}
-	list, err := w.pool.List(w.s.runtime.Projects(), bound)
+	list, err := w.pool.ListWorkspaces(w.s.runtime.Projects(), bound)
 	out := make([]wire.Workspace, len(list))
 	for i, x := range list {
 		out[i] = wire.Workspace{
@@ -170,7 +170,7 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]wire.
 	if count < 0 || count > p.PoolSize {
 		return nil, task.Mistakef("%d workspaces: the pool of %s has %d", count, p.Name, p.PoolSize)
 	}
-	if err := w.pool.Init(ctx, p, count); err != nil {
+	if err := w.pool.MakeWorkspaces(ctx, p, count); err != nil {
 		return nil, err
 	}
 	all, err := w.Workspaces(ctx)
@@ -188,7 +188,7 @@ func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept [
 	if wish.Purge && wish.Older <= 0 {
 		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
 	}
-	bound, err := w.s.store.Bound()
+	bound, err := w.s.store.BoundWorkspaces()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,7 +197,7 @@ func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept [
 		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: whatBecame(x, wish.DryRun)})
 	}
 	for _, x := range swept.Purged {
-		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.Span(x.Age) + " ago in " + x.Path})
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.FormatDuration(x.Age) + " ago in " + x.Path})
 	}
 	for _, x := range swept.Kept {
 		kept = append(kept, wire.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
@@ -234,7 +234,7 @@ func (w worktrees) Salvages(ctx context.Context, project string) ([]wire.Salvage
 		if project != "" && p.Name != project {
 			continue
 		}
-		list, err := w.s.git.Salvages(ctx, p.Path)
+		list, err := w.s.git.ListSalvages(ctx, p.Path)
 		if err != nil && project != "" {
 			return nil, err
 		}

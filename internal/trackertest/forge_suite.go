@@ -23,14 +23,14 @@ func RunForge(t *testing.T, open func(t *testing.T) ForgeWorld) {
 	for name, tell := range forgeStories() {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
-			tell(&yard{T: t, ForgeWorld: w, forge: w.Open(t)})
+			tell(&forgeEnv{T: t, ForgeWorld: w, forge: w.OpenClient(t)})
 		})
 	}
 }
 
-func forgeStories() map[string]func(*yard) {
-	return map[string]func(*yard){
-		"a pull request is opened and shown":                          opened,
+func forgeStories() map[string]func(*forgeEnv) {
+	return map[string]func(*forgeEnv){
+		"a pull request is opened and shown":                          openedPull,
 		"one that is open is found again":                             foundAgain,
 		"one that is closed is not taken for an open one":             closedThenOpened,
 		"a branch that is not there has no pull request":              noBranch,
@@ -40,11 +40,11 @@ func forgeStories() map[string]func(*yard) {
 		"the latest of a check counts":                                latestCheck,
 		"many checks are all read":                                    manyChecks,
 		"reviews are read in order":                                   reviewsInOrder,
-		"remarks on lines are read":                                   remarks,
+		"remarks on lines are read":                                   lineRemarks,
 		"many reviews are all read":                                   manyReviews,
 		"the pull requests of a branch are listed in any state":       ofBranch,
 		"many pull requests of a branch are all listed":               manyOfBranch,
-		"a mention of an issue is found in title, text and branch":    mentioned,
+		"a mention of an issue is found in title, text and branch":    mentionedPulls,
 		"a pull request is merged, and again":                         mergedTwice,
 		"the answer to merging is lost, and it is merged":             lostMerge,
 		"a head that moved is not merged":                             movedHead,
@@ -59,80 +59,80 @@ func forgeStories() map[string]func(*yard) {
 	}
 }
 
-// yard is a forge with one client at work.
-type yard struct {
+// forgeEnv is a forge with one client at work.
+type forgeEnv struct {
 	*testing.T
 	ForgeWorld
 	forge track.Forge
 }
 
-func (y *yard) ctx() context.Context {
+func (y *forgeEnv) newContext() context.Context {
 	ctx, cancel := context.WithTimeout(y.Context(), patience)
 	y.Cleanup(cancel)
 	return ctx
 }
 
-// stage lends what is said about errors there.
-func (y *yard) stage() *stage { return &stage{T: y.T} }
+// trackerEnv lends what is said about errors there.
+func (y *forgeEnv) trackerEnv() *env { return &env{T: y.T} }
 
 // oneLine checks an error for what it may look like.
-func (y *yard) oneLine(err error) {
+func (y *forgeEnv) oneLine(err error) {
 	y.Helper()
-	y.stage().oneLine(err)
+	y.trackerEnv().oneLine(err)
 	if k, ok := y.ForgeWorld.(Keeper); ok && k.Secret() != "" && strings.Contains(err.Error(), k.Secret()) {
 		y.Error("the secret is in the text of an error")
 	}
 }
 
-func (y *yard) needs(what ...string) {
+func (y *forgeEnv) requireSupport(what ...string) {
 	y.Helper()
 	limit, is := y.ForgeWorld.(Limit)
 	for _, w := range what {
-		if is && !limit.Can(w) {
+		if is && !limit.CanDo(w) {
 			y.Skipf("this world cannot do %q", w)
 		}
 	}
 }
 
-// wish is a pull request for a branch.
-func (y *yard) wish(branch string) tracker.NewPR {
-	return tracker.NewPR{Branch: branch, Base: y.Base(), Title: "Change of " + branch, Body: "What changed, and why."}
+// newPull is a pull request for a branch.
+func (y *forgeEnv) newPull(branch string) tracker.NewPR {
+	return tracker.NewPR{Branch: branch, Base: y.BaseBranch(), Title: "Change of " + branch, Body: "What changed, and why."}
 }
 
-// opens pushes a branch and opens a pull request for it.
-func (y *yard) opens(branch string) (pr tracker.PR, head string) {
+// pushAndOpen pushes a branch and opens a pull request for it.
+func (y *forgeEnv) pushAndOpen(branch string) (pr tracker.PR, head string) {
 	y.Helper()
-	head = y.Push(y.T, branch)
-	return y.create(y.wish(branch)), head
+	head = y.PushBranch(y.T, branch)
+	return y.createPull(y.newPull(branch)), head
 }
 
-func (y *yard) create(n tracker.NewPR) tracker.PR {
+func (y *forgeEnv) createPull(n tracker.NewPR) tracker.PR {
 	y.Helper()
-	pr, err := y.forge.CreatePR(y.ctx(), n)
+	pr, err := y.forge.CreatePR(y.newContext(), n)
 	if err != nil {
 		y.Fatalf("open %+v: %v", n, err)
 	}
 	return pr
 }
 
-func (y *yard) show(number int) tracker.PR {
+func (y *forgeEnv) readPull(number int) tracker.PR {
 	y.Helper()
-	pr, err := y.forge.PR(y.ctx(), number)
+	pr, err := y.forge.ReadPR(y.newContext(), number)
 	if err != nil {
 		y.Fatalf("show %d: %v", number, err)
 	}
 	return pr
 }
 
-func (y *yard) is(number int, state string) {
+func (y *forgeEnv) requireState(number int, state string) {
 	y.Helper()
-	if pr := y.show(number); pr.State != state {
+	if pr := y.readPull(number); pr.State != state {
 		y.Errorf("pull request %d is %s, want %s", number, pr.State, state)
 	}
 }
 
-// insist does something again, as it is, until it comes out right.
-func (y *yard) insist(what string, do func() error) {
+// retryUntilDone does something again, as it is, until it comes out right.
+func (y *forgeEnv) retryUntilDone(what string, do func() error) {
 	y.Helper()
 	var err error
 	for range tries {
@@ -148,8 +148,8 @@ func (y *yard) insist(what string, do func() error) {
 	y.Fatalf("%s: after %d tries: %v", what, tries, err)
 }
 
-// refuses checks that something was refused for good.
-func (y *yard) refuses(what string, err error) {
+// requireRefusal checks that something was refused for good.
+func (y *forgeEnv) requireRefusal(what string, err error) {
 	y.Helper()
 	var no *board.Refusal
 	if !errors.As(err, &no) {
@@ -158,26 +158,26 @@ func (y *yard) refuses(what string, err error) {
 	y.oneLine(err)
 }
 
-// same compares values.
-func (y *yard) same(what string, want, got any) {
+// requireEqual compares values.
+func (y *forgeEnv) requireEqual(what string, want, got any) {
 	y.Helper()
 	if !reflect.DeepEqual(want, got) {
 		y.Errorf("%s: got\n%+v, want\n%+v", what, got, want)
 	}
 }
 
-func numbers(list []tracker.PR) (out []int) {
+func pullNumbers(list []tracker.PR) (out []int) {
 	for _, pr := range list {
 		out = append(out, pr.Number)
 	}
 	return out
 }
 
-func (y *yard) listed(branch string) []int {
+func (y *forgeEnv) listNumbers(branch string) []int {
 	y.Helper()
-	list, err := y.forge.PRs(y.ctx(), branch)
+	list, err := y.forge.ListBranchPRs(y.newContext(), branch)
 	if err != nil {
 		y.Fatalf("list those of %s: %v", branch, err)
 	}
-	return numbers(list)
+	return pullNumbers(list)
 }

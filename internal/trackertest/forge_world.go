@@ -9,13 +9,13 @@ import (
 
 // A ForgeWorld is a forge's server with its people and its machines.
 type ForgeWorld interface {
-	Open(t testing.TB) track.Forge
-	Base() string
-	// Push makes a commit on a branch, the branch too if need be, and returns it.
-	Push(t testing.TB, branch string) string
-	Check(t testing.TB, commit string, c tracker.Check)
-	// Review leaves one on a pull request: verdict, text, author.
-	Review(t testing.TB, number int, r tracker.Review)
-	Close(t testing.TB, number int)
-	Fail(f Fault)
+	OpenClient(t testing.TB) track.Forge
+	BaseBranch() string
+	// PushBranch makes a commit on a branch, the branch too if need be, and returns it.
+	PushBranch(t testing.TB, branch string) string
+	AddCheck(t testing.TB, commit string, c tracker.Check)
+	// AddReview leaves one on a pull request: verdict, text, author.
+	AddReview(t testing.TB, number int, r tracker.Review)
+	ClosePull(t testing.TB, number int)
+	InjectFault(f Fault)
 }

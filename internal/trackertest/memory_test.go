@@ -62,7 +62,7 @@ func (m *memory) id() string {
 
 func (m *memory) Secret() string { return secret }
 
-func (m *memory) Open(testing.TB) track.Backend { return &client{server: m, mistake: m.mistake} }
+func (m *memory) OpenClient(testing.TB) track.Backend { return &client{server: m, mistake: m.mistake} }
 
 func idOf(list []named, name string) string {
 	for _, n := range list {
@@ -110,7 +110,7 @@ func (m *memory) tell(key string) {
 	}})
 }
 
-func (m *memory) Add(_ testing.TB, draft tracker.Issue) string {
+func (m *memory) AddIssue(_ testing.TB, draft tracker.Issue) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	is := &issue{Issue: draft, column: idOf(m.columns, draft.Card.Column)}
@@ -125,11 +125,11 @@ func (m *memory) Add(_ testing.TB, draft tracker.Issue) string {
 	return is.Key
 }
 
-func (m *memory) Move(_ testing.TB, key, column string) {
+func (m *memory) MoveIssue(_ testing.TB, key, column string) {
 	m.act(key, func(is *issue) { is.column = idOf(m.columns, column) })
 }
 
-func (m *memory) Tag(_ testing.TB, key string, add, remove []string) {
+func (m *memory) TagIssue(_ testing.TB, key string, add, remove []string) {
 	m.act(key, func(is *issue) {
 		for _, tag := range add {
 			is.tag(idOf(m.tags, tag), true)
@@ -147,7 +147,7 @@ func (is *issue) tag(id string, on bool) {
 	}
 }
 
-func (m *memory) Comment(_ testing.TB, key, author, text string) {
+func (m *memory) CommentIssue(_ testing.TB, key, author, text string) {
 	m.act(key, func(is *issue) { m.say(is, author, text) })
 }
 
@@ -155,15 +155,15 @@ func (m *memory) say(is *issue, author, text string) {
 	is.Comments = append(is.Comments, tracker.Comment{ID: m.id(), Author: author, At: time.Now(), Text: text})
 }
 
-func (m *memory) Describe(_ testing.TB, key, text string) {
+func (m *memory) DescribeIssue(_ testing.TB, key, text string) {
 	m.act(key, func(is *issue) { is.Card.Description = text })
 }
 
-func (m *memory) Link(_ testing.TB, key string, pr tracker.PR) {
+func (m *memory) LinkPull(_ testing.TB, key string, pr tracker.PR) {
 	m.act(key, func(is *issue) { is.PRs = append(is.PRs, pr) })
 }
 
-func (m *memory) Real(_ testing.TB, key string) tracker.Issue {
+func (m *memory) ReadIssue(_ testing.TB, key string) tracker.Issue {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.shown(m.find(key))
@@ -210,19 +210,19 @@ func (m *memory) DeleteTag(_ testing.TB, name string) {
 	}
 }
 
-func (m *memory) Fail(f trackertest.Fault) {
+func (m *memory) InjectFault(f trackertest.Fault) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault = f
 }
 
-func (m *memory) Writes() int {
+func (m *memory) CountWrites() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.writes
 }
 
-func (m *memory) News(testing.TB) []trackertest.Delivery {
+func (m *memory) TakeNews(testing.TB) []trackertest.Delivery {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.news

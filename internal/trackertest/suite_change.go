@@ -25,10 +25,10 @@ func changeStories() []story {
 	}
 }
 
-func text(s string) *string { return &s }
+func textPointer(s string) *string { return &s }
 
-func eachKind(s *stage) {
-	key := s.plain()
+func eachKind(s *env) {
+	key := s.addPlainIssue()
 	for _, st := range []struct {
 		change board.Change
 		column string
@@ -41,16 +41,16 @@ func eachKind(s *stage) {
 		{board.Change{Column: "Started"}, "Started", nil},
 		{board.Change{AddTags: []string{"Claimed-Dev-1"}}, "Started", []string{"Claimed-Dev-1"}},
 		{board.Change{Comment: "Something was said."}, "Started", []string{"Claimed-Dev-1"}},
-		{board.Change{Description: text("Another description.\n\nOf two paragraphs.")}, "Started", []string{"Claimed-Dev-1"}},
+		{board.Change{Description: textPointer("Another description.\n\nOf two paragraphs.")}, "Started", []string{"Claimed-Dev-1"}},
 		{board.Change{Title: "Another title"}, "Started", []string{"Claimed-Dev-1"}},
 	} {
 		st.change.Key = fmt.Sprintf("each/%s%s%v%v", st.change.Column, st.change.Title, st.change.AddTags, st.change.RemoveTags)
-		got := s.apply(key, st.change)
-		s.agrees(got)
-		s.has(key, st.column, st.tags...)
+		got := s.applyChange(key, st.change)
+		s.requireReadAsReal(got)
+		s.requireColumnAndTags(key, st.column, st.tags...)
 	}
 	s.saidOnce(key, "Something was said.")
-	if got := look(s.Real(s.T, key)); got.Title != "Another title" || got.Description != "Another description.\n\nOf two paragraphs." {
+	if got := viewIssue(s.ReadIssue(s.T, key)); got.Title != "Another title" || got.Description != "Another description.\n\nOf two paragraphs." {
 		s.Errorf("title %q, description %q", got.Title, got.Description)
 	}
 }
@@ -59,140 +59,140 @@ func eachKind(s *stage) {
 func everyKind(key string) board.Change {
 	return board.Change{
 		Key: key, Author: "worker", AddTags: []string{"Ready", "bug"}, RemoveTags: []string{"Planned"}, Column: "Finished",
-		Comment: "All of it.", Title: "A new title", Description: text("A new description."),
+		Comment: "All of it.", Title: "A new title", Description: textPointer("A new description."),
 	}
 }
 
-func (s *stage) isEveryKind(key string) {
+func (s *env) isEveryKind(key string) {
 	s.Helper()
-	s.has(key, "Finished", "Ready", "bug")
+	s.requireColumnAndTags(key, "Finished", "Ready", "bug")
 	s.saidOnce(key, "All of it.")
-	if got := look(s.Real(s.T, key)); got.Title != "A new title" || got.Description != "A new description." || len(got.Comments) != 1 {
+	if got := viewIssue(s.ReadIssue(s.T, key)); got.Title != "A new title" || got.Description != "A new description." || len(got.Comments) != 1 {
 		s.Errorf("%s", got)
 	}
 }
 
-func allKinds(s *stage) {
-	key := s.plain()
-	got := s.apply(key, everyKind("all/1"))
-	s.agrees(got)
+func allKinds(s *env) {
+	key := s.addPlainIssue()
+	got := s.applyChange(key, everyKind("all/1"))
+	s.requireReadAsReal(got)
 	s.isEveryKind(key)
 	if got.ReadAt.IsZero() || got.Brief {
 		s.Error("what is returned was not read again")
 	}
 }
 
-func sameAgain(s *stage) {
-	key := s.plain()
-	s.apply(key, everyKind("again/1"))
-	before, writes := s.facts(key), s.Writes()
+func sameAgain(s *env) {
+	key := s.addPlainIssue()
+	s.applyChange(key, everyKind("again/1"))
+	before, writes := s.realFacts(key), s.CountWrites()
 	for range 3 {
-		s.agrees(s.apply(key, everyKind("again/1")))
+		s.requireReadAsReal(s.applyChange(key, everyKind("again/1")))
 	}
-	if after := s.facts(key); before != after || s.Writes() != writes {
-		s.Errorf("%d more writes led from\n%s\nto\n%s", s.Writes()-writes, before, after)
+	if after := s.realFacts(key); before != after || s.CountWrites() != writes {
+		s.Errorf("%d more writes led from\n%s\nto\n%s", s.CountWrites()-writes, before, after)
 	}
 }
 
-func nothingToDo(s *stage) {
-	key := s.plain()
-	writes := s.Writes()
+func nothingToDo(s *env) {
+	key := s.addPlainIssue()
+	writes := s.CountWrites()
 	for _, c := range []board.Change{
 		{Key: "n/1"},
-		{Key: "n/2", AddTags: []string{"planned"}, RemoveTags: []string{"bug"}, Column: "BACKLOG", Title: "A plain issue", Description: text("What is to be done.")},
+		{Key: "n/2", AddTags: []string{"planned"}, RemoveTags: []string{"bug"}, Column: "BACKLOG", Title: "A plain issue", Description: textPointer("What is to be done.")},
 		{Key: "n/3", Comment: " \n\t "},
 	} {
-		s.agrees(s.apply(key, c))
+		s.requireReadAsReal(s.applyChange(key, c))
 	}
-	if s.Writes() != writes {
-		s.Errorf("%d writes", s.Writes()-writes)
+	if s.CountWrites() != writes {
+		s.Errorf("%d writes", s.CountWrites()-writes)
 	}
 }
 
-func twoClients(s *stage) {
-	key := s.plain()
-	first, _ := s.client()
-	second, _ := s.client()
+func twoClients(s *env) {
+	key := s.addPlainIssue()
+	first, _ := s.newClient()
+	second, _ := s.newClient()
 	for _, desk := range []*track.Client{first, second, first} {
-		if _, err := desk.Apply(s.ctx(), key, everyKind("two/1")); err != nil {
+		if _, err := desk.Apply(s.newContext(), key, everyKind("two/1")); err != nil {
 			s.Fatal(err)
 		}
 	}
 	s.isEveryKind(key)
 }
 
-func withoutKey(s *stage) {
-	key := s.plain()
+func withoutKey(s *env) {
+	key := s.addPlainIssue()
 	for range 2 {
-		s.apply(key, board.Change{Comment: "Still there."})
+		s.applyChange(key, board.Change{Comment: "Still there."})
 	}
-	if n := s.said(key, "Still there."); n != 2 {
+	if n := s.countComments(key, "Still there."); n != 2 {
 		s.Errorf("it was said %d times, want 2", n)
 	}
 }
 
-func otherKeys(s *stage) {
-	one, other := s.plain(), s.plain()
+func otherKeys(s *env) {
+	one, other := s.addPlainIssue(), s.addPlainIssue()
 	long := strings.Repeat("k", board.MaxKey)
 	for _, c := range []board.Change{{Key: "o/1", Comment: "Same words."}, {Key: "o/10", Comment: "Same words."}, {Key: long, Comment: "Same words."}} {
 		for range 2 {
-			s.apply(one, c)
-			s.apply(other, c)
+			s.applyChange(one, c)
+			s.applyChange(other, c)
 		}
 	}
 	for _, key := range []string{one, other} {
-		if n := s.said(key, "Same words."); n != 3 {
+		if n := s.countComments(key, "Same words."); n != 3 {
 			s.Errorf("it was said %d times, want once for each of 3 keys", n)
 		}
 	}
 }
 
-func otherSpelling(s *stage) {
-	key := s.plain()
-	s.agrees(s.apply(key, board.Change{Key: "s/1", AddTags: []string{" rEADY ", "BUG", "ready"}, RemoveTags: []string{"planned "}, Column: "  finished"}))
-	s.has(key, "Finished", "Ready", "bug")
+func otherSpelling(s *env) {
+	key := s.addPlainIssue()
+	s.requireReadAsReal(s.applyChange(key, board.Change{Key: "s/1", AddTags: []string{" rEADY ", "BUG", "ready"}, RemoveTags: []string{"planned "}, Column: "  finished"}))
+	s.requireColumnAndTags(key, "Finished", "Ready", "bug")
 }
 
-func unknownNames(s *stage) {
-	key := s.plain()
+func unknownNames(s *env) {
+	key := s.addPlainIssue()
 	for _, c := range []board.Change{
 		{AddTags: []string{"Ready", "Nope"}},
 		{RemoveTags: []string{"Planned", "Nope"}},
 		{Column: "Nope"},
-		{Column: "Nope", AddTags: []string{"Ready"}, RemoveTags: []string{"Planned"}, Comment: "Hi.", Title: "T", Description: text("D")},
+		{Column: "Nope", AddTags: []string{"Ready"}, RemoveTags: []string{"Planned"}, Comment: "Hi.", Title: "T", Description: textPointer("D")},
 		{AddTags: []string{"Nope\n\x1b[1m<b>"}, Column: "Started", Comment: "Hi."},
 		{AddTags: []string{"Ready"}, RemoveTags: []string{"ready"}},
 		{AddTags: []string{strings.Repeat("x", 5000)}},
 	} {
 		for _, c.Key = range []string{"", "u/1"} {
-			writes := s.Writes()
-			s.refused(key, c)
-			if s.Writes() != writes {
-				s.Errorf("%+v is refused after %d writes", c, s.Writes()-writes)
+			writes := s.CountWrites()
+			s.requireRefused(key, c)
+			if s.CountWrites() != writes {
+				s.Errorf("%+v is refused after %d writes", c, s.CountWrites()-writes)
 			}
 		}
 	}
-	s.refused(key, board.Change{Column: "Nope"}, "Nope", "Backlog", "Accepted")
-	s.refused(key, board.Change{AddTags: []string{"Nope"}}, "Nope", "Ready")
+	s.requireRefused(key, board.Change{Column: "Nope"}, "Nope", "Backlog", "Accepted")
+	s.requireRefused(key, board.Change{AddTags: []string{"Nope"}}, "Nope", "Ready")
 	words := s.port.words
-	s.refused(key, board.Change{Column: "Nope"})
+	s.requireRefused(key, board.Change{Column: "Nope"})
 	if s.port.words != words+1 {
 		s.Errorf("the words were read %d times for a name that is not known, want once", s.port.words-words)
 	}
-	s.apply(key, board.Change{Key: "u/1", Column: "Started"})
-	s.has(key, "Started", "Planned")
+	s.applyChange(key, board.Change{Key: "u/1", Column: "Started"})
+	s.requireColumnAndTags(key, "Started", "Planned")
 }
 
-func allColumns(s *stage) {
-	key := s.plain()
+func allColumns(s *env) {
+	key := s.addPlainIssue()
 	for i, column := range append(append([]string{}, Columns...), "Backlog", "Canceled", "Started") {
-		s.agrees(s.apply(key, board.Change{Key: fmt.Sprint("c/", i), Column: column}))
-		s.has(key, column, "Planned")
+		s.requireReadAsReal(s.applyChange(key, board.Change{Key: fmt.Sprint("c/", i), Column: column}))
+		s.requireColumnAndTags(key, column, "Planned")
 	}
 }
 
-// lines is a text of about so many bytes.
-func lines(size int) string {
+// linesOfSize is a text of about so many bytes.
+func linesOfSize(size int) string {
 	var out strings.Builder
 	for i := 0; out.Len() < size; i++ {
 		fmt.Fprintf(&out, "line %d: grün, 橙, 🍊 and so on\n", i)
@@ -200,22 +200,22 @@ func lines(size int) string {
 	return out.String()
 }
 
-// letters are a text without its blanks.
-func letters(text string) string { return strings.Join(strings.Fields(text), "") }
+// withoutBlanks are a text without its blanks.
+func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // holdsAll checks that what is said about an issue holds a text in order, though maybe in
 // several comments.
-func (s *stage) holdsAll(key, text string) {
+func (s *env) holdsAll(key, text string) {
 	s.Helper()
 	var all strings.Builder
-	for _, c := range s.Real(s.T, key).Comments {
+	for _, c := range s.ReadIssue(s.T, key).Comments {
 		body := c.Text
 		if i := strings.LastIndex(body, "<!-- orange:"); i >= 0 {
 			body = body[:i]
 		}
-		all.WriteString(letters(body))
+		all.WriteString(withoutBlanks(body))
 	}
-	if got, want := all.String(), letters(text); got != want {
+	if got, want := all.String(), withoutBlanks(text); got != want {
 		at := 0
 		for at < min(len(got), len(want)) && got[at] == want[at] {
 			at++
@@ -224,39 +224,39 @@ func (s *stage) holdsAll(key, text string) {
 	}
 }
 
-func longComment(s *stage) {
+func longComment(s *env) {
 	for name, long := range map[string]string{
-		"of lines":         lines(30 << 10),
+		"of lines":         linesOfSize(30 << 10),
 		"of one line":      strings.Repeat("wörd ", 4<<10),
 		"without a blank":  strings.Repeat("é", 10<<10),
-		"as long as it is": strings.TrimSpace(lines(board.MaxComment - 100)),
+		"as long as it is": strings.TrimSpace(linesOfSize(board.MaxComment - 100)),
 	} {
-		key := s.plain()
+		key := s.addPlainIssue()
 		for range 2 {
-			s.agrees(s.apply(key, board.Change{Key: "long/" + name, Comment: long}))
+			s.requireReadAsReal(s.applyChange(key, board.Change{Key: "long/" + name, Comment: long}))
 		}
 		s.holdsAll(key, long)
-		if n := len(s.Real(s.T, key).Comments); n < 2 {
+		if n := len(s.ReadIssue(s.T, key).Comments); n < 2 {
 			s.Errorf("%s: %d comments", name, n)
 		}
 	}
-	s.refused(s.plain(), board.Change{Key: "long/over", Comment: strings.Repeat("x", board.MaxComment+1), Column: "Started"})
+	s.requireRefused(s.addPlainIssue(), board.Change{Key: "long/over", Comment: strings.Repeat("x", board.MaxComment+1), Column: "Started"})
 }
 
-func refusedHalfWay(s *stage) {
-	key, long := s.plain(), lines(20<<10)
+func refusedHalfWay(s *env) {
+	key, long := s.addPlainIssue(), linesOfSize(20<<10)
 	s.port.fail = func(nth int) error {
 		if nth == 2 {
 			return board.Refusef("not this one")
 		}
 		return nil
 	}
-	if _, err := s.desk.Words(s.ctx()); err != nil {
+	if _, err := s.client.ReadVocabulary(s.newContext()); err != nil {
 		s.Fatal(err)
 	}
-	if _, err := s.desk.Apply(s.ctx(), key, board.Change{Key: "half/1", Comment: long}); err != nil {
+	if _, err := s.client.Apply(s.newContext(), key, board.Change{Key: "half/1", Comment: long}); err != nil {
 		s.isRefusal(err, "not this one")
 	}
-	s.apply(key, board.Change{Key: "half/1", Comment: long})
+	s.applyChange(key, board.Change{Key: "half/1", Comment: long})
 	s.holdsAll(key, long)
 }

@@ -18,31 +18,31 @@ func faultStories() []story {
 		{"a part of a long comment whose answer is lost is said once", lostPart},
 		{"a change of state whose answer is lost is made", lostState},
 		{"all kinds of changes survive answers that are lost", lostAll},
-		{"too many requests are made a moment later", limited},
+		{"too many requests are made a moment later", limitedWrites},
 		{"too many reads are made a moment later", limitedReads},
-		{"a bad secret is an error that does not tell it", denied},
+		{"a bad secret is an error that does not tell it", deniedSecret},
 	}
 }
 
-func brokenOnce(s *stage)  { broken(s, 1) }
-func brokenTwice(s *stage) { broken(s, 2) }
+func brokenOnce(s *env)  { brokenWrites(s, 1) }
+func brokenTwice(s *env) { brokenWrites(s, 2) }
 
-func broken(s *stage, times int) {
-	s.needs(Broken)
-	key := s.plain()
-	s.Fail(Fault{Kind: Broken, Times: times, Writes: true})
-	s.insist(key, everyKind("broken/1"))
+func brokenWrites(s *env, times int) {
+	s.requireSupport(Broken)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Broken, Times: times, Writes: true})
+	s.retryChange(key, everyKind("broken/1"))
 	s.isEveryKind(key)
-	s.insist(key, everyKind("broken/1"))
+	s.retryChange(key, everyKind("broken/1"))
 	s.isEveryKind(key)
 }
 
-func brokenReads(s *stage) {
-	s.needs(Broken)
-	key := s.plain()
-	s.Fail(Fault{Kind: Broken, Times: 2})
+func brokenReads(s *env) {
+	s.requireSupport(Broken)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Broken, Times: 2})
 	for range tries {
-		_, err := s.desk.Issue(s.ctx(), key)
+		_, err := s.client.ReadIssue(s.newContext(), key)
 		if errors.Is(err, tracker.ErrNotFound) {
 			s.Fatalf("a server that fails: %v", err)
 		}
@@ -51,89 +51,89 @@ func brokenReads(s *stage) {
 		}
 		s.oneLine(err)
 	}
-	s.Fail(Fault{Kind: Broken, Times: 2})
-	s.insist(key, everyKind("broken/2"))
+	s.InjectFault(Fault{Kind: Broken, Times: 2})
+	s.retryChange(key, everyKind("broken/2"))
 	s.isEveryKind(key)
 }
 
-func lostComment(s *stage) {
-	s.needs(Lost)
-	key := s.plain()
-	s.Fail(Fault{Kind: Lost, Times: 1, Writes: true})
-	s.insist(key, board.Change{Key: "lost/1", Comment: "Only once."})
+func lostComment(s *env) {
+	s.requireSupport(Lost)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Lost, Times: 1, Writes: true})
+	s.retryChange(key, board.Change{Key: "lost/1", Comment: "Only once."})
 	s.saidOnce(key, "Only once.")
-	s.insist(key, board.Change{Key: "lost/1", Comment: "Only once."})
+	s.retryChange(key, board.Change{Key: "lost/1", Comment: "Only once."})
 	s.saidOnce(key, "Only once.")
 }
 
-func lostPart(s *stage) {
-	s.needs(Lost)
-	key, long := s.plain(), lines(30<<10)
+func lostPart(s *env) {
+	s.requireSupport(Lost)
+	key, long := s.addPlainIssue(), linesOfSize(30<<10)
 	lost := false
 	s.port.before = func(nth int, _ board.Change) {
 		if nth == 2 && !lost {
 			lost = true
-			s.Fail(Fault{Kind: Lost, Times: 1, Writes: true})
+			s.InjectFault(Fault{Kind: Lost, Times: 1, Writes: true})
 		}
 	}
-	s.insist(key, board.Change{Key: "lost/2", Comment: long})
+	s.retryChange(key, board.Change{Key: "lost/2", Comment: long})
 	s.holdsAll(key, long)
 }
 
-func lostState(s *stage) {
-	s.needs(Lost)
+func lostState(s *env) {
+	s.requireSupport(Lost)
 	for i, c := range []board.Change{
-		{Column: "Finished"}, {AddTags: []string{"Ready"}}, {RemoveTags: []string{"Planned"}}, {Title: "Another"}, {Description: text("Another.")},
+		{Column: "Finished"}, {AddTags: []string{"Ready"}}, {RemoveTags: []string{"Planned"}}, {Title: "Another"}, {Description: textPointer("Another.")},
 	} {
-		key := s.plain()
+		key := s.addPlainIssue()
 		c.Key = fmt.Sprint("lost/state/", i)
-		s.Fail(Fault{Kind: Lost, Times: 1, Writes: true})
-		s.insist(key, c)
-		is := s.Real(s.T, key)
+		s.InjectFault(Fault{Kind: Lost, Times: 1, Writes: true})
+		s.retryChange(key, c)
+		is := s.ReadIssue(s.T, key)
 		if why := board.MissingEffect(is.Card, c); why != "" || len(is.Comments) != 0 {
 			s.Errorf("%+v: %s, %d comments", c, why, len(is.Comments))
 		}
 	}
 }
 
-func lostAll(s *stage) {
-	s.needs(Lost)
-	key := s.plain()
-	s.Fail(Fault{Kind: Lost, Times: 3, Writes: true})
-	s.insist(key, everyKind("lost/all"))
+func lostAll(s *env) {
+	s.requireSupport(Lost)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Lost, Times: 3, Writes: true})
+	s.retryChange(key, everyKind("lost/all"))
 	s.isEveryKind(key)
 }
 
-func limited(s *stage) {
-	s.needs(Limited)
-	key := s.plain()
-	s.Fail(Fault{Kind: Limited, Times: 2, Writes: true})
-	s.insist(key, everyKind("limited/1"))
+func limitedWrites(s *env) {
+	s.requireSupport(Limited)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Limited, Times: 2, Writes: true})
+	s.retryChange(key, everyKind("limited/1"))
 	s.isEveryKind(key)
 }
 
-func limitedReads(s *stage) {
-	s.needs(Limited)
-	key := s.plain()
-	s.Fail(Fault{Kind: Limited, Times: 2})
-	s.insist(key, everyKind("limited/2"))
+func limitedReads(s *env) {
+	s.requireSupport(Limited)
+	key := s.addPlainIssue()
+	s.InjectFault(Fault{Kind: Limited, Times: 2})
+	s.retryChange(key, everyKind("limited/2"))
 	s.isEveryKind(key)
 }
 
-func denied(s *stage) {
-	s.needs(Denied)
-	key := s.plain()
-	if _, err := s.desk.Words(s.ctx()); err != nil {
+func deniedSecret(s *env) {
+	s.requireSupport(Denied)
+	key := s.addPlainIssue()
+	if _, err := s.client.ReadVocabulary(s.newContext()); err != nil {
 		s.Fatal(err)
 	}
-	before := s.facts(key)
-	s.Fail(Fault{Kind: Denied, Times: 1000})
-	stranger, _ := s.client()
-	_, apply := s.desk.Apply(s.ctx(), key, everyKind("denied/1"))
-	_, read := s.desk.Issue(s.ctx(), key)
-	_, list := s.desk.List(s.ctx(), tracker.Query{})
-	_, words := stranger.Words(s.ctx())
-	_, name := stranger.Whoami(s.ctx())
+	before := s.realFacts(key)
+	s.InjectFault(Fault{Kind: Denied, Times: 1000})
+	stranger, _ := s.newClient()
+	_, apply := s.client.Apply(s.newContext(), key, everyKind("denied/1"))
+	_, read := s.client.ReadIssue(s.newContext(), key)
+	_, list := s.client.ListIssues(s.newContext(), tracker.Query{})
+	_, words := stranger.ReadVocabulary(s.newContext())
+	_, name := stranger.AccountName(s.newContext())
 	for what, err := range map[string]error{"apply": apply, "read": read, "list": list, "words": words, "whoami": name} {
 		var no *board.Refusal
 		switch {
@@ -150,7 +150,7 @@ func denied(s *stage) {
 			}
 		}
 	}
-	if after := s.facts(key); before != after {
+	if after := s.realFacts(key); before != after {
 		s.Errorf("before\n%s\nafter\n%s", before, after)
 	}
 }

@@ -19,8 +19,8 @@ func newsStories() []story {
 	}
 }
 
-// newsroom is a world that sends, and a client that hears.
-func (s *stage) newsroom() (Sender, track.WebhookParser) {
+// senderAndParser is a world that sends, and a client that hears.
+func (s *env) senderAndParser() (Sender, track.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)
 	hearer, hears := s.port.Backend.(track.WebhookParser)
@@ -30,26 +30,26 @@ func (s *stage) newsroom() (Sender, track.WebhookParser) {
 	if !sends {
 		s.Skip("this tracker sends no news")
 	}
-	sender.News(s.T) // what was before is not of interest
+	sender.TakeNews(s.T) // what was before is not of interest
 	return sender, hearer
 }
 
-// happenings are deliveries about an issue, more than one.
-func (s *stage) happenings(from Sender) (key string, list []Delivery) {
+// makeDeliveries are deliveries about an issue, more than one.
+func (s *env) makeDeliveries(from Sender) (key string, list []Delivery) {
 	s.Helper()
-	key = s.plain()
-	s.Move(s.T, key, "Started")
-	s.Tag(s.T, key, []string{"bug"}, nil)
-	s.Comment(s.T, key, "bob", "News!")
-	if list = from.News(s.T); len(list) < 2 {
+	key = s.addPlainIssue()
+	s.MoveIssue(s.T, key, "Started")
+	s.TagIssue(s.T, key, []string{"bug"}, nil)
+	s.CommentIssue(s.T, key, "bob", "News!")
+	if list = from.TakeNews(s.T); len(list) < 2 {
 		s.Fatalf("%d deliveries about an issue that came, went and was talked about", len(list))
 	}
 	return key, list
 }
 
-func genuineNews(s *stage) {
-	from, hearer := s.newsroom()
-	key, list := s.happenings(from)
+func genuineNews(s *env) {
+	from, hearer := s.senderAndParser()
+	key, list := s.makeDeliveries(from)
 	named := 0
 	var seen []string
 	for _, d := range list {
@@ -69,14 +69,14 @@ func genuineNews(s *stage) {
 	if named < 2 {
 		s.Errorf("%d of %d deliveries name the issue %s", named, len(list), key)
 	}
-	if more := from.News(s.T); len(more) != 0 {
+	if more := from.TakeNews(s.T); len(more) != 0 {
 		s.Errorf("%d deliveries about nothing", len(more))
 	}
 }
 
-func forgedNews(s *stage) {
-	from, hearer := s.newsroom()
-	_, list := s.happenings(from)
+func forgedNews(s *env) {
+	from, hearer := s.senderAndParser()
+	_, list := s.makeDeliveries(from)
 	first, last := list[0], list[len(list)-1]
 	changed := slices.Clone(first.Body)
 	changed[len(changed)/2] ^= 1
@@ -86,10 +86,10 @@ func forgedNews(s *stage) {
 		"something is added":    {first.Header, append(slices.Clone(first.Body), ' ')},
 		"nothing is left":       {first.Header, nil},
 		"the words of another":  {first.Header, last.Body},
-		"signatures are empty":  {blank(first.Header, func(string) string { return "" }), first.Body},
-		"signatures are cut":    {blank(first.Header, func(v string) string { return v[:max(0, len(v)-2)] }), first.Body},
-		"signatures are noise":  {blank(first.Header, func(v string) string { return strings.Repeat("\x00é", 5000) }), first.Body},
-		"signed with no secret": {blank(first.Header, func(v string) string { return "sha256=" + strings.Repeat("0", 64) }), first.Body},
+		"signatures are empty":  {replaceSignatures(first.Header, func(string) string { return "" }), first.Body},
+		"signatures are cut":    {replaceSignatures(first.Header, func(v string) string { return v[:max(0, len(v)-2)] }), first.Body},
+		"signatures are noise":  {replaceSignatures(first.Header, func(v string) string { return strings.Repeat("\x00é", 5000) }), first.Body},
+		"signed with no secret": {replaceSignatures(first.Header, func(v string) string { return "sha256=" + strings.Repeat("0", 64) }), first.Body},
 	} {
 		e, err := hearer.ParseWebhook(d.Header, d.Body)
 		if !errors.Is(err, tracker.ErrForged) {
@@ -103,8 +103,8 @@ func forgedNews(s *stage) {
 	}
 }
 
-// blank changes every header that may be a signature.
-func blank(h http.Header, to func(string) string) http.Header {
+// replaceSignatures changes every header that may be a signature.
+func replaceSignatures(h http.Header, to func(string) string) http.Header {
 	out := h.Clone()
 	for name := range out {
 		if strings.Contains(strings.ToLower(name), "signature") {
@@ -114,9 +114,9 @@ func blank(h http.Header, to func(string) string) http.Header {
 	return out
 }
 
-func doubledNews(s *stage) {
-	from, hearer := s.newsroom()
-	_, list := s.happenings(from)
+func doubledNews(s *env) {
+	from, hearer := s.senderAndParser()
+	_, list := s.makeDeliveries(from)
 	for _, d := range list {
 		once, err := hearer.ParseWebhook(d.Header, d.Body)
 		twice, again := hearer.ParseWebhook(d.Header, d.Body)
@@ -126,11 +126,11 @@ func doubledNews(s *stage) {
 	}
 }
 
-func reorderedNews(s *stage) {
-	from, hearer := s.newsroom()
-	key, list := s.happenings(from)
-	s.Move(s.T, key, "Finished")
-	list = append(list, from.News(s.T)...)
+func reorderedNews(s *env) {
+	from, hearer := s.senderAndParser()
+	key, list := s.makeDeliveries(from)
+	s.MoveIssue(s.T, key, "Finished")
+	list = append(list, from.TakeNews(s.T)...)
 	slices.Reverse(list)
 	for _, d := range list {
 		e, err := hearer.ParseWebhook(d.Header, d.Body)
@@ -138,12 +138,12 @@ func reorderedNews(s *stage) {
 			s.Fatal(err)
 		}
 		for _, k := range e.Keys { // whatever the news, the issue is read
-			got, err := s.desk.Issue(s.ctx(), k)
+			got, err := s.client.ReadIssue(s.newContext(), k)
 			if err != nil {
 				s.Fatal(err)
 			}
-			s.agrees(got)
+			s.requireReadAsReal(got)
 		}
 	}
-	s.has(key, "Finished", "Planned", "bug")
+	s.requireColumnAndTags(key, "Finished", "Planned", "bug")
 }

@@ -16,8 +16,8 @@ const many = 120
 
 func readStories() []story {
 	return []story{
-		{"the words are those of the tracker", words},
-		{"the account has a name", whoami},
+		{"the words are those of the tracker", readWords},
+		{"the account has a name", readAccount},
 		{"issues are listed by columns, each once, oldest first", listByColumns},
 		{"more than a page of issues is listed", listMany},
 		{"what changed since is listed", listSince},
@@ -27,12 +27,12 @@ func readStories() []story {
 		{"priorities are read", readPriorities},
 		{"what people do meanwhile is read", readAgain},
 		{"an issue that is not there is not found", notFound},
-		{"linked pull requests are found with their state", linked},
+		{"linked pull requests are found with their state", linkedPulls},
 	}
 }
 
-func words(s *stage) {
-	v, err := s.desk.Words(s.ctx())
+func readWords(s *env) {
+	v, err := s.client.ReadVocabulary(s.newContext())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -51,18 +51,18 @@ func words(s *stage) {
 	}
 }
 
-func whoami(s *stage) {
-	name, err := s.desk.Whoami(s.ctx())
+func readAccount(s *env) {
+	name, err := s.client.AccountName(s.newContext())
 	if err != nil || strings.TrimSpace(name) == "" {
 		s.Errorf("%q, %v", name, err)
 	}
 	s.noSecret(name)
 }
 
-// list returns the keys that a query finds, and checks what was said about each.
-func (s *stage) list(q tracker.Query) []string {
+// listKeys returns the keys that a query finds, and checks what was said about each.
+func (s *env) listKeys(q tracker.Query) []string {
 	s.Helper()
-	found, err := s.desk.List(s.ctx(), q)
+	found, err := s.client.ListIssues(s.newContext(), q)
 	if err != nil {
 		s.Fatalf("list %+v: %v", q, err)
 	}
@@ -75,15 +75,15 @@ func (s *stage) list(q tracker.Query) []string {
 		if is.ReadAt.IsZero() {
 			s.Errorf("%s does not say when it was read", is.Key)
 		}
-		s.listed(is)
+		s.checkListed(is)
 	}
 	return keys
 }
 
-// listed checks what a list must say about an issue even if it is brief.
-func (s *stage) listed(is tracker.Issue) {
+// checkListed checks what a list must say about an issue even if it is brief.
+func (s *env) checkListed(is tracker.Issue) {
 	s.Helper()
-	want, got := look(s.Real(s.T, is.Key)), look(is)
+	want, got := viewIssue(s.ReadIssue(s.T, is.Key)), viewIssue(is)
 	if is.Brief {
 		want.Parent, want.Children, want.BlockedBy, want.Comments = "", nil, nil, nil
 		got.Parent, got.Children, got.BlockedBy, got.Comments = "", nil, nil, nil
@@ -96,10 +96,10 @@ func (s *stage) listed(is tracker.Issue) {
 	}
 }
 
-func listByColumns(s *stage) {
+func listByColumns(s *env) {
 	var all, started, both []string
 	for i, column := range []string{"Backlog", "Started", "Finished", "Started", "Accepted", "Backlog", "Canceled", "Finished"} {
-		key := s.Add(s.T, draft(fmt.Sprint("Issue ", i), column, "bug"))
+		key := s.AddIssue(s.T, draftIssue(fmt.Sprint("Issue ", i), column, "bug"))
 		all = append(all, key)
 		if column == "Started" {
 			started = append(started, key)
@@ -118,31 +118,31 @@ func listByColumns(s *stage) {
 		"a column of no issues": {tracker.Query{Columns: []string{"Delivered"}}, nil},
 		"closed ones":           {tracker.Query{Columns: []string{"Accepted", "Canceled"}}, []string{all[4], all[6]}},
 	} {
-		if got := s.list(tc.query); !slices.Equal(got, tc.want) {
+		if got := s.listKeys(tc.query); !slices.Equal(got, tc.want) {
 			s.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := s.list(tracker.Query{Limit: 3}); len(got) != 3 {
+	if got := s.listKeys(tracker.Query{Limit: 3}); len(got) != 3 {
 		s.Errorf("at most 3: %q", got)
 	}
 }
 
-func listMany(s *stage) {
+func listMany(s *env) {
 	var want []string
 	for i := range many {
-		want = append(want, s.Add(s.T, draft(fmt.Sprint("Issue ", i), "Backlog")))
+		want = append(want, s.AddIssue(s.T, draftIssue(fmt.Sprint("Issue ", i), "Backlog")))
 	}
-	if got := s.list(tracker.Query{Columns: []string{"Backlog"}}); !slices.Equal(got, want) {
+	if got := s.listKeys(tracker.Query{Columns: []string{"Backlog"}}); !slices.Equal(got, want) {
 		s.Errorf("%d issues, want %d in the order in which they came: %q", len(got), len(want), got)
 	}
-	if got := s.list(tracker.Query{Columns: []string{"Backlog"}, Limit: many - 10}); len(got) != many-10 {
+	if got := s.listKeys(tracker.Query{Columns: []string{"Backlog"}, Limit: many - 10}); len(got) != many-10 {
 		s.Errorf("%d issues, want %d", len(got), many-10)
 	}
 }
 
-func listSince(s *stage) {
-	old, fresh := s.plain(), s.plain()
-	since := s.Real(s.T, old).Card.UpdatedAt
+func listSince(s *env) {
+	old, fresh := s.addPlainIssue(), s.addPlainIssue()
+	since := s.ReadIssue(s.T, old).Card.UpdatedAt
 	if since.IsZero() {
 		s.Skip("this tracker does not say when an issue was changed")
 	}
@@ -154,34 +154,34 @@ func listSince(s *stage) {
 		if i > 200 {
 			s.Fatalf("a change does not show: it was changed at %v after %v", last, since)
 		}
-		s.Describe(s.T, fresh, fmt.Sprint("Changed: ", i))
-		last = s.Real(s.T, fresh).Card.UpdatedAt
+		s.DescribeIssue(s.T, fresh, fmt.Sprint("Changed: ", i))
+		last = s.ReadIssue(s.T, fresh).Card.UpdatedAt
 	}
 	middle := since.Add(last.Sub(since) / 2)
-	if got := s.list(tracker.Query{Since: middle}); !slices.Equal(got, []string{fresh}) {
+	if got := s.listKeys(tracker.Query{Since: middle}); !slices.Equal(got, []string{fresh}) {
 		s.Errorf("since then %q changed, want %s", got, fresh)
 	}
-	if got := s.list(tracker.Query{Since: last.Add(time.Hour)}); len(got) != 0 {
+	if got := s.listKeys(tracker.Query{Since: last.Add(time.Hour)}); len(got) != 0 {
 		s.Errorf("%q changed in the future", got)
 	}
-	if got := s.list(tracker.Query{Since: middle, Columns: []string{"Started"}}); len(got) != 0 {
+	if got := s.listKeys(tracker.Query{Since: middle, Columns: []string{"Started"}}); len(got) != 0 {
 		s.Errorf("%q are in no such column", got)
 	}
 }
 
-func readWhole(s *stage) {
-	key := s.Add(s.T, tracker.Issue{Priority: tracker.High, Card: board.Card{
+func readWhole(s *env) {
+	key := s.AddIssue(s.T, tracker.Issue{Priority: tracker.High, Card: board.Card{
 		Title: "Read me", Author: "alice", Description: "One line.\n\n- [ ] and a list\n- of *two*\n\n```go\nfunc f() {}\n```", Column: "Started", Tags: []string{"bug", "Ready"},
 	}})
 	for _, text := range []string{"first", "second\n\nwith a paragraph", "third"} {
-		s.Comment(s.T, key, "bob", text)
+		s.CommentIssue(s.T, key, "bob", text)
 	}
-	got, err := s.desk.Issue(s.ctx(), key)
+	got, err := s.client.ReadIssue(s.newContext(), key)
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.agrees(got)
-	s.has(key, "Started", "bug", "Ready")
+	s.requireReadAsReal(got)
+	s.requireColumnAndTags(key, "Started", "bug", "Ready")
 	if got.Key != key || got.Brief || got.ReadAt.IsZero() || got.Card.Title != "Read me" || len(got.Comments) != 3 {
 		s.Errorf("key %q, brief %v, read at %v, %q, %d comments", got.Key, got.Brief, got.ReadAt, got.Card.Title, len(got.Comments))
 	}
@@ -194,7 +194,7 @@ func readWhole(s *stage) {
 }
 
 // commentsAreSound checks that each has a name of its own and comes after the last.
-func (s *stage) commentsAreSound(list []tracker.Comment) {
+func (s *env) commentsAreSound(list []tracker.Comment) {
 	s.Helper()
 	seen := map[string]bool{}
 	for i, c := range list {
@@ -208,16 +208,16 @@ func (s *stage) commentsAreSound(list []tracker.Comment) {
 	}
 }
 
-func readManyComments(s *stage) {
-	key := s.plain()
+func readManyComments(s *env) {
+	key := s.addPlainIssue()
 	for i := range many {
-		s.Comment(s.T, key, "bob", fmt.Sprintf("comment %d.", i))
+		s.CommentIssue(s.T, key, "bob", fmt.Sprintf("comment %d.", i))
 	}
-	got, err := s.desk.Issue(s.ctx(), key)
+	got, err := s.client.ReadIssue(s.newContext(), key)
 	if err != nil || len(got.Comments) != many {
 		s.Fatalf("%d comments, %v", len(got.Comments), err)
 	}
-	s.agrees(got)
+	s.requireReadAsReal(got)
 	s.commentsAreSound(got.Comments)
 	for i, c := range got.Comments {
 		if want := fmt.Sprintf("comment %d.", i); c.Text != want {
@@ -226,42 +226,42 @@ func readManyComments(s *stage) {
 	}
 }
 
-func readKin(s *stage) {
-	parent, blocker := s.plain(), s.plain()
-	child := draft("A child", "Backlog")
+func readKin(s *env) {
+	parent, blocker := s.addPlainIssue(), s.addPlainIssue()
+	child := draftIssue("A child", "Backlog")
 	child.Parent, child.BlockedBy = parent, []tracker.Link{{Key: blocker}}
-	key := s.Add(s.T, child)
-	real := s.Real(s.T, key)
+	key := s.AddIssue(s.T, child)
+	real := s.ReadIssue(s.T, key)
 	if real.Parent == "" && len(real.BlockedBy) == 0 {
 		s.Skip("issues of this tracker are not linked with one another")
 	}
 	for _, column := range []string{"Started", "Accepted"} { // there may be nothing left to do
-		s.Move(s.T, blocker, column)
+		s.MoveIssue(s.T, blocker, column)
 		for _, k := range []string{key, parent, blocker} {
-			got, err := s.desk.Issue(s.ctx(), k)
+			got, err := s.client.ReadIssue(s.newContext(), k)
 			if err != nil {
 				s.Fatal(err)
 			}
-			s.agrees(got)
+			s.requireReadAsReal(got)
 		}
 	}
-	if up, err := s.desk.Issue(s.ctx(), parent); real.Parent != "" && (err != nil || len(up.Children) != 1 || up.Children[0].Key != key) {
+	if up, err := s.client.ReadIssue(s.newContext(), parent); real.Parent != "" && (err != nil || len(up.Children) != 1 || up.Children[0].Key != key) {
 		s.Errorf("the parent has the children %v, %v", up.Children, err)
 	}
-	if down, err := s.desk.Issue(s.ctx(), key); len(real.BlockedBy) > 0 && (err != nil || len(down.BlockedBy) != 1 || down.BlockedBy[0].Key != blocker || !down.BlockedBy[0].Closed) {
+	if down, err := s.client.ReadIssue(s.newContext(), key); len(real.BlockedBy) > 0 && (err != nil || len(down.BlockedBy) != 1 || down.BlockedBy[0].Key != blocker || !down.BlockedBy[0].Closed) {
 		s.Errorf("it is blocked by %v, %v", down.BlockedBy, err)
 	}
 }
 
-func readPriorities(s *stage) {
+func readPriorities(s *env) {
 	given := false
 	for _, p := range []tracker.Priority{0, tracker.Urgent, tracker.High, tracker.Medium, tracker.Low} {
-		is := draft("How urgent", "Backlog")
+		is := draftIssue("How urgent", "Backlog")
 		is.Priority = p
-		key := s.Add(s.T, is)
-		want := s.Real(s.T, key).Priority
+		key := s.AddIssue(s.T, is)
+		want := s.ReadIssue(s.T, key).Priority
 		given = given || want != 0
-		if got, err := s.desk.Issue(s.ctx(), key); err != nil || got.Priority != want {
+		if got, err := s.client.ReadIssue(s.newContext(), key); err != nil || got.Priority != want {
 			s.Errorf("priority %d was read as %d, %v", want, got.Priority, err)
 		}
 	}
@@ -270,56 +270,56 @@ func readPriorities(s *stage) {
 	}
 }
 
-func readAgain(s *stage) {
-	key := s.plain()
-	if _, err := s.desk.Issue(s.ctx(), key); err != nil {
+func readAgain(s *env) {
+	key := s.addPlainIssue()
+	if _, err := s.client.ReadIssue(s.newContext(), key); err != nil {
 		s.Fatal(err)
 	}
 	for _, act := range []func(){
-		func() { s.Move(s.T, key, "Finished") },
-		func() { s.Tag(s.T, key, []string{"bug"}, []string{"Planned"}) },
-		func() { s.Comment(s.T, key, "bob", "news") },
-		func() { s.Describe(s.T, key, "Something else.") },
+		func() { s.MoveIssue(s.T, key, "Finished") },
+		func() { s.TagIssue(s.T, key, []string{"bug"}, []string{"Planned"}) },
+		func() { s.CommentIssue(s.T, key, "bob", "news") },
+		func() { s.DescribeIssue(s.T, key, "Something else.") },
 	} {
 		act()
-		got, err := s.desk.Issue(s.ctx(), key)
+		got, err := s.client.ReadIssue(s.newContext(), key)
 		if err != nil {
 			s.Fatal(err)
 		}
-		s.agrees(got)
-		s.list(tracker.Query{}) // compares, too
+		s.requireReadAsReal(got)
+		s.listKeys(tracker.Query{}) // compares, too
 	}
-	s.has(key, "Finished", "bug")
+	s.requireColumnAndTags(key, "Finished", "bug")
 }
 
-func notFound(s *stage) {
-	s.plain()
+func notFound(s *env) {
+	s.addPlainIssue()
 	for _, key := range []string{"999999", "NOPE-999999", "task-999999", "0", "-1", "", " ", "a/b", "../1", "1?x=y", "1#2", "\x00", strings.Repeat("9", 5000), `"} { x }`} {
-		got, err := s.desk.Issue(s.ctx(), key)
+		got, err := s.client.ReadIssue(s.newContext(), key)
 		if !errors.Is(err, tracker.ErrNotFound) {
 			s.Errorf("issue %.40q: %+v, %v", key, got.Card, err)
 			continue
 		}
 		s.oneLine(err)
-		writes := s.Writes()
-		if _, err := s.desk.Apply(s.ctx(), key, board.Change{Key: "k", Comment: "hello"}); !errors.Is(err, tracker.ErrNotFound) || s.Writes() != writes {
-			s.Errorf("a change of issue %.40q: %v, %d writes", key, err, s.Writes()-writes)
+		writes := s.CountWrites()
+		if _, err := s.client.Apply(s.newContext(), key, board.Change{Key: "k", Comment: "hello"}); !errors.Is(err, tracker.ErrNotFound) || s.CountWrites() != writes {
+			s.Errorf("a change of issue %.40q: %v, %d writes", key, err, s.CountWrites()-writes)
 		}
 	}
 }
 
-func linked(s *stage) {
+func linkedPulls(s *env) {
 	linker, ok := s.World.(Linker)
 	if !ok {
 		s.Skip("this tracker links no pull requests")
 	}
-	key, other := s.plain(), s.plain()
+	key, other := s.addPlainIssue(), s.addPlainIssue()
 	want := map[int]string{7: tracker.Open, 8: tracker.Merged, 9: tracker.Closed}
 	for _, number := range []int{7, 8, 9} {
-		linker.Link(s.T, key, tracker.PR{Number: number, State: want[number], Title: fmt.Sprint("Change ", number), Branch: fmt.Sprint("b", number),
+		linker.LinkPull(s.T, key, tracker.PR{Number: number, State: want[number], Title: fmt.Sprint("Change ", number), Branch: fmt.Sprint("b", number),
 			URL: fmt.Sprintf("https://github.com/acme/shop/pull/%d", number)})
 	}
-	got, err := s.desk.Issue(s.ctx(), key)
+	got, err := s.client.ReadIssue(s.newContext(), key)
 	if err != nil || len(got.PRs) != len(want) {
 		s.Fatalf("%d pull requests, %v: %+v", len(got.PRs), err, got.PRs)
 	}
@@ -328,7 +328,7 @@ func linked(s *stage) {
 			s.Errorf("%+v, want it %s", pr, want[pr.Number])
 		}
 	}
-	if got, err := s.desk.Issue(s.ctx(), other); err != nil || len(got.PRs) != 0 {
+	if got, err := s.client.ReadIssue(s.newContext(), other); err != nil || len(got.PRs) != 0 {
 		s.Errorf("another issue has %+v, %v", got.PRs, err)
 	}
 }

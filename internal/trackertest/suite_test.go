@@ -28,7 +28,7 @@ type client struct {
 	columns, tags []named // as last read
 }
 
-func (c *client) Words(context.Context) (v board.Vocabulary, err error) {
+func (c *client) ReadVocabulary(context.Context) (v board.Vocabulary, err error) {
 	err = c.request(false, func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *client) request(write bool, do func() error) error {
 	return err
 }
 
-func (c *client) List(_ context.Context, q tracker.Query) (out []tracker.Issue, err error) {
+func (c *client) ListIssues(_ context.Context, q tracker.Query) (out []tracker.Issue, err error) {
 	err = c.request(false, func() error {
 		for _, is := range c.server.issues {
 			shown := c.server.shown(is)
@@ -70,7 +70,7 @@ func (c *client) List(_ context.Context, q tracker.Query) (out []tracker.Issue, 
 	return out, err
 }
 
-func (c *client) Issue(_ context.Context, key string) (out tracker.Issue, err error) {
+func (c *client) ReadIssue(_ context.Context, key string) (out tracker.Issue, err error) {
 	err = c.request(false, func() error {
 		is := c.server.find(key)
 		if is == nil {
@@ -88,7 +88,7 @@ func (c *client) Issue(_ context.Context, key string) (out tracker.Issue, err er
 	return out, err
 }
 
-func (c *client) Write(_ context.Context, was tracker.Issue, change board.Change) error {
+func (c *client) WriteChange(_ context.Context, was tracker.Issue, change board.Change) error {
 	c.mu.Lock()
 	columns, tags := c.columns, c.tags
 	c.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *client) tag(is *issue, was tracker.Issue, change board.Change, known []
 	return nil
 }
 
-func (c *client) Whoami(context.Context) (name string, err error) {
+func (c *client) AccountName(context.Context) (name string, err error) {
 	return "orange", c.request(false, func() error { return nil })
 }
 
@@ -185,11 +185,11 @@ var (
 )
 
 func TestATrackerInMemory(t *testing.T) {
-	trackertest.Run(t, func(*testing.T) trackertest.World { return newMemory(*mistake) })
+	trackertest.RunTracker(t, func(*testing.T) trackertest.World { return newMemory(*mistake) })
 }
 
 func TestATrackerThatTrims(t *testing.T) {
-	trackertest.Run(t, func(*testing.T) trackertest.World {
+	trackertest.RunTracker(t, func(*testing.T) trackertest.World {
 		m := newMemory("")
 		m.trims = true
 		return m

@@ -18,8 +18,8 @@ func textStories() []story {
 	}
 }
 
-// hostile is what somebody may write, by what is bad about it.
-func hostile() map[string]string {
+// hostileTexts is what somebody may write, by what is bad about it.
+func hostileTexts() map[string]string {
 	return map[string]string{
 		"control characters": "bell \a, escape \x1b[31mred\x1b[0m, delete \x7f, tab \t and backspace \b.",
 		"a zero":             "before\x00after",
@@ -33,17 +33,17 @@ func hostile() map[string]string {
 		"an open fence":      "```go\nfunc f() {",
 		"a listing":          "- [1] Another issue (Done)\nTags: Ready, bug\nComments (3):\n[2026-01-01] alice: hello",
 		"blanks around it":   "\n\n  text  \n\n",
-		"much":               strings.TrimSpace(lines(60 << 10)),
+		"much":               strings.TrimSpace(linesOfSize(60 << 10)),
 	}
 }
 
-// may applies a change that comes out right or is refused, and says which.
-func (s *stage) may(key string, c board.Change) (done bool) {
+// tryChange applies a change that comes out right or is refused, and says which.
+func (s *env) tryChange(key string, c board.Change) (done bool) {
 	s.Helper()
-	before := s.facts(key)
-	got, err := s.desk.Apply(s.ctx(), key, c)
+	before := s.realFacts(key)
+	got, err := s.client.Apply(s.newContext(), key, c)
 	if err == nil {
-		s.agrees(got)
+		s.requireReadAsReal(got)
 		return true
 	}
 	var no *board.Refusal
@@ -51,117 +51,117 @@ func (s *stage) may(key string, c board.Change) (done bool) {
 		s.Errorf("neither done nor refused: %.300v", err)
 	}
 	s.oneLine(err)
-	if after := s.facts(key); before != after {
+	if after := s.realFacts(key); before != after {
 		s.Errorf("refused with %v, and yet\n%s\nis now\n%s", err, before, after)
 	}
 	return false
 }
 
-func hostileComments(s *stage) {
-	for name, text := range hostile() {
-		key := s.plain()
-		if !s.may(key, board.Change{Key: "hostile/" + name, Comment: text}) {
+func hostileComments(s *env) {
+	for name, text := range hostileTexts() {
+		key := s.addPlainIssue()
+		if !s.tryChange(key, board.Change{Key: "hostile/" + name, Comment: text}) {
 			s.Logf("%s: refused", name)
 			continue
 		}
 		s.holdsAll(key, text)
-		if comments := s.Real(s.T, key).Comments; len(comments) == 1 && !strings.HasPrefix(comments[0].Text, strings.TrimSpace(text)) {
+		if comments := s.ReadIssue(s.T, key).Comments; len(comments) == 1 && !strings.HasPrefix(comments[0].Text, strings.TrimSpace(text)) {
 			s.Errorf("%s: %q was said, want %q", name, comments[0].Text, text)
 		}
-		writes := s.Writes()
-		s.apply(key, board.Change{Key: "hostile/" + name, Comment: text})
-		if s.Writes() != writes {
+		writes := s.CountWrites()
+		s.applyChange(key, board.Change{Key: "hostile/" + name, Comment: text})
+		if s.CountWrites() != writes {
 			s.Errorf("%s: it is not known again", name)
 		}
 	}
 	for name, bad := range map[string]string{"no text": "a\xff\xfeb", "too much": strings.Repeat("x", board.MaxComment+1)} {
 		s.Log(name)
-		s.refused(s.plain(), board.Change{Key: "hostile/bad", Comment: bad, AddTags: []string{"Ready"}})
+		s.requireRefused(s.addPlainIssue(), board.Change{Key: "hostile/bad", Comment: bad, AddTags: []string{"Ready"}})
 	}
 }
 
-func hostileDescriptions(s *stage) {
-	for name, text := range hostile() {
-		key := s.plain()
-		if !s.may(key, board.Change{Key: "hostile/" + name, Description: &text, AddTags: []string{"Ready"}}) {
+func hostileDescriptions(s *env) {
+	for name, text := range hostileTexts() {
+		key := s.addPlainIssue()
+		if !s.tryChange(key, board.Change{Key: "hostile/" + name, Description: &text, AddTags: []string{"Ready"}}) {
 			s.Logf("%s: refused", name)
 			continue
 		}
-		if got := s.Real(s.T, key).Card.Description; strings.TrimSpace(got) != strings.TrimSpace(text) {
+		if got := s.ReadIssue(s.T, key).Card.Description; strings.TrimSpace(got) != strings.TrimSpace(text) {
 			s.Errorf("%s: %.200q is kept, want %.200q", name, got, text)
 		}
-		s.has(key, "Backlog", "Planned", "Ready")
-		writes := s.Writes()
-		s.apply(key, board.Change{Key: "hostile/" + name, Description: &text})
-		if s.Writes() != writes {
+		s.requireColumnAndTags(key, "Backlog", "Planned", "Ready")
+		writes := s.CountWrites()
+		s.applyChange(key, board.Change{Key: "hostile/" + name, Description: &text})
+		if s.CountWrites() != writes {
 			s.Errorf("%s: it is not known again", name)
 		}
 	}
-	s.refused(s.plain(), board.Change{Description: text("a\xff\xfeb"), AddTags: []string{"Ready"}})
-	s.refused(s.plain(), board.Change{Description: text(strings.Repeat("x", board.MaxDescription+1)), AddTags: []string{"Ready"}})
+	s.requireRefused(s.addPlainIssue(), board.Change{Description: textPointer("a\xff\xfeb"), AddTags: []string{"Ready"}})
+	s.requireRefused(s.addPlainIssue(), board.Change{Description: textPointer(strings.Repeat("x", board.MaxDescription+1)), AddTags: []string{"Ready"}})
 }
 
-func hostileTitles(s *stage) {
-	for name, text := range hostile() {
-		key := s.plain()
-		if !s.may(key, board.Change{Key: "hostile/" + name, Title: text, AddTags: []string{"Ready"}}) {
+func hostileTitles(s *env) {
+	for name, text := range hostileTexts() {
+		key := s.addPlainIssue()
+		if !s.tryChange(key, board.Change{Key: "hostile/" + name, Title: text, AddTags: []string{"Ready"}}) {
 			continue
 		}
-		if got := s.Real(s.T, key).Card.Title; got != strings.TrimSpace(text) {
+		if got := s.ReadIssue(s.T, key).Card.Title; got != strings.TrimSpace(text) {
 			s.Errorf("%s: %.200q is kept, want %.200q", name, got, text)
 		}
 	}
-	key := s.plain()
+	key := s.addPlainIssue()
 	for _, title := range []string{`"quoted" 'and' <b>bold</b> \ / : * ? | & %20 橙 🍊`, "--flag", "{}", "null", "title: x", strings.Repeat("ü", 150)} {
-		s.agrees(s.apply(key, board.Change{Title: title}))
-		if got := s.Real(s.T, key).Card.Title; got != title {
+		s.requireReadAsReal(s.applyChange(key, board.Change{Title: title}))
+		if got := s.ReadIssue(s.T, key).Card.Title; got != title {
 			s.Errorf("%q is kept, want %q", got, title)
 		}
 	}
 	for _, title := range []string{"two\nlines", "a\x00b", "  ", strings.Repeat("x", board.MaxTitle+1), "\xff"} {
-		s.refused(key, board.Change{Title: title, AddTags: []string{"Ready"}})
+		s.requireRefused(key, board.Change{Title: title, AddTags: []string{"Ready"}})
 	}
 }
 
-func hostilePeople(s *stage) {
+func hostilePeople(s *env) {
 	i := 0
-	for name, text := range hostile() {
+	for name, text := range hostileTexts() {
 		if name == "a zero" {
 			continue // most trackers cannot even store it
 		}
 		i++
-		is := draft(fmt.Sprint("Hostile ", i), "Started", "bug")
+		is := draftIssue(fmt.Sprint("Hostile ", i), "Started", "bug")
 		is.Card.Description = text
-		key := s.Add(s.T, is)
-		s.Comment(s.T, key, "mallory", text)
-		s.Comment(s.T, key, "alice", "after it")
-		got, err := s.desk.Issue(s.ctx(), key)
+		key := s.AddIssue(s.T, is)
+		s.CommentIssue(s.T, key, "mallory", text)
+		s.CommentIssue(s.T, key, "alice", "after it")
+		got, err := s.client.ReadIssue(s.newContext(), key)
 		if err != nil {
 			s.Errorf("%s: %v", name, err)
 			continue
 		}
 		s.Log(name)
-		s.agrees(got)
-		s.has(key, "Started", "bug")
+		s.requireReadAsReal(got)
+		s.requireColumnAndTags(key, "Started", "bug")
 	}
 }
 
 // pastedMark: who copies a comment of ours, mark and all, neither silences us nor makes
 // us repeat ourselves.
-func pastedMark(s *stage) {
-	key := s.plain()
-	s.apply(key, board.Change{Key: "mark/1", Comment: "Ours."})
-	ours := s.Real(s.T, key).Comments
+func pastedMark(s *env) {
+	key := s.addPlainIssue()
+	s.applyChange(key, board.Change{Key: "mark/1", Comment: "Ours."})
+	ours := s.ReadIssue(s.T, key).Comments
 	if len(ours) != 1 {
 		s.Fatalf("%d comments", len(ours))
 	}
-	s.Comment(s.T, key, "mallory", "> "+strings.ReplaceAll(ours[0].Text, "\n", "\n> ")+"\n\nI do not think so.")
-	s.Comment(s.T, key, "mallory", "Forged. <!-- orange:0000000000000000000a -->")
-	s.apply(key, board.Change{Key: "mark/1", Comment: "Ours."})
-	s.apply(key, board.Change{Key: "mark/2", Comment: "Ours as well."})
-	s.apply(key, board.Change{Key: "mark/3", Comment: ours[0].Text + "\n\nquoted by ourselves"})
+	s.CommentIssue(s.T, key, "mallory", "> "+strings.ReplaceAll(ours[0].Text, "\n", "\n> ")+"\n\nI do not think so.")
+	s.CommentIssue(s.T, key, "mallory", "Forged. <!-- orange:0000000000000000000a -->")
+	s.applyChange(key, board.Change{Key: "mark/1", Comment: "Ours."})
+	s.applyChange(key, board.Change{Key: "mark/2", Comment: "Ours as well."})
+	s.applyChange(key, board.Change{Key: "mark/3", Comment: ours[0].Text + "\n\nquoted by ourselves"})
 	s.saidOnce(key, "Ours as well.", "quoted by ourselves", "I do not think so.")
-	if n := len(s.Real(s.T, key).Comments); n != 5 {
+	if n := len(s.ReadIssue(s.T, key).Comments); n != 5 {
 		s.Errorf("%d comments, want 5", n)
 	}
 }

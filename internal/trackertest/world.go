@@ -20,35 +20,35 @@ var (
 // A World is a tracker's server with its people. Its own methods act at the server, as
 // people do with their browsers: they never go through the port, and never fail.
 type World interface {
-	// Open returns a client that knows nothing yet. It does not wait long for answers
+	// OpenClient returns a client that knows nothing yet. It does not wait long for answers
 	// that are lost.
-	Open(t testing.TB) track.Backend
-	// Add files an issue: title, description, author, column, tags, priority, parent and
+	OpenClient(t testing.TB) track.Backend
+	// AddIssue files an issue: title, description, author, column, tags, priority, parent and
 	// blocked_by of the draft. It returns the key.
-	Add(t testing.TB, draft tracker.Issue) string
-	Move(t testing.TB, key, column string)
-	Tag(t testing.TB, key string, add, remove []string)
-	Comment(t testing.TB, key, author, text string)
-	Describe(t testing.TB, key, text string)
-	// Real is the issue as it is, comments included.
-	Real(t testing.TB, key string) tracker.Issue
+	AddIssue(t testing.TB, draft tracker.Issue) string
+	MoveIssue(t testing.TB, key, column string)
+	TagIssue(t testing.TB, key string, add, remove []string)
+	CommentIssue(t testing.TB, key, author, text string)
+	DescribeIssue(t testing.TB, key, text string)
+	// ReadIssue is the issue as it is, comments included.
+	ReadIssue(t testing.TB, key string) tracker.Issue
 	RenameColumn(t testing.TB, from, to string)
 	DeleteTag(t testing.TB, name string)
-	// Fail makes the server fail from now on.
-	Fail(f Fault)
-	// Writes counts the requests so far that changed anything or tried to.
-	Writes() int
+	// InjectFault makes the server fail from now on.
+	InjectFault(f Fault)
+	// CountWrites counts the requests so far that changed anything or tried to.
+	CountWrites() int
 }
 
 // A Sender is a world whose tracker sends news.
 type Sender interface {
-	// News are the deliveries since it was last asked, signed with the right secret.
-	News(t testing.TB) []Delivery
+	// TakeNews are the deliveries since it was last asked, signed with the right secret.
+	TakeNews(t testing.TB) []Delivery
 }
 
 // A Linker is a world in which pull requests can be linked with issues.
 type Linker interface {
-	Link(t testing.TB, key string, pr tracker.PR)
+	LinkPull(t testing.TB, key string, pr tracker.PR)
 }
 
 // A Keeper is a world that can say which secret its clients were given.
@@ -59,7 +59,7 @@ type Keeper interface {
 // A Limit is a world that cannot do everything: a real server, for one, does not fail
 // when it is told to. What it cannot do is skipped.
 type Limit interface {
-	Can(what string) bool // a kind of fault, or what is named below
+	CanDo(what string) bool // a kind of fault, or what is named below
 }
 
 // What a world may be unable to do, besides failing.

@@ -34,11 +34,13 @@ type Breaker struct {
 	until    time.Time
 }
 
-func (b *Breaker) after() int           { return or(b.After, 2) }
-func (b *Breaker) reset() time.Duration { return or(b.Reset, time.Minute) }
-func (b *Breaker) most() time.Duration  { return max(b.reset(), or(b.Most, 5*time.Minute)) }
-func (b *Breaker) factor() float64      { return max(1, or(b.Factor, 2)) }
-func or[T int | float64 | time.Duration](v, usual T) T {
+func (b *Breaker) failureLimit() int         { return orDefault(b.After, 2) }
+func (b *Breaker) resetDelay() time.Duration { return orDefault(b.Reset, time.Minute) }
+func (b *Breaker) maxDelay() time.Duration {
+	return max(b.resetDelay(), orDefault(b.Most, 5*time.Minute))
+}
+func (b *Breaker) delayFactor() float64 { return max(1, orDefault(b.Factor, 2)) }
+func orDefault[T int | float64 | time.Duration](v, usual T) T {
 	if v > 0 {
 		return v
 	}
@@ -72,35 +74,35 @@ func (b *Breaker) Allow(now time.Time) bool {
 	return true
 }
 
-// Fail tells that the credentials were refused. A refusal that comes in while it is open,
+// RecordFailure tells that the credentials were refused. A refusal that comes in while it is open,
 // of a request sent before, is counted and changes nothing else.
-func (b *Breaker) Fail(now time.Time) {
+func (b *Breaker) RecordFailure(now time.Time) {
 	b.failures++
 	switch state := b.State(now); {
 	case state == HalfOpen:
-		b.last = min(b.most(), time.Duration(float64(b.last)*b.factor()))
-	case state == Closed && b.failures >= b.after():
-		b.last = b.reset()
+		b.last = min(b.maxDelay(), time.Duration(float64(b.last)*b.delayFactor()))
+	case state == Closed && b.failures >= b.failureLimit():
+		b.last = b.resetDelay()
 	default:
 		return
 	}
 	b.open, b.probing, b.until = true, false, now.Add(b.last)
 }
 
-// Pass tells that the credentials were accepted: all is forgotten.
-func (b *Breaker) Pass() {
+// RecordSuccess tells that the credentials were accepted: all is forgotten.
+func (b *Breaker) RecordSuccess() {
 	b.failures, b.open, b.probing, b.last, b.until = 0, false, false, 0, time.Time{}
 }
 
-// Release tells that a request ended without a word about the credentials: another one may
+// ReleaseProbe tells that a request ended without a word about the credentials: another one may
 // find out.
-func (b *Breaker) Release() { b.probing = false }
+func (b *Breaker) ReleaseProbe() { b.probing = false }
 
 // Failures is how often the credentials were refused since they were accepted last.
 func (b *Breaker) Failures() int { return b.failures }
 
-// Until is the moment from which a request is let through again, zero if all are.
-func (b *Breaker) Until() time.Time { return b.until }
+// OpenUntil is the moment from which a request is let through again, zero if all are.
+func (b *Breaker) OpenUntil() time.Time { return b.until }
 
 // A LockedOut is why a request was not even sent: the credentials were refused before.
 type LockedOut struct {
@@ -125,10 +127,10 @@ func (l *LockedOut) Error() string {
 	return out.String()
 }
 
-// refused is the error of a request that is not sent. While another one finds out, its
+// lockedOutError is the error of a request that is not sent. While another one finds out, its
 // moment is now.
-func (t *Transport) refused(now time.Time) error {
-	until := t.breaker.Until()
+func (t *Transport) lockedOutError(now time.Time) error {
+	until := t.breaker.OpenUntil()
 	if until.Before(now) {
 		until = now
 	}

@@ -51,11 +51,11 @@ func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) s
 	t.Helper()
 	switch what, _, _ := strings.Cut(word, "="); what {
 	case "fail":
-		b.Fail(*now)
+		b.RecordFailure(*now)
 	case "pass":
-		b.Pass()
+		b.RecordSuccess()
 	case "release":
-		b.Release()
+		b.ReleaseProbe()
 	case "may", "mustn't":
 		if !b.Allow(*now) {
 			return "mustn't"
@@ -67,7 +67,7 @@ func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) s
 		return fmt.Sprint("failures=", b.Failures())
 	case "lasts":
 		want, err := time.ParseDuration(strings.TrimPrefix(word, "lasts="))
-		if got := b.Until().Sub(*now); err != nil || got != want {
+		if got := b.OpenUntil().Sub(*now); err != nil || got != want {
 			return fmt.Sprint("lasts=", got)
 		}
 	default:
@@ -144,15 +144,15 @@ func TestEveryBreaker(t *testing.T) {
 				if b.State(now) != transport.Open {
 					probes = 0
 				}
-				b.Fail(now)
+				b.RecordFailure(now)
 			case 3:
-				b.Pass()
+				b.RecordSuccess()
 				probes = 0
 			case 4:
-				b.Release()
+				b.ReleaseProbe()
 				probes = 0
 			}
-			if wait := b.Until().Sub(now); b.State(now) == transport.Open && (wait <= 0 || wait > 5*time.Minute) {
+			if wait := b.OpenUntil().Sub(now); b.State(now) == transport.Open && (wait <= 0 || wait > 5*time.Minute) {
 				t.Fatalf("open for %s", wait)
 			}
 		}

@@ -12,8 +12,8 @@ type bucket struct {
 	at    time.Time
 }
 
-// take reserves a turn and says how long to wait for it.
-func (b *bucket) take(now time.Time) time.Duration {
+// reserveTurn reserves a turn and says how long to wait for it.
+func (b *bucket) reserveTurn(now time.Time) time.Duration {
 	if b.rate <= 0 {
 		return 0
 	}

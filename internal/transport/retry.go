@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// again says after which wait a request is to be sent once more, and why; "" if it is not:
+// retryDelay says after which wait a request is to be sent once more, and why; "" if it is not:
 // it went well, another try would not help, or it could do something twice.
-func (t *Transport) again(req *http.Request, resp *http.Response, err error, n int) (wait time.Duration, why string) {
+func (t *Transport) retryDelay(req *http.Request, resp *http.Response, err error, n int) (wait time.Duration, why string) {
 	var locked *LockedOut
 	if n+1 >= t.o.Tries || errors.As(err, &locked) {
 		return 0, ""
 	}
 	if err != nil {
-		if reads(req) || unsent(err) {
+		if isSafe(req) || isUnsent(err) {
 			return t.o.Wait(n), "no reply"
 		}
 		return 0, ""
 	}
-	if why = t.reason(req, resp); why == "" {
+	if why = t.retryReason(req, resp); why == "" {
 		return 0, ""
 	}
-	asked, ok := t.asked(resp)
+	asked, ok := t.requestedDelay(resp)
 	switch {
 	case ok && asked > t.o.MaxWait:
 		return 0, ""
@@ -41,30 +41,30 @@ func (t *Transport) again(req *http.Request, resp *http.Response, err error, n i
 	return t.o.Wait(n), why
 }
 
-// reason says why a reply is not taken for the last word. What was refused for a limit,
+// retryReason says why a reply is not taken for the last word. What was refused for a limit,
 // or by a server that says when it is back, was not done.
-func (t *Transport) reason(req *http.Request, resp *http.Response) string {
+func (t *Transport) retryReason(req *http.Request, resp *http.Response) string {
 	switch {
-	case t.limited(resp):
+	case t.isRateLimited(resp):
 		return "rate limit"
 	case resp.StatusCode == http.StatusNotImplemented:
 		return ""
 	case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "",
-		resp.StatusCode >= 500 && reads(req):
+		resp.StatusCode >= 500 && isSafe(req):
 		return "status " + strconv.Itoa(resp.StatusCode)
 	}
 	return ""
 }
 
-// unsent says whether a request certainly never left: nobody listens, or there is no such
+// isUnsent says whether a request certainly never left: nobody listens, or there is no such
 // host.
-func unsent(err error) bool {
+func isUnsent(err error) bool {
 	var dns *net.DNSError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 }
 
-// asked is how long a server wants to be left alone, false if it does not say.
-func (t *Transport) asked(resp *http.Response) (time.Duration, bool) {
+// requestedDelay is how long a server wants to be left alone, false if it does not say.
+func (t *Transport) requestedDelay(resp *http.Response) (time.Duration, bool) {
 	now := time.Now()
 	if wait, ok := retryAfter(resp.Header, now); ok {
 		return wait, true
@@ -119,8 +119,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return max(0, end.Sub(now)), true
 }
 
-// replay returns a request that can be sent again.
-func replay(req *http.Request) (*http.Request, error) {
+// replayRequest returns a request that can be sent again.
+func replayRequest(req *http.Request) (*http.Request, error) {
 	again := req.Clone(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {
 		return again, nil
@@ -165,9 +165,9 @@ func (b Backoff) Delay(n int) time.Duration {
 // back together.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }
 
-// Peek returns the beginning of a reply's body, at most so many bytes of it, and leaves
+// PeekBody returns the beginning of a reply's body, at most so many bytes of it, and leaves
 // the body as it was for whoever reads it next.
-func Peek(resp *http.Response, most int64) []byte {
+func PeekBody(resp *http.Response, most int64) []byte {
 	if resp == nil || resp.Body == nil {
 		return nil
 	}

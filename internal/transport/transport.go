@@ -49,7 +49,7 @@ type Transport struct {
 // New returns a transport in which nothing has gone wrong yet.
 func New(o Options) *Transport {
 	if o.Base == nil {
-		o.Base = base()
+		o.Base = baseTransport()
 	}
 	if o.Tries < 1 {
 		o.Tries = 3
@@ -66,7 +66,7 @@ func New(o Options) *Transport {
 	return &Transport{o: o, bucket: bucket{rate: o.Rate, burst: max(1, o.Burst)}}
 }
 
-func base() http.RoundTripper {
+func baseTransport() http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
@@ -78,12 +78,12 @@ func base() http.RoundTripper {
 
 type safeKey struct{}
 
-// Safe marks requests that change nothing, whatever their method: a query in GraphQL is a
+// MarkSafe marks requests that change nothing, whatever their method: a query in GraphQL is a
 // POST that only reads.
-func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
+func MarkSafe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
 
-// reads says whether a request may be sent twice without doing anything twice.
-func reads(req *http.Request) bool {
+// isSafe says whether a request may be sent twice without doing anything twice.
+func isSafe(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
@@ -98,45 +98,45 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	next := req
 	for n := 0; ; n++ {
-		resp, err := t.try(next)
-		wait, why := t.again(req, resp, err, n)
-		if why == "" || outlasts(ctx, wait) {
+		resp, err := t.sendOnce(next)
+		wait, why := t.retryDelay(req, resp, err, n)
+		if why == "" || outlastsDeadline(ctx, wait) {
 			return resp, err
 		}
-		again, bodyErr := replay(req)
+		again, bodyErr := replayRequest(req)
 		if bodyErr != nil {
 			return resp, err
 		}
 		next = again
 		t.o.Log("request is tried again", "tracker", t.o.Name, "method", req.Method, "host", req.URL.Host, "why", why, "try", n+2, "wait", wait)
-		discard(resp)
-		if err := sleep(ctx, wait); err != nil {
+		discardBody(resp)
+		if err := sleepContext(ctx, wait); err != nil {
 			closeBody(next)
 			return nil, err
 		}
 	}
 }
 
-// try sends a request once, if it may be sent.
-func (t *Transport) try(req *http.Request) (*http.Response, error) {
-	probe, err := t.enter(req.Context())
+// sendOnce sends a request once, if it may be sent.
+func (t *Transport) sendOnce(req *http.Request) (*http.Response, error) {
+	probe, err := t.waitForTurn(req.Context())
 	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
 	resp, err := t.o.Base.RoundTrip(req)
-	t.leave(t.verdict(resp, err), probe)
+	t.recordReply(t.judgeReply(resp, err), probe)
 	return resp, err
 }
 
-// enter waits for its turn and asks whether there is any use. A probe is the one request
+// waitForTurn waits for its turn and asks whether there is any use. A probe is the one request
 // that finds out whether there is again.
-func (t *Transport) enter(ctx context.Context) (probe bool, err error) {
+func (t *Transport) waitForTurn(ctx context.Context) (probe bool, err error) {
 	t.mu.Lock()
-	wait := t.bucket.take(time.Now())
+	wait := t.bucket.reserveTurn(time.Now())
 	t.mu.Unlock()
 	if wait > 0 {
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			t.mu.Lock()
 			t.bucket.giveBack()
 			t.mu.Unlock()
@@ -147,25 +147,25 @@ func (t *Transport) enter(ctx context.Context) (probe bool, err error) {
 	defer t.mu.Unlock()
 	now := time.Now()
 	if !t.breaker.Allow(now) {
-		return false, t.refused(now)
+		return false, t.lockedOutError(now)
 	}
 	return t.breaker.State(now) == HalfOpen, nil
 }
 
-// leave learns from a reply whether the credentials are any good. No reply, and one of a
+// recordReply learns from a reply whether the credentials are any good. No reply, and one of a
 // server that is in trouble, says nothing about them.
 // What was sent before the breaker opened and is refused now is no news.
-func (t *Transport) leave(v verdict, probe bool) {
+func (t *Transport) recordReply(v verdict, probe bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	switch {
 	case v == accepted:
-		t.breaker.Pass()
+		t.breaker.RecordSuccess()
 	case v == denied && (probe || t.breaker.State(now) != HalfOpen):
-		t.breaker.Fail(now)
+		t.breaker.RecordFailure(now)
 	case probe:
-		t.breaker.Release()
+		t.breaker.ReleaseProbe()
 	}
 }
 
@@ -177,9 +177,9 @@ const (
 	accepted
 )
 
-func (t *Transport) verdict(resp *http.Response, err error) verdict {
+func (t *Transport) judgeReply(resp *http.Response, err error) verdict {
 	switch {
-	case err != nil || t.limited(resp) || resp.StatusCode >= 500:
+	case err != nil || t.isRateLimited(resp) || resp.StatusCode >= 500:
 		return unsaid
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden && !t.o.Forbids:
 		return denied
@@ -189,7 +189,7 @@ func (t *Transport) verdict(resp *http.Response, err error) verdict {
 	return accepted
 }
 
-func (t *Transport) limited(resp *http.Response) bool {
+func (t *Transport) isRateLimited(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
@@ -201,11 +201,11 @@ func (t *Transport) limited(resp *http.Response) bool {
 	return t.o.Limited != nil && t.o.Limited(resp)
 }
 
-// Status is how the breaker stands, for people who look.
-func (t *Transport) Status() (state State, until time.Time) {
+// BreakerStatus is how the breaker stands, for people who look.
+func (t *Transport) BreakerStatus() (state State, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.breaker.State(time.Now()), t.breaker.Until()
+	return t.breaker.State(time.Now()), t.breaker.OpenUntil()
 }
 
 func closeBody(req *http.Request) {
@@ -218,15 +218,15 @@ func closeBody(req *http.Request) {
 // be used again.
 const maxDiscard = 64 << 10
 
-func discard(resp *http.Response) {
+func discardBody(resp *http.Response) {
 	if resp != nil && resp.Body != nil {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscard)
 		resp.Body.Close()
 	}
 }
 
-// sleep waits, or ends with the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleepContext waits, or ends with the context's error.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -237,7 +237,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func outlasts(ctx context.Context, wait time.Duration) bool {
+func outlastsDeadline(ctx context.Context, wait time.Duration) bool {
 	end, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Now().Add(wait).After(end)
 }

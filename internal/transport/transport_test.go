@@ -166,7 +166,7 @@ func ask(t *testing.T, s *server, method string, safe bool) string {
 	})
 	req := request(t, method, "body of "+method)
 	if safe {
-		req = req.WithContext(transport.Safe(req.Context()))
+		req = req.WithContext(transport.MarkSafe(req.Context()))
 	}
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
@@ -234,7 +234,7 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 		s := &server{replies: replies{says(401), says(200, "denied"), says(403), says(500), fails(errReset), says(200, "fine")}}
 		tr := transport.New(transport.Options{
 			Name: "shop", Secret: "env:SHOP_TOKEN", Base: s, Tries: 1,
-			Denied: func(resp *http.Response) bool { return string(transport.Peek(resp, 100)) == "denied" },
+			Denied: func(resp *http.Response) bool { return string(transport.PeekBody(resp, 100)) == "denied" },
 		})
 		expect := func(want string) {
 			t.Helper()
@@ -257,12 +257,12 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		expect("500") // says nothing about them, nor does no reply
 		expect(errReset.Error())
-		if state, until := tr.Status(); state != transport.HalfOpen || until.IsZero() {
+		if state, until := tr.BreakerStatus(); state != transport.HalfOpen || until.IsZero() {
 			t.Errorf("it is %s until %s", state, until)
 		}
 		expect("200fine")
 		expect("200fine")
-		if state, _ := tr.Status(); state != transport.Closed || len(s.bodies) != 7 {
+		if state, _ := tr.BreakerStatus(); state != transport.Closed || len(s.bodies) != 7 {
 			t.Errorf("it is %s after %d requests", state, len(s.bodies))
 		}
 	})
@@ -286,7 +286,7 @@ func TestALimitIsNoRefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if state, _ := tr.Status(); state != transport.Closed {
+	if state, _ := tr.BreakerStatus(); state != transport.Closed {
 		t.Errorf("it is %s", state)
 	}
 }
@@ -384,7 +384,7 @@ func TestPeekLeavesTheBody(t *testing.T) {
 	closed := false
 	resp := &http.Response{Body: closer{strings.NewReader("a long body"), &closed}}
 	for range 2 {
-		if got := string(transport.Peek(resp, 6)); got != "a long" {
+		if got := string(transport.PeekBody(resp, 6)); got != "a long" {
 			t.Errorf("Peek = %q", got)
 		}
 	}
@@ -394,7 +394,7 @@ func TestPeekLeavesTheBody(t *testing.T) {
 	if resp.Body.Close(); !closed {
 		t.Error("the body was not closed")
 	}
-	if transport.Peek(nil, 3) != nil || transport.Peek(&http.Response{}, 3) != nil {
+	if transport.PeekBody(nil, 3) != nil || transport.PeekBody(&http.Response{}, 3) != nil {
 		t.Error("something is in nothing")
 	}
 }

@@ -57,11 +57,11 @@ func TestForge(t *testing.T) {
 
 func wholeLife(t *testing.T, w *world) {
 	ctx := t.Context()
-	f := w.Open(t)
-	head := w.Push(t, "task/ENG-7-hello")
+	f := w.OpenClient(t)
+	head := w.PushBranch(t, "task/ENG-7-hello")
 	pr, err := f.CreatePR(ctx, tracker.NewPR{Branch: "task/ENG-7-hello", Base: "main", Title: "Say hello", Body: "It does."})
 	must(t, err)
-	again, err := w.Open(t).CreatePR(ctx, tracker.NewPR{Branch: "task/ENG-7-hello", Base: "main", Title: "Another", Body: ""})
+	again, err := w.OpenClient(t).CreatePR(ctx, tracker.NewPR{Branch: "task/ENG-7-hello", Base: "main", Title: "Another", Body: ""})
 	must(t, err)
 	want := tracker.PR{
 		Number: pr.Number, State: tracker.Open, Title: "Say hello", Author: chief, Branch: "task/ENG-7-hello", Base: "main", Head: head,
@@ -75,10 +75,10 @@ func wholeLife(t *testing.T, w *world) {
 		t.Errorf("address %q", pr.URL)
 	}
 
-	w.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckPending})
-	w.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckPassed, URL: "https://ci.example.invalid/1", Text: "fine"})
-	w.Review(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Text: "good", Commit: head})
-	whole, err := f.PR(ctx, pr.Number)
+	w.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckPending})
+	w.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckPassed, URL: "https://ci.example.invalid/1", Text: "fine"})
+	w.AddReview(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Text: "good", Commit: head})
+	whole, err := f.ReadPR(ctx, pr.Number)
 	must(t, err)
 	want.Mergeable = "yes"
 	want.Checks = []tracker.Check{{Name: "build", State: tracker.CheckPassed, URL: "https://ci.example.invalid/1", Text: "fine"}}
@@ -89,22 +89,22 @@ func wholeLife(t *testing.T, w *world) {
 	}
 
 	w.merge(t, pr.Number, head)
-	must(t, f.Merge(ctx, pr.Number, head)) // what is so already is no error
+	must(t, f.MergePR(ctx, pr.Number, head)) // what is so already is no error
 	w.git(t, "fetch", "--quiet", "origin")
 	w.git(t, "merge-base", "--is-ancestor", head, "origin/main")
-	merged, err := f.PRs(ctx, "task/ENG-7-hello")
+	merged, err := f.ListBranchPRs(ctx, "task/ENG-7-hello")
 	must(t, err)
 	if len(merged) != 1 || merged[0].State != tracker.Merged || merged[0].Head != head {
 		t.Errorf("after the merge: %+v", merged)
 	}
-	refused(t, f.Merge(ctx, pr.Number, strings.Repeat("0", 40)), "was merged at")
+	refused(t, f.MergePR(ctx, pr.Number, strings.Repeat("0", 40)), "was merged at")
 	if strings.Contains(w.git(t, "config", "--local", "--list"), w.token) {
 		t.Error("the token is in the clone")
 	}
 }
 
 func checkStates(t *testing.T, w *world) {
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Work")
 	states := map[sdk.StatusState]string{
 		sdk.StatusPending: tracker.CheckPending, sdk.StatusSuccess: tracker.CheckPassed, sdk.StatusFailure: tracker.CheckFailed,
@@ -116,7 +116,7 @@ func checkStates(t *testing.T, w *world) {
 		want = append(want, tracker.Check{Name: string(state), State: is})
 	}
 	slices.SortFunc(want, func(a, b tracker.Check) int { return strings.Compare(a.Name, b.Name) })
-	whole, err := w.Open(t).PR(t.Context(), pr.Number)
+	whole, err := w.OpenClient(t).ReadPR(t.Context(), pr.Number)
 	must(t, err)
 	if diff := cmp.Diff(want, whole.Checks); diff != "" {
 		t.Error(diff)
@@ -134,20 +134,20 @@ func reviews(t *testing.T, w *world) {
 		{Author: "bob", Verdict: tracker.Approved, Commit: head},
 	}
 	for _, r := range said {
-		w.Review(t, pr.Number, r)
+		w.AddReview(t, pr.Number, r)
 	}
 	// What is asked for is no review.
 	w.person(t, "carol")
 	_, err := w.as(t, chief).CreateReviewRequests(chief, w.repo, int64(pr.Number), sdk.PullReviewRequestOptions{Reviewers: []string{"carol"}})
 	must(t, err)
-	whole, err := w.Open(t).PR(t.Context(), pr.Number)
+	whole, err := w.OpenClient(t).ReadPR(t.Context(), pr.Number)
 	must(t, err)
 	if diff := cmp.Diff(said, whole.Reviews, cmpopts.IgnoreFields(tracker.Review{}, "ID", "At")); diff != "" {
 		t.Error(diff)
 	}
 	_, err = w.as(t, chief).DismissPullReview(chief, w.repo, int64(pr.Number), number(t, whole.Reviews[1].ID), sdk.DismissPullReviewOptions{Message: "settled"})
 	must(t, err)
-	whole, err = w.Open(t).PR(t.Context(), pr.Number)
+	whole, err = w.OpenClient(t).ReadPR(t.Context(), pr.Number)
 	must(t, err)
 	if got := whole.Reviews[1].Verdict; got != tracker.Commented {
 		t.Errorf("a review that was dismissed still says %s", got)
@@ -155,13 +155,13 @@ func reviews(t *testing.T, w *world) {
 }
 
 func numbers(t *testing.T, w *world) {
-	f := w.Open(t)
+	f := w.OpenClient(t)
 	for branch, text := range map[string]string{"a": "closes #12.", "b": "12 reasons", "c": "#123", "task/12-fix": ""} {
-		w.Push(t, branch)
+		w.PushBranch(t, branch)
 		_, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: branch, Base: "main", Title: "Work", Body: text})
 		must(t, err)
 	}
-	found, err := f.Mentioning(t.Context(), "12")
+	found, err := f.ListMentioningPRs(t.Context(), "12")
 	must(t, err)
 	var got []string
 	for _, pr := range found {
@@ -179,36 +179,36 @@ func conflict(t *testing.T, w *world) {
 	w.commit(t, "main", "README.md", "theirs\n")
 	f := w.later(t)
 	until(t, "the conflict is seen", func() bool {
-		whole, err := f.PR(t.Context(), pr.Number)
+		whole, err := f.ReadPR(t.Context(), pr.Number)
 		must(t, err)
 		return whole.Mergeable == "no"
 	})
-	refused(t, f.Merge(t.Context(), pr.Number, head), "does not merge cleanly")
+	refused(t, f.MergePR(t.Context(), pr.Number, head), "does not merge cleanly")
 	w.unmerged(t, pr.Number, head)
 }
 
 func draft(t *testing.T, w *world) {
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "WIP: not yet")
-	refused(t, w.Open(t).Merge(t.Context(), pr.Number, head), "is a draft")
+	refused(t, w.OpenClient(t).MergePR(t.Context(), pr.Number, head), "is a draft")
 	w.unmerged(t, pr.Number, head)
 }
 
 func movedHead(t *testing.T, w *world) {
-	was := w.Push(t, "work")
+	was := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Work")
-	head := w.Push(t, "work")
-	refused(t, w.Open(t).Merge(t.Context(), pr.Number, was), "has new commits")
+	head := w.PushBranch(t, "work")
+	refused(t, w.OpenClient(t).MergePR(t.Context(), pr.Number, was), "has new commits")
 	w.unmerged(t, pr.Number, was)
 	w.merge(t, pr.Number, head)
 }
 
 func goneBranch(t *testing.T, w *world) {
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Work")
 	w.merge(t, pr.Number, head)
 	w.git(t, "push", "--quiet", "origin", "--delete", "work")
-	prs, err := w.Open(t).PRs(t.Context(), "work")
+	prs, err := w.OpenClient(t).ListBranchPRs(t.Context(), "work")
 	must(t, err)
 	if len(prs) != 1 || prs[0].Head != head || prs[0].State != tracker.Merged {
 		t.Errorf("after the branch was deleted: %+v", prs)
@@ -227,18 +227,18 @@ func fork(t *testing.T, w *world) {
 	must(t, err)
 	_, _, err = theirs.CreatePullRequest(chief, w.repo, sdk.CreatePullRequestOption{Head: reviewer + ":work", Base: "main", Title: "Theirs ENG-5"})
 	must(t, err)
-	f := w.Open(t)
-	prs, err := f.PRs(t.Context(), "work")
+	f := w.OpenClient(t)
+	prs, err := f.ListBranchPRs(t.Context(), "work")
 	must(t, err)
 	if len(prs) != 0 {
 		t.Errorf("the branch of a fork was taken for ours: %+v", prs)
 	}
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Ours")
 	if pr.Title != "Ours" {
 		t.Errorf("the pull request of a fork was taken for ours: %+v", pr)
 	}
-	named, err := f.Mentioning(t.Context(), "ENG-5")
+	named, err := f.ListMentioningPRs(t.Context(), "ENG-5")
 	must(t, err)
 	if len(named) != 1 || named[0].Branch != reviewer+":work" {
 		t.Errorf("mentioned by a fork: %+v", named)
@@ -251,7 +251,7 @@ func squashOnly(t *testing.T, w *world) {
 		HasPullRequests: &yes, AllowMerge: &no, AllowRebase: &no, AllowRebaseMerge: &no, AllowSquash: &yes, DefaultMergeStyle: &style,
 	})
 	must(t, err)
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Work")
 	w.merge(t, pr.Number, head)
 	w.git(t, "fetch", "--quiet", "origin")
@@ -261,16 +261,16 @@ func squashOnly(t *testing.T, w *world) {
 func protected(t *testing.T, w *world) {
 	_, _, err := w.as(t, chief).CreateBranchProtection(chief, w.repo, sdk.CreateBranchProtectionOption{RuleName: "main", RequiredApprovals: 1, BlockAdminMergeOverride: true})
 	must(t, err)
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	pr := w.pull(t, "work", "Work")
-	refused(t, w.Open(t).Merge(t.Context(), pr.Number, head), "cannot be merged: ")
+	refused(t, w.OpenClient(t).MergePR(t.Context(), pr.Number, head), "cannot be merged: ")
 	w.unmerged(t, pr.Number, head)
-	w.Review(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Commit: head})
+	w.AddReview(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Commit: head})
 	w.merge(t, pr.Number, head)
 }
 
 func neverPushed(t *testing.T, w *world) {
-	f := w.Open(t)
+	f := w.OpenClient(t)
 	_, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "nowhere", Base: "main", Title: "Nothing"})
 	refused(t, err, "push them first")
 	w.git(t, "push", "--quiet", "origin", "main:refs/heads/same")
@@ -278,11 +278,11 @@ func neverPushed(t *testing.T, w *world) {
 		refused(t, err, "no pull request from")
 	}
 	for _, number := range []int{-1, 0, 999} {
-		if _, err := f.PR(t.Context(), number); !errors.Is(err, tracker.ErrNotFound) {
+		if _, err := f.ReadPR(t.Context(), number); !errors.Is(err, tracker.ErrNotFound) {
 			t.Errorf("pull request %d: %v", number, err)
 		}
 	}
-	if err := f.Merge(t.Context(), 999, "abc"); !errors.Is(err, tracker.ErrNotFound) {
+	if err := f.MergePR(t.Context(), 999, "abc"); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("merge of none: %v", err)
 	}
 }
@@ -291,7 +291,7 @@ func badToken(t *testing.T, w *world) {
 	const wrong = "0123456789abcdef0123456789abcdef01234567"
 	f, err := gitea.New(gitea.Options{URL: w.url, Scope: chief + "/" + w.repo, Token: func(context.Context) (string, error) { return wrong, nil }})
 	must(t, err)
-	_, err = f.PRs(t.Context(), "main")
+	_, err = f.ListBranchPRs(t.Context(), "main")
 	if err == nil || strings.Contains(err.Error(), wrong) || !strings.Contains(err.Error(), "does not accept the token") {
 		t.Errorf("error: %v", err)
 	}
@@ -299,40 +299,40 @@ func badToken(t *testing.T, w *world) {
 
 // scopes shows which a token needs, and what happens without.
 func scopes(t *testing.T, w *world) {
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
 	w.token = w.admin(t, "user", "generate-access-token", "--username", chief, "--token-name", "reader", "--scopes", "read:repository", "--raw")
-	_, err := w.Open(t).CreatePR(t.Context(), want)
+	_, err := w.OpenClient(t).CreatePR(t.Context(), want)
 	if err == nil || !strings.Contains(err.Error(), "write:repository") || strings.Contains(err.Error(), w.token) {
 		t.Errorf("error: %v", err)
 	}
 	w.token = w.admin(t, "user", "generate-access-token", "--username", chief, "--token-name", "writer", "--scopes", "write:repository", "--raw")
-	f := w.Open(t)
+	f := w.OpenClient(t)
 	pr, err := f.CreatePR(t.Context(), want)
 	must(t, err)
-	_, err = f.PR(t.Context(), pr.Number)
+	_, err = f.ReadPR(t.Context(), pr.Number)
 	must(t, err)
 	w.merge(t, pr.Number, head)
 }
 
 func failing(t *testing.T, w *world) {
-	head := w.Push(t, "work")
+	head := w.PushBranch(t, "work")
 	f := w.patient(t)
 	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
-	w.Fail(trackertest.Fault{Kind: trackertest.Limited, Times: 1})
-	_, err := f.PRs(t.Context(), "work")
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Limited, Times: 1})
+	_, err := f.ListBranchPRs(t.Context(), "work")
 	must(t, err)
-	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
 	pr, err := f.CreatePR(t.Context(), want)
 	must(t, err)
-	w.Fail(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
-	if err := f.Merge(t.Context(), pr.Number, head); err == nil {
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
+	if err := f.MergePR(t.Context(), pr.Number, head); err == nil {
 		t.Error("a merge that failed is no error")
 	}
 	w.unmerged(t, pr.Number, head)
-	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
-	must(t, f.Merge(t.Context(), pr.Number, head))
-	prs, err := f.PRs(t.Context(), "work")
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	must(t, f.MergePR(t.Context(), pr.Number, head))
+	prs, err := f.ListBranchPRs(t.Context(), "work")
 	must(t, err)
 	if len(prs) != 1 {
 		t.Errorf("a lost answer left %d pull requests", len(prs))
@@ -341,11 +341,11 @@ func failing(t *testing.T, w *world) {
 
 // atOnce is harder on the adapter than it looks: Gitea opens one for each who asks.
 func atOnce(t *testing.T, w *world) {
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	found := make([]int, 3)
 	var wait sync.WaitGroup
 	for i := range found {
-		f := w.Open(t)
+		f := w.OpenClient(t)
 		wait.Go(func() {
 			pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work"})
 			if err != nil {
@@ -355,7 +355,7 @@ func atOnce(t *testing.T, w *world) {
 		})
 	}
 	wait.Wait()
-	prs, err := w.Open(t).PRs(t.Context(), "work")
+	prs, err := w.OpenClient(t).ListBranchPRs(t.Context(), "work")
 	must(t, err)
 	var open []int
 	for _, pr := range prs {

@@ -17,7 +17,7 @@ import (
 // pull opens a pull request with the adapter.
 func (w *world) pull(t *testing.T, branch, title string) tracker.PR {
 	t.Helper()
-	pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: branch, Base: "main", Title: title})
+	pr, err := w.OpenClient(t).CreatePR(t.Context(), tracker.NewPR{Branch: branch, Base: "main", Title: title})
 	must(t, err)
 	return pr
 }
@@ -71,7 +71,7 @@ func number(t *testing.T, id string) int64 {
 func (w *world) merge(t *testing.T, number int, head string) {
 	t.Helper()
 	until(t, "the merge", func() bool {
-		err := w.Open(t).Merge(t.Context(), number, head)
+		err := w.OpenClient(t).MergePR(t.Context(), number, head)
 		if err != nil && strings.Contains(err.Error(), "try again in a moment") {
 			return false
 		}

@@ -61,7 +61,7 @@ func (s *server) open(t *testing.T, repo string) *world {
 	return w
 }
 
-func (w *world) Open(t testing.TB) track.Forge {
+func (w *world) OpenClient(t testing.TB) track.Forge {
 	t.Helper()
 	return w.adapter(t, nil, time.Now)
 }
@@ -82,11 +82,11 @@ func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time)
 	return f
 }
 
-func (w *world) Base() string { return "main" }
+func (w *world) BaseBranch() string { return "main" }
 
-// Push adds a file of its own to the branch, so that branches do not conflict, and those
+// PushBranch adds a file of its own to the branch, so that branches do not conflict, and those
 // that reviews speak of, which are alike everywhere.
-func (w *world) Push(t testing.TB, branch string) string {
+func (w *world) PushBranch(t testing.TB, branch string) string {
 	t.Helper()
 	w.pushed++
 	w.on(t, branch)
@@ -147,7 +147,7 @@ func (w *world) git(t testing.TB, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (w *world) Check(t testing.TB, commit string, c tracker.Check) {
+func (w *world) AddCheck(t testing.TB, commit string, c tracker.Check) {
 	t.Helper()
 	states := map[string]sdk.StatusState{
 		tracker.CheckPending: sdk.StatusPending, tracker.CheckPassed: sdk.StatusSuccess, tracker.CheckFailed: sdk.StatusFailure,
@@ -161,7 +161,7 @@ func (w *world) status(t testing.TB, commit string, o sdk.CreateStatusOption) {
 	must(t, err)
 }
 
-func (w *world) Review(t testing.TB, number int, r tracker.Review) {
+func (w *world) AddReview(t testing.TB, number int, r tracker.Review) {
 	t.Helper()
 	w.person(t, r.Author)
 	states := map[string]sdk.ReviewStateType{
@@ -193,21 +193,21 @@ func (w *world) person(t testing.TB, who string) {
 	must(t, err)
 }
 
-func (w *world) Close(t testing.TB, number int) {
+func (w *world) ClosePull(t testing.TB, number int) {
 	t.Helper()
 	closed := sdk.StateClosed
 	_, _, err := w.as(t, chief).EditPullRequest(chief, w.repo, int64(number), sdk.EditPullRequestOption{State: &closed})
 	must(t, err)
 }
 
-func (w *world) Fail(f trackertest.Fault) {
+func (w *world) InjectFault(f trackertest.Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = f
 }
 
-// Can says which faults the world has: all, because the proxy makes them.
-func (w *world) Can(string) bool { return true }
+// CanDo says which faults the world has: all, because the proxy makes them.
+func (w *world) CanDo(string) bool { return true }
 
 func (w *world) Secret() string { return w.token }
 

@@ -21,7 +21,7 @@ const (
 // drawTerminal is a picture of what a terminal shows. Every run has a place of its own,
 // so that fonts of another width move nothing.
 func drawTerminal(capture, title string) string {
-	lines := screen.Lines(capture)
+	lines := screen.ParseLines(capture)
 	columns := 0
 	for _, l := range lines {
 		columns = max(columns, utf8.RuneCountInString(l.String()))

@@ -39,14 +39,14 @@ func Append(path string, line []byte) (written bool, err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return false, fmt.Errorf("lock %s: %w", path, err)
 	}
-	end, found, err := scan(f, key)
+	end, found, err := scanForKey(f, key)
 	if err != nil || found {
 		return false, err
 	}
-	return true, write(f, end, line)
+	return true, writeLine(f, end, line)
 }
 
-func write(f *os.File, end int64, line []byte) error {
+func writeLine(f *os.File, end int64, line []byte) error {
 	if err := f.Truncate(end); err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func write(f *os.File, end int64, line []byte) error {
 	return f.Sync()
 }
 
-// scan looks for the key and finds the end of the last complete line.
-func scan(r io.Reader, key string) (end int64, found bool, err error) {
+// scanForKey looks for the key and finds the end of the last complete line.
+func scanForKey(r io.Reader, key string) (end int64, found bool, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')

@@ -22,9 +22,9 @@ var ErrClosed = errors.New("nothing is watched any more")
 // ErrFull says that so many folders are watched that another would cost too much.
 var ErrFull = errors.New("too many folders are watched")
 
-// most is how many folders are watched. Where the system wants a file to be open for each
+// maxFolders is how many folders are watched. Where the system wants a file to be open for each
 // file in them there are few, so that enough are left for other things.
-func most() int {
+func maxFolders() int {
 	if runtime.GOOS == "linux" {
 		return 4000
 	}
@@ -55,15 +55,15 @@ type Watcher struct {
 // folder is one that is watched. It is asleep while everybody waits to be told already, for
 // a long time: the system is spared what would change nothing.
 type folder struct {
-	ears   []*ear
-	asleep bool
+	subscriptions []*subscription
+	asleep        bool
 }
 
 // long is the least pause for which a folder falls asleep.
 const long = time.Second
 
-// ear is a watch that is kept.
-type ear struct {
+// subscription is a watch that is kept.
+type subscription struct {
 	Watch
 	timer *time.Timer // nil while there is nothing to tell
 	gone  bool
@@ -71,7 +71,7 @@ type ear struct {
 
 // New returns a watcher of nothing.
 func New() *Watcher {
-	return &Watcher{start: fsnotify.NewWatcher, most: most(), folders: map[string]*folder{}}
+	return &Watcher{start: fsnotify.NewWatcher, most: maxFolders(), folders: map[string]*folder{}}
 }
 
 // Add begins to watch a folder, which must exist. The error says that no more of them are
@@ -79,13 +79,13 @@ func New() *Watcher {
 // calls, save one that is under way.
 func (w *Watcher) Add(watch Watch) (stop func(), err error) {
 	watch.Folder = filepath.Clean(watch.Folder)
-	e := &ear{Watch: watch}
+	e := &subscription{Watch: watch}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, ErrClosed
 	}
-	if err := w.open(); err != nil {
+	if err := w.openSystem(); err != nil {
 		return nil, err
 	}
 	f := w.folders[watch.Folder]
@@ -101,12 +101,12 @@ func (w *Watcher) Add(watch Watch) (stop func(), err error) {
 		f = &folder{}
 		w.folders[watch.Folder] = f
 	}
-	f.ears, f.asleep = append(f.ears, e), false
-	return func() { w.remove(e) }, nil
+	f.subscriptions, f.asleep = append(f.subscriptions, e), false
+	return func() { w.removeSubscription(e) }, nil
 }
 
-// open starts the system's watcher. The caller holds the lock.
-func (w *Watcher) open() error {
+// openSystem starts the system's watcher. The caller holds the lock.
+func (w *Watcher) openSystem() error {
 	if w.system != nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (w *Watcher) open() error {
 		return fmt.Errorf("watch files: %w", err)
 	}
 	w.system = system
-	w.wait.Go(func() { w.listen(system) })
+	w.wait.Go(func() { w.listenForEvents(system) })
 	return nil
 }
 
@@ -126,17 +126,17 @@ func (w *Watcher) Len() int {
 	return len(w.folders)
 }
 
-// remove forgets a watch, and its folder if nobody else is interested.
-func (w *Watcher) remove(e *ear) {
+// removeSubscription forgets a watch, and its folder if nobody else is interested.
+func (w *Watcher) removeSubscription(e *subscription) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.gone {
 		return
 	}
-	w.silence(e)
+	w.cancelSubscription(e)
 	f := w.folders[e.Folder]
-	f.ears = slices.DeleteFunc(f.ears, func(other *ear) bool { return other == e })
-	if len(f.ears) > 0 {
+	f.subscriptions = slices.DeleteFunc(f.subscriptions, func(other *subscription) bool { return other == e })
+	if len(f.subscriptions) > 0 {
 		return
 	}
 	delete(w.folders, e.Folder)
@@ -145,76 +145,76 @@ func (w *Watcher) remove(e *ear) {
 	}
 }
 
-// silence takes back what is to be told. The caller holds the lock.
-func (w *Watcher) silence(e *ear) {
+// cancelSubscription takes back what is to be told. The caller holds the lock.
+func (w *Watcher) cancelSubscription(e *subscription) {
 	e.gone = true
 	if e.timer != nil && e.timer.Stop() {
 		w.wait.Done()
 	}
 }
 
-// listen hears the system until the watcher is closed.
-func (w *Watcher) listen(system *fsnotify.Watcher) {
+// listenForEvents hears the system until the watcher is closed.
+func (w *Watcher) listenForEvents(system *fsnotify.Watcher) {
 	for {
 		select {
 		case event, ok := <-system.Events:
 			if !ok {
 				return
 			}
-			w.hear(event)
+			w.handleEvent(event)
 		case _, ok := <-system.Errors:
 			if !ok {
 				return
 			}
-			w.tellAll() // too much happened at once: nobody knows what
+			w.scheduleCalls() // too much happened at once: nobody knows what
 		}
 	}
 }
 
-// hear tells those who are interested. That a file has another mode or owner is no change.
-func (w *Watcher) hear(event fsnotify.Event) {
+// handleEvent tells those who are interested. That a file has another mode or owner is no change.
+func (w *Watcher) handleEvent(event fsnotify.Event) {
 	if event.Op == fsnotify.Chmod {
 		return
 	}
-	var now, lost []*ear
+	var now, lost []*subscription
 	w.mu.Lock()
 	dir, name := filepath.Split(event.Name)
 	if f := w.folders[filepath.Clean(dir)]; f != nil {
-		for _, e := range f.ears {
-			if len(e.Names) == 0 || e.names(name) {
-				now = w.tell(e, now)
+		for _, e := range f.subscriptions {
+			if len(e.Names) == 0 || e.matchesName(name) {
+				now = w.scheduleCall(e, now)
 			}
 		}
-		w.doze(filepath.Clean(dir), f)
+		w.suspendIfIdle(filepath.Clean(dir), f)
 	}
 	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
-		lost = w.lose(event.Name)
+		lost = w.forgetLost(event.Name)
 	}
 	w.mu.Unlock()
-	call(now)
-	bury(lost)
+	callChanged(now)
+	callLost(lost)
 }
 
-// names says whether a file is one of those that somebody wants to know about.
-func (w *Watch) names(file string) bool {
+// matchesName says whether a file is one of those that somebody wants to know about.
+func (w *Watch) matchesName(file string) bool {
 	return slices.ContainsFunc(w.Names, func(pattern string) bool {
 		ok, err := path.Match(pattern, file)
 		return ok && err == nil
 	})
 }
 
-// doze puts a folder to sleep if all who are interested wait already. The caller holds the
+// suspendIfIdle puts a folder to sleep if all who are interested wait already. The caller holds the
 // lock.
-func (w *Watcher) doze(name string, f *folder) {
-	if f.asleep || slices.ContainsFunc(f.ears, func(e *ear) bool { return e.timer == nil || e.Pause < long }) {
+func (w *Watcher) suspendIfIdle(name string, f *folder) {
+	if f.asleep || slices.ContainsFunc(f.subscriptions, func(e *subscription) bool { return e.timer == nil || e.Pause < long }) {
 		return
 	}
 	f.asleep = w.system.Remove(name) == nil
 }
 
-// lose forgets a folder that is not there any more, and returns whom to tell. The caller
+// forgetLost forgets a folder that is not there any more, and returns whom to tell. The caller
 // holds the lock.
-func (w *Watcher) lose(name string) []*ear {
+func (w *Watcher) forgetLost(name string) []*subscription {
 	name = filepath.Clean(name)
 	f, ok := w.folders[name]
 	if !ok {
@@ -222,41 +222,41 @@ func (w *Watcher) lose(name string) []*ear {
 	}
 	delete(w.folders, name)
 	_ = w.system.Remove(name) // one that was moved is still watched
-	for _, e := range f.ears {
-		w.silence(e)
+	for _, e := range f.subscriptions {
+		w.cancelSubscription(e)
 	}
-	return f.ears
+	return f.subscriptions
 }
 
-// tellAll tells everybody.
-func (w *Watcher) tellAll() {
-	var now []*ear
+// scheduleCalls tells everybody.
+func (w *Watcher) scheduleCalls() {
+	var now []*subscription
 	w.mu.Lock()
 	for _, f := range w.folders {
-		for _, e := range f.ears {
-			now = w.tell(e, now)
+		for _, e := range f.subscriptions {
+			now = w.scheduleCall(e, now)
 		}
 	}
 	w.mu.Unlock()
-	call(now)
+	callChanged(now)
 }
 
-// tell adds whom to tell at once, or sees to it that they are told later. The caller
+// scheduleCall adds whom to tell at once, or sees to it that they are told later. The caller
 // holds the lock.
-func (w *Watcher) tell(e *ear, now []*ear) []*ear {
+func (w *Watcher) scheduleCall(e *subscription, now []*subscription) []*subscription {
 	switch {
 	case e.Pause <= 0:
 		return append(now, e)
 	case e.timer == nil:
 		w.wait.Add(1)
-		e.timer = time.AfterFunc(e.Pause, func() { w.ring(e) })
+		e.timer = time.AfterFunc(e.Pause, func() { w.callAfterPause(e) })
 	}
 	return now
 }
 
-// ring tells what happened in a pause. Before it does the folder is awake again: what
+// callAfterPause tells what happened in a pause. Before it does the folder is awake again: what
 // happens from now on is told again.
-func (w *Watcher) ring(e *ear) {
+func (w *Watcher) callAfterPause(e *subscription) {
 	defer w.wait.Done()
 	w.mu.Lock()
 	if e.gone {
@@ -264,22 +264,22 @@ func (w *Watcher) ring(e *ear) {
 		return
 	}
 	e.timer = nil
-	var lost []*ear
+	var lost []*subscription
 	if f := w.folders[e.Folder]; f.asleep {
 		f.asleep = false
 		if w.system.Add(e.Folder) != nil {
-			lost = w.lose(e.Folder)
+			lost = w.forgetLost(e.Folder)
 		}
 	}
 	w.mu.Unlock()
 	if lost == nil {
 		e.Changed()
 	}
-	bury(lost)
+	callLost(lost)
 }
 
-// bury tells those whose folder is not there any more.
-func bury(list []*ear) {
+// callLost tells those whose folder is not there any more.
+func callLost(list []*subscription) {
 	for _, e := range list {
 		if e.Lost != nil {
 			e.Lost()
@@ -287,7 +287,7 @@ func bury(list []*ear) {
 	}
 }
 
-func call(list []*ear) {
+func callChanged(list []*subscription) {
 	for _, e := range list {
 		e.Changed()
 	}
@@ -299,8 +299,8 @@ func (w *Watcher) Close() error {
 	system := w.system
 	w.system, w.closed = nil, true
 	for _, f := range w.folders {
-		for _, e := range f.ears {
-			w.silence(e)
+		for _, e := range f.subscriptions {
+			w.cancelSubscription(e)
 		}
 	}
 	clear(w.folders)

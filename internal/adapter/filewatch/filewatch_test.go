@@ -159,11 +159,11 @@ func passHour(t *testing.T, w *Watcher, dir string) {
 	t.Helper()
 	for end := time.Now().Add(longest); ; time.Sleep(time.Millisecond) {
 		w.mu.Lock()
-		e := w.folders[dir].ears[0]
+		e := w.folders[dir].subscriptions[0]
 		passed := e.timer != nil && e.timer.Stop()
 		w.mu.Unlock()
 		if passed {
-			w.ring(e)
+			w.callAfterPause(e)
 			return
 		}
 		if time.Now().After(end) {

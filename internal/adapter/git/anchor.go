@@ -45,12 +45,12 @@ func (g *Git) AddAnchor(ctx context.Context, root, store, text string, at time.T
 }
 
 func (g *Git) addAnchor(ctx context.Context, root, ref, old, text string, at time.Time) error {
-	tree, err := g.quietly(ctx, root, "mktree")
+	tree, err := g.runQuietly(ctx, root, "mktree")
 	if err != nil {
 		return err
 	}
 	date := fmt.Sprintf("@%d +0000", at.Unix())
-	env := append([]string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}, stranger[:]...)
+	env := append([]string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}, fallbackIdentity[:]...)
 	var parents []string
 	from := strings.Repeat("0", len(tree)) // the ref must not be there
 	if old != "" {
@@ -60,17 +60,17 @@ func (g *Git) addAnchor(ctx context.Context, root, ref, old, text string, at tim
 	if err != nil {
 		return err
 	}
-	_, err = g.quietly(ctx, root, "update-ref", "--no-deref", "-m", "journal", ref, commit, from)
+	_, err = g.runQuietly(ctx, root, "update-ref", "--no-deref", "-m", "journal", ref, commit, from)
 	return err
 }
 
 func (g *Git) tipOf(ctx context.Context, root, ref string) (string, error) {
-	tips, err := g.tips(ctx, root, ref)
+	tips, err := g.refTips(ctx, root, ref)
 	return tips[ref], err
 }
 
-// Anchors are the texts of the anchors of a store in a repository, oldest first.
-func (g *Git) Anchors(ctx context.Context, root, store string) ([]string, error) {
+// AnchorTexts are the texts of the anchors of a store in a repository, oldest first.
+func (g *Git) AnchorTexts(ctx context.Context, root, store string) ([]string, error) {
 	texts, _, err := g.readAnchors(ctx, root, AnchorRef(store))
 	return texts, err
 }
@@ -79,11 +79,11 @@ func (g *Git) readAnchors(ctx context.Context, root, ref string) (texts []string
 	if tip, err = g.tipOf(ctx, root, ref); err != nil || tip == "" {
 		return nil, "", err
 	}
-	out, err := g.call(ctx, call{dir: root, env: unreplaced[:], args: []string{"rev-list", "--reverse", "--first-parent", "--header", tip, "--"}})
+	out, err := g.runCall(ctx, call{dir: root, env: unreplaced[:], args: []string{"rev-list", "--reverse", "--first-parent", "--header", tip, "--"}})
 	if err != nil {
 		return nil, "", fmt.Errorf("read %s in %s: %w", ref, root, err)
 	}
-	for _, raw := range zeroed(out) {
+	for _, raw := range splitNulTerminated(out) {
 		_, indented, ok := strings.Cut(raw, "\n\n")
 		if !ok {
 			continue // the end of the list
@@ -100,7 +100,7 @@ func (g *Git) readAnchors(ctx context.Context, root, ref string) (texts []string
 // ResolveCommit is the whole name of a commit that is given by an abbreviation or another
 // revision, "" if the repository at dir does not have it.
 func (g *Git) ResolveCommit(ctx context.Context, dir, revision string) (string, error) {
-	commit, err := g.resolve(ctx, dir, revision)
+	commit, err := g.resolveRevision(ctx, dir, revision)
 	var exit *exitError
 	if errors.As(err, &exit) && exit.code == 128 { // for instance an abbreviation of several
 		return "", nil
@@ -108,13 +108,13 @@ func (g *Git) ResolveCommit(ctx context.Context, dir, revision string) (string, 
 	return commit, err
 }
 
-// Descendants are the commits that a branch, a tag or another ref leads to and that contain a
+// CommitsContaining are the commits that a branch, a tag or another ref leads to and that contain a
 // commit, with the commit itself.
-func (g *Git) Descendants(ctx context.Context, dir, commit string) (map[string]bool, error) {
+func (g *Git) CommitsContaining(ctx context.Context, dir, commit string) (map[string]bool, error) {
 	if !isHash(commit) {
 		return nil, fmt.Errorf("%.80q is no commit: give its whole name", commit)
 	}
-	out, err := g.call(ctx, call{dir: dir, args: []string{"rev-list", "--ancestry-path", anyRef, "^" + commit}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, args: []string{"rev-list", "--ancestry-path", anyRef, "^" + commit}, patience: checkoutPatience})
 	if err != nil {
 		return nil, fmt.Errorf("find what contains %.12s: %w", commit, err)
 	}

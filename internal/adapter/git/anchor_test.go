@@ -30,7 +30,7 @@ func TestAnchors(t *testing.T) {
 	do(t, root, "config", "commit.gpgSign", "true")
 	do(t, root, "config", "gpg.program", "/nonexistent")
 	status, branches := out(t, root, "status", "--porcelain"), out(t, root, "branch", "--all")
-	if texts, err := New().Anchors(context.Background(), root, "abc"); err != nil || len(texts) != 0 {
+	if texts, err := New().AnchorTexts(context.Background(), root, "abc"); err != nil || len(texts) != 0 {
 		t.Errorf("%q, %v", texts, err)
 	}
 	want := []string{"one\n\nRow: 1\n", "two\n\n  indented\nRow: 2\n"}
@@ -41,7 +41,7 @@ func TestAnchors(t *testing.T) {
 			}
 		}
 	}
-	if texts, err := New().Anchors(context.Background(), root, "abc"); err != nil || !slices.Equal(texts, want) {
+	if texts, err := New().AnchorTexts(context.Background(), root, "abc"); err != nil || !slices.Equal(texts, want) {
 		t.Errorf("%q, %v", texts, err)
 	}
 	if got := out(t, root, "log", "--format=%an %at %s", "refs/orange/journal/abc"); got != "Orange 1700000000 two\nOrange 1700000000 one" {
@@ -56,7 +56,7 @@ func TestAnchors(t *testing.T) {
 	remove(t, root, ".git/hooks/reference-transaction")
 	do(t, root, "gc", "-q", "--prune=now")
 	do(t, root, "fsck", "--strict")
-	if texts, err := New().Anchors(context.Background(), root, "abc"); err != nil || len(texts) != 2 {
+	if texts, err := New().AnchorTexts(context.Background(), root, "abc"); err != nil || len(texts) != 2 {
 		t.Errorf("after gc: %q, %v", texts, err)
 	}
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -83,7 +83,7 @@ func TestAnchorsAtTheSameTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	texts, err := New().Anchors(context.Background(), root, "abc")
+	texts, err := New().AnchorTexts(context.Background(), root, "abc")
 	slices.Sort(texts)
 	if err != nil || strings.Join(texts, "") != "anchor 0\nanchor 1\nanchor 2\n" {
 		t.Errorf("%q, %v", texts, err)
@@ -99,7 +99,7 @@ func TestAnchorsAreNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, root, "replace", out(t, root, "rev-parse", "refs/orange/journal/abc"), out(t, root, "rev-parse", "HEAD"))
-	if texts, err := New().Anchors(context.Background(), root, "abc"); err != nil || !slices.Equal(texts, []string{"true\n"}) {
+	if texts, err := New().AnchorTexts(context.Background(), root, "abc"); err != nil || !slices.Equal(texts, []string{"true\n"}) {
 		t.Errorf("%q, %v", texts, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestMergeAgainNamesTheSameCommit(t *testing.T) {
 		if again, err := merge(root, "x", "main", strategy, ""); err != nil || again != first {
 			t.Errorf("%s: %s and %s, %v", strategy, first, again, err)
 		}
-		within, err := New().Descendants(context.Background(), root, first)
+		within, err := New().CommitsContaining(context.Background(), root, first)
 		if err != nil || !within[first] || !within[out(t, root, "rev-parse", "main")] || within[out(t, root, "rev-parse", first+"^1")] || within[""] {
 			t.Errorf("%v, %v", within, err)
 		}

@@ -11,10 +11,10 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// Attached says whether dir is a worktree of root's repository: its .git file names a folder
+// CheckAttached says whether dir is a worktree of root's repository: its .git file names a folder
 // in the repository, and that folder names dir. It reads git's files and starts git only
 // for a root that is no ordinary checkout.
-func (g *Git) Attached(ctx context.Context, root, dir string) error {
+func (g *Git) CheckAttached(ctx context.Context, root, dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is gone", dir)
 	}
@@ -24,7 +24,7 @@ func (g *Git) Attached(ctx context.Context, root, dir string) error {
 	}
 	l, err := layoutOf(dir)
 	if err == nil {
-		err = intact(dir)
+		err = checkIntact(dir)
 	}
 	if err != nil || !samePlace(l.common, common) {
 		return fmt.Errorf("%s is no worktree of %s any more", dir, root)
@@ -80,19 +80,19 @@ func (g *Git) SwitchBack(ctx context.Context, dir, branch string) error {
 	if err != nil {
 		return err
 	}
-	tips, err := g.tips(ctx, dir, heads+branch)
+	tips, err := g.refTips(ctx, dir, heads+branch)
 	switch {
 	case err != nil:
 		return err
 	case tips[heads+branch] == "" && now != "":
 		return fmt.Errorf("%s is on branch %s and there is no branch %s any more: run git -C %s branch -m %s, or give the task the branch %s", dir, now, branch, dir, branch, now)
-	case tips[heads+branch] == "" || len(quitting(l.git)) > 0 || there(l.git, "MERGE_HEAD"):
+	case tips[heads+branch] == "" || len(quitCommands(l.git)) > 0 || pathExists(l.git, "MERGE_HEAD"):
 		return wrong
 	}
-	dirty, err := g.Dirty(ctx, dir)
+	dirty, err := g.IsDirty(ctx, dir)
 	lost := false
 	if err == nil && now == "" {
-		lost, err = g.unreachable(ctx, dir, head)
+		lost, err = g.isUnreachable(ctx, dir, head)
 	}
 	switch {
 	case err != nil:
@@ -102,20 +102,20 @@ func (g *Git) SwitchBack(ctx context.Context, dir, branch string) error {
 	case lost:
 		return fmt.Errorf("%w, after giving its commits a branch", wrong)
 	}
-	return g.Switch(ctx, dir, branch, "")
+	return g.SwitchBranch(ctx, dir, branch, "")
 }
 
-// Reattach makes the folder at path a worktree of root's repository again, with its files
+// ReattachWorktree makes the folder at path a worktree of root's repository again, with its files
 // as they are, and says whether it could. It can where a .git file says that the folder was
 // one: the file of a repository that was moved is corrected, and an entry that was pruned
 // is made again on branch. Files that differ from the branch are changes that are not
 // committed.
-func (g *Git) Reattach(ctx context.Context, root, path, branch string) (bool, error) {
+func (g *Git) ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return false, err
 	}
-	path = real(path)
+	path = resolveParentLinks(path)
 	link := filepath.Join(path, ".git")
 	if info, err := os.Lstat(link); err != nil || !info.Mode().IsRegular() {
 		return false, nil
@@ -169,15 +169,15 @@ func discardEmpty(common, empty string) error {
 // complete for a folder that is empty, and names the worktree last: one that was left by a
 // crash is removed by the next try.
 func (g *Git) registerAgain(ctx context.Context, root, path, empty, branch string) (string, error) {
-	err := g.free(ctx, root, branch)
+	err := g.checkBranchFree(ctx, root, branch)
 	if err == nil {
-		_, err = g.quietly(ctx, root, "worktree", "add", "--quiet", "--no-checkout", "--detach", empty, heads+branch)
+		_, err = g.runQuietly(ctx, root, "worktree", "add", "--quiet", "--no-checkout", "--detach", empty, heads+branch)
 	}
 	if err == nil {
-		_, err = g.quietly(ctx, empty, "symbolic-ref", "HEAD", heads+branch)
+		_, err = g.runQuietly(ctx, empty, "symbolic-ref", "HEAD", heads+branch)
 	}
 	if err == nil {
-		_, err = g.quietly(ctx, empty, "read-tree", "HEAD")
+		_, err = g.runQuietly(ctx, empty, "read-tree", "HEAD")
 	}
 	if err != nil {
 		return "", err
@@ -192,7 +192,7 @@ func (g *Git) registerAgain(ctx context.Context, root, path, empty, branch strin
 	return made.git, err
 }
 
-// ceiling keeps git from taking the repository around a folder for the folder's own.
-func ceiling(dir string) string {
+// ceilingEnv keeps git from taking the repository around a folder for the folder's own.
+func ceilingEnv(dir string) string {
 	return "GIT_CEILING_DIRECTORIES=" + filepath.Dir(filepath.Clean(dir))
 }

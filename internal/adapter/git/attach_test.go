@@ -14,19 +14,19 @@ func TestAnOuterRepositoryIsNotFound(t *testing.T) {
 	dir := filepath.Join(outer, "workspaces", "w")
 	write(t, dir, "file", "f")
 	ctx, g := context.Background(), New()
-	if _, err := g.Dirty(ctx, dir); err == nil {
+	if _, err := g.IsDirty(ctx, dir); err == nil {
 		t.Error("the changes of the outer repository were found")
 	}
 	if commit, branch, err := g.Head(dir); err == nil {
 		t.Errorf("the HEAD of the outer repository was found: %s %s", commit, branch)
 	}
-	if err := g.Attached(ctx, outer, dir); err == nil {
+	if err := g.CheckAttached(ctx, outer, dir); err == nil {
 		t.Error("a plain folder counts as a worktree")
 	}
-	if root, err := g.Root(ctx, dir); err != nil || root != outer {
+	if root, err := g.FindRoot(ctx, dir); err != nil || root != outer {
 		t.Errorf("whoever searches for a repository does not find it: %q, %v", root, err)
 	}
-	admin, err := g.Registered(ctx, outer, dir)
+	admin, err := g.RegisteredDir(ctx, outer, dir)
 	if admin != "" || err != nil {
 		t.Errorf("%q, %v", admin, err)
 	}
@@ -38,7 +38,7 @@ func TestReattachAfterACrash(t *testing.T) {
 	root := repository(t)
 	dir := worktreeOf(t, root)
 	ctx, g := context.Background(), New()
-	if err := g.Switch(ctx, dir, "task", "main"); err != nil {
+	if err := g.SwitchBranch(ctx, dir, "task", "main"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "work", "w")
@@ -50,10 +50,10 @@ func TestReattachAfterACrash(t *testing.T) {
 			half := filepath.Join(filepath.Dir(dir), ".w.again", "w")
 			do(t, root, "worktree", "add", "--quiet", "--no-checkout", "--detach", half, "task")
 		}
-		if again, err := g.Reattach(ctx, root, dir, "task"); !again || err != nil {
+		if again, err := g.ReattachWorktree(ctx, root, dir, "task"); !again || err != nil {
 			t.Fatalf("%s: %v, %v", name, again, err)
 		}
-		if err := g.Attached(ctx, root, dir); err != nil {
+		if err := g.CheckAttached(ctx, root, dir); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := g.OnBranch(dir, "task"); err != nil || read(t, dir, "work") != "w" {
@@ -62,10 +62,10 @@ func TestReattachAfterACrash(t *testing.T) {
 		if status := out(t, dir, "status", "--porcelain"); status != "?? work" {
 			t.Errorf("%s: status %q", name, status)
 		}
-		if there(filepath.Dir(dir), ".w.again") {
+		if pathExists(filepath.Dir(dir), ".w.again") {
 			t.Errorf("%s: the empty folder is left", name)
 		}
-		if list := out(t, root, "worktree", "list"); len(list) == 0 || there(root, ".git/worktrees/w1") {
+		if list := out(t, root, "worktree", "list"); len(list) == 0 || pathExists(root, ".git/worktrees/w1") {
 			t.Errorf("%s: %s", name, list)
 		}
 	}

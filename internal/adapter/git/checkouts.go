@@ -16,8 +16,8 @@ type checkout struct {
 	locked bool
 }
 
-// checkouts lists the working trees of a repository.
-func (g *Git) checkouts(ctx context.Context, dir string) ([]checkout, error) {
+// listCheckouts lists the working trees of a repository.
+func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error) {
 	out, err := g.run(ctx, dir, "worktree", "list", "--porcelain")
 	if err != nil {
 		return nil, fmt.Errorf("list the worktrees of %s: %w", dir, err)
@@ -46,7 +46,7 @@ func (g *Git) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 // checkoutOf finds the working tree in which a branch is checked out, or in which an
 // operation on it is under way.
 func (g *Git) checkoutOf(ctx context.Context, dir, branch string) (checkout, bool, error) {
-	list, err := g.checkouts(ctx, dir)
+	list, err := g.listCheckouts(ctx, dir)
 	if err != nil {
 		return checkout{}, false, err
 	}
@@ -77,17 +77,17 @@ func operationOn(path, branch string) string {
 	return ""
 }
 
-// free says whether a branch can be checked out in dir.
-func (g *Git) free(ctx context.Context, dir, branch string) error {
+// checkBranchFree says whether a branch can be checked out in dir.
+func (g *Git) checkBranchFree(ctx context.Context, dir, branch string) error {
 	c, found, err := g.checkoutOf(ctx, dir, branch)
 	if err != nil || !found || samePlace(c.path, dir) {
 		return err
 	}
-	return c.taken(branch)
+	return c.takenError(branch)
 }
 
-// taken says that the branch of a checkout cannot be checked out elsewhere.
-func (c checkout) taken(branch string) error {
+// takenError says that the branch of a checkout cannot be checked out elsewhere.
+func (c checkout) takenError(branch string) error {
 	if c.busy != "" {
 		return fmt.Errorf("branch %s is in use in %s, where a %s is under way: finish it there and try again", branch, c.path, c.busy)
 	}

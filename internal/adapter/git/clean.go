@@ -17,14 +17,14 @@ type BlockedError struct {
 
 // Error implements error.
 func (e *BlockedError) Error() string {
-	return fmt.Sprintf("files that are not tracked are in the way in %s: move away %s", e.dir, printable(strings.Join(e.files, ", ")))
+	return fmt.Sprintf("files that are not tracked are in the way in %s: move away %s", e.dir, makePrintable(strings.Join(e.files, ", ")))
 }
 
-// Blocking lists the files, relative to the top of the working tree.
-func (e *BlockedError) Blocking() []string { return e.files }
+// BlockingFiles lists the files, relative to the top of the working tree.
+func (e *BlockedError) BlockingFiles() []string { return e.files }
 
-// of is the error of a submodule for the working tree around it.
-func (e *BlockedError) of(dir, submodule string) *BlockedError {
+// forSuperproject is the error of a submodule for the working tree around it.
+func (e *BlockedError) forSuperproject(dir, submodule string) *BlockedError {
 	outer := &BlockedError{dir: dir}
 	for _, file := range e.files {
 		outer.files = append(outer.files, submodule+"/"+file)
@@ -32,72 +32,72 @@ func (e *BlockedError) of(dir, submodule string) *BlockedError {
 	return outer
 }
 
-// Clean brings the worktree at dir back to its HEAD: operations under way are quit,
+// CleanWorktree brings the worktree at dir back to its HEAD: operations under way are quit,
 // changes and untracked files go, ignored files stay. It does so only if all that would be
 // lost is kept at the newest salvage ref for name. Files that HEAD has, that are ignored and
 // that git does not track any more are a BlockedError.
-func (g *Git) Clean(ctx context.Context, dir, name string) error {
-	if err := g.means(ctx, dir); err != nil {
+func (g *Git) CleanWorktree(ctx context.Context, dir, name string) error {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return err
 	}
-	if err := g.clean(ctx, dir, name); err != nil {
+	if err := g.cleanWorktree(ctx, dir, name); err != nil {
 		return fmt.Errorf("clear %s: %w", dir, err)
 	}
 	return nil
 }
 
-func (g *Git) clean(ctx context.Context, dir, name string) error {
+func (g *Git) cleanWorktree(ctx context.Context, dir, name string) error {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return err
 	}
 	for _, sub := range known.submodules {
-		err := g.clean(ctx, sub.dir, name)
+		err := g.cleanWorktree(ctx, sub.dir, name)
 		var blocked *BlockedError
 		if errors.As(err, &blocked) {
-			return blocked.of(dir, sub.name)
+			return blocked.forSuperproject(dir, sub.name)
 		}
 		if err != nil {
 			return fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
 	}
-	changed, err := g.kept(ctx, dir, name, known)
+	changed, err := g.ensureSalvaged(ctx, dir, name, known)
 	if err != nil {
 		return err
 	}
-	if err := g.unhide(ctx, dir, known, nil); err != nil {
+	if err := g.clearHiddenMarks(ctx, dir, known, nil); err != nil {
 		return err
 	}
-	quit, err := g.quit(ctx, dir)
+	quit, err := g.quitOperations(ctx, dir)
 	if err != nil || !quit && !changed {
 		return err
 	}
 	// The reset comes last: it may bring back other ignore rules, and a file that was
 	// ignored when the work was kept must not become one that clean removes.
-	if _, err := g.quietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
+	if _, err := g.runQuietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
 		return err
 	}
-	if err := g.resettable(ctx, dir); err != nil {
+	if err := g.checkResettable(ctx, dir); err != nil {
 		return err
 	}
-	if _, err = g.quietly(ctx, dir, "reset", "--hard", "--quiet"); err != nil {
+	if _, err = g.runQuietly(ctx, dir, "reset", "--hard", "--quiet"); err != nil {
 		return err
 	}
-	return g.align(ctx, dir)
+	return g.alignSubmodules(ctx, dir)
 }
 
-// resettable says whether a reset would write only over what git tracks.
-func (g *Git) resettable(ctx context.Context, dir string) error {
+// checkResettable says whether a reset would write only over what git tracks.
+func (g *Git) checkResettable(ctx context.Context, dir string) error {
 	head, _, err := g.Head(dir)
 	if err != nil || head == "" {
 		return err
 	}
-	out, err := g.quietly(ctx, dir, "diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=D", head)
+	out, err := g.runQuietly(ctx, dir, "diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=D", head)
 	if err != nil {
 		return err
 	}
 	args := []string{"ls-files", "--others", "-z", "--"}
-	for _, name := range zeroed(out) {
+	for _, name := range splitNulTerminated(out) {
 		if file := inTheWay(dir, name); file != "" {
 			args = append(args, file)
 		}
@@ -105,18 +105,18 @@ func (g *Git) resettable(ctx context.Context, dir string) error {
 	if len(args) == 4 {
 		return nil
 	}
-	out, err = g.call(ctx, call{dir: dir, config: quiet[:], args: args, env: literal[:]})
-	if files := zeroed(out); err == nil && len(files) > 0 {
+	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, env: literal[:]})
+	if files := splitNulTerminated(out); err == nil && len(files) > 0 {
 		err = &BlockedError{dir: dir, files: files}
 	}
 	return err
 }
 
-// kept sees to it that clearing dir would lose nothing, and says whether there is anything
+// ensureSalvaged sees to it that clearing dir would lose nothing, and says whether there is anything
 // to clear.
-func (g *Git) kept(ctx context.Context, dir, name string, known index) (changed bool, err error) {
-	s, err := g.survey(ctx, dir, known)
-	if err != nil || s.empty() {
+func (g *Git) ensureSalvaged(ctx context.Context, dir, name string, known index) (changed bool, err error) {
+	s, err := g.surveyWorktree(ctx, dir, known)
+	if err != nil || s.isEmpty() {
 		return false, err
 	}
 	last, err := g.lastKept(ctx, dir, name)
@@ -125,7 +125,7 @@ func (g *Git) kept(ctx context.Context, dir, name string, known index) (changed 
 	}
 	covered := false
 	if last != "" {
-		if covered, err = g.covers(ctx, dir, last, s, nil); err != nil {
+		if covered, err = g.coversSurvey(ctx, dir, last, s, nil); err != nil {
 			return false, err
 		}
 	}
@@ -135,59 +135,59 @@ func (g *Git) kept(ctx context.Context, dir, name string, known index) (changed 
 	return true, nil
 }
 
-// Detach checks out a commit in a worktree that has no changes, without a branch. Ignored
+// DetachHead checks out a commit in a worktree that has no changes, without a branch. Ignored
 // files that the commit would overwrite are a BlockedError.
-func (g *Git) Detach(ctx context.Context, dir, commit string) error {
-	if err := g.means(ctx, dir); err != nil {
+func (g *Git) DetachHead(ctx context.Context, dir, commit string) error {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return err
 	}
 	head, branch, err := g.Head(dir)
 	if err != nil {
 		return err
 	}
-	if err := g.unblocked(ctx, dir, head, commit); err != nil {
+	if err := g.checkNotBlocked(ctx, dir, head, commit); err != nil {
 		return err
 	}
 	if head == "" {
 		head = commit
 	}
 	if branch != "" {
-		if _, err := g.quietly(ctx, dir, "update-ref", "--no-deref", "-m", "orange: detach", "HEAD", head); err != nil {
+		if _, err := g.runQuietly(ctx, dir, "update-ref", "--no-deref", "-m", "orange: detach", "HEAD", head); err != nil {
 			return fmt.Errorf("leave the branch in %s: %w", dir, err)
 		}
 	}
 	// A reset, not a checkout: files whose line ends or filters make them look changed
 	// forever would keep a checkout from happening.
-	if _, err := g.quietly(ctx, dir, "reset", "--hard", "--quiet", commit); err != nil {
+	if _, err := g.runQuietly(ctx, dir, "reset", "--hard", "--quiet", commit); err != nil {
 		return fmt.Errorf("check out %.7s in %s: %w", commit, dir, err)
 	}
-	return g.align(ctx, dir)
+	return g.alignSubmodules(ctx, dir)
 }
 
-// align checks out the commits that the worktree's submodules should have, where they are
+// alignSubmodules checks out the commits that the worktree's submodules should have, where they are
 // there; where they are not, the submodule stays as it is.
-func (g *Git) align(ctx context.Context, dir string) error {
+func (g *Git) alignSubmodules(ctx context.Context, dir string) error {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return err
 	}
 	for _, sub := range known.submodules {
-		if commit, _ := g.resolve(ctx, sub.dir, sub.commit); commit == "" {
+		if commit, _ := g.resolveRevision(ctx, sub.dir, sub.commit); commit == "" {
 			continue
 		}
-		if _, err := g.quietly(ctx, sub.dir, "checkout", "--quiet", "--detach", "--no-overwrite-ignore", sub.commit); err != nil {
+		if _, err := g.runQuietly(ctx, sub.dir, "checkout", "--quiet", "--detach", "--no-overwrite-ignore", sub.commit); err != nil {
 			return fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
-		if err := g.align(ctx, sub.dir); err != nil {
+		if err := g.alignSubmodules(ctx, sub.dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unblocked says whether the files that commit has and head has not can be written
+// checkNotBlocked says whether the files that commit has and head has not can be written
 // without overwriting anything.
-func (g *Git) unblocked(ctx context.Context, dir, head, commit string) error {
+func (g *Git) checkNotBlocked(ctx context.Context, dir, head, commit string) error {
 	if head == commit {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (g *Git) unblocked(ctx context.Context, dir, head, commit string) error {
 	}
 	var files []string
 	seen := map[string]bool{}
-	for _, name := range zeroed(out) {
+	for _, name := range splitNulTerminated(out) {
 		if file := inTheWay(dir, name); file != "" && !seen[file] {
 			seen[file] = true
 			files = append(files, file)

@@ -59,12 +59,12 @@ func (e *exitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.args[0], e.said)
 }
 
-// Refused is why git said no.
-func (e *exitError) Refused() string { return e.said }
+// RefusalReason is why git said no.
+func (e *exitError) RefusalReason() string { return e.said }
 
 // run runs git in dir and returns what it prints, without the last line ending.
 func (g *Git) run(ctx context.Context, dir string, args ...string) (string, error) {
-	return g.call(ctx, call{dir: dir, args: args})
+	return g.runCall(ctx, call{dir: dir, args: args})
 }
 
 // quiet are the settings of commands that a person would not run themselves: their hooks
@@ -72,21 +72,21 @@ func (g *Git) run(ctx context.Context, dir string, args ...string) (string, erro
 // touches the repository it is meant for and no submodule.
 var quiet = [...]string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "submodule.recurse=false"}
 
-// quietly runs a command of Orange's own housekeeping.
-func (g *Git) quietly(ctx context.Context, dir string, args ...string) (string, error) {
-	return g.call(ctx, call{dir: dir, config: quiet[:], args: args, patience: checkoutPatience})
+// runQuietly runs a command of Orange's own housekeeping.
+func (g *Git) runQuietly(ctx context.Context, dir string, args ...string) (string, error) {
+	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, patience: checkoutPatience})
 }
 
-// call runs a command. Git gives up when it looks at a worktree in the instant in which
+// runCall runs a command. Git gives up when it looks at a worktree in the instant in which
 // another command makes it; then it is run again.
-func (g *Git) call(ctx context.Context, c call) (string, error) {
+func (g *Git) runCall(ctx context.Context, c call) (string, error) {
 	if c.patience == 0 {
 		c.patience = patience
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	for wait := time.Millisecond; ; wait *= 2 {
-		out, err := g.once(ctx, c)
+		out, err := g.runOnce(ctx, c)
 		var exit *exitError
 		if wait > time.Second || !errors.As(err, &exit) || !halfWritten.MatchString(exit.stderr) {
 			return out, err
@@ -102,8 +102,8 @@ func (g *Git) call(ctx context.Context, c call) (string, error) {
 // halfWritten is what git says about a worktree whose files are not complete yet.
 var halfWritten = regexp.MustCompile(`failed to read .*worktrees/.*commondir`)
 
-func (g *Git) once(ctx context.Context, c call) (string, error) {
-	cmd, err := g.command(ctx, &c)
+func (g *Git) runOnce(ctx context.Context, c call) (string, error) {
+	cmd, err := g.prepareCommand(ctx, &c)
 	if err != nil {
 		return "", err
 	}
@@ -122,11 +122,11 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 		if locked := lockedBy(c.dir, errs.String()); locked != nil {
 			return "", locked
 		}
-		said := reason(errs.String())
+		said := failureReason(errs.String())
 		if strings.HasSuffix(said, gpgHidden) {
-			said = printable(g.askGPG(ctx, c, said))
+			said = makePrintable(g.askGPG(ctx, c, said))
 		}
-		withheld := c.ruling.explain(c, errs.String())
+		withheld := c.ruling.explainFailure(c, errs.String())
 		if withheld != "" {
 			said += "; " + withheld
 		}
@@ -138,21 +138,21 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
 }
 
-// command prepares a call. The command has a session of its own, without a terminal:
+// prepareCommand prepares a call. The command has a session of its own, without a terminal:
 // nothing in it can ask a question there, and the end of this process does not cut it
 // short halfway. A guarded git gets settings that switch off what it may not run.
-func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
+func (g *Git) prepareCommand(ctx context.Context, c *call) (*exec.Cmd, error) {
 	args := []string{"-C", c.dir}
 	if g.guard != nil && !c.free {
 		var err error
-		if c.ruling, err = g.guard.rule(ctx, g, *c); err != nil {
+		if c.ruling, err = g.guard.ruleOnCall(ctx, g, *c); err != nil {
 			return nil, err
 		}
-		if why := c.ruling.refuse(*c); why != "" {
+		if why := c.ruling.refusalReason(*c); why != "" {
 			return nil, errors.New(why)
 		}
 	}
-	env := g.environment(*c)
+	env := g.callEnvironment(*c)
 	if c.ruling != nil {
 		env = append(env, inEnvironment(env, c.ruling.settings)...)
 	}
@@ -163,9 +163,9 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 	cmd.Env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat",
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
 	if !c.search {
-		cmd.Env = append(cmd.Env, ceiling(c.dir))
+		cmd.Env = append(cmd.Env, ceilingEnv(c.dir))
 	}
-	if c.ruling != nil && !c.network && c.ruling.withholds(task.GitTransport) {
+	if c.ruling != nil && !c.network && c.ruling.withholdsKind(task.GitTransport) {
 		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=") // also what a partial clone misses is not fetched
 	}
 	cmd.Env = append(cmd.Env, c.env...)
@@ -190,12 +190,12 @@ func inEnvironment(env []string, settings []setting) (out []string) {
 	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// environment is what a call inherits. What it may use keys for gets those.
-func (g *Git) environment(c call) []string {
+// callEnvironment is what a call inherits. What it may use keys for gets those.
+func (g *Git) callEnvironment(c call) []string {
 	if g.environ == nil {
 		return withoutRepository(new(exec.Cmd).Environ())
 	}
-	return withoutRepository(g.environ(c.network || c.ruling != nil && (c.ruling.keys || c.signs() && c.ruling.ssh)))
+	return withoutRepository(g.environ(c.network || c.ruling != nil && (c.ruling.keys || c.makesSignature() && c.ruling.ssh)))
 }
 
 // withoutRepository drops the variables by which a caller, such as a git hook, would
@@ -212,11 +212,11 @@ func withoutRepository(env []string) []string {
 	})
 }
 
-// reason is the line of what git said that says why, fit to be shown.
-func reason(stderr string) string {
+// failureReason is the line of what git said that says why, fit to be shown.
+func failureReason(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if why := notSigned(stderr); why != "" {
-		return printable(why)
+		return makePrintable(why)
 	}
 	line := lines[0]
 	for _, prefix := range [...]string{"fatal: ", "error: "} {
@@ -225,15 +225,15 @@ func reason(stderr string) string {
 			break
 		}
 	}
-	return printable(line)
+	return makePrintable(line)
 }
 
 // credentials are what a remote's address may hold before its host.
 var credentials = regexp.MustCompile(`://[^/@\s]*@`)
 
-// printable leaves out what must not reach a terminal or a log: control characters, and
+// makePrintable leaves out what must not reach a terminal or a log: control characters, and
 // secrets in addresses.
-func printable(s string) string {
+func makePrintable(s string) string {
 	s = credentials.ReplaceAllString(s, "://")
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -251,8 +251,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// zeroed splits the output of a command with -z.
-func zeroed(out string) []string {
+// splitNulTerminated splits the output of a command with -z.
+func splitNulTerminated(out string) []string {
 	var list []string
 	for item := range strings.SplitSeq(out, "\x00") {
 		if item != "" {

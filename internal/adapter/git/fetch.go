@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Fetch brings what is known of a remote's branch up to date.
-func (g *Git) Fetch(ctx context.Context, root, remote, branch string) error {
+// FetchBranch brings what is known of a remote's branch up to date.
+func (g *Git) FetchBranch(ctx context.Context, root, remote, branch string) error {
 	if err := checkBranches(branch); err != nil {
 		return err
 	}
@@ -14,7 +14,7 @@ func (g *Git) Fetch(ctx context.Context, root, remote, branch string) error {
 		return err
 	}
 	ref := heads + branch + ":refs/remotes/" + remote + "/" + branch
-	if _, err := g.network(ctx, root, "fetch", "--quiet", "--no-tags", remote, ref); err != nil {
+	if _, err := g.runNetwork(ctx, root, "fetch", "--quiet", "--no-tags", remote, ref); err != nil {
 		return fmt.Errorf("fetch %s from %s: %w", branch, remote, err)
 	}
 	return nil

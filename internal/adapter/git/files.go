@@ -7,50 +7,50 @@ import (
 	"strings"
 )
 
-// Untracked lists what git neither tracks nor ignores in the worktree at dir, and what is in
+// UntrackedFiles lists what git neither tracks nor ignores in the worktree at dir, and what is in
 // the folders of submodules that are not checked out. A folder that is wholly untracked is
 // one item and ends in a slash.
-func (g *Git) Untracked(ctx context.Context, dir string) ([]string, error) {
-	out, err := g.quietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
+func (g *Git) UntrackedFiles(ctx context.Context, dir string) ([]string, error) {
+	out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("list the untracked files of %s: %w", dir, err)
 	}
 	known, err := g.readIndex(ctx, dir)
-	return append(zeroed(out), known.hollow...), err
+	return append(splitNulTerminated(out), known.hollow...), err
 }
 
-// Tracked lists those of the files that git tracks in the worktree at dir.
-func (g *Git) Tracked(ctx context.Context, dir string, files ...string) ([]string, error) {
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: append([]string{"ls-files", "-z", "--"}, files...), env: literal[:]})
+// TrackedFiles lists those of the files that git tracks in the worktree at dir.
+func (g *Git) TrackedFiles(ctx context.Context, dir string, files ...string) ([]string, error) {
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: append([]string{"ls-files", "-z", "--"}, files...), env: literal[:]})
 	if err != nil {
 		return nil, fmt.Errorf("list the tracked files of %s: %w", dir, err)
 	}
-	return zeroed(out), nil
+	return splitNulTerminated(out), nil
 }
 
 // literal makes git take names for names, not for patterns.
 var literal = [...]string{"GIT_LITERAL_PATHSPECS=1"}
 
-// Matching lists the untracked files of the checkout at root that a file of gitignore-style
+// MatchingFiles lists the untracked files of the checkout at root that a file of gitignore-style
 // patterns names, ignored ones included.
-func (g *Git) Matching(ctx context.Context, root, patterns string) ([]string, error) {
-	out, err := g.quietly(ctx, root, "ls-files", "--others", "--ignored", "-z", "--exclude-from="+patterns)
+func (g *Git) MatchingFiles(ctx context.Context, root, patterns string) ([]string, error) {
+	out, err := g.runQuietly(ctx, root, "ls-files", "--others", "--ignored", "-z", "--exclude-from="+patterns)
 	if err != nil {
 		return nil, fmt.Errorf("list the files that %s names: %w", patterns, err)
 	}
-	return zeroed(out), nil
+	return splitNulTerminated(out), nil
 }
 
-// Ignored lists those of the files that git ignores in the checkout at dir.
-func (g *Git) Ignored(ctx context.Context, dir string, files []string) ([]string, error) {
+// IgnoredFiles lists those of the files that git ignores in the checkout at dir.
+func (g *Git) IgnoredFiles(ctx context.Context, dir string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"check-ignore", "-z", "--stdin"}, input: strings.Join(files, "\x00") + "\x00"})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-ignore", "-z", "--stdin"}, input: strings.Join(files, "\x00") + "\x00"})
 	if err != nil && exitCode(err) != 1 {
 		return nil, fmt.Errorf("ask which files %s ignores: %w", dir, err)
 	}
-	return zeroed(out), nil
+	return splitNulTerminated(out), nil
 }
 
 // AllIgnored lists what git ignores in the worktree at dir and in its submodules, and what is
@@ -64,12 +64,12 @@ func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	list := known.hollow
 	covered := map[string]bool{}
 	for _, option := range [...]string{"--directory", "--no-directory"} { // the first overlooks files in folders that are not ignored
-		out, err := g.quietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")
+		out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")
 		if err != nil {
 			return nil, fmt.Errorf("list the ignored files of %s: %w", dir, err)
 		}
-		for _, file := range zeroed(out) {
-			if !listed(file, covered) {
+		for _, file := range splitNulTerminated(out) {
+			if !isListed(file, covered) {
 				list, covered[file] = append(list, file), true
 			}
 		}
@@ -86,8 +86,8 @@ func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	return list, nil
 }
 
-// listed says whether a file or a folder that it is in, written with a slash, is in a list.
-func listed(file string, list map[string]bool) bool {
+// isListed says whether a file or a folder that it is in, written with a slash, is in a list.
+func isListed(file string, list map[string]bool) bool {
 	for i, c := range file {
 		if c == '/' && list[file[:i+1]] {
 			return true
@@ -96,26 +96,26 @@ func listed(file string, list map[string]bool) bool {
 	return list[file]
 }
 
-// Dirty says whether the worktree at dir differs from its HEAD, or has untracked files.
-func (g *Git) Dirty(ctx context.Context, dir string) (bool, error) {
-	files, err := g.Uncommitted(ctx, dir)
+// IsDirty says whether the worktree at dir differs from its HEAD, or has untracked files.
+func (g *Git) IsDirty(ctx context.Context, dir string) (bool, error) {
+	files, err := g.UncommittedFiles(ctx, dir)
 	return len(files) > 0, err
 }
 
-// Uncommitted lists the files in which the worktree at dir differs from its HEAD, and the
+// UncommittedFiles lists the files in which the worktree at dir differs from its HEAD, and the
 // untracked ones. A folder that is wholly untracked is one item and ends in a slash, and so is
 // a submodule with changes, without the slash. Git is asked in each submodule: if it looked
 // into them by itself, it would run what their configuration names.
-func (g *Git) Uncommitted(ctx context.Context, dir string) ([]string, error) {
-	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
+func (g *Git) UncommittedFiles(ctx context.Context, dir string) ([]string, error) {
+	out, err := g.runQuietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, fmt.Errorf("look for changes in %s: %w", dir, err)
 	}
-	files := zeroed(out)
+	files := splitNulTerminated(out)
 	for i := range files {
 		files[i] = files[i][min(3, len(files[i])):] // behind the two letters of its state
 	}
-	if l, err := layoutOf(dir); err != nil || !there(dir, ".gitmodules") && !there(l.git, "modules") {
+	if l, err := layoutOf(dir); err != nil || !pathExists(dir, ".gitmodules") && !pathExists(l.git, "modules") {
 		return files, nil //nolint:nilerr // git has read it
 	}
 	known, err := g.readIndex(ctx, dir)
@@ -126,7 +126,7 @@ func (g *Git) Uncommitted(ctx context.Context, dir string) ([]string, error) {
 		if slices.Contains(files, sub.name) {
 			continue
 		}
-		dirty, err := g.Dirty(ctx, sub.dir)
+		dirty, err := g.IsDirty(ctx, sub.dir)
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
 		}

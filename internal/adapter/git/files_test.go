@@ -23,12 +23,14 @@ func TestWhichFiles(t *testing.T) {
 		ask  func() ([]string, error)
 		want []string
 	}{
-		"untracked":  {func() ([]string, error) { return New().Untracked(ctx, root) }, []string{"acb", "folder/", "new", "ä b"}},
-		"tracked":    {func() ([]string, error) { return New().Tracked(ctx, root, "a*b", "new", ".gitignore") }, []string{".gitignore", "a*b"}},
-		"matching":   {func() ([]string, error) { return New().Matching(ctx, root, patterns) }, []string{".env", "cache/x", "new", "sub/.env"}},
-		"ignored":    {func() ([]string, error) { return New().Ignored(ctx, root, []string{".env", "new", "cache/x", "a*b"}) }, []string{".env", "cache/x"}},
-		"none so":    {func() ([]string, error) { return New().Ignored(ctx, root, []string{"new"}) }, nil},
-		"none asked": {func() ([]string, error) { return New().Ignored(ctx, root, nil) }, nil},
+		"untracked": {func() ([]string, error) { return New().UntrackedFiles(ctx, root) }, []string{"acb", "folder/", "new", "ä b"}},
+		"tracked":   {func() ([]string, error) { return New().TrackedFiles(ctx, root, "a*b", "new", ".gitignore") }, []string{".gitignore", "a*b"}},
+		"matching":  {func() ([]string, error) { return New().MatchingFiles(ctx, root, patterns) }, []string{".env", "cache/x", "new", "sub/.env"}},
+		"ignored": {func() ([]string, error) {
+			return New().IgnoredFiles(ctx, root, []string{".env", "new", "cache/x", "a*b"})
+		}, []string{".env", "cache/x"}},
+		"none so":    {func() ([]string, error) { return New().IgnoredFiles(ctx, root, []string{"new"}) }, nil},
+		"none asked": {func() ([]string, error) { return New().IgnoredFiles(ctx, root, nil) }, nil},
 	} {
 		got, err := tc.ask()
 		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
@@ -47,7 +49,7 @@ func TestDirty(t *testing.T) {
 		want       bool
 	}{{"ignored", "i", false}, {"f", "1", true}, {"f", "0", false}, {"new", "n", true}} {
 		write(t, root, step.name, step.text)
-		if got, err := New().Dirty(context.Background(), root); got != step.want || err != nil {
+		if got, err := New().IsDirty(context.Background(), root); got != step.want || err != nil {
 			t.Errorf("after %s is %q: %v, %v", step.name, step.text, got, err)
 		}
 	}

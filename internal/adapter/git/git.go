@@ -25,18 +25,18 @@ type Git struct {
 // New returns the installed git. That it is installed shows on first use.
 func New() *Git { return &Git{program: "git", lockPatience: 10 * time.Second} }
 
-// With returns git with another environment than this process's. Hooks and helpers that a
+// WithEnviron returns git with another environment than this process's. Hooks and helpers that a
 // repository names have it, too. Only commands that may use keys, to connect or to sign, get
 // the environment with keys.
-func (g *Git) With(environ func(keys bool) []string) *Git {
+func (g *Git) WithEnviron(environ func(keys bool) []string) *Git {
 	other := *g
 	other.environ = environ
 	return &other
 }
 
-// Root is the top folder of the working tree that dir is in.
-func (g *Git) Root(ctx context.Context, dir string) (string, error) {
-	root, err := g.call(ctx, call{dir: dir, args: []string{"rev-parse", "--show-toplevel"}, search: true})
+// FindRoot is the top folder of the working tree that dir is in.
+func (g *Git) FindRoot(ctx context.Context, dir string) (string, error) {
+	root, err := g.runCall(ctx, call{dir: dir, args: []string{"rev-parse", "--show-toplevel"}, search: true})
 	var exit *exitError
 	if errors.As(err, &exit) && strings.Contains(exit.said, "not a git repository") {
 		return "", fmt.Errorf("%s is not a git repository: go to one, or make one with git init", dir)
@@ -75,7 +75,7 @@ func (g *Git) DefaultBranch(ctx context.Context, root string) (string, error) {
 		return "", fmt.Errorf("find the default branch of %s: %w", root, err)
 	}
 	for _, name := range [...]string{"main", "master"} {
-		tips, err := g.tips(ctx, root, heads+name, origins+name)
+		tips, err := g.refTips(ctx, root, heads+name, origins+name)
 		if err != nil {
 			return "", err
 		}
@@ -86,9 +86,9 @@ func (g *Git) DefaultBranch(ctx context.Context, root string) (string, error) {
 	return g.CurrentBranch(ctx, root)
 }
 
-// tips maps those of the refs that exist to their commits. Names are compared as a
+// refTips maps those of the refs that exist to their commits. Names are compared as a
 // whole: whatever is in them is never taken for an option or a revision.
-func (g *Git) tips(ctx context.Context, root string, refs ...string) (map[string]string, error) {
+func (g *Git) refTips(ctx context.Context, root string, refs ...string) (map[string]string, error) {
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, refs...)
 	out, err := g.run(ctx, root, args...)
 	if err != nil {

@@ -71,19 +71,19 @@ func TestRoot(t *testing.T) {
 	}
 	ctx := context.Background()
 	for _, dir := range []string{root, deep} {
-		if got, err := New().Root(ctx, dir); got != root || err != nil {
+		if got, err := New().FindRoot(ctx, dir); got != root || err != nil {
 			t.Errorf("%s: got %q, %v", dir, got, err)
 		}
 	}
-	_, err := New().Root(ctx, t.TempDir())
+	_, err := New().FindRoot(ctx, t.TempDir())
 	wantError(t, err, "not a git repository")
-	_, err = New().Root(ctx, filepath.Join(root, "none"))
+	_, err = New().FindRoot(ctx, filepath.Join(root, "none"))
 	wantError(t, err, "there is no folder")
 }
 
 func TestRootIgnoresTheCallersRepository(t *testing.T) {
 	t.Setenv("GIT_DIR", filepath.Join(repository(t), ".git"))
-	_, err := New().Root(context.Background(), t.TempDir())
+	_, err := New().FindRoot(context.Background(), t.TempDir())
 	wantError(t, err, "not a git repository")
 }
 
@@ -190,29 +190,29 @@ func TestMergedAndCommits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			merged, detail, err := New().Merged(ctx, root, tc.branch, tc.main)
+			merged, detail, err := New().IsMerged(ctx, root, tc.branch, tc.main)
 			if err != nil || merged != tc.merged || !regexp.MustCompile(tc.detail).MatchString(detail) {
 				t.Errorf("merged: %v, %q, %v", merged, detail, err)
 			}
-			n, counted, err := New().Commits(ctx, root, tc.branch, tc.main)
+			n, counted, err := New().CountCommits(ctx, root, tc.branch, tc.main)
 			if err != nil || n != tc.commits || !strings.Contains(counted, tc.counted) {
 				t.Errorf("commits: %d, %q, %v", n, counted, err)
 			}
 		})
 	}
-	_, _, err := New().Merged(context.Background(), t.TempDir(), "a", "b")
+	_, _, err := New().IsMerged(context.Background(), t.TempDir(), "a", "b")
 	wantError(t, err, "not a git repository")
 }
 
 func TestWithoutGit(t *testing.T) {
-	_, err := (&Git{program: "no-such-git"}).Root(context.Background(), t.TempDir())
+	_, err := (&Git{program: "no-such-git"}).FindRoot(context.Background(), t.TempDir())
 	wantError(t, err, "install git")
 }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New().Root(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
+	if _, err := New().FindRoot(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

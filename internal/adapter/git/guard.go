@@ -31,12 +31,12 @@ type Guard struct {
 	// programs are trusted there. A repository of no project has none.
 	Trusted func(common string) (project string, programs []task.GitProgram)
 
-	mu    sync.Mutex
-	looks map[string]*look
+	mu          sync.Mutex
+	inspections map[string]*inspection
 }
 
 // A look is what was found at one place.
-type look struct {
+type inspection struct {
 	settings []setting
 	programs []task.GitProgram
 	finder   programFinder
@@ -44,33 +44,33 @@ type look struct {
 	settled  bool // no file was changed just before it was looked at
 }
 
-// Guarded returns git that runs only programs which the guard lets it run.
-func (g *Git) Guarded(guard *Guard) *Git {
+// WithGuard returns git that runs only programs which the guard lets it run.
+func (g *Git) WithGuard(guard *Guard) *Git {
 	other := *g
 	other.guard = guard
 	return &other
 }
 
-// Programs lists the programs that git would run in the working tree at dir.
-func (g *Git) Programs(ctx context.Context, dir string) ([]task.GitProgram, error) {
+// ListPrograms lists the programs that git would run in the working tree at dir.
+func (g *Git) ListPrograms(ctx context.Context, dir string) ([]task.GitProgram, error) {
 	guard := g.guard
 	if guard == nil {
 		guard = &Guard{}
 	}
-	found, err := guard.look(ctx, g, call{dir: dir})
+	found, err := guard.inspectPrograms(ctx, g, call{dir: dir})
 	if err != nil {
 		return nil, err
 	}
 	return slices.Clone(found.programs), nil
 }
 
-// Untrusted lists the programs that the guard keeps git from running in the working tree at
+// UntrustedPrograms lists the programs that the guard keeps git from running in the working tree at
 // dir.
-func (g *Git) Untrusted(ctx context.Context, dir string) ([]task.GitProgram, error) {
+func (g *Git) UntrustedPrograms(ctx context.Context, dir string) ([]task.GitProgram, error) {
 	if g.guard == nil {
 		return nil, nil
 	}
-	found, err := g.guard.look(ctx, g, call{dir: dir})
+	found, err := g.guard.inspectPrograms(ctx, g, call{dir: dir})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ type ruling struct {
 	keys     bool // the command may use keys and passwords
 }
 
-// rule decides about a command.
-func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
-	found, err := r.look(ctx, g, c)
+// ruleOnCall decides about a command.
+func (r *Guard) ruleOnCall(ctx context.Context, g *Git, c call) (*ruling, error) {
+	found, err := r.inspectPrograms(ctx, g, c)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 	}
 	programs := found.programs
 	for _, dir := range c.inside {
-		untrusted, err := g.Untrusted(ctx, dir)
+		untrusted, err := g.UntrustedPrograms(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 
 // filterName is the name of the filter that a program is a part of.
 func filterName(p task.GitProgram) (string, bool) {
-	_, name, _ := setting{key: p.Key}.parts()
+	_, name, _ := setting{key: p.Key}.splitKey()
 	return name, p.Kind == task.GitFilter
 }
 
@@ -165,8 +165,8 @@ func (c call) writesFiles() bool {
 	return false
 }
 
-// signs says whether a command makes a signature.
-func (c call) signs() bool { return slices.Contains(c.args, "-S") }
+// makesSignature says whether a command makes a signature.
+func (c call) makesSignature() bool { return slices.Contains(c.args, "-S") }
 
 // hooksFor is a folder with a script for each hook that calls it. A hook that appears beside
 // the trusted ones is not in it. Without hooks there is no folder.
@@ -225,11 +225,11 @@ func hasExactly(folder string, files map[string][]byte) bool {
 	return true
 }
 
-// refuse says why a command is not run at all, "" if it is: it would connect, and a program for
+// refusalReason says why a command is not run at all, "" if it is: it would connect, and a program for
 // that is withheld, or it would do without a hook that may say no. Of some settings git uses the
 // first value, so that they cannot be changed.
-func (r *ruling) refuse(c call) string {
-	hook := c.hook()
+func (r *ruling) refusalReason(c call) string {
+	hook := c.decidingHook()
 	needed := slices.DeleteFunc(slices.Clone(r.withheld), func(p task.GitProgram) bool {
 		return !(c.network && p.Kind == task.GitTransport) && !(p.Kind == task.GitHook && p.Key == hook)
 	})
@@ -239,8 +239,8 @@ func (r *ruling) refuse(c call) string {
 	return notTrusted(r.project, needed)
 }
 
-// hook is the hook that decides whether a command may be done, "" if none does.
-func (c call) hook() string {
+// decidingHook is the hook that decides whether a command may be done, "" if none does.
+func (c call) decidingHook() string {
 	switch {
 	case c.args[0] == "push":
 		return "pre-push"
@@ -252,12 +252,12 @@ func (c call) hook() string {
 	return ""
 }
 
-func (r *ruling) withholds(kind task.GitProgramKind) bool {
+func (r *ruling) withholdsKind(kind task.GitProgramKind) bool {
 	return slices.ContainsFunc(r.withheld, func(p task.GitProgram) bool { return p.Kind == kind })
 }
 
-// explain says why a command failed, if it needed a program that is withheld; "" otherwise.
-func (r *ruling) explain(c call, stderr string) string {
+// explainFailure says why a command failed, if it needed a program that is withheld; "" otherwise.
+func (r *ruling) explainFailure(c call, stderr string) string {
 	if r == nil {
 		return ""
 	}
@@ -267,7 +267,7 @@ func (r *ruling) explain(c call, stderr string) string {
 		switch {
 		case isFilter && slices.ContainsFunc(filterFailed.FindAllStringSubmatch(stderr, -1), func(m []string) bool { return m[1] == name }),
 			p.Kind == task.GitMerge && strings.Contains(stderr, driverMark),
-			p.Kind == task.GitSign && c.signs(),
+			p.Kind == task.GitSign && c.makesSignature(),
 			p.Kind == task.GitCredential && c.network:
 			needed = append(needed, p)
 		}
@@ -320,15 +320,15 @@ func statOf(path string) fileStat {
 // grain is how exact the system's times of files are, with plenty to spare.
 const grain = 50 * time.Millisecond
 
-// look finds the programs at the place where a command runs. What was found before counts as
+// inspectPrograms finds the programs at the place where a command runs. What was found before counts as
 // long as no file has changed.
-func (r *Guard) look(ctx context.Context, g *Git, c call) (*look, error) {
+func (r *Guard) inspectPrograms(ctx context.Context, g *Git, c call) (*inspection, error) {
 	l, top := layoutFor(c)
 	place := c.dir + "\x00" + l.git
 	r.mu.Lock()
-	known := r.looks[place]
+	known := r.inspections[place]
 	r.mu.Unlock()
-	if known != nil && known.settled && known.unchanged() {
+	if known != nil && known.settled && known.isUnchanged() {
 		return known, nil
 	}
 	found, err := g.lookAt(ctx, c, l, top)
@@ -337,17 +337,17 @@ func (r *Guard) look(ctx context.Context, g *Git, c call) (*look, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.looks == nil || len(r.looks) > maxLooks {
-		r.looks = map[string]*look{}
+	if r.inspections == nil || len(r.inspections) > maxLooks {
+		r.inspections = map[string]*inspection{}
 	}
-	r.looks[place] = found
+	r.inspections[place] = found
 	return found, nil
 }
 
 // maxLooks bounds how many places are remembered.
 const maxLooks = 4096
 
-func (l *look) unchanged() bool {
+func (l *inspection) isUnchanged() bool {
 	for path, before := range l.stats {
 		if statOf(path) != before {
 			return false
@@ -370,7 +370,7 @@ func layoutFor(c call) (l layout, top string) {
 	}
 	l, err := layoutOf(c.dir)
 	if err != nil {
-		if there(c.dir, "HEAD") && there(c.dir, "objects") {
+		if pathExists(c.dir, "HEAD") && pathExists(c.dir, "objects") {
 			return layout{git: c.dir, common: c.dir}, c.dir
 		}
 		return layout{}, c.dir
@@ -379,13 +379,13 @@ func layoutFor(c call) (l layout, top string) {
 }
 
 // lookAt asks git for its configuration and finds the programs in it.
-func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*look, error) {
+func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*inspection, error) {
 	began := time.Now()
-	out, err := g.once(ctx, call{dir: c.dir, args: []string{"config", "--null", "--list", "--show-origin"}, env: c.env, search: c.search, free: true})
+	out, err := g.runOnce(ctx, call{dir: c.dir, args: []string{"config", "--null", "--list", "--show-origin"}, env: c.env, search: c.search, free: true})
 	if err != nil {
 		return nil, err
 	}
-	found := &look{stats: map[string]fileStat{}, settled: true}
+	found := &inspection{stats: map[string]fileStat{}, settled: true}
 	see := func(path string) {
 		if _, done := found.stats[path]; done {
 			return
@@ -394,7 +394,7 @@ func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*look, 
 		found.stats[path] = s
 		found.settled = found.settled && time.Unix(0, s.change).Before(began.Add(-grain))
 	}
-	env := envOf(g.environment(call{}))
+	env := envOf(g.callEnvironment(call{}))
 	found.finder = programFinder{top: top, common: l.common, home: env["HOME"], path: filepath.SplitList(env["PATH"]), see: func(path string) os.FileInfo {
 		see(path)
 		info, err := os.Stat(path)
@@ -404,13 +404,13 @@ func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*look, 
 		return info
 	}}
 	found.settings = parseSettings(out, c.dir)
-	found.programs = found.finder.find(found.settings)
+	found.programs = found.finder.findPrograms(found.settings)
 	for _, path := range configFiles(env, l) {
 		see(path)
 	}
 	for _, s := range found.settings {
 		see(s.file)
-		section, condition, name := s.parts()
+		section, condition, name := s.splitKey()
 		if (section != "include" && section != "includeif") || name != "path" {
 			continue
 		}

@@ -36,7 +36,7 @@ func newGuardEnv(t *testing.T) *guardEnv {
 		"GIT_CONFIG_GLOBAL="+filepath.Join(e.outside, "gitconfig"))
 	e.environ = slices.DeleteFunc(e.environ, func(v string) bool { return strings.HasPrefix(v, "GIT_ALLOW_PROTOCOL=") })
 	common := filepath.Join(e.root, ".git")
-	e.git = New().With(func(bool) []string { return slices.Clone(e.environ) }).Guarded(&Guard{Hooks: t.TempDir(), Trusted: func(of string) (string, []task.GitProgram) {
+	e.git = New().WithEnviron(func(bool) []string { return slices.Clone(e.environ) }).WithGuard(&Guard{Hooks: t.TempDir(), Trusted: func(of string) (string, []task.GitProgram) {
 		if of != common && !strings.HasPrefix(of, common+"/") {
 			return "", nil
 		}
@@ -49,7 +49,7 @@ func newGuardEnv(t *testing.T) *guardEnv {
 // trust trusts what there is now.
 func (e *guardEnv) trust() {
 	e.t.Helper()
-	list, err := e.git.Programs(e.t.Context(), e.root)
+	list, err := e.git.ListPrograms(e.t.Context(), e.root)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -86,19 +86,19 @@ func (e *guardEnv) work(g *Git) {
 	ctx := e.t.Context()
 	write(e.t, e.dir, "f", rand.Text())
 	c := Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}
-	_, _ = g.Stat(ctx, c)
-	_, _, _, _ = g.Diff(ctx, c, 1<<20)
-	_, _ = g.Uncommitted(ctx, e.dir)
-	_, _ = g.Unsaved(ctx, e.dir)
-	_, _ = g.Salvage(ctx, e.dir, "t")
-	_ = g.Clean(ctx, e.dir, "t")
-	_ = g.Switch(ctx, e.dir, "next", "main")
-	_ = g.Switch(ctx, e.dir, "x", "main")
-	_, _ = g.Salvages(ctx, e.root)
+	_, _ = g.DiffStat(ctx, c)
+	_, _, _, _ = g.BranchDiff(ctx, c, 1<<20)
+	_, _ = g.UncommittedFiles(ctx, e.dir)
+	_, _ = g.UnsavedWork(ctx, e.dir)
+	_, _ = g.SalvageWork(ctx, e.dir, "t")
+	_ = g.CleanWorktree(ctx, e.dir, "t")
+	_ = g.SwitchBranch(ctx, e.dir, "next", "main")
+	_ = g.SwitchBranch(ctx, e.dir, "x", "main")
+	_, _ = g.ListSalvages(ctx, e.root)
 	e.merge(g)
-	_ = g.Fetch(ctx, e.root, "origin", "main")
+	_ = g.FetchBranch(ctx, e.root, "origin", "main")
 	do(e.t, e.root, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/pushed", "main")
-	_ = g.Push(ctx, e.root, "origin", "pushed")
+	_ = g.PushBranch(ctx, e.root, "origin", "pushed")
 	_ = g.AddWorktree(ctx, e.root, filepath.Join(e.outside, "more"), "main")
 	_ = g.RemoveWorktree(ctx, filepath.Join(e.outside, "more"))
 }
@@ -121,9 +121,9 @@ func (e *guardEnv) merge(g *Git) {
 		do(e.t, e.root, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/"+branch, commit(base, name, rand.Text()))
 	}
 	for _, branch := range []string{"side", "x"} {
-		_, _ = g.Merge(e.t.Context(), e.root, Merging{Branch: branch, Into: "line", Strategy: MergeCommit})
+		_, _ = g.MergeBranch(e.t.Context(), e.root, Merging{Branch: branch, Into: "line", Strategy: MergeCommit})
 	}
-	_, _ = g.Merge(e.t.Context(), e.root, Merging{Branch: "side", Into: "main", Strategy: Auto})
+	_, _ = g.MergeBranch(e.t.Context(), e.root, Merging{Branch: "side", Into: "main", Strategy: Auto})
 }
 
 // attacks are the ways in which an agent gets git to run its program.
@@ -144,7 +144,7 @@ var attacks = map[string]func(e *guardEnv, program string){
 	},
 	"filter by an include that comes later": func(e *guardEnv, program string) {
 		do(e.t, e.root, "config", "include.path", filepath.Join(e.outside, "inc"))
-		_, _ = e.git.Uncommitted(e.t.Context(), e.dir)
+		_, _ = e.git.UncommittedFiles(e.t.Context(), e.dir)
 		write(e.t, e.outside, "inc", "[filter \"x\"]\n\tclean = "+program+"\n")
 		write(e.t, e.root, ".git/info/attributes", "* filter=x\n")
 	},
@@ -245,7 +245,7 @@ var attacks = map[string]func(e *guardEnv, program string){
 func (e *guardEnv) remote(program string) string {
 	e.t.Helper()
 	dir := filepath.Join(e.outside, "remote.git")
-	if !there(dir, "HEAD") {
+	if !pathExists(dir, "HEAD") {
 		do(e.t, e.root, "init", "-q", "--bare", "--template=", dir)
 		e.executable(filepath.Join(dir, "hooks/pre-receive"), "#!/bin/sh\nexec "+program+"\n")
 	}
@@ -281,7 +281,7 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 				t.Errorf("%s ran by %s", ran, read(t, e.outside, "who"))
 			}
 			e = newGuardEnv(t)
-			free := New().With(func(bool) []string { return slices.Clone(e.environ) })
+			free := New().WithEnviron(func(bool) []string { return slices.Clone(e.environ) })
 			free.lockPatience = 0
 			attack(e, e.program("evil"))
 			e.ran()
@@ -319,7 +319,7 @@ func TestTrustedProgramsRun(t *testing.T) {
 			if ran := e.ran(); ran != "" {
 				t.Errorf("%s ran", ran)
 			}
-			untrusted, err := e.git.Untrusted(t.Context(), e.root)
+			untrusted, err := e.git.UntrustedPrograms(t.Context(), e.root)
 			if err != nil || len(untrusted) == 0 || !slices.ContainsFunc(untrusted[0].Files, func(f task.GitFile) bool { return f.Path == program }) {
 				t.Errorf("%+v, %v", untrusted, err)
 			}
@@ -356,13 +356,13 @@ func TestAHookBesideTrustedOnesDoesNotRun(t *testing.T) {
 func TestNothingIsDoneWithoutTheHookThatMayForbidIt(t *testing.T) {
 	t.Parallel()
 	for hook, try := range map[string]func(e *guardEnv) error{
-		"pre-push": func(e *guardEnv) error { return e.git.Push(t.Context(), e.root, "origin", "x") },
+		"pre-push": func(e *guardEnv) error { return e.git.PushBranch(t.Context(), e.root, "origin", "x") },
 		"prepare-commit-msg": func(e *guardEnv) error {
-			_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
+			_, err := e.git.MergeBranch(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
 			return err
 		},
 		"commit-msg": func(e *guardEnv) error {
-			_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
+			_, err := e.git.MergeBranch(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
 			return err
 		},
 	} {
@@ -410,11 +410,11 @@ func TestHooksInTheWorkingTreeAreComparedByContent(t *testing.T) {
 	e.trust()
 	husky(e.dir, mine+" </dev/null\n")
 	ctx := t.Context()
-	if err := e.git.Switch(ctx, e.dir, "a", "main"); err != nil || e.ran() != "mine" {
+	if err := e.git.SwitchBranch(ctx, e.dir, "a", "main"); err != nil || e.ran() != "mine" {
 		t.Errorf("the hook did not run: %v", err)
 	}
 	husky(e.dir, e.program("evil")+" </dev/null\n")
-	if err := e.git.Switch(ctx, e.dir, "b", "main"); err != nil {
+	if err := e.git.SwitchBranch(ctx, e.dir, "b", "main"); err != nil {
 		t.Fatal(err)
 	}
 	if ran := e.ran(); ran != "" {
@@ -440,7 +440,7 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 		t.Fatal(got)
 	}
 	ctx := t.Context()
-	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+	if _, err := e.git.MergeBranch(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, e.root, "a.big"); got != "small\n" {
@@ -449,14 +449,14 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	commitFile(t, e.dir, "b.big", "more\n")
 	e.executable(lfs, "#!/bin/sh\ntouch "+e.outside+"/ran\ntest $1 = clean && exec tr a-z A-Z\nexec tr A-Z a-z\n")
 	before := out(t, e.root, "rev-parse", "main")
-	_, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
+	_, err := e.git.MergeBranch(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
 	wantError(t, err, "files need the filter lfs: Orange does not run filter.lfs.clean, filter.lfs.smudge, which nobody has trusted: look at it, then run orange project update shop --trust-git")
-	if out(t, e.root, "rev-parse", "main") != before || there(e.root, "b.big") || out(t, e.root, "status", "--porcelain") != "" {
+	if out(t, e.root, "rev-parse", "main") != before || pathExists(e.root, "b.big") || out(t, e.root, "status", "--porcelain") != "" {
 		t.Error("something was changed")
 	}
 	wantError(t, e.git.AddWorktree(ctx, e.root, filepath.Join(e.outside, "w"), out(t, e.dir, "rev-parse", "x")), "--trust-git")
 	_ = os.Remove(filepath.Join(e.outside, "ran"))
-	if _, _, _, err := e.git.Diff(ctx, Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}, 1<<20); err != nil {
+	if _, _, _, err := e.git.BranchDiff(ctx, Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}, 1<<20); err != nil {
 		t.Errorf("looking at the changes: %v", err)
 	}
 	commitFile(t, e.dir, "plain", "no filter\n")
@@ -468,10 +468,10 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	}
 	do(t, e.root, "update-index", "-q", "--refresh") // git needs no filter to know that a.big is as it was
 	_ = os.Remove(filepath.Join(e.outside, "ran"))
-	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+	if _, err := e.git.MergeBranch(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
 		t.Errorf("files that need no filter: %v", err)
 	}
-	if there(e.outside, "ran") {
+	if pathExists(e.outside, "ran") {
 		t.Error("the changed filter ran")
 	}
 }
@@ -483,10 +483,10 @@ func TestAMergeWithoutItsDriverIsRefused(t *testing.T) {
 	do(t, e.root, "config", "merge.ours.driver", "true")
 	commitFile(t, e.root, ".gitattributes", "f merge=ours\n")
 	commitFile(t, e.root, "f", "mine")
-	_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
+	_, err := e.git.MergeBranch(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
 	wantError(t, err, "nothing was changed: Orange does not run merge.ours.driver, which nobody has trusted")
 	e.trust()
-	if _, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil || read(t, e.root, "f") != "mine" {
+	if _, err := e.git.MergeBranch(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil || read(t, e.root, "f") != "mine" {
 		t.Error(err, read(t, e.root, "f"))
 	}
 }
@@ -504,20 +504,20 @@ func TestSigningNeedsATrustedProgram(t *testing.T) {
 		do(t, e.root, "config", "user.signingKey", filepath.Join(e.outside, "key"))
 		write(t, e.outside, "key", "key\n")
 		do(t, e.root, "config", "gpg."+format+".program", signer)
-		e.git = e.git.With(func(keys bool) []string {
+		e.git = e.git.WithEnviron(func(keys bool) []string {
 			if keys {
 				return append(slices.Clone(e.environ), "SSH_AUTH_SOCK=/agent")
 			}
 			return slices.Clone(e.environ)
 		})
 		merge := Merging{Branch: "x", Into: "main", Strategy: MergeCommit}
-		_, err := e.git.Merge(t.Context(), e.root, merge)
+		_, err := e.git.MergeBranch(t.Context(), e.root, merge)
 		wantError(t, err, "Orange does not run gpg."+format+".program, which nobody has trusted")
-		if there(e.outside, "environ") {
+		if pathExists(e.outside, "environ") {
 			t.Error("it ran")
 		}
 		e.trust()
-		commit, err := e.git.Merge(t.Context(), e.root, merge)
+		commit, err := e.git.MergeBranch(t.Context(), e.root, merge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -535,7 +535,7 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 	t.Parallel()
 	e := newGuardEnv(t)
 	var asked atomic.Int32 // for keys
-	e.git = e.git.With(func(keys bool) []string {
+	e.git = e.git.WithEnviron(func(keys bool) []string {
 		if keys {
 			asked.Add(1)
 			return append(slices.Clone(e.environ), "SSH_AUTH_SOCK=/agent")
@@ -561,7 +561,7 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 		t.Error("a hook has the ssh agent")
 	}
 	fetches := asked.Load()
-	_ = e.git.Push(t.Context(), e.root, "origin", "x")
+	_ = e.git.PushBranch(t.Context(), e.root, "origin", "x")
 	if asked.Load() == fetches {
 		t.Error("push has no ssh agent")
 	}
@@ -569,7 +569,7 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 		false: {{key: "credential.helper"}},
 		true:  {{key: "credential.helper"}, {key: "credential.https://example.com.helper", value: "!echo trusted"}},
 	} {
-		r, err := e.git.guard.rule(t.Context(), e.git, call{dir: e.root, args: []string{"fetch"}, network: network})
+		r, err := e.git.guard.ruleOnCall(t.Context(), e.git, call{dir: e.root, args: []string{"fetch"}, network: network})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -579,7 +579,7 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 		}
 	}
 	do(t, e.root, "config", "core.sshCommand", e.program("evil"))
-	wantError(t, e.git.Fetch(t.Context(), e.root, "origin", "main"), "Orange does not run core.sshcommand")
+	wantError(t, e.git.FetchBranch(t.Context(), e.root, "origin", "main"), "Orange does not run core.sshcommand")
 	if ran := e.ran(); strings.Contains(ran, "evil") {
 		t.Errorf("%s ran", ran)
 	}
@@ -617,13 +617,13 @@ func TestWritingFilesThatAreElsewhereHasKeys(t *testing.T) {
 			if c.untrusted {
 				e.hook(".git/hooks/post-checkout", e.program("evil"))
 			}
-			r, err := e.git.guard.rule(t.Context(), e.git, call{dir: e.root, args: c.args})
+			r, err := e.git.guard.ruleOnCall(t.Context(), e.git, call{dir: e.root, args: c.args})
 			if err != nil {
 				t.Fatal(err)
 			}
 			has := false
-			g := e.git.With(func(keys bool) []string { has = keys; return nil })
-			g.environment(call{dir: e.root, args: c.args, ruling: r})
+			g := e.git.WithEnviron(func(keys bool) []string { has = keys; return nil })
+			g.callEnvironment(call{dir: e.root, args: c.args, ruling: r})
 			if helper := slices.Contains(r.settings, setting{key: "credential.helper", value: "!true"}); helper != c.want || has != c.want {
 				t.Errorf("helper %v, keys %v", helper, has)
 			}
@@ -643,12 +643,12 @@ func TestTheFilesOfHelpersAreData(t *testing.T) {
 		do(t, e.root, "config", key, value)
 		e.trust()
 		write(t, e.outside, "file", "22")
-		list, err := e.git.Untrusted(t.Context(), e.root)
+		list, err := e.git.UntrustedPrograms(t.Context(), e.root)
 		if err != nil || (len(list) == 0) != data {
 			t.Errorf("%s: %v, %v", setting, list, err)
 		}
 		e.executable(filepath.Join(e.outside, "helper"), "#!/bin/sh\n")
-		if list, err := e.git.Untrusted(t.Context(), e.root); err != nil || len(list) == 0 && strings.Contains(setting, "%h") {
+		if list, err := e.git.UntrustedPrograms(t.Context(), e.root); err != nil || len(list) == 0 && strings.Contains(setting, "%h") {
 			t.Errorf("%s: another program is trusted: %v, %v", setting, list, err)
 		}
 	}
@@ -676,7 +676,7 @@ func TestNoSettingIsOnACommandLine(t *testing.T) {
 	if text := fmt.Sprint(e.trusted); strings.Contains(text, "hush") {
 		t.Errorf("the password is kept: %s", text)
 	}
-	if err := e.git.Fetch(t.Context(), e.root, "origin", "main"); err == nil || !used.Load() {
+	if err := e.git.FetchBranch(t.Context(), e.root, "origin", "main"); err == nil || !used.Load() {
 		t.Errorf("the helper was not asked: %v", err)
 	}
 	if text := read(t, e.outside, "calls"); !strings.Contains(text, "fetch") || strings.Contains(text, "hush") || strings.Contains(text, "credential."+server.URL) {
@@ -684,7 +684,7 @@ func TestNoSettingIsOnACommandLine(t *testing.T) {
 	}
 	used.Store(false)
 	do(t, e.root, "config", "credential."+server.URL+".helper", e.trusted[len(e.trusted)-1].Command) // it poses as the trusted one
-	if list, err := e.git.Untrusted(t.Context(), e.root); err != nil || len(list) != 1 {
+	if list, err := e.git.UntrustedPrograms(t.Context(), e.root); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -707,14 +707,14 @@ func TestTheGuardAsksGitOnce(t *testing.T) {
 	settled := func() { // files that were just changed are looked at again
 		for n := 0; n != 1; n = calls() {
 			calls()
-			if _, err := e.git.Uncommitted(context.Background(), e.dir); err != nil {
+			if _, err := e.git.UncommittedFiles(context.Background(), e.dir); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	settled()
 	for range 20 {
-		if _, err := e.git.Uncommitted(t.Context(), e.dir); err != nil {
+		if _, err := e.git.UncommittedFiles(t.Context(), e.dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -722,7 +722,7 @@ func TestTheGuardAsksGitOnce(t *testing.T) {
 		t.Errorf("%d commands for 20", n)
 	}
 	write(t, e.root, ".git/hooks/commit-msg", "")
-	if _, err := e.git.Uncommitted(t.Context(), e.dir); err != nil || calls() != 2 {
+	if _, err := e.git.UncommittedFiles(t.Context(), e.dir); err != nil || calls() != 2 {
 		t.Error("a new file was not noticed", err)
 	}
 }
@@ -730,7 +730,7 @@ func TestTheGuardAsksGitOnce(t *testing.T) {
 func realGit(t *testing.T) string {
 	t.Helper()
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if there(dir, "git") {
+		if pathExists(dir, "git") {
 			return filepath.Join(dir, "git")
 		}
 	}

@@ -91,18 +91,18 @@ func (g *Git) askHead(dir string) (commit, branch string, err error) {
 	if err != nil && exitCode(err) != 1 {
 		return "", "", fmt.Errorf("find the branch of %s: %w", dir, err)
 	}
-	commit, err = g.resolve(ctx, dir, "HEAD")
+	commit, err = g.resolveRevision(ctx, dir, "HEAD")
 	return commit, strings.TrimPrefix(ref, heads), err
 }
 
-// resolve finds the commit of a revision, "" if there is none.
-func (g *Git) resolve(ctx context.Context, dir, revision string) (string, error) {
+// resolveRevision finds the commit of a revision, "" if there is none.
+func (g *Git) resolveRevision(ctx context.Context, dir, revision string) (string, error) {
 	commit, err := g.run(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if exitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("find the commit %s in %s: %w", printable(revision), dir, err)
+		return "", fmt.Errorf("find the commit %s in %s: %w", makePrintable(revision), dir, err)
 	}
 	return commit, nil
 }

@@ -22,20 +22,20 @@ type index struct {
 
 // readIndex reads the index of a working tree.
 func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
-	out, err := g.quietly(ctx, dir, "ls-files", "-v", "--stage", "-z")
+	out, err := g.runQuietly(ctx, dir, "ls-files", "-v", "--stage", "-z")
 	if err != nil {
 		return index{}, fmt.Errorf("list the files of %s: %w", dir, err)
 	}
 	var x index
 	last := ""
-	for _, item := range zeroed(out) {
+	for _, item := range splitNulTerminated(out) {
 		about, name, _ := strings.Cut(item, "\t")
 		fields := strings.Fields(about) // mark, mode, object, stage
 		if len(fields) != 4 || name == last {
 			continue
 		}
 		last = name
-		if mark := fields[0]; mark != "H" && mark != "M" && there(dir, name) {
+		if mark := fields[0]; mark != "H" && mark != "M" && pathExists(dir, name) {
 			if mark == strings.ToLower(mark) {
 				x.assumed = append(x.assumed, name)
 			}
@@ -47,7 +47,7 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 			continue
 		}
 		x.linked = true
-		if there(dir, name+"/.git") {
+		if pathExists(dir, name+"/.git") {
 			sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[2]}
 			if err := g.insideOf(ctx, dir, sub); err != nil {
 				return index{}, err
@@ -63,14 +63,14 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 	return x, nil
 }
 
-func there(dir, name string) bool {
+func pathExists(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
 }
 
-// unhide clears the marks by which git overlooks changes, for files that are there. Files
+// clearHiddenMarks clears the marks by which git overlooks changes, for files that are there. Files
 // outside a sparse checkout are not, and stay marked.
-func (g *Git) unhide(ctx context.Context, dir string, x index, env []string) error {
+func (g *Git) clearHiddenMarks(ctx context.Context, dir string, x index, env []string) error {
 	for _, hidden := range [...]struct {
 		option string
 		files  []string
@@ -80,7 +80,7 @@ func (g *Git) unhide(ctx context.Context, dir string, x index, env []string) err
 		}
 		input := strings.Join(hidden.files, "\x00") + "\x00"
 		args := []string{"update-index", "-z", hidden.option, "--stdin"}
-		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: args, env: env, input: input}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, env: env, input: input}); err != nil {
 			return err
 		}
 	}

@@ -27,21 +27,21 @@ type Landing struct {
 // changed.
 var ErrMoved = errors.New("the target has moved, nothing was changed: build the commit upon its new tip and try again")
 
-// Land moves a branch forward. One landing at a time works in a repository, whatever process
+// LandCommit moves a branch forward. One landing at a time works in a repository, whatever process
 // asks for it: a lock in the common git folder is held by this process and by the git that it
 // starts, so that a git which outlives its server still holds it. Before anything changes, a
 // record says what is under way; whoever holds the lock next finishes or takes back what such a
 // record is about. Where the target is checked out git merges there, without a commit: it refuses
 // what is in the way and moves the branch last. Afterwards the branch, the index and the files
 // are looked at, and what is reported is what they say.
-func (g *Git) Land(ctx context.Context, root string, l Landing) error {
+func (g *Git) LandCommit(ctx context.Context, root string, l Landing) error {
 	if err := checkBranches(l.Target); err != nil {
 		return err
 	}
 	if !isHash(l.Old) || !isHash(l.New) {
 		return fmt.Errorf("land in %s: %.80q and %.80q are to be commits: give their whole names", l.Target, l.Old, l.New)
 	}
-	if ok, err := g.contains(ctx, root, l.New, l.Old); err != nil {
+	if ok, err := g.historyContains(ctx, root, l.New, l.Old); err != nil {
 		return err
 	} else if !ok {
 		return fmt.Errorf("land in %s: %.12s does not contain %.12s: build a commit upon it", l.Target, l.New, l.Old)
@@ -54,12 +54,12 @@ func (g *Git) Land(ctx context.Context, root string, l Landing) error {
 	if _, err := g.recoverLanding(ctx, root, held); err != nil {
 		return err
 	}
-	return g.land(ctx, root, held, l)
+	return g.landLocked(ctx, root, held, l)
 }
 
-// Recover finishes or takes back a landing that was broken off in a repository, and says what
+// RecoverLanding finishes or takes back a landing that was broken off in a repository, and says what
 // it did, "" if there was nothing to do. It waits for a git that is still at work on it.
-func (g *Git) Recover(ctx context.Context, root string) (did string, err error) {
+func (g *Git) RecoverLanding(ctx context.Context, root string) (did string, err error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 		return "", err
 	}
 	for _, commit := range [...]string{rec.Old, rec.New} {
-		have, err := g.resolve(ctx, root, commit)
+		have, err := g.resolveRevision(ctx, root, commit)
 		if err != nil {
 			return "", err
 		}
@@ -91,17 +91,17 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 				rec.What, rec.Target, commit, cmp.Or(rec.Checkout, root)), held.removeRecord()
 		}
 	}
-	seen, err := g.settle(ctx, root, &rec)
+	seen, err := g.settleLanding(ctx, root, &rec)
 	if err != nil {
 		return "", fmt.Errorf("an earlier landing of %s in %s was broken off: %w", rec.What, rec.Target, err)
 	}
-	did = fmt.Sprintf("the landing of %s in %s was broken off and %s%s", rec.What, rec.Target, seen.outcome(&rec), seen.words(rec.Checkout))
+	did = fmt.Sprintf("the landing of %s in %s was broken off and %s%s", rec.What, rec.Target, seen.describeOutcome(&rec), seen.describeRepairs(rec.Checkout))
 	return did, held.removeRecord()
 }
 
-// land does what Land says, under the lock.
-func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landing) error {
-	tip, err := g.Tip(ctx, root, l.Target)
+// landLocked does what Land says, under the lock.
+func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l Landing) error {
+	tip, err := g.BranchTip(ctx, root, l.Target)
 	switch {
 	case err != nil:
 		return err
@@ -130,10 +130,10 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 	if rec.Checkout != "" {
 		c.dir, c.config = rec.Checkout, landing[:]
 		c.args = []string{"merge", "--quiet", "--ff-only", "--no-autostash", "--no-squash", "--no-overwrite-ignore", l.New}
-		c.env = append(g.identity(ctx, rec.Checkout), "GIT_REFLOG_ACTION=merge "+l.What)
+		c.env = append(g.identityEnv(ctx, rec.Checkout), "GIT_REFLOG_ACTION=merge "+l.What)
 	}
-	_, failed := g.call(ctx, c)
-	seen, err := g.settle(context.WithoutCancel(ctx), root, &rec)
+	_, failed := g.runCall(ctx, c)
+	seen, err := g.settleLanding(context.WithoutCancel(ctx), root, &rec)
 	if err != nil { // the record stays: whoever comes next tries again
 		if failed != nil {
 			err = fmt.Errorf("%w; then %w", failed, err)
@@ -143,13 +143,13 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 	if err := held.removeRecord(); err != nil {
 		return err
 	}
-	return g.judge(ctx, root, &rec, seen, failed)
+	return g.judgeLanding(ctx, root, &rec, seen, failed)
 }
 
 // checkFilters makes sure, before a landing, that git may run every filter that a file needs
 // which it will write. Files in the user's checkout must not be written without it.
 func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
-	untrusted, err := g.Untrusted(ctx, rec.Checkout)
+	untrusted, err := g.UntrustedPrograms(ctx, rec.Checkout)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
 	for _, name := range used {
 		if needed := filters[name]; needed != nil {
 			project, _ := g.guard.Trusted(common)
-			return fmt.Errorf("merge %s into %s, nothing was changed: files need the filter %s: %s", rec.What, rec.Target, printable(name), notTrusted(project, needed))
+			return fmt.Errorf("merge %s into %s, nothing was changed: files need the filter %s: %s", rec.What, rec.Target, makePrintable(name), notTrusted(project, needed))
 		}
 	}
 	return err
@@ -198,10 +198,10 @@ func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
-	if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, patience: checkoutPatience}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, patience: checkoutPatience}); err != nil {
 		return nil, err
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, patience: checkoutPatience})
 	fields := strings.Split(out, "\x00") // file, attribute, value
 	for i := 2; i < len(fields); i += 3 {
 		filters = append(filters, fields[i])
@@ -250,13 +250,13 @@ func operationIn(dir string) (string, error) {
 	return "", nil
 }
 
-// judge says how a landing went: what the branch says counts, not what git said.
-func (g *Git) judge(ctx context.Context, root string, rec *landRecord, seen sight, failed error) error {
+// judgeLanding says how a landing went: what the branch says counts, not what git said.
+func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, seen landingState, failed error) error {
 	where := rec.Checkout
 	if where == "" {
 		where = root
 	}
-	landed, err := g.contains(context.WithoutCancel(ctx), root, seen.tip, rec.New)
+	landed, err := g.historyContains(context.WithoutCancel(ctx), root, seen.tip, rec.New)
 	var locked *LockError
 	var exit *exitError
 	switch {
@@ -270,14 +270,14 @@ func (g *Git) judge(ctx context.Context, root string, rec *landRecord, seen sigh
 		return failed
 	case seen.tip != rec.Old:
 		return ErrMoved
-	case errors.As(failed, &exit) && len(overwritten(exit.stderr)) > 0:
-		return blockedBy(rec, overwritten(exit.stderr))
+	case errors.As(failed, &exit) && len(overwrittenFiles(exit.stderr)) > 0:
+		return blockedBy(rec, overwrittenFiles(exit.stderr))
 	}
-	return fmt.Errorf("merge %s in %s: %w; %s%s: mend that and try again", rec.What, where, failed, seen.outcome(rec), seen.words(where))
+	return fmt.Errorf("merge %s in %s: %w; %s%s: mend that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(where))
 }
 
 // blockedBy says which files of the user a landing would overwrite.
 func blockedBy(rec *landRecord, files []string) error {
 	return fmt.Errorf("changes in %s that are not committed are in the way of merging %s: commit them or move them away: %s",
-		rec.Checkout, rec.What, printable(strings.Join(files, ", ")))
+		rec.Checkout, rec.What, makePrintable(strings.Join(files, ", ")))
 }

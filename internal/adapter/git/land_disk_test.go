@@ -82,7 +82,7 @@ func landOnFullDisk(t *testing.T, disk string) {
 	if err := os.Remove(fill); err != nil {
 		t.Fatal(err)
 	}
-	if did, err := New().Recover(context.Background(), root); did != "" || err != nil {
+	if did, err := New().RecoverLanding(context.Background(), root); did != "" || err != nil {
 		t.Errorf("something was left: %q, %v", did, err)
 	}
 	if _, err := merge(root, "x", "main", Auto, ""); err != nil {

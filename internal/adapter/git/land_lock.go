@@ -81,14 +81,14 @@ func (h *landingLock) release() {
 
 // landingHeld says who holds the lock.
 func landingHeld(path string) error {
-	e := &LockError{Path: printable(path), Holder: "another landing"}
+	e := &LockError{Path: makePrintable(path), Holder: "another landing"}
 	text, err := os.ReadFile(path)
 	number, what, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	pid, notNumber := strconv.Atoi(number)
 	if err != nil || notNumber != nil {
 		return e
 	}
-	e.Holder = fmt.Sprintf("the landing of %s by process %d", printable(what), pid)
+	e.Holder = fmt.Sprintf("the landing of %s by process %d", makePrintable(what), pid)
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		e.Holder += ", which has ended while its git goes on"
 	}

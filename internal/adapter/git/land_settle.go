@@ -29,17 +29,17 @@ type indexEntry struct {
 	skipped  bool // it is outside a sparse checkout
 }
 
-// sight is what is found after a landing, once all that is certainly the landing's own agrees
+// landingState is what is found after a landing, once all that is certainly the landing's own agrees
 // with the branch.
-type sight struct {
+type landingState struct {
 	tip      string   // of the target
 	mended   []string // files that were put right
 	foreign  []string // files that somebody else has changed meanwhile
 	deserted bool     // the checkout is not on the target any more: nothing was touched
 }
 
-// outcome says in words whether the landing came to pass.
-func (s *sight) outcome(rec *landRecord) string {
+// describeOutcome says in words whether the landing came to pass.
+func (s *landingState) describeOutcome(rec *landRecord) string {
 	switch s.tip {
 	case rec.Old:
 		return "nothing was changed"
@@ -49,8 +49,8 @@ func (s *sight) outcome(rec *landRecord) string {
 	return fmt.Sprintf("%s is at %.12s by now", rec.Target, s.tip)
 }
 
-// words says what was done to the checkout.
-func (s *sight) words(dir string) string {
+// describeRepairs says what was done to the checkout.
+func (s *landingState) describeRepairs(dir string) string {
 	text := ""
 	if len(s.mended) > 0 {
 		text += fmt.Sprintf("; put right in %s: %s", dir, someNames(s.mended))
@@ -65,9 +65,9 @@ func (s *sight) words(dir string) string {
 func someNames(list []string) string {
 	const most = 10
 	if len(list) <= most {
-		return printable(strings.Join(list, ", "))
+		return makePrintable(strings.Join(list, ", "))
 	}
-	return printable(fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most))
+	return makePrintable(fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most))
 }
 
 // checkWay makes sure, before a landing, that the user has no changes in the files that it
@@ -102,7 +102,7 @@ func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, e
 		}
 	}
 	if len(assumed) > 0 {
-		differs, err := g.differing(ctx, dir, assumed, func(c pathChange) treeEntry { return c.old })
+		differs, err := g.differingFiles(ctx, dir, assumed, func(c pathChange) treeEntry { return c.old })
 		if err != nil {
 			return nil, err
 		}
@@ -118,12 +118,12 @@ func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, e
 	return staged, nil
 }
 
-// settle looks at the branch of a landing that is over, at the index and at the files. Where
+// settleLanding looks at the branch of a landing that is over, at the index and at the files. Where
 // index and file are exactly what one of its two commits says, or a cut-off beginning of
 // it, they are brought to what the branch says. Everything else is somebody's own and stays.
-func (g *Git) settle(ctx context.Context, root string, rec *landRecord) (sight, error) {
-	tip, err := g.Tip(ctx, root, rec.Target)
-	s := sight{tip: tip}
+func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (landingState, error) {
+	tip, err := g.BranchTip(ctx, root, rec.Target)
+	s := landingState{tip: tip}
 	if err != nil || tip == "" {
 		return s, err
 	}
@@ -150,7 +150,7 @@ func (g *Git) settle(ctx context.Context, root string, rec *landRecord) (sight, 
 	if err != nil {
 		return s, err
 	}
-	want, err := g.wanted(ctx, dir, rec, tip, changes)
+	want, err := g.wantedEntries(ctx, dir, rec, tip, changes)
 	if err != nil {
 		return s, err
 	}
@@ -173,13 +173,13 @@ func (g *Git) settle(ctx context.Context, root string, rec *landRecord) (sight, 
 	if err != nil {
 		return s, err
 	}
-	if err := unlocked(l.git); err != nil {
+	if err := checkIndexUnlocked(l.git); err != nil {
 		return s, err
 	}
-	if wrong, err = g.ours(ctx, dir, wrong, index, &s); err != nil || len(wrong) == 0 {
+	if wrong, err = g.ownChanges(ctx, dir, wrong, index, &s); err != nil || len(wrong) == 0 {
 		return s, err
 	}
-	if err := g.mend(ctx, dir, wrong, want, index); err != nil {
+	if err := g.repairCheckout(ctx, dir, wrong, want, index); err != nil {
 		return s, fmt.Errorf("put %s right in %s: %w", someNames(s.mended), dir, err)
 	}
 	return s, nil
@@ -192,11 +192,11 @@ func (g *Git) pathChanges(ctx context.Context, dir, old, new string) ([]pathChan
 		return nil, fmt.Errorf("compare %.12s with %.12s: %w", old, new, err)
 	}
 	var list []pathChange
-	fields := zeroed(out)
+	fields := splitNulTerminated(out)
 	for i := 0; i+1 < len(fields); i += 2 {
 		about := strings.Fields(strings.TrimPrefix(fields[i], ":")) // modes, objects, what happened
 		if len(about) != 5 {
-			return nil, fmt.Errorf("compare %.12s with %.12s: git says %q", old, new, printable(fields[i]))
+			return nil, fmt.Errorf("compare %.12s with %.12s: git says %q", old, new, makePrintable(fields[i]))
 		}
 		list = append(list, pathChange{name: fields[i+1], old: entryOf(about[0], about[2]), new: entryOf(about[1], about[3])})
 	}
@@ -210,8 +210,8 @@ func entryOf(mode, object string) treeEntry {
 	return treeEntry{mode: mode, object: object}
 }
 
-// wanted is what the branch says of the files of a landing.
-func (g *Git) wanted(ctx context.Context, dir string, rec *landRecord, tip string, changes []pathChange) (map[string]treeEntry, error) {
+// wantedEntries is what the branch says of the files of a landing.
+func (g *Git) wantedEntries(ctx context.Context, dir string, rec *landRecord, tip string, changes []pathChange) (map[string]treeEntry, error) {
 	want := make(map[string]treeEntry, len(changes))
 	for _, c := range changes {
 		want[c.name] = c.new
@@ -237,11 +237,11 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 	for _, c := range changes {
 		index[c.name] = indexEntry{}
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, patience: checkoutPatience})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the index of %s: %w", dir, err)
 	}
-	for _, item := range zeroed(out) {
+	for _, item := range splitNulTerminated(out) {
 		about, name, _ := strings.Cut(item, "\t")
 		fields := strings.Fields(about) // mark, mode, object, stage
 		if _, asked := index[name]; !asked || len(fields) != 4 {
@@ -252,19 +252,19 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 			assumed: fields[0] == strings.ToLower(fields[0]), skipped: strings.EqualFold(fields[0], "S"),
 		}
 	}
-	out, err = g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, patience: checkoutPatience})
+	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, patience: checkoutPatience})
 	if err != nil {
 		return nil, nil, fmt.Errorf("compare the files of %s with its index: %w", dir, err)
 	}
-	for _, name := range zeroed(out) {
+	for _, name := range splitNulTerminated(out) {
 		dirty[name] = true
 	}
 	return index, dirty, nil
 }
 
-// differing lists the files that are not what the entries say. Git compares them by an index of
+// differingFiles lists the files that are not what the entries say. Git compares them by an index of
 // its own, with the filters of the repository.
-func (g *Git) differing(ctx context.Context, dir string, changes []pathChange, entry func(pathChange) treeEntry) (map[string]bool, error) {
+func (g *Git) differingFiles(ctx context.Context, dir string, changes []pathChange, entry func(pathChange) treeEntry) (map[string]bool, error) {
 	differs := map[string]bool{}
 	var input strings.Builder
 	for _, c := range changes {
@@ -283,24 +283,24 @@ func (g *Git) differing(ctx context.Context, dir string, changes []pathChange, e
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
-	if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
 		return nil, err
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, patience: checkoutPatience})
-	for _, name := range zeroed(out) {
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, patience: checkoutPatience})
+	for _, name := range splitNulTerminated(out) {
 		differs[name] = true
 	}
 	return differs, err
 }
 
-// ours sorts files that do not agree with the branch: it returns those that are the landing's
+// ownChanges sorts files that do not agree with the branch: it returns those that are the landing's
 // own and notes the others.
-func (g *Git) ours(ctx context.Context, dir string, wrong []pathChange, index map[string]indexEntry, s *sight) ([]pathChange, error) {
-	notOld, err := g.differing(ctx, dir, wrong, func(c pathChange) treeEntry { return c.old })
+func (g *Git) ownChanges(ctx context.Context, dir string, wrong []pathChange, index map[string]indexEntry, s *landingState) ([]pathChange, error) {
+	notOld, err := g.differingFiles(ctx, dir, wrong, func(c pathChange) treeEntry { return c.old })
 	if err != nil {
 		return nil, err
 	}
-	notNew, err := g.differing(ctx, dir, wrong, func(c pathChange) treeEntry { return c.new })
+	notNew, err := g.differingFiles(ctx, dir, wrong, func(c pathChange) treeEntry { return c.new })
 	if err != nil {
 		return nil, err
 	}
@@ -330,13 +330,13 @@ func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
 	if err != nil {
 		return false
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, patience: checkoutPatience})
 	return err == nil && bytes.HasPrefix([]byte(out+"\n"), text)
 }
 
-// mend brings index and files to what is wanted. Files that are to go make room for the
+// repairCheckout brings index and files to what is wanted. Files that are to go make room for the
 // others.
-func (g *Git) mend(ctx context.Context, dir string, wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry) error {
+func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry) error {
 	var gone, entries, files strings.Builder
 	for _, c := range wrong {
 		w := want[c.name]
@@ -366,11 +366,11 @@ func (g *Git) mend(ctx context.Context, dir string, wrong []pathChange, want map
 		if step.input == "" {
 			continue
 		}
-		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, patience: checkoutPatience}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, patience: checkoutPatience}); err != nil {
 			return err
 		}
 	}
-	g.quietly(ctx, dir, "update-index", "-q", "--refresh") //nolint:errcheck // it only saves git work later
+	g.runQuietly(ctx, dir, "update-index", "-q", "--refresh") //nolint:errcheck // it only saves git work later
 	return nil
 }
 

@@ -28,7 +28,7 @@ func mergeAll(order string) {
 	var all sync.WaitGroup
 	for _, branch := range lines[2:] {
 		all.Go(func() {
-			_, err := New().Merge(context.Background(), lines[0], Merging{ID: branch, Branch: branch, Into: "main", Strategy: lines[1]})
+			_, err := New().MergeBranch(context.Background(), lines[0], Merging{ID: branch, Branch: branch, Into: "main", Strategy: lines[1]})
 			if err != nil {
 				fmt.Println("refused", branch, err)
 				return
@@ -210,7 +210,7 @@ func (s *storm) check(branches []string, checkedOut bool, before, index string) 
 		t.Errorf("the checkout is\n%s\nwant\n%s", status, want)
 	}
 	for _, name := range []string{recordName, "index.lock", "refs/heads/main.lock", "MERGE_HEAD"} {
-		if there(s.root, ".git/"+name) {
+		if pathExists(s.root, ".git/"+name) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -221,7 +221,7 @@ func (s *storm) check(branches []string, checkedOut bool, before, index string) 
 	if checkedOut { // what was merged is there as well
 		for _, branch := range branches {
 			_, no := s.refused[branch]
-			if there(s.root, "of/"+branch) == no {
+			if pathExists(s.root, "of/"+branch) == no {
 				t.Errorf("the files of %s are there: %v", branch, !no)
 			}
 		}
@@ -255,18 +255,18 @@ func TestAProcessIsKilledDuringAHook(t *testing.T) {
 			hook(t, root, name, strings.ReplaceAll(script, "{git}", filepath.Join(root, ".git")))
 			s := &storm{t: t, root: root, strategy: Auto, refused: map[string]string{}}
 			process, heard := s.process([]string{"x"})
-			await(t, "the hook runs", func() bool { return there(root, ".git/begun") })
+			await(t, "the hook runs", func() bool { return pathExists(root, ".git/begun") })
 			if err := process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			heard()
-			if !heldByAnother(t, root) || !there(root, ".git/"+recordName) {
+			if !heldByAnother(t, root) || !pathExists(root, ".git/"+recordName) {
 				t.Error("git goes on and nobody knows")
 			}
 			_, heard = s.process([]string{"x", "y"})
 			write(t, root, ".git/go", "")
 			heard()
-			if len(s.landed) != 2 || out(t, root, "status", "--porcelain") != "" || there(root, ".git/"+recordName) {
+			if len(s.landed) != 2 || out(t, root, "status", "--porcelain") != "" || pathExists(root, ".git/"+recordName) {
 				t.Errorf("landed %q, refused %q, status %q", s.landed, s.refused, out(t, root, "status", "--porcelain"))
 			}
 		})
@@ -288,7 +288,7 @@ func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
 	do(t, root, "config", "filter.slow.smudge", strings.ReplaceAll("cat; test -e {git}/go || { echo $PPID >{git}/pid; mv {git}/pid {git}/begun; while ! test -e {git}/go; do sleep 0.02; done; }", "{git}", filepath.Join(root, ".git")))
 	s := &storm{t: t, root: root, strategy: Auto, refused: map[string]string{}}
 	process, heard := s.process([]string{"x"})
-	await(t, "git writes files", func() bool { return there(root, ".git/begun") })
+	await(t, "git writes files", func() bool { return pathExists(root, ".git/begun") })
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, root, ".git/begun")))
 	if err != nil {
 		t.Fatal(err)
@@ -299,15 +299,15 @@ func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
 		}
 	}
 	heard()
-	if !there(root, ".git/index.lock") || !there(root, ".git/"+recordName) {
+	if !pathExists(root, ".git/index.lock") || !pathExists(root, ".git/"+recordName) {
 		t.Error("the lock file or the record is not there")
 	}
 	write(t, root, ".git/go", "")
-	did, err := New().Recover(context.Background(), root)
+	did, err := New().RecoverLanding(context.Background(), root)
 	if err != nil || !strings.Contains(did, "nothing was changed; put right in") {
 		t.Errorf("%q, %v", did, err)
 	}
-	if status := out(t, root, "status", "--porcelain"); status != " M mine" || there(root, ".git/index.lock") {
+	if status := out(t, root, "status", "--porcelain"); status != " M mine" || pathExists(root, ".git/index.lock") {
 		t.Errorf("the checkout is %q", status)
 	}
 	if _, err := merge(root, "x", "main", Auto, ""); err != nil || read(t, root, "f") != "new\n" {

@@ -89,7 +89,7 @@ func TestRecover(t *testing.T) {
 			root, rec := brokenOff(t)
 			tc.arrange(t, root)
 			tip := out(t, root, "rev-parse", "main")
-			did, err := New().Recover(context.Background(), root)
+			did, err := New().RecoverLanding(context.Background(), root)
 			if err != nil || !strings.Contains(did, tc.did) {
 				t.Errorf("it did %q, %v, want %q", did, err, tc.did)
 			}
@@ -99,10 +99,10 @@ func TestRecover(t *testing.T) {
 			if status := out(t, root, "status", "--porcelain"); status != tc.status {
 				t.Errorf("the checkout is %q, want %q", status, tc.status)
 			}
-			if there(root, ".git/"+recordName) {
+			if pathExists(root, ".git/"+recordName) {
 				t.Error("the record is still there")
 			}
-			if did, err := New().Recover(context.Background(), root); did != "" || err != nil {
+			if did, err := New().RecoverLanding(context.Background(), root); did != "" || err != nil {
 				t.Errorf("again: %q, %v", did, err)
 			}
 		})
@@ -120,8 +120,8 @@ func TestRecoverWithoutTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, root, ".git/"+recordName, string(text))
-	did, err := New().Recover(context.Background(), root)
-	if err != nil || !strings.Contains(did, "is gone: look at what is left with git -C "+root+" status") || there(root, ".git/"+recordName) {
+	did, err := New().RecoverLanding(context.Background(), root)
+	if err != nil || !strings.Contains(did, "is gone: look at what is left with git -C "+root+" status") || pathExists(root, ".git/"+recordName) {
 		t.Errorf("%q, %v", did, err)
 	}
 	if _, err := merge(root, "x", "main", Auto, ""); err != nil {
@@ -306,7 +306,7 @@ func TestMergeWaitsForALock(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(filepath.Join(root, ".git/index.lock")) })
 	g := New()
 	g.lockPatience = time.Minute
-	if _, err := g.Merge(context.Background(), root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+	if _, err := g.MergeBranch(context.Background(), root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
 		t.Error(err)
 	}
 }

@@ -68,9 +68,9 @@ func (g *Git) commonDir(ctx context.Context, root string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// real is path with the links in the folder above it resolved, so that two names of one
+// resolveParentLinks is path with the links in the folder above it resolved, so that two names of one
 // place compare as equal even if nothing is there yet.
-func real(path string) string {
+func resolveParentLinks(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
 		return filepath.Clean(path)

@@ -57,7 +57,7 @@ func lockedBy(dir, stderr string) error {
 }
 
 func lockAt(path string) error {
-	e := &LockError{Path: printable(path)}
+	e := &LockError{Path: makePrintable(path)}
 	if info, err := os.Lstat(path); err == nil {
 		e.Since = info.ModTime()
 	}
@@ -103,8 +103,8 @@ func openSomewhere(path string) bool {
 	return false
 }
 
-// unlocked says whether the index of a worktree is free to be changed.
-func unlocked(gitDir string) error {
+// checkIndexUnlocked says whether the index of a worktree is free to be changed.
+func checkIndexUnlocked(gitDir string) error {
 	path := filepath.Join(gitDir, "index.lock")
 	if _, err := os.Lstat(path); err == nil {
 		return lockAt(path)

@@ -47,12 +47,12 @@ func (e *ConflictError) Error() string {
 		e.Branch, e.Into, e.Branch, e.Into, strings.Join(e.Files, ", "))
 }
 
-// Merge brings a branch into another one and returns the commit by which it came there. The commit
+// MergeBranch brings a branch into another one and returns the commit by which it came there. The commit
 // is built without a checkout; then Land moves the target. If the target moves meanwhile,
 // the commit is built again upon the new one, now under the lock of landings, so that a slow
 // merge is not overtaken for ever. If the merge cannot be done, nothing has changed. A
 // branch that is in the target already is no error.
-func (g *Git) Merge(ctx context.Context, root string, asked Merging) (string, error) {
+func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (string, error) {
 	m := merging{Merging: asked, root: root}
 	began := time.Now()
 	moved := false
@@ -80,10 +80,10 @@ func (g *Git) Merge(ctx context.Context, root string, asked Merging) (string, er
 // mergeOnce builds the commit and lands it, all of it under the lock of landings if the target
 // has moved before.
 func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, error) {
-	land := func(l Landing) error { return g.Land(ctx, m.root, l) }
+	land := func(l Landing) error { return g.LandCommit(ctx, m.root, l) }
 	if moved {
 		if m.Strategy != FastForward { // nobody waits for hooks
-			if err := g.word(ctx, m); err != nil {
+			if err := g.finishMessage(ctx, m); err != nil {
 				return "", err
 			}
 		}
@@ -95,26 +95,26 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 		if _, err := g.recoverLanding(ctx, m.root, held); err != nil {
 			return "", err
 		}
-		land = func(l Landing) error { return g.land(ctx, m.root, held, l) }
+		land = func(l Landing) error { return g.landLocked(ctx, m.root, held, l) }
 	}
-	if err := g.prepare(ctx, m); err != nil {
+	if err := g.prepareMerge(ctx, m); err != nil {
 		return "", err
 	}
-	if merged, err := g.contains(ctx, m.root, m.old, m.tip); err != nil {
+	if merged, err := g.historyContains(ctx, m.root, m.old, m.tip); err != nil {
 		return "", err
 	} else if merged {
 		return g.landedBy(ctx, m.root, m.tip, m.old)
 	}
-	commit, err := g.build(ctx, m)
+	commit, err := g.buildMergeCommit(ctx, m)
 	if err != nil {
 		return "", err
 	}
 	return commit, land(Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
 }
 
-// prepare finds the commits of the branch and of its target. The branch's stays the one
+// prepareMerge finds the commits of the branch and of its target. The branch's stays the one
 // that was found first.
-func (g *Git) prepare(ctx context.Context, m *merging) error {
+func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 	if err := checkBranches(m.Branch, m.Into); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (g *Git) prepare(ctx context.Context, m *merging) error {
 	if m.Message == "" {
 		m.Message = "Merge branch '" + m.Branch + "' into " + m.Into
 	}
-	tips, err := g.tips(ctx, m.root, heads+m.Branch, origins+m.Branch, heads+m.Into)
+	tips, err := g.refTips(ctx, m.root, heads+m.Branch, origins+m.Branch, heads+m.Into)
 	if err != nil {
 		return err
 	}
@@ -145,10 +145,10 @@ func (g *Git) prepare(ctx context.Context, m *merging) error {
 	return nil
 }
 
-// build makes the commit that the target is to move to. Only objects are written.
-func (g *Git) build(ctx context.Context, m *merging) (commit string, err error) {
+// buildMergeCommit makes the commit that the target is to move to. Only objects are written.
+func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, err error) {
 	if m.Strategy != MergeCommit {
-		ok, err := g.contains(ctx, m.root, m.tip, m.old)
+		ok, err := g.historyContains(ctx, m.root, m.tip, m.old)
 		switch {
 		case err != nil:
 			return "", err
@@ -162,14 +162,14 @@ func (g *Git) build(ctx context.Context, m *merging) (commit string, err error) 
 	if err != nil {
 		return "", err
 	}
-	if err := g.word(ctx, m); err != nil {
+	if err := g.finishMessage(ctx, m); err != nil {
 		return "", err
 	}
 	args := []string{"commit-tree", "-F", "-", "-p", m.old, "-p", m.tip}
 	if m.sign {
 		args = append(args, "-S")
 	}
-	commit, err = g.call(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", patience: networkPatience})
+	commit, err = g.runCall(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", patience: networkPatience})
 	if err != nil {
 		help := ""
 		if m.sign {
@@ -182,7 +182,7 @@ func (g *Git) build(ctx context.Context, m *merging) (commit string, err error) 
 
 // mergeTrees makes the tree of the merge commit.
 func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err error) {
-	out, err := g.call(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, patience: checkoutPatience})
 	if err == nil {
 		return strings.TrimRight(out, "\x00\n"), nil
 	}
@@ -191,9 +191,9 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 	case errors.As(err, &exit) && exit.withheld != "":
 		return "", fmt.Errorf("merge %s into %s, nothing was changed: %s", m.Branch, m.Into, exit.withheld)
 	case errors.As(err, &exit) && exit.code == 1:
-		files := zeroed(exit.stdout) // the tree, then files
+		files := splitNulTerminated(exit.stdout) // the tree, then files
 		for i := range files {
-			files[i] = printable(files[i])
+			files[i] = makePrintable(files[i])
 		}
 		return "", &ConflictError{Branch: m.Branch, Into: m.Into, Files: files[min(1, len(files)):]}
 	case errors.As(err, &exit) && exit.code == 129:
@@ -202,13 +202,13 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 	return "", fmt.Errorf("merge %s into %s: %w", m.Branch, m.Into, err)
 }
 
-// word finishes the message of the merge commit, once: the repository's hooks that judge or
+// finishMessage finishes the message of the merge commit, once: the repository's hooks that judge or
 // change messages see it. It also finds out who makes the commit and whether it is signed.
-func (g *Git) word(ctx context.Context, m *merging) error {
+func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	if m.worded {
 		return nil
 	}
-	m.env = g.identity(ctx, m.root)
+	m.env = g.identityEnv(ctx, m.root)
 	sign, err := g.run(ctx, m.root, "config", "--type=bool", "commit.gpgSign")
 	m.sign = err == nil && sign == "true"
 	file, err := os.CreateTemp("", "orange-message")
@@ -221,7 +221,7 @@ func (g *Git) word(ctx context.Context, m *merging) error {
 		return err
 	}
 	for _, args := range [...][]string{{"prepare-commit-msg", "--", file.Name(), "merge"}, {"commit-msg", "--", file.Name()}} {
-		_, err := g.call(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, patience: checkoutPatience})
+		_, err := g.runCall(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, patience: checkoutPatience})
 		if err != nil {
 			return fmt.Errorf("merge %s into %s, nothing was changed: the hook %s refuses: %w", m.Branch, m.Into, args[0], err)
 		}
@@ -234,8 +234,8 @@ func (g *Git) word(ctx context.Context, m *merging) error {
 	return err
 }
 
-// overwritten lists the files that git names, indented, when it refuses to overwrite them.
-func overwritten(stderr string) []string {
+// overwrittenFiles lists the files that git names, indented, when it refuses to overwrite them.
+func overwrittenFiles(stderr string) []string {
 	var files []string
 	for line := range strings.Lines(stderr) {
 		if name, ok := strings.CutPrefix(line, "\t"); ok {

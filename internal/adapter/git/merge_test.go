@@ -25,7 +25,7 @@ func forMerge(t *testing.T) (root, dir string) {
 func merge(root, branch, into, strategy, message string) (string, error) {
 	g := New()
 	g.lockPatience = 0
-	return g.Merge(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
+	return g.MergeBranch(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
 }
 
 func TestMerge(t *testing.T) {
@@ -174,7 +174,7 @@ func TestMergeRunsTheHooksOfACheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"prepare-commit-msg", "commit-msg", "post-merge"} {
-		if !there(root, ".git/ran-"+name) {
+		if !pathExists(root, ".git/ran-"+name) {
 			t.Errorf("%s did not run", name)
 		}
 	}
@@ -243,7 +243,7 @@ func TestLandComparesBeforeItMoves(t *testing.T) {
 	commit(t, root)
 	moved := out(t, root, "rev-parse", "main")
 	for range 2 {
-		if err := New().Land(context.Background(), root, l); !errors.Is(err, ErrMoved) {
+		if err := New().LandCommit(context.Background(), root, l); !errors.Is(err, ErrMoved) {
 			t.Errorf("got %v", err)
 		}
 		if now := out(t, root, "rev-parse", "main"); now != moved {
@@ -259,10 +259,10 @@ func TestOnlyTheCommitThatWasConfirmedIsMerged(t *testing.T) {
 	confirmed := out(t, dir, "rev-parse", "x")
 	commitFile(t, dir, "later", "x")
 	m := Merging{ID: "m", Branch: "x", Tip: confirmed, Into: "main", Strategy: Auto}
-	_, err := New().Merge(t.Context(), root, m)
+	_, err := New().MergeBranch(t.Context(), root, m)
 	wantError(t, err, "was confirmed: look at it again, and ask for the merge again")
 	m.Tip = out(t, dir, "rev-parse", "x")
-	if _, err := New().Merge(t.Context(), root, m); err != nil {
+	if _, err := New().MergeBranch(t.Context(), root, m); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,8 +14,8 @@ type place struct {
 	missing string   // says which branch is missing, "" if none is
 }
 
-func (g *Git) place(ctx context.Context, root, branch, defaultBranch string) (place, error) {
-	tips, err := g.tips(ctx, root, heads+branch, origins+branch, heads+defaultBranch, origins+defaultBranch)
+func (g *Git) locateBranch(ctx context.Context, root, branch, defaultBranch string) (place, error) {
+	tips, err := g.refTips(ctx, root, heads+branch, origins+branch, heads+defaultBranch, origins+defaultBranch)
 	if err != nil {
 		return place{}, err
 	}
@@ -40,7 +40,7 @@ func (g *Git) place(ctx context.Context, root, branch, defaultBranch string) (pl
 // ForkPoint is the commit at which a branch left the default branch, and the one it is at.
 // Both are "" if one of the branches is missing or they have nothing in common.
 func (g *Git) ForkPoint(ctx context.Context, root, branch, defaultBranch string) (base, tip string, err error) {
-	p, err := g.place(ctx, root, branch, defaultBranch)
+	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
 		return "", "", err
 	}
@@ -55,10 +55,10 @@ func (g *Git) ForkPoint(ctx context.Context, root, branch, defaultBranch string)
 	return base, p.tip, nil
 }
 
-// Merged says whether all of a branch is in the default branch, here or at origin, and
+// IsMerged says whether all of a branch is in the default branch, here or at origin, and
 // how that is known. A branch that is here counts before one that is at origin only.
-func (g *Git) Merged(ctx context.Context, root, branch, defaultBranch string) (holds bool, detail string, err error) {
-	p, err := g.place(ctx, root, branch, defaultBranch)
+func (g *Git) IsMerged(ctx context.Context, root, branch, defaultBranch string) (holds bool, detail string, err error) {
+	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
 		return false, p.missing, err
 	}
@@ -75,9 +75,9 @@ func (g *Git) Merged(ctx context.Context, root, branch, defaultBranch string) (h
 	return false, name + " is not in " + defaultBranch + ": merge it first", nil
 }
 
-// Commits counts the commits of a branch that are not in the default branch.
-func (g *Git) Commits(ctx context.Context, root, branch, defaultBranch string) (n int, detail string, err error) {
-	p, err := g.place(ctx, root, branch, defaultBranch)
+// CountCommits counts the commits of a branch that are not in the default branch.
+func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch string) (n int, detail string, err error) {
+	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
 		return 0, p.missing, err
 	}
@@ -105,16 +105,16 @@ func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {
 	return err == nil
 }
 
-// Tip is the commit that a branch is at, "" if there is no such branch.
-func (g *Git) Tip(ctx context.Context, root, branch string) (string, error) {
+// BranchTip is the commit that a branch is at, "" if there is no such branch.
+func (g *Git) BranchTip(ctx context.Context, root, branch string) (string, error) {
 	ref := heads + branch
-	tips, err := g.tips(ctx, root, ref)
+	tips, err := g.refTips(ctx, root, ref)
 	return tips[ref], err
 }
 
-// Within says whether a commit is another one or comes before it. Commits that are not
+// IsAncestor says whether a commit is another one or comes before it. Commits that are not
 // here do not.
-func (g *Git) Within(ctx context.Context, root, commit, in string) bool {
+func (g *Git) IsAncestor(ctx context.Context, root, commit, in string) bool {
 	if !isHash(commit) || !isHash(in) {
 		return false
 	}
@@ -125,10 +125,10 @@ func (g *Git) Within(ctx context.Context, root, commit, in string) bool {
 	return err == nil
 }
 
-// Obtain makes sure that a commit of a branch of origin is here: where it is not the branch
+// EnsureCommit makes sure that a commit of a branch of origin is here: where it is not the branch
 // is fetched, or, if origin has none any more, the commit itself, which forges keep with a
 // pull request. Branches that are here stay where they are.
-func (g *Git) Obtain(ctx context.Context, root, branch, commit string) error {
+func (g *Git) EnsureCommit(ctx context.Context, root, branch, commit string) error {
 	if !isHash(commit) {
 		return fmt.Errorf("%.80q is no commit: give its whole name", commit)
 	}
@@ -136,14 +136,14 @@ func (g *Git) Obtain(ctx context.Context, root, branch, commit string) error {
 		return err
 	}
 	for _, what := range [...]string{heads + branch, commit} {
-		have, err := g.resolve(ctx, root, commit)
+		have, err := g.resolveRevision(ctx, root, commit)
 		if err != nil || have != "" {
 			return err
 		}
 		if err := g.checkRemote(ctx, root, "origin"); err != nil {
 			return err
 		}
-		if _, err = g.network(ctx, root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin", what); err != nil && what == commit {
+		if _, err = g.runNetwork(ctx, root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin", what); err != nil && what == commit {
 			return fmt.Errorf("fetch %.12s from origin: %w: check the network and your access", commit, err)
 		}
 	}

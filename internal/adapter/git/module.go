@@ -34,9 +34,9 @@ func keptModules(common string) string { return filepath.Join(orangeDir(common),
 
 func orangeDir(common string) string { return filepath.Join(common, "orange") }
 
-// modules lists the repositories of submodules below an administrative folder, those
+// listModules lists the repositories of submodules below an administrative folder, those
 // included that are not checked out. The worktree is at top; it may be gone.
-func (g *Git) modules(ctx context.Context, outer, top, prefix string) ([]module, error) {
+func (g *Git) listModules(ctx context.Context, outer, top, prefix string) ([]module, error) {
 	folder := filepath.Join(outer, "modules")
 	var list []module
 	err := filepath.WalkDir(folder, func(at string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func (g *Git) modules(ctx context.Context, outer, top, prefix string) ([]module,
 			return fs.SkipAll
 		case err != nil:
 			return err
-		case !d.IsDir() || at == folder || !there(at, "HEAD") || !there(at, "objects"):
+		case !d.IsDir() || at == folder || !pathExists(at, "HEAD") || !pathExists(at, "objects"):
 			return nil
 		}
 		here := g.placeOf(ctx, at, filepath.Join(top, prefix))
@@ -53,7 +53,7 @@ func (g *Git) modules(ctx context.Context, outer, top, prefix string) ([]module,
 			here, _ = filepath.Rel(folder, at) // by default the name is the path
 		}
 		m := module{git: at, path: filepath.Join(prefix, here), outer: outer, here: here}
-		inner, err := g.modules(ctx, at, top, m.path)
+		inner, err := g.listModules(ctx, at, top, m.path)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (g *Git) placeOf(ctx context.Context, gitDir, top string) string {
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(gitDir, at)
 	}
-	rel, err := filepath.Rel(real(top), at)
+	rel, err := filepath.Rel(resolveParentLinks(top), at)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return ""
 	}
@@ -86,20 +86,20 @@ func (g *Git) placeOf(ctx context.Context, gitDir, top string) string {
 // inModule runs a command for a repository whose working tree may be gone.
 func (g *Git) inModule(ctx context.Context, gitDir, input string, args ...string) (string, error) {
 	env := append([]string{"GIT_DIR=" + gitDir, "GIT_WORK_TREE=" + gitDir}, literal[:]...)
-	return g.call(ctx, call{dir: gitDir, config: quiet[:], args: args, env: env, input: input, patience: checkoutPatience})
+	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: env, input: input, patience: checkoutPatience})
 }
 
 // keepModules keeps the commits that only the submodules of a worktree have, where the
 // removal of the worktree cannot reach them, and says which these are. With dry it only
 // says so.
 func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry bool) ([]Submodule, error) {
-	modules, err := g.modules(ctx, l.git, top, "")
+	modules, err := g.listModules(ctx, l.git, top, "")
 	if err != nil || len(modules) == 0 {
 		return nil, err
 	}
 	store := keptModules(l.common)
 	kept := map[string]string{}
-	if there(store, "HEAD") {
+	if pathExists(store, "HEAD") {
 		out, err := g.inModule(ctx, store, "", "for-each-ref", "--format=%(refname) %(objectname)", salvageRefs)
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry b
 			err = g.fetchModule(ctx, m, store, missing)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("submodule %s: %w", printable(m.path), err)
+			return nil, fmt.Errorf("submodule %s: %w", makePrintable(m.path), err)
 		}
 	}
 	return list, nil
@@ -138,7 +138,7 @@ func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry b
 // moveModules keeps the repositories of submodules as they are, by moving them out of the
 // worktree's administrative folder.
 func (g *Git) moveModules(ctx context.Context, l layout, top, name string) ([]Submodule, error) {
-	modules, err := g.modules(ctx, l.git, top, "")
+	modules, err := g.listModules(ctx, l.git, top, "")
 	if err != nil {
 		return nil, err
 	}
@@ -175,14 +175,14 @@ func (g *Git) fetchModule(ctx context.Context, m module, store string, refspecs 
 		"--upload-pack=env GIT_WORK_TREE=. git upload-pack", m.git} // its working tree may be gone
 	settings := append(slices.Clone(quiet[:]), "protocol.version=2", "protocol.file.allow=always", "maintenance.auto=false", "gc.auto=0",
 		"fetch.fsckObjects=false", "transfer.fsckObjects=false")
-	_, err := g.call(ctx, call{dir: store, config: settings, args: append(args, refspecs...),
+	_, err := g.runCall(ctx, call{dir: store, config: settings, args: append(args, refspecs...),
 		env: []string{"GIT_DIR=" + store, "GIT_ALLOW_PROTOCOL=file"}, patience: checkoutPatience})
 	return err
 }
 
 // makeStore makes the repository that keeps the commits of submodules, in one step.
 func (g *Git) makeStore(ctx context.Context, m module, store string) error {
-	if there(store, "HEAD") {
+	if pathExists(store, "HEAD") {
 		return nil
 	}
 	format, err := g.inModule(ctx, m.git, "", "rev-parse", "--show-object-format")
@@ -200,10 +200,10 @@ func (g *Git) makeStore(ctx context.Context, m module, store string) error {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return err
 	}
-	if _, err := g.quietly(ctx, temp, "init", "--quiet", "--bare", "--template=", "--object-format="+format, temp); err != nil {
+	if _, err := g.runQuietly(ctx, temp, "init", "--quiet", "--bare", "--template=", "--object-format="+format, temp); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, store); err != nil && !there(store, "HEAD") {
+	if err := os.Rename(temp, store); err != nil && !pathExists(store, "HEAD") {
 		return err
 	} // somebody else may have made it meanwhile
 	return nil
@@ -229,7 +229,7 @@ func (g *Git) onlyIn(ctx context.Context, m module, kept []string) ([]string, er
 	}
 	log := readLog(m.git, "HEAD")
 	elsewhere = slices.Concat(elsewhere, kept, broughtHere(log))
-	lost, err := g.beyond(ctx, m, tips, elsewhere)
+	lost, err := g.commitsBeyond(ctx, m, tips, elsewhere)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (g *Git) onlyIn(ctx context.Context, m module, kept []string) ([]string, er
 	for i, entry := range log {
 		once[i] = entry.commit
 	}
-	more, err := g.beyond(ctx, m, once, append(elsewhere, tips...))
+	more, err := g.commitsBeyond(ctx, m, once, append(elsewhere, tips...))
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (g *Git) onlyIn(ctx context.Context, m module, kept []string) ([]string, er
 		}
 	}
 	tips = slices.DeleteFunc(tips, func(tip string) bool { return !lost[tip] })
-	return g.independent(ctx, m, tips)
+	return g.independentCommits(ctx, m, tips)
 }
 
 func (g *Git) refsOf(ctx context.Context, m module, under ...string) ([]string, error) {
@@ -261,9 +261,9 @@ func (g *Git) refsOf(ctx context.Context, m module, under ...string) ([]string, 
 	return strings.Fields(out), err
 }
 
-// beyond lists the commits that tips lead to and others do not. Those of the others that
+// commitsBeyond lists the commits that tips lead to and others do not. Those of the others that
 // the module does not have do not matter.
-func (g *Git) beyond(ctx context.Context, m module, tips, others []string) (map[string]bool, error) {
+func (g *Git) commitsBeyond(ctx context.Context, m module, tips, others []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	if len(tips) == 0 {
 		return found, nil
@@ -279,8 +279,8 @@ func (g *Git) beyond(ctx context.Context, m module, tips, others []string) (map[
 	return found, err
 }
 
-// independent leaves out those of the commits that others of them lead to.
-func (g *Git) independent(ctx context.Context, m module, commits []string) ([]string, error) {
+// independentCommits leaves out those of the commits that others of them lead to.
+func (g *Git) independentCommits(ctx context.Context, m module, commits []string) ([]string, error) {
 	if len(commits) < 2 {
 		return commits, nil
 	}

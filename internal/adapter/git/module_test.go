@@ -12,7 +12,7 @@ import (
 // what was kept of a salvage: by the ref alone, and by what the list says about it.
 func bringBack(t *testing.T, root, ref string) (clone string, s Salvage) {
 	t.Helper()
-	list, err := New().Salvages(context.Background(), root)
+	list, err := New().ListSalvages(context.Background(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func discard(t *testing.T, root, dir string) {
 	t.Helper()
 	do(t, root, "worktree", "remove", "--force", dir)
 	do(t, root, "-c", "gc.pruneExpire=now", "-c", "gc.reflogExpire=now", "gc", "-q", "--prune=now")
-	if there(root, ".git/worktrees/w/modules") {
+	if pathExists(root, ".git/worktrees/w/modules") {
 		t.Fatal("the submodules' repositories are still there")
 	}
 }
@@ -102,17 +102,17 @@ func TestCommitsInASubmoduleOutliveTheWorktree(t *testing.T) {
 			do(t, dir, "switch", "-q", "-c", "task")
 			tc.arrange(t, dir, lib)
 			ctx := context.Background()
-			ref, err := New().Salvage(ctx, dir, "task1")
+			ref, err := New().SalvageWork(ctx, dir, "task1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := New().Salvage(ctx, dir, "task1"); again != ref || err != nil {
+			if again, err := New().SalvageWork(ctx, dir, "task1"); again != ref || err != nil {
 				t.Errorf("again: %q, %v, want %s", again, err, ref)
 			}
-			if err := New().Clean(ctx, dir, "task1"); err != nil {
+			if err := New().CleanWorktree(ctx, dir, "task1"); err != nil {
 				t.Fatal(err)
 			}
-			if other, err := New().Salvage(ctx, dir, "task2"); other != "" || err != nil {
+			if other, err := New().SalvageWork(ctx, dir, "task2"); other != "" || err != nil {
 				t.Errorf("it was kept for another task, too: %s, %v", other, err)
 			}
 			discard(t, root, dir)
@@ -147,16 +147,16 @@ func TestCommitsInASubmoduleAreListedOnce(t *testing.T) {
 	commitFile(t, lib, "s", "committed")
 	do(t, dir, "commit", "-q", "-a", "-m", "lib")
 	write(t, dir, "f", "not committed")
-	ref, err := New().Salvage(ctx, dir, "task1")
+	ref, err := New().SalvageWork(ctx, dir, "task1")
 	if err != nil || ref == "" {
 		t.Fatalf("%q, %v", ref, err)
 	}
-	if err := New().Clean(ctx, dir, "task1"); err != nil {
+	if err := New().CleanWorktree(ctx, dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
 	do(t, dir, "submodule", "--quiet", "deinit", "-f", "lib")
 	do(t, dir, "switch", "-q", "--detach", "main")
-	if again, err := New().Salvage(ctx, dir, "task1"); again != ref || err != nil {
+	if again, err := New().SalvageWork(ctx, dir, "task1"); again != ref || err != nil {
 		t.Errorf("again: %q, %v, want %s", again, err, ref)
 	}
 }
@@ -199,20 +199,20 @@ func TestSubmodulesThatWereOnlyCheckedOutAreNotKept(t *testing.T) {
 			if ref := salvageAndClean(t, dir, "task1"); ref != "" {
 				t.Errorf("kept: %s", out(t, dir, "log", "-1", "--format=%B", ref))
 			}
-			if there(root, ".git/orange") {
+			if pathExists(root, ".git/orange") {
 				t.Error("a repository was made for nothing")
 			}
 			lib := filepath.Join(dir, "lib")
 			commitFile(t, lib, "s", "committed")
-			ref, err := New().Salvage(context.Background(), dir, "task1")
+			ref, err := New().SalvageWork(context.Background(), dir, "task1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := New().Salvages(context.Background(), root)
+			list, err := New().ListSalvages(context.Background(), root)
 			if err != nil || len(list) != 1 || list[0].Ref != ref || len(list[0].Submodules) != 1 {
 				t.Fatalf("got %+v, %v", list, err)
 			}
-			if there(root, ".git/shallow") {
+			if pathExists(root, ".git/shallow") {
 				t.Error("the repository of the project is shallow now")
 			}
 			if got := out(t, list[0].Submodules[0].Repository, "show", list[0].Submodules[0].Ref+":s"); got != "committed" {
@@ -234,14 +234,14 @@ func TestCommitsInANestedSubmoduleAreKept(t *testing.T) {
 	dir := worktreeOf(t, root)
 	do(t, dir, "submodule", "--quiet", "update", "--init", "--recursive")
 	commitFile(t, filepath.Join(dir, "lib/deep/in ner"), "s", "committed")
-	ref, err := New().Salvage(context.Background(), dir, "task1")
+	ref, err := New().SalvageWork(context.Background(), dir, "task1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Clean(context.Background(), dir, "task1"); err != nil {
+	if err := New().CleanWorktree(context.Background(), dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := New().RemoveWorktree(context.Background(), dir); err != nil || there(root, ".git/worktrees/w") {
+	if err := New().RemoveWorktree(context.Background(), dir); err != nil || pathExists(root, ".git/worktrees/w") {
 		t.Fatalf("it was not removed: %v", err)
 	}
 	_, s := bringBack(t, root, ref)
@@ -314,8 +314,8 @@ func TestForgetKeepsWhatIsLeft(t *testing.T) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-			ref, err := New().Forget(context.Background(), root, dir, "task1")
-			if err != nil || ref == "" || there(root, ".git/worktrees/w") {
+			ref, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
+			if err != nil || ref == "" || pathExists(root, ".git/worktrees/w") {
 				t.Fatalf("got %q, %v", ref, err)
 			}
 			for file, want := range tc.want {
@@ -348,7 +348,7 @@ func TestAWorktreeWithASubmoduleIsRemovedWhenAllIsKept(t *testing.T) {
 	do(t, lib, "branch", "fix")
 	do(t, lib, "checkout", "-q", before)
 	wantError(t, New().RemoveWorktree(ctx, dir), "lib")
-	if _, err := New().Salvage(ctx, dir, "task1"); err != nil {
+	if _, err := New().SalvageWork(ctx, dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, lib, "later", "l")
@@ -357,7 +357,7 @@ func TestAWorktreeWithASubmoduleIsRemovedWhenAllIsKept(t *testing.T) {
 		t.Error("it was removed")
 	}
 	salvageAndClean(t, dir, "task1")
-	if err := New().RemoveWorktree(ctx, dir); err != nil || there(dir, "") || there(root, ".git/worktrees/w") {
+	if err := New().RemoveWorktree(ctx, dir); err != nil || pathExists(dir, "") || pathExists(root, ".git/worktrees/w") {
 		t.Errorf("it was not removed: %v", err)
 	}
 }
@@ -376,11 +376,11 @@ func TestForgetMovesADamagedSubmodule(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	ref, err := New().Forget(context.Background(), root, dir, "task1")
-	if err != nil || there(root, ".git/worktrees/w") {
+	ref, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
+	if err != nil || pathExists(root, ".git/worktrees/w") {
 		t.Fatalf("got %q, %v", ref, err)
 	}
-	list, err := New().Salvages(context.Background(), root)
+	list, err := New().ListSalvages(context.Background(), root)
 	if err != nil || len(list) != 1 || list[0].Ref != ref || len(list[0].Submodules) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Moved makes sure that the repository at root is the one that was at old, and repairs the
+// RepairMoved makes sure that the repository at root is the one that was at old, and repairs the
 // worktrees at places so that the repository and they find each other again. It changes
 // nothing in another repository.
-func (g *Git) Moved(ctx context.Context, old, root string, places []string) error {
+func (g *Git) RepairMoved(ctx context.Context, old, root string, places []string) error {
 	same, err := g.sameRepository(ctx, old, root, places)
 	if err != nil {
 		return err
@@ -37,19 +37,19 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 	if samePlace(old, root) {
 		return true, nil
 	}
-	began, err := g.beginnings(ctx, root)
+	began, err := g.rootCommits(ctx, root)
 	if err != nil {
 		return false, err
 	}
 	if _, err := os.Stat(old); err == nil {
-		before, err := g.beginnings(ctx, old)
+		before, err := g.rootCommits(ctx, old)
 		return err == nil && shareLine(began, before), nil
 	}
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return false, err
 	}
-	list, err := registrations(common)
+	list, err := listRegistrations(common)
 	if err != nil {
 		return false, err
 	}
@@ -60,7 +60,7 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 		}
 		there++
 		for _, r := range list {
-			if r.path != "" && real(place) == r.path {
+			if r.path != "" && resolveParentLinks(place) == r.path {
 				return true, nil
 			}
 		}
@@ -68,8 +68,8 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 	return there == 0, nil // nothing of it is here that could be damaged
 }
 
-// beginnings are the commits without a parent.
-func (g *Git) beginnings(ctx context.Context, root string) (string, error) {
+// rootCommits are the commits without a parent.
+func (g *Git) rootCommits(ctx context.Context, root string) (string, error) {
 	out, err := g.run(ctx, root, "rev-list", "--max-parents=0", anyRef)
 	if err != nil {
 		return "", fmt.Errorf("look for the first commit of %s: %w", root, err)

@@ -35,9 +35,9 @@ func TestARepositoryInsideIsNamedAndStays(t *testing.T) {
 			t.Parallel()
 			dir := worktreeOf(t, repository(t))
 			arrange(t, dir)
-			_, err := New().Salvage(context.Background(), dir, "task1")
+			_, err := New().SalvageWork(context.Background(), dir, "task1")
 			wantError(t, err, "inner/repo in "+dir+" is a git repository of its own")
-			wantError(t, New().Clean(context.Background(), dir, "task1"), "inner/repo")
+			wantError(t, New().CleanWorktree(context.Background(), dir, "task1"), "inner/repo")
 			if read(t, dir, "inner/repo/work") != "w" {
 				t.Error("its work is gone")
 			}
@@ -68,7 +68,7 @@ func TestSalvageKeepsTheWorkInASubmodule(t *testing.T) {
 	commitFile(t, lib, "s", "committed")
 	write(t, lib, "s", "changed")
 	write(t, lib, "new", "n")
-	ref, err := New().Salvage(context.Background(), dir, "task1")
+	ref, err := New().SalvageWork(context.Background(), dir, "task1")
 	if err != nil || ref == "" {
 		t.Fatalf("got %q, %v", ref, err)
 	}
@@ -78,13 +78,13 @@ func TestSalvageKeepsTheWorkInASubmodule(t *testing.T) {
 	if text := out(t, dir, "log", "-1", "--format=%B", ref); !strings.Contains(text, `Submodule "lib": refs/orange/salvage/task1/`) {
 		t.Errorf("the message does not say so: %s", text)
 	}
-	if err := New().Clean(context.Background(), dir, "task1"); err != nil {
+	if err := New().CleanWorktree(context.Background(), dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Detach(context.Background(), dir, out(t, dir, "rev-parse", "main")); err != nil {
+	if err := New().DetachHead(context.Background(), dir, out(t, dir, "rev-parse", "main")); err != nil {
 		t.Fatal(err)
 	}
-	if read(t, lib, "s") != "0" || there(lib, "new") || out(t, lib, "rev-parse", "HEAD") != before || out(t, dir, "status", "--porcelain") != "" {
+	if read(t, lib, "s") != "0" || pathExists(lib, "new") || out(t, lib, "rev-parse", "HEAD") != before || out(t, dir, "status", "--porcelain") != "" {
 		t.Errorf("the submodule is not as it was: %s", out(t, dir, "status", "--porcelain"))
 	}
 }
@@ -111,10 +111,10 @@ func TestASubmoduleThatLeadsElsewhereIsRefused(t *testing.T) {
 			commitFile(t, elsewhere, "s", "mine")
 			write(t, elsewhere, "s", "mine, changed")
 			redirect(t, dir, lib, elsewhere)
-			if _, err := New().Salvage(context.Background(), dir, "task1"); err == nil {
+			if _, err := New().SalvageWork(context.Background(), dir, "task1"); err == nil {
 				t.Error("it was surveyed")
 			}
-			if err := New().Clean(context.Background(), dir, "task1"); err == nil {
+			if err := New().CleanWorktree(context.Background(), dir, "task1"); err == nil {
 				t.Error("it was cleaned")
 			}
 			if read(t, elsewhere, "s") != "mine, changed" || out(t, elsewhere, "for-each-ref", "refs/orange") != "" {
@@ -160,9 +160,9 @@ func TestAWorktreeThatMeansAnotherPlaceIsRefused(t *testing.T) {
 			write(t, dir, "f", "an agent's change")
 			tc.redirect(t, root, dir)
 			ctx := context.Background()
-			_, err := New().Salvage(ctx, dir, "task1")
+			_, err := New().SalvageWork(ctx, dir, "task1")
 			wantError(t, err, tc.want)
-			for _, err := range []error{New().Clean(ctx, dir, "task1"), New().Detach(ctx, dir, "main"), New().Switch(ctx, dir, "x", "main")} {
+			for _, err := range []error{New().CleanWorktree(ctx, dir, "task1"), New().DetachHead(ctx, dir, "main"), New().SwitchBranch(ctx, dir, "x", "main")} {
 				wantError(t, err, tc.want)
 			}
 			if read(t, root, "f") != "a person's change" || read(t, dir, "f") != "an agent's change" {
@@ -213,17 +213,17 @@ func TestUnusualMainCheckouts(t *testing.T) {
 			root := arrange(t)
 			dir := worktreeOf(t, root)
 			ctx := context.Background()
-			if err := New().Switch(ctx, dir, "x", "main"); err != nil {
+			if err := New().SwitchBranch(ctx, dir, "x", "main"); err != nil {
 				t.Fatal(err)
 			}
 			write(t, dir, "f", "1")
 			if ref := salvageAndClean(t, dir, "task1"); salvaged(t, dir, ref, "f") != "1" {
 				t.Errorf("salvage %s", ref)
 			}
-			if err := New().Detach(ctx, dir, out(t, dir, "rev-parse", "main")); err != nil {
+			if err := New().DetachHead(ctx, dir, out(t, dir, "rev-parse", "main")); err != nil {
 				t.Error(err)
 			}
-			if err := New().RemoveWorktree(ctx, dir); err != nil || there(dir, "") {
+			if err := New().RemoveWorktree(ctx, dir); err != nil || pathExists(dir, "") {
 				t.Error(err)
 			}
 		})
@@ -255,9 +255,9 @@ func TestWorkThatGitCannotReadIsAnError(t *testing.T) {
 			dir := worktreeOf(t, root)
 			write(t, dir, "f", "changed")
 			arrange(t, dir)
-			_, err := New().Salvage(context.Background(), dir, "task1")
+			_, err := New().SalvageWork(context.Background(), dir, "task1")
 			wantError(t, err, "nothing was cleared")
-			if err := New().Clean(context.Background(), dir, "task1"); err == nil {
+			if err := New().CleanWorktree(context.Background(), dir, "task1"); err == nil {
 				t.Error("it was cleared")
 			}
 			if info, err := os.Stat(filepath.Join(dir, "f")); err != nil || info.Size() != int64(len("changed")) {
@@ -279,22 +279,22 @@ func TestLineEndsAndFiltersAreNoObstacle(t *testing.T) {
 	commitFile(t, root, "secret", "hello")
 	dir := worktreeOf(t, root)
 	ctx := context.Background()
-	if err := New().Switch(ctx, dir, "x", "main~1"); err != nil {
+	if err := New().SwitchBranch(ctx, dir, "x", "main~1"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "crlf", "a\r\nmine\r\n")
 	write(t, dir, "secret", "bye")
-	ref, err := New().Salvage(ctx, dir, "task1")
+	ref, err := New().SalvageWork(ctx, dir, "task1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := salvaged(t, dir, ref, "crlf") + salvaged(t, dir, ref, "secret"); got != "a\nmine"+"olr" {
 		t.Errorf("kept %q", got)
 	}
-	if err := New().Clean(ctx, dir, "task1"); err != nil {
+	if err := New().CleanWorktree(ctx, dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Detach(ctx, dir, out(t, root, "rev-parse", "main")); err != nil {
+	if err := New().DetachHead(ctx, dir, out(t, root, "rev-parse", "main")); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, dir, "secret"); got != "hello" {
@@ -343,7 +343,7 @@ func TestAChangeInTheSameInstantIsKept(t *testing.T) {
 	at(filepath.Join(root, ".git/worktrees/w/index"))
 	write(t, dir, "f", "1")
 	at(filepath.Join(dir, "f"))
-	if ref, err := New().Salvage(context.Background(), dir, "task1"); ref == "" || err != nil {
+	if ref, err := New().SalvageWork(context.Background(), dir, "task1"); ref == "" || err != nil {
 		t.Fatalf("%q, %v", ref, err)
 	}
 }
@@ -357,7 +357,7 @@ func TestALockIsNamed(t *testing.T) {
 	ctx := context.Background()
 	lock := filepath.Join(root, ".git/worktrees/w/index.lock")
 	write(t, "/", lock, "")
-	_, err := New().Salvage(ctx, dir, "task1")
+	_, err := New().SalvageWork(ctx, dir, "task1")
 	wantError(t, err, lock)
 	wantError(t, err, "remove the file and try again")
 	if err := os.Remove(lock); err != nil {
@@ -365,17 +365,17 @@ func TestALockIsNamed(t *testing.T) {
 	}
 	salvageAndClean(t, dir, "task1")
 	write(t, "/", lock, "")
-	wantError(t, New().Switch(ctx, dir, "x", "main"), lock)
-	wantError(t, New().Detach(ctx, dir, out(t, root, "rev-parse", "main")), lock)
+	wantError(t, New().SwitchBranch(ctx, dir, "x", "main"), lock)
+	wantError(t, New().DetachHead(ctx, dir, out(t, root, "rev-parse", "main")), lock)
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Switch(ctx, dir, "x", "main"); err != nil {
+	if err := New().SwitchBranch(ctx, dir, "x", "main"); err != nil {
 		t.Error(err)
 	}
 	write(t, root, ".git/refs/orange/salvage/task2/1.lock", "")
 	write(t, dir, "f", "2")
-	_, err = New().Salvage(ctx, dir, "task2")
+	_, err = New().SalvageWork(ctx, dir, "task2")
 	wantError(t, err, "refs/orange/salvage/task2/1.lock")
 	write(t, root, ".git/config.lock", "")
 	_, err = New().run(ctx, root, "config", "a.b", "c")

@@ -35,7 +35,7 @@ func (g *Git) underWay(ctx context.Context, dir string, l layout) ([]extra, erro
 			if !isHash(commit) {
 				continue
 			}
-			lost, err := g.unreachable(ctx, dir, commit)
+			lost, err := g.isUnreachable(ctx, dir, commit)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -47,9 +47,9 @@ func (g *Git) underWay(ctx context.Context, dir string, l layout) ([]extra, erro
 	return list, nil
 }
 
-// quit ends the operations under way in a worktree and says whether there were any. HEAD
+// quitOperations ends the operations under way in a worktree and says whether there were any. HEAD
 // and the branch stay where they are.
-func (g *Git) quit(ctx context.Context, dir string) (ended bool, err error) {
+func (g *Git) quitOperations(ctx context.Context, dir string) (ended bool, err error) {
 	l, err := layoutOf(dir)
 	if err != nil {
 		return false, err
@@ -59,9 +59,9 @@ func (g *Git) quit(ctx context.Context, dir string) (ended bool, err error) {
 			return false, err
 		}
 	}
-	quits := quitting(l.git)
+	quits := quitCommands(l.git)
 	for _, args := range quits {
-		if _, err := g.quietly(ctx, dir, args...); err != nil {
+		if _, err := g.runQuietly(ctx, dir, args...); err != nil {
 			return false, fmt.Errorf("quit the %s in %s: %w", args[0], dir, err)
 		}
 	}
@@ -69,8 +69,8 @@ func (g *Git) quit(ctx context.Context, dir string) (ended bool, err error) {
 	return len(quits) > 0 || merge == nil, nil
 }
 
-// quitting lists the commands that end the operations under way.
-func quitting(gitDir string) (quits [][]string) {
+// quitCommands lists the commands that end the operations under way.
+func quitCommands(gitDir string) (quits [][]string) {
 	has := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(gitDir, name))
 		return err == nil

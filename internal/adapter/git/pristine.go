@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// Pristine says whether the worktree at dir stands at commit without a branch and has
+// IsPristine says whether the worktree at dir stands at commit without a branch and has
 // nothing that clearing it would keep or remove: then it need not be cleared. What it
 // cannot tell cheaply, as about submodules, is not pristine.
-func (g *Git) Pristine(ctx context.Context, dir, commit string) (bool, error) {
-	if err := g.means(ctx, dir); err != nil {
+func (g *Git) IsPristine(ctx context.Context, dir, commit string) (bool, error) {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return false, err
 	}
 	head, branch, err := g.Head(dir)
@@ -21,7 +21,7 @@ func (g *Git) Pristine(ctx context.Context, dir, commit string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := unlocked(l.git); err != nil {
+	if err := checkIndexUnlocked(l.git); err != nil {
 		return false, err
 	}
 	for _, name := range held {
@@ -29,13 +29,13 @@ func (g *Git) Pristine(ctx context.Context, dir, commit string) (bool, error) {
 			return false, nil
 		}
 	}
-	if len(quitting(l.git)) > 0 {
+	if len(quitCommands(l.git)) > 0 {
 		return false, nil
 	}
 	known, err := g.readIndex(ctx, dir)
 	if err != nil || len(known.submodules)+len(known.hollow)+len(known.assumed)+len(known.skipped) > 0 {
 		return false, err
 	}
-	out, err := g.quietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
+	out, err := g.runQuietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	return err == nil && out == "", err
 }

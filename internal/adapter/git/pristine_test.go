@@ -38,7 +38,7 @@ func TestPristineIsOnlyWhatNeedsNoClearing(t *testing.T) {
 			}
 			do(t, dir, "checkout", "-q", "--detach")
 			tc.arrange(t, dir)
-			got, err := g.Pristine(context.Background(), dir, commit)
+			got, err := g.IsPristine(context.Background(), dir, commit)
 			if err != nil || got != tc.want {
 				t.Errorf("pristine %v, %v", got, err)
 			}

@@ -19,8 +19,8 @@ type setting struct {
 	file  string // where it stands
 }
 
-// parts splits the key of a setting: section, subsection, name.
-func (s setting) parts() (section, sub, name string) {
+// splitKey splits the key of a setting: section, subsection, name.
+func (s setting) splitKey() (section, sub, name string) {
 	section, rest, _ := strings.Cut(s.key, ".")
 	if i := strings.LastIndex(rest, "."); i >= 0 {
 		return section, rest[:i], rest[i+1:]
@@ -32,7 +32,7 @@ func (s setting) parts() (section, sub, name string) {
 // Orange's git never runs are not among them: those for a terminal, external diffs, textconv and
 // fsmonitor are switched off in every call.
 func (s setting) kindOf() task.GitProgramKind {
-	section, sub, name := s.parts()
+	section, sub, name := s.splitKey()
 	switch section + "." + name {
 	case "filter.clean", "filter.smudge", "filter.process":
 		return task.GitFilter
@@ -70,7 +70,7 @@ func (s setting) kindOf() task.GitProgramKind {
 // switchedOff is what to pass to git so that it does not run a program that a setting names.
 func switchedOff(key string) []setting {
 	s := setting{key: key}
-	section, sub, name := s.parts()
+	section, sub, name := s.splitKey()
 	switch section + "." + name {
 	case "filter.clean", "filter.smudge", "filter.process": // one part of a filter is not used without the others
 		var out []setting
@@ -106,7 +106,7 @@ func runsHere(address string) bool {
 
 // isAddress says whether a program is one by its address.
 func isAddress(p task.GitProgram) bool {
-	section, _, name := setting{key: p.Key}.parts()
+	section, _, name := setting{key: p.Key}.splitKey()
 	return p.Kind == task.GitTransport && (section == "url" || section == "remote" && strings.HasSuffix(name, "url"))
 }
 
@@ -138,9 +138,9 @@ type programFinder struct {
 	see    func(path string) os.FileInfo // nil if there is nothing
 }
 
-// find lists the programs of a configuration, in its order, and the hooks. Of a setting that
+// findPrograms lists the programs of a configuration, in its order, and the hooks. Of a setting that
 // git uses once, the last value counts.
-func (f *programFinder) find(settings []setting) []task.GitProgram {
+func (f *programFinder) findPrograms(settings []setting) []task.GitProgram {
 	var out []task.GitProgram
 	hooksPath, named := "", false
 	for _, s := range settings {
@@ -168,7 +168,7 @@ func (f *programFinder) find(settings []setting) []task.GitProgram {
 		}
 		out = append(out, p)
 	}
-	return append(out, f.hooks(hooksPath, named)...)
+	return append(out, f.findHooks(hooksPath, named)...)
 }
 
 // isCopy says whether a file beside hooks is one that git brings along or that an editor leaves.
@@ -191,9 +191,9 @@ func (f *programFinder) hooksFolder(hooksPath string, named bool) (run, folder s
 	return "./" + filepath.Clean(hooksPath), filepath.Join(f.top, hooksPath)
 }
 
-// hooks lists the hooks in a folder. A hook may need the other files there, so they
+// findHooks lists the hooks in a folder. A hook may need the other files there, so they
 // belong to it; with husky also the file of its name in the folder above.
-func (f *programFinder) hooks(hooksPath string, named bool) (out []task.GitProgram) {
+func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitProgram) {
 	if f.common == "" {
 		return nil
 	}

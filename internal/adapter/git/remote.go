@@ -44,28 +44,28 @@ func (g *Git) checkRemote(ctx context.Context, root, remote string) error {
 	return nil
 }
 
-// network runs a command that talks to another machine. Nothing may ask for a password.
-func (g *Git) network(ctx context.Context, root string, args ...string) (string, error) {
+// runNetwork runs a command that talks to another machine. Nothing may ask for a password.
+func (g *Git) runNetwork(ctx context.Context, root string, args ...string) (string, error) {
 	settings := []string{"credential.interactive=false", "gc.auto=0", "maintenance.auto=false"}
-	return g.call(ctx, call{dir: root, config: settings, args: args, patience: networkPatience, network: true})
+	return g.runCall(ctx, call{dir: root, config: settings, args: args, patience: networkPatience, network: true})
 }
 
-// Push sends a branch to a remote. It is never forced.
-func (g *Git) Push(ctx context.Context, root, remote, branch string) error {
+// PushBranch sends a branch to a remote. It is never forced.
+func (g *Git) PushBranch(ctx context.Context, root, remote, branch string) error {
 	if err := CheckBranch(branch); err != nil {
 		return err
 	}
 	if err := g.checkRemote(ctx, root, remote); err != nil {
 		return err
 	}
-	tips, err := g.tips(ctx, root, heads+branch)
+	tips, err := g.refTips(ctx, root, heads+branch)
 	if err != nil {
 		return err
 	}
 	if tips[heads+branch] == "" {
 		return fmt.Errorf("there is no branch %s to push: create it, or give the task the branch it has", branch)
 	}
-	_, err = g.network(ctx, root, "push", "--porcelain", remote, heads+branch+":"+heads+branch)
+	_, err = g.runNetwork(ctx, root, "push", "--porcelain", remote, heads+branch+":"+heads+branch)
 	var exit *exitError
 	if errors.As(err, &exit) {
 		return pushError(remote, branch, exit)
@@ -81,7 +81,7 @@ func pushError(remote, branch string, exit *exitError) error {
 		if !strings.HasPrefix(line, "!") {
 			continue
 		}
-		why := printable(line[strings.LastIndex(line, "\t")+1:])
+		why := makePrintable(line[strings.LastIndex(line, "\t")+1:])
 		if strings.Contains(why, "[rejected]") {
 			return fmt.Errorf("%s has commits on %s that are not here: fetch and rebase, then push again", remote, branch)
 		}
@@ -96,7 +96,7 @@ func (g *Git) remoteTips(ctx context.Context, root string, branches ...string) (
 	for _, branch := range branches {
 		args = append(args, heads+branch)
 	}
-	out, err := g.network(ctx, root, args...)
+	out, err := g.runNetwork(ctx, root, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of origin: %w: check the network and your access", err)
 	}
@@ -134,7 +134,7 @@ func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranc
 		return fmt.Errorf("branch %s at origin (%.7s) is not in %s: it is not deleted, merge it first", branch, tips[branch], defaultBranch)
 	}
 	// The lease makes origin compare: the branch goes only if it is still what was looked at.
-	_, err = g.network(ctx, root, "push", "--porcelain", "--force-with-lease="+heads+branch+":"+tips[branch], "origin", ":"+heads+branch)
+	_, err = g.runNetwork(ctx, root, "push", "--porcelain", "--force-with-lease="+heads+branch+":"+tips[branch], "origin", ":"+heads+branch)
 	var exit *exitError
 	if errors.As(err, &exit) && strings.Contains(exit.stdout, "stale info") {
 		return fmt.Errorf("branch %s at origin has new commits: it is not deleted, merge them first", branch)
@@ -151,7 +151,7 @@ func (g *Git) mergedAnywhere(ctx context.Context, root, branch, defaultBranch st
 	if err := g.fetchMissing(ctx, root, remote); err != nil {
 		return false, err
 	}
-	local, err := g.tips(ctx, root, heads+defaultBranch)
+	local, err := g.refTips(ctx, root, heads+defaultBranch)
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +159,7 @@ func (g *Git) mergedAnywhere(ctx context.Context, root, branch, defaultBranch st
 		if target == "" {
 			continue
 		}
-		if merged, err := g.contains(ctx, root, target, remote[branch]); merged || err != nil {
+		if merged, err := g.historyContains(ctx, root, target, remote[branch]); merged || err != nil {
 			return merged, err
 		}
 	}
@@ -171,7 +171,7 @@ func (g *Git) fetchMissing(ctx context.Context, root string, tips map[string]str
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin"}
 	missing := false
 	for _, branch := range slices.Sorted(maps.Keys(tips)) {
-		have, err := g.resolve(ctx, root, tips[branch])
+		have, err := g.resolveRevision(ctx, root, tips[branch])
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (g *Git) fetchMissing(ctx context.Context, root string, tips map[string]str
 	if !missing {
 		return nil
 	}
-	if _, err := g.network(ctx, root, args...); err != nil {
+	if _, err := g.runNetwork(ctx, root, args...); err != nil {
 		return fmt.Errorf("fetch from origin: %w: check the network and your access", err)
 	}
 	return nil

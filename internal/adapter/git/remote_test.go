@@ -42,7 +42,7 @@ func TestPush(t *testing.T) {
 		do(t, root, "switch", "-q", "-c", branch, "main")
 		commit(t, root)
 		for range 2 {
-			if err := New().Push(ctx, root, "origin", branch); err != nil {
+			if err := New().PushBranch(ctx, root, "origin", branch); err != nil {
 				t.Fatalf("%s: %v", branch, err)
 			}
 		}
@@ -57,15 +57,15 @@ func TestPush(t *testing.T) {
 	do(t, root, "switch", "-q", "x")
 	commit(t, root)
 	before := out(t, origin, "rev-parse", "x")
-	wantError(t, New().Push(ctx, root, "origin", "x"), "fetch and rebase, then push again")
+	wantError(t, New().PushBranch(ctx, root, "origin", "x"), "fetch and rebase, then push again")
 	if out(t, origin, "rev-parse", "x") != before {
 		t.Error("it was forced")
 	}
-	wantError(t, New().Push(ctx, root, "upstream", "x"), "no remote")
-	wantError(t, New().Push(ctx, root, "--mirror", "x"), "no remote")
-	wantError(t, New().Push(ctx, root, "origin", "none"), "there is no branch none")
-	wantError(t, New().Push(ctx, root, "origin", "+x"), "there is no branch +x")
-	wantError(t, New().Push(ctx, root, "origin", ":x"), "not a name")
+	wantError(t, New().PushBranch(ctx, root, "upstream", "x"), "no remote")
+	wantError(t, New().PushBranch(ctx, root, "--mirror", "x"), "no remote")
+	wantError(t, New().PushBranch(ctx, root, "origin", "none"), "there is no branch none")
+	wantError(t, New().PushBranch(ctx, root, "origin", "+x"), "there is no branch +x")
+	wantError(t, New().PushBranch(ctx, root, "origin", ":x"), "not a name")
 }
 
 func TestPushIsDeclined(t *testing.T) {
@@ -77,7 +77,7 @@ func TestPushIsDeclined(t *testing.T) {
 	}
 	do(t, root, "switch", "-q", "-c", "x")
 	commit(t, root)
-	wantError(t, New().Push(context.Background(), root, "origin", "x"), "does not accept x")
+	wantError(t, New().PushBranch(context.Background(), root, "origin", "x"), "does not accept x")
 }
 
 // An address may hold a secret, and the far side may say anything.
@@ -87,16 +87,16 @@ func TestWhatARemoteSaysIsFitToBeShown(t *testing.T) {
 	do(t, root, "switch", "-q", "-c", "x")
 	commit(t, root)
 	do(t, root, "remote", "set-url", "origin", "https://me:s3cret@127.0.0.1:1/x.git")
-	err := New().Push(context.Background(), root, "origin", "x")
+	err := New().PushBranch(context.Background(), root, "origin", "x")
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v", err)
 	}
 	do(t, root, "remote", "set-url", "origin", "ext::sh -c 'printf \"\\033[31mred\\n\" >&2; exit 1'")
-	err = New().Push(context.Background(), root, "origin", "x")
+	err = New().PushBranch(context.Background(), root, "origin", "x")
 	if err == nil || strings.ContainsRune(err.Error(), 0x1b) {
 		t.Errorf("got %q", err)
 	}
-	if got := printable("a\x1b[1m https://u:p@h/x \x00\u009b"); strings.ContainsAny(got, "\x1b\x00\u009b") || strings.Contains(got, "p@") {
+	if got := makePrintable("a\x1b[1m https://u:p@h/x \x00\u009b"); strings.ContainsAny(got, "\x1b\x00\u009b") || strings.Contains(got, "p@") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestWhatARemoteSaysIsFitToBeShown(t *testing.T) {
 // of its own.
 func TestNoQuestionsAreAsked(t *testing.T) {
 	t.Parallel()
-	if !there("/", "proc/self/stat") {
+	if !pathExists("/", "proc/self/stat") {
 		t.Skip("sessions cannot be told apart here")
 	}
 	root, _, _ := withOrigin(t)
@@ -113,7 +113,7 @@ func TestNoQuestionsAreAsked(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "remote.sh")
 	write(t, "/", script, `{ echo "$GIT_ASKPASS $SSH_ASKPASS $GIT_TERMINAL_PROMPT"; cat /proc/self/stat; } >`+found+"\nexit 1\n")
 	do(t, root, "remote", "set-url", "origin", "ext::sh "+script)
-	if _, err := New().network(context.Background(), root, "ls-remote", "origin"); err == nil {
+	if _, err := New().runNetwork(context.Background(), root, "ls-remote", "origin"); err == nil {
 		t.Error("there is a remote")
 	}
 	asks, stat, _ := strings.Cut(read(t, "/", found), "\n")

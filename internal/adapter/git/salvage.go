@@ -31,8 +31,8 @@ type Salvage struct {
 	Submodules []Submodule // work in submodules that was kept with it
 }
 
-// Salvages lists the salvaged work of root's repository, oldest first.
-func (g *Git) Salvages(ctx context.Context, root string) ([]Salvage, error) {
+// ListSalvages lists the salvaged work of root's repository, oldest first.
+func (g *Git) ListSalvages(ctx context.Context, root string) ([]Salvage, error) {
 	out, err := g.run(ctx, root, "for-each-ref", "--sort=committerdate", "--format=%(refname) %(objectname) %(committerdate:unix)", salvageRefs)
 	if err != nil {
 		return nil, fmt.Errorf("list the salvaged work of %s: %w", root, err)
@@ -88,38 +88,38 @@ func readNotes(message, folder string) (staged string, submodules []Submodule) {
 }
 
 func (g *Git) salvagedFiles(ctx context.Context, root, ref string) ([]string, error) {
-	base, err := g.resolve(ctx, root, ref+"^1")
+	base, err := g.resolveRevision(ctx, root, ref+"^1")
 	if err != nil {
 		return nil, err
 	}
 	if base == "" {
 		out, err := g.run(ctx, root, "ls-tree", "-r", "-z", "--name-only", ref)
-		return zeroed(out), err
+		return splitNulTerminated(out), err
 	}
 	out, err := g.run(ctx, root, "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, ref)
 	if err != nil {
 		return nil, fmt.Errorf("list the files of %s: %w", ref, err)
 	}
-	return zeroed(out), nil
+	return splitNulTerminated(out), nil
 }
 
-// Salvage keeps what would be lost if the worktree at dir were cleared or removed: changes
+// SalvageWork keeps what would be lost if the worktree at dir were cleared or removed: changes
 // of tracked files, staged ones, untracked files that are not ignored, commits that are on
 // no branch, what a merge or rebase under way holds, and all of this in submodules, with
 // those commits of theirs that no remote has. It returns the ref it is kept at, which may
 // be one made before; "" if there is nothing to keep. The worktree is not touched.
-func (g *Git) Salvage(ctx context.Context, dir, name string) (string, error) {
-	if err := g.means(ctx, dir); err != nil {
+func (g *Git) SalvageWork(ctx context.Context, dir, name string) (string, error) {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return "", err
 	}
-	ref, err := g.salvage(ctx, dir, name)
+	ref, err := g.salvageWork(ctx, dir, name)
 	if err != nil {
 		return "", fmt.Errorf("keep the work in %s, nothing was cleared: %w", dir, err)
 	}
 	return ref, nil
 }
 
-func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
+func (g *Git) salvageWork(ctx context.Context, dir, name string) (string, error) {
 	l, err := layoutOf(dir)
 	if err != nil {
 		return "", err
@@ -136,53 +136,53 @@ func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := g.survey(ctx, dir, known)
+	s, err := g.surveyWorktree(ctx, dir, known)
 	if err != nil {
 		return "", err
 	}
 	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules, l.common)...))
 }
 
-// Unsaved says what Salvage would keep, by file and submodule.
-func (g *Git) Unsaved(ctx context.Context, dir string) ([]string, error) {
-	if err := g.means(ctx, dir); err != nil {
+// UnsavedWork says what Salvage would keep, by file and submodule.
+func (g *Git) UnsavedWork(ctx context.Context, dir string) ([]string, error) {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return nil, err
 	}
 	l, err := layoutOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	list, err := g.unsaved(ctx, dir, "")
+	list, err := g.unsavedWork(ctx, dir, "")
 	if err != nil {
 		return nil, err
 	}
 	submodules, err := g.keepModules(ctx, l, dir, "", true)
 	for _, s := range submodules {
-		list = append(list, "commits of submodule "+printable(s.Path))
+		list = append(list, "commits of submodule "+makePrintable(s.Path))
 	}
 	slices.Sort(list)
 	return slices.Compact(list), err
 }
 
-func (g *Git) unsaved(ctx context.Context, dir, prefix string) ([]string, error) {
+func (g *Git) unsavedWork(ctx context.Context, dir, prefix string) ([]string, error) {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	s, err := g.survey(ctx, dir, known)
+	s, err := g.surveyWorktree(ctx, dir, known)
 	if err != nil {
 		return nil, err
 	}
 	var list []string
 	for _, difference := range slices.Concat(s.work, s.staged) {
 		_, file, _ := strings.Cut(difference, "\t")
-		list = append(list, printable(prefix+file))
+		list = append(list, makePrintable(prefix+file))
 	}
 	if (s.detached || len(s.extras) > 0) && prefix == "" {
 		list = append(list, "commits on no branch")
 	}
 	for _, sub := range known.submodules {
-		inner, err := g.unsaved(ctx, sub.dir, prefix+sub.name+"/")
+		inner, err := g.unsavedWork(ctx, sub.dir, prefix+sub.name+"/")
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
@@ -200,7 +200,7 @@ func (g *Git) salvageInside(ctx context.Context, known index, l layout, name str
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
-		within := within(l.git, inner.git)
+		within := isWithin(l.git, inner.git)
 		nested, err := g.readIndex(ctx, sub.dir)
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
@@ -209,7 +209,7 @@ func (g *Git) salvageInside(ctx context.Context, known index, l layout, name str
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
-		s, err := g.survey(ctx, sub.dir, nested)
+		s, err := g.surveyWorktree(ctx, sub.dir, nested)
 		ref := ""
 		if err == nil {
 			ref, err = g.keepSurvey(ctx, sub.dir, name, s, deep)
@@ -237,7 +237,7 @@ func submoduleNotes(list []Submodule, common string) (notes []string) {
 
 // keepSurvey keeps what a survey has found, unless the newest salvage for name has it all.
 func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
-	if s.empty() && len(notes) == 0 {
+	if s.isEmpty() && len(notes) == 0 {
 		return "", nil
 	}
 	last, err := g.lastKept(ctx, dir, name)
@@ -245,7 +245,7 @@ func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes 
 		return "", err
 	}
 	if last != "" {
-		covered, err := g.covers(ctx, dir, last, s, notes)
+		covered, err := g.coversSurvey(ctx, dir, last, s, notes)
 		if covered || err != nil {
 			return last, err
 		}
@@ -254,7 +254,7 @@ func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes 
 	if err != nil {
 		return "", err
 	}
-	return g.keep(ctx, dir, name, commit)
+	return g.writeSalvageRef(ctx, dir, name, commit)
 }
 
 func salvageMessage(name string, s survey, notes []string) string {
@@ -277,7 +277,7 @@ func salvageMessage(name string, s survey, notes []string) string {
 // commitSurvey makes the commit that leads to all a survey has found. No hook runs and
 // nothing is signed.
 func (g *Git) commitSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
-	env := g.identity(ctx, dir)
+	env := g.identityEnv(ctx, dir)
 	var parents []string
 	if s.head != "" {
 		parents = append(parents, s.head)
@@ -303,11 +303,11 @@ func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	return g.call(ctx, call{dir: dir, config: quiet[:], args: append(args, tree), env: env, input: message})
+	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: append(args, tree), env: env, input: message})
 }
 
-// keep makes the next salvage ref for name.
-func (g *Git) keep(ctx context.Context, dir, name, commit string) (string, error) {
+// writeSalvageRef makes the next salvage ref for name.
+func (g *Git) writeSalvageRef(ctx context.Context, dir, name, commit string) (string, error) {
 	for {
 		numbers, err := g.keptNumbers(ctx, dir, name)
 		if err != nil {
@@ -318,7 +318,7 @@ func (g *Git) keep(ctx context.Context, dir, name, commit string) (string, error
 			next = slices.Max(numbers) + 1
 		}
 		ref := salvageRefs + name + "/" + strconv.Itoa(next)
-		_, err = g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
+		_, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
 		if err == nil {
 			return ref, nil
 		}
@@ -354,8 +354,8 @@ func (g *Git) lastKept(ctx context.Context, dir, name string) (string, error) {
 	return salvageRefs + name + "/" + strconv.Itoa(slices.Max(numbers)), nil
 }
 
-// covers says whether a salvage ref leads to all that a survey has found, and has the notes.
-func (g *Git) covers(ctx context.Context, dir, ref string, s survey, notes []string) (bool, error) {
+// coversSurvey says whether a salvage ref leads to all that a survey has found, and has the notes.
+func (g *Git) coversSurvey(ctx context.Context, dir, ref string, s survey, notes []string) (bool, error) {
 	if len(notes) > 0 {
 		message, err := g.run(ctx, dir, "log", "-1", "--format=%B", ref)
 		lines := strings.Split(message, "\n")
@@ -364,7 +364,7 @@ func (g *Git) covers(ctx context.Context, dir, ref string, s survey, notes []str
 			return false, err
 		}
 	}
-	if s.empty() {
+	if s.isEmpty() {
 		return true, nil
 	}
 	out, err := g.run(ctx, dir, "rev-list", "--max-count=1", "--parents", ref)
@@ -381,7 +381,7 @@ func (g *Git) covers(ctx context.Context, dir, ref string, s survey, notes []str
 		if commit == s.head {
 			continue
 		}
-		list, err := g.differences(ctx, dir, s.headTree, commit+"^{tree}")
+		list, err := g.treeDifferences(ctx, dir, s.headTree, commit+"^{tree}")
 		if err != nil {
 			return false, err
 		}

@@ -226,7 +226,7 @@ func TestSalvageAndClean(t *testing.T) {
 				}
 			}
 			for _, file := range tc.stay {
-				if !there(s.dir, file) {
+				if !pathExists(s.dir, file) {
 					t.Errorf("%s is gone", file)
 				}
 			}
@@ -262,7 +262,7 @@ func TestSalvageTwiceIsOneSalvage(t *testing.T) {
 	ctx := context.Background()
 	var refs []string
 	for range 2 {
-		ref, err := New().Salvage(ctx, dir, "task1")
+		ref, err := New().SalvageWork(ctx, dir, "task1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestSalvageTwiceIsOneSalvage(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "new")); err != nil {
 		t.Fatal(err)
 	}
-	ref, err := New().Salvage(ctx, dir, "task1")
+	ref, err := New().SalvageWork(ctx, dir, "task1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,10 +281,10 @@ func TestSalvageTwiceIsOneSalvage(t *testing.T) {
 		t.Error(diff)
 	}
 	write(t, dir, "f", "2")
-	if ref, err = New().Salvage(ctx, dir, "task1"); ref != "refs/orange/salvage/task1/2" || err != nil {
+	if ref, err = New().SalvageWork(ctx, dir, "task1"); ref != "refs/orange/salvage/task1/2" || err != nil {
 		t.Errorf("new work: %q, %v", ref, err)
 	}
-	if ref, err = New().Salvage(ctx, dir, "task2"); ref != "refs/orange/salvage/task2/1" || err != nil {
+	if ref, err = New().SalvageWork(ctx, dir, "task2"); ref != "refs/orange/salvage/task2/1" || err != nil {
 		t.Errorf("another name: %q, %v", ref, err)
 	}
 }
@@ -296,12 +296,12 @@ func TestCleanWithoutASalvageIsRefused(t *testing.T) {
 	dir := worktreeOf(t, root)
 	write(t, dir, "f", "1")
 	ctx := context.Background()
-	wantError(t, New().Clean(ctx, dir, "task1"), "not kept yet")
-	if _, err := New().Salvage(ctx, dir, "task1"); err != nil {
+	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not kept yet")
+	if _, err := New().SalvageWork(ctx, dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "later", "l")
-	wantError(t, New().Clean(ctx, dir, "task1"), "not kept yet")
+	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not kept yet")
 	if read(t, dir, "f") != "1" || read(t, dir, "later") != "l" {
 		t.Error("something was cleared")
 	}
@@ -318,7 +318,7 @@ func TestSalvages(t *testing.T) {
 	do(t, dir, "switch", "-q", "--orphan", "fresh")
 	write(t, dir, "o", "o")
 	salvageAndClean(t, dir, "task2")
-	list, err := New().Salvages(context.Background(), root)
+	list, err := New().ListSalvages(context.Background(), root)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
@@ -335,7 +335,7 @@ func TestSalvages(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if list, err := New().Salvages(context.Background(), repository(t)); len(list) != 0 || err != nil {
+	if list, err := New().ListSalvages(context.Background(), repository(t)); len(list) != 0 || err != nil {
 		t.Errorf("got %+v, %v", list, err)
 	}
 }
@@ -358,10 +358,10 @@ func TestSalvageRunsNoHookAndSignsNothing(t *testing.T) {
 	}
 	write(t, dir, "f", "1")
 	ref := salvageAndClean(t, dir, "task1")
-	if err := New().Detach(context.Background(), dir, out(t, root, "rev-parse", "main")); err != nil {
+	if err := New().DetachHead(context.Background(), dir, out(t, root, "rev-parse", "main")); err != nil {
 		t.Error(err)
 	}
-	if there(root, ".git/hook-ran") {
+	if pathExists(root, ".git/hook-ran") {
 		t.Error("a hook ran")
 	}
 	if who := out(t, dir, "log", "-1", "--format=%an <%ce>", ref); who != "Orange <orange@localhost>" {
@@ -386,7 +386,7 @@ func TestSalvageAgainOnlyIfSomethingIsMissing(t *testing.T) {
 	write(t, dir, "f", "1")
 	want := func(n, file, text string) {
 		t.Helper()
-		ref, err := New().Salvage(ctx, dir, "task1")
+		ref, err := New().SalvageWork(ctx, dir, "task1")
 		if err != nil || ref != "refs/orange/salvage/task1/"+n {
 			t.Fatalf("got %q, %v, want number %s", ref, err, n)
 		}

@@ -39,7 +39,7 @@ const gpgHidden = "gpg failed to sign the data"
 // in the way git does.
 func (g *Git) askGPG(ctx context.Context, c call, why string) string {
 	setting := func(name string) string {
-		out, err := g.once(ctx, call{dir: c.dir, config: c.config, args: []string{"config", name}})
+		out, err := g.runOnce(ctx, call{dir: c.dir, config: c.config, args: []string{"config", name}})
 		if err != nil {
 			return ""
 		}
@@ -50,14 +50,14 @@ func (g *Git) askGPG(ctx context.Context, c call, why string) string {
 		program = "gpg"
 	}
 	if key == "" {
-		who, err := g.once(ctx, call{dir: c.dir, config: c.config, args: []string{"var", "GIT_COMMITTER_IDENT"}, env: c.env})
+		who, err := g.runOnce(ctx, call{dir: c.dir, config: c.config, args: []string{"var", "GIT_COMMITTER_IDENT"}, env: c.env})
 		if err != nil {
 			return why
 		}
 		key = who[:strings.LastIndex(who, ">")+1]
 	}
 	cmd := exec.CommandContext(ctx, program, "--status-fd=2", "-bsau", key)
-	like, err := g.command(ctx, &c) // it has no terminal either, and nobody waits for what it leaves behind
+	like, err := g.prepareCommand(ctx, &c) // it has no terminal either, and nobody waits for what it leaves behind
 	if err != nil {
 		return why
 	}

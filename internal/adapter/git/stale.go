@@ -80,7 +80,7 @@ func lockUsers(dir string) (use lockUse, known bool) {
 	for _, process := range processes {
 		if name, err := os.ReadFile(filepath.Join(process, "comm")); err == nil && strings.HasPrefix(string(name), "git") {
 			cwd, err := os.Readlink(filepath.Join(process, "cwd"))
-			use.git = use.git || err == nil && (samePlace(cwd, dir) || within(dir, cwd))
+			use.git = use.git || err == nil && (samePlace(cwd, dir) || isWithin(dir, cwd))
 		}
 		files, _ := os.ReadDir(filepath.Join(process, "fd")) // of other users' processes nothing is known
 		for _, file := range files {

@@ -34,17 +34,17 @@ type Stat struct {
 	Added, Deleted int // lines
 }
 
-// Stat counts what a branch changes since it left the default branch. Where it is checked
+// DiffStat counts what a branch changes since it left the default branch. Where it is checked
 // out in the worktree, changes of tracked files that are not committed are counted with it;
 // files that git does not know yet are not, and neither is what is not committed in
 // submodules. It takes no lock, and starts no git where the branch has nothing of its own.
-func (g *Git) Stat(ctx context.Context, c Comparison) (Stat, error) {
-	f, err := g.fork(ctx, c)
+func (g *Git) DiffStat(ctx context.Context, c Comparison) (Stat, error) {
+	f, err := g.findFork(ctx, c)
 	if err != nil {
 		return Stat{}, err
 	}
 	var s Stat
-	if !f.merged() {
+	if !f.isMerged() {
 		out, err := g.run(ctx, c.Root, append([]string{"rev-list", "--count", f.tip, "--not"}, f.targets...)...)
 		if err == nil {
 			s.Commits, err = strconv.Atoi(out)
@@ -53,20 +53,20 @@ func (g *Git) Stat(ctx context.Context, c Comparison) (Stat, error) {
 			return s, fmt.Errorf("count the commits of %s: %w", c.Branch, err)
 		}
 	}
-	if f.merged() && !f.files {
+	if f.isMerged() && !f.files {
 		return s, nil
 	}
-	out, _, err := g.upTo(ctx, 4<<10, f.diff("--shortstat"))
+	out, _, err := g.upTo(ctx, 4<<10, f.diffCall("--shortstat"))
 	if err != nil {
 		return s, fmt.Errorf("count the lines of %s: %w", c.Branch, err)
 	}
-	err = s.count(out)
+	err = s.parseShortstat(out)
 	return s, err
 }
 
-// count reads " 3 files changed, 10 insertions(+), 2 deletions(-)", where what is 0 is
+// parseShortstat reads " 3 files changed, 10 insertions(+), 2 deletions(-)", where what is 0 is
 // left out.
-func (s *Stat) count(line string) error {
+func (s *Stat) parseShortstat(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s *Stat) count(line string) error {
 		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			return fmt.Errorf("git counts lines as %q: use a git that is not older than 2.31", printable(line))
+			return fmt.Errorf("git counts lines as %q: use a git that is not older than 2.31", makePrintable(line))
 		}
 		switch {
 		case strings.HasPrefix(what, "file"):
@@ -88,12 +88,12 @@ func (s *Stat) count(line string) error {
 	return nil
 }
 
-// Diff is what Stat counts as text, of at most limit bytes: what is longer is cut at the
+// BranchDiff is what Stat counts as text, of at most limit bytes: what is longer is cut at the
 // end of a line. base is the commit that it is compared with, "" where the branches have
 // none in common and everything is new. The text looks the same whatever people have
 // configured for themselves.
-func (g *Git) Diff(ctx context.Context, c Comparison, limit int) (base, text string, cut bool, err error) {
-	f, err := g.fork(ctx, c)
+func (g *Git) BranchDiff(ctx context.Context, c Comparison, limit int) (base, text string, cut bool, err error) {
+	f, err := g.findFork(ctx, c)
 	if err != nil {
 		return "", "", false, err
 	}
@@ -101,29 +101,29 @@ func (g *Git) Diff(ctx context.Context, c Comparison, limit int) (base, text str
 	if f.alien {
 		base = ""
 	}
-	if f.merged() && !f.files {
+	if f.isMerged() && !f.files {
 		return base, "", false, nil
 	}
-	text, cut, err = g.upTo(ctx, limit, f.diff("--patch", "--unified=3", "--inter-hunk-context=0"))
+	text, cut, err = g.upTo(ctx, limit, f.diffCall("--patch", "--unified=3", "--inter-hunk-context=0"))
 	if err != nil {
 		return "", "", false, fmt.Errorf("compare %s with %s: %w", c.Branch, c.Default, err)
 	}
 	return base, text, cut, nil
 }
 
-// Pending is what Diff shows and is not committed: how tracked files differ from the last
+// UncommittedDiff is what Diff shows and is not committed: how tracked files differ from the last
 // commit, as text of at most limit bytes, and which files git does not know yet.
-func (g *Git) Pending(ctx context.Context, c Comparison, limit int) (text string, untracked []string, err error) {
-	f, err := g.fork(ctx, c)
+func (g *Git) UncommittedDiff(ctx context.Context, c Comparison, limit int) (text string, untracked []string, err error) {
+	f, err := g.findFork(ctx, c)
 	if err != nil || !f.files {
 		return "", nil, err
 	}
 	f.base = f.tip
-	text, _, err = g.upTo(ctx, limit, f.diff("--patch", "--unified=0", "--inter-hunk-context=0"))
+	text, _, err = g.upTo(ctx, limit, f.diffCall("--patch", "--unified=0", "--inter-hunk-context=0"))
 	if err != nil {
 		return "", nil, fmt.Errorf("find what is not committed in %s: %w", f.dir, err)
 	}
-	untracked, err = g.Untracked(ctx, f.dir)
+	untracked, err = g.UntrackedFiles(ctx, f.dir)
 	return text, untracked, err
 }
 
@@ -137,12 +137,12 @@ type fork struct {
 	files   bool   // the files in dir count, not the tip
 }
 
-// merged says whether the branch has no commit of its own.
-func (f *fork) merged() bool { return f.base == f.tip }
+// isMerged says whether the branch has no commit of its own.
+func (f *fork) isMerged() bool { return f.base == f.tip }
 
-// diff compares with the base. What people may have configured is said explicitly, so that
+// diffCall compares with the base. What people may have configured is said explicitly, so that
 // it does not count.
-func (f *fork) diff(form ...string) call {
+func (f *fork) diffCall(form ...string) call {
 	args := append([]string{"diff"}, form...)
 	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "-l1000",
 		"--diff-algorithm=default", "--submodule=short", "--ignore-submodules=dirty", "--no-relative", f.base)
@@ -153,22 +153,22 @@ func (f *fork) diff(form ...string) call {
 	return call{dir: f.dir, config: settings, args: append(args, "--")}
 }
 
-// fork finds where a branch left the default branch. Only commits are named to git, never
+// findFork finds where a branch left the default branch. Only commits are named to git, never
 // branches.
-func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
+func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	if err := checkBranches(c.Branch, c.Default); err != nil {
 		return fork{}, err
 	}
 	f := fork{dir: c.Root}
 	if c.Base != "" && c.Head != "" {
-		return g.landed(ctx, c)
+		return g.mergedFork(ctx, c)
 	}
 	if c.Worktree != "" {
 		if _, branch, err := g.Head(c.Worktree); err == nil && branch == c.Branch {
 			f.dir, f.files = c.Worktree, true
 		}
 	}
-	if err := g.locate(ctx, c, &f); err != nil {
+	if err := g.findTips(ctx, c, &f); err != nil {
 		return f, err
 	}
 	if slices.Contains(f.targets, f.tip) {
@@ -179,7 +179,7 @@ func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
 	f.base, _, _ = strings.Cut(out, "\n")
 	if exitCode(err) == 1 {
 		f.alien = true
-		f.base, err = g.call(ctx, call{dir: c.Root, config: quiet[:], args: []string{"hash-object", "-t", "tree", "/dev/null"}})
+		f.base, err = g.runCall(ctx, call{dir: c.Root, config: quiet[:], args: []string{"hash-object", "-t", "tree", "/dev/null"}})
 	}
 	if err != nil {
 		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)
@@ -187,25 +187,25 @@ func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
 	return f, nil
 }
 
-// landed is a branch that is merged. Its commits are there as long as something reaches
+// mergedFork is a branch that is merged. Its commits are there as long as something reaches
 // them, whatever became of the branch.
-func (g *Git) landed(ctx context.Context, c Comparison) (fork, error) {
+func (g *Git) mergedFork(ctx context.Context, c Comparison) (fork, error) {
 	f := fork{dir: c.Root, tip: c.Head, base: c.Base, targets: []string{c.Base}}
 	for _, commit := range [...]string{c.Base, c.Head} {
-		if have, err := g.resolve(ctx, c.Root, commit); err != nil || have == "" {
+		if have, err := g.resolveRevision(ctx, c.Root, commit); err != nil || have == "" {
 			return f, errors.Join(fmt.Errorf("%w: commit %.12s of %s is gone", ErrNoBranch, commit, c.Branch), err)
 		}
 	}
 	return f, nil
 }
 
-// locate finds the tips of both branches: from git's files, and by asking git only where
+// findTips finds the tips of both branches: from git's files, and by asking git only where
 // they are kept in another form.
-func (g *Git) locate(ctx context.Context, c Comparison, f *fork) error {
+func (g *Git) findTips(ctx context.Context, c Comparison, f *fork) error {
 	refs := [...]string{heads + c.Branch, origins + c.Branch, heads + c.Default, origins + c.Default}
 	tips, known, err := readRefs(c.Root, refs[:])
 	if err == nil && !known {
-		tips, err = g.tips(ctx, c.Root, refs[:]...)
+		tips, err = g.refTips(ctx, c.Root, refs[:]...)
 	}
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut boo
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out := &bounded{limit: limit}
-	cmd, err := g.command(ctx, &c)
+	cmd, err := g.prepareCommand(ctx, &c)
 	if err != nil {
 		return "", false, err
 	}
@@ -271,7 +271,7 @@ func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut boo
 	case ctx.Err() != nil:
 		return "", false, fmt.Errorf("git %s in %s took too long: %w", c.args[0], c.dir, ctx.Err())
 	case cmd.ProcessState != nil:
-		return "", false, &exitError{args: c.args, code: cmd.ProcessState.ExitCode(), said: reason(errs.String()), stderr: errs.String()}
+		return "", false, &exitError{args: c.args, code: cmd.ProcessState.ExitCode(), said: failureReason(errs.String()), stderr: errs.String()}
 	}
 	return "", false, fmt.Errorf("run git %s: %w", c.args[0], err)
 }
@@ -296,9 +296,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return room, errFull
 }
 
-// Signs are the files that git touches whenever the working tree at dir gets a commit, a
+// FilesToWatch are the files that git touches whenever the working tree at dir gets a commit, a
 // branch or another index: their folder and their names. Looking touches none of them.
-func Signs(dir string) (folder string, names []string, err error) {
+func FilesToWatch(dir string) (folder string, names []string, err error) {
 	l, err := layoutOf(dir)
 	// A commit moves the branch, which is elsewhere, and holds HEAD while it does.
 	return l.git, []string{"HEAD", "HEAD.lock", "index"}, err

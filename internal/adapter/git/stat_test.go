@@ -30,7 +30,7 @@ func withoutGit() *Git { return &Git{program: "/nowhere/git"} }
 
 func wantStat(t *testing.T, g *Git, c Comparison, want Stat) {
 	t.Helper()
-	got, err := g.Stat(context.Background(), c)
+	got, err := g.DiffStat(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func wantStat(t *testing.T, g *Git, c Comparison, want Stat) {
 // wantDiff compares what is read of a diff: a line for each file, then what is in it.
 func wantDiff(t *testing.T, c Comparison, want string) {
 	t.Helper()
-	_, text, cut, err := New().Diff(context.Background(), c, 1<<20)
+	_, text, cut, err := New().BranchDiff(context.Background(), c, 1<<20)
 	if err != nil || cut {
 		t.Fatal(err, cut)
 	}
@@ -119,7 +119,7 @@ func TestStatAndDiffReadRefsOfAnotherForm(t *testing.T) {
 }
 
 func plainly(dir string, args ...string) error {
-	_, err := New().once(context.Background(), call{dir: dir, args: args})
+	_, err := New().runOnce(context.Background(), call{dir: dir, args: args})
 	return err
 }
 
@@ -127,7 +127,7 @@ func TestNoGitIsStartedWhereThereIsNothingToCount(t *testing.T) {
 	root := repository(t)
 	do(t, root, "branch", "feature")
 	wantStat(t, withoutGit(), Comparison{Root: root, Branch: "feature", Default: "main"}, Stat{})
-	base, text, cut, err := withoutGit().Diff(context.Background(), Comparison{Root: root, Branch: "feature", Default: "main"}, 100)
+	base, text, cut, err := withoutGit().BranchDiff(context.Background(), Comparison{Root: root, Branch: "feature", Default: "main"}, 100)
 	if base != out(t, root, "rev-parse", "main") || text != "" || cut || err != nil {
 		t.Error(base, text, cut, err)
 	}
@@ -136,10 +136,10 @@ func TestNoGitIsStartedWhereThereIsNothingToCount(t *testing.T) {
 		"no default branch": {Root: root, Branch: "feature", Default: "master"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := withoutGit().Stat(context.Background(), c); !errors.Is(err, ErrNoBranch) {
+			if _, err := withoutGit().DiffStat(context.Background(), c); !errors.Is(err, ErrNoBranch) {
 				t.Error(err)
 			}
-			if _, _, _, err := withoutGit().Diff(context.Background(), c, 100); !errors.Is(err, ErrNoBranch) {
+			if _, _, _, err := withoutGit().BranchDiff(context.Background(), c, 100); !errors.Is(err, ErrNoBranch) {
 				t.Error(err)
 			}
 		})
@@ -149,7 +149,7 @@ func TestNoGitIsStartedWhereThereIsNothingToCount(t *testing.T) {
 		"no repository":            {Root: t.TempDir(), Branch: "feature", Default: "main"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := withoutGit().Stat(context.Background(), c); err == nil || errors.Is(err, ErrNoBranch) || strings.Contains(err.Error(), "\n") {
+			if _, err := withoutGit().DiffStat(context.Background(), c); err == nil || errors.Is(err, ErrNoBranch) || strings.Contains(err.Error(), "\n") {
 				t.Error(err)
 			}
 		})
@@ -183,7 +183,7 @@ func TestBranchesWithNothingInCommon(t *testing.T) {
 	commitFile(t, root, "a", "1\n")
 	c := Comparison{Root: root, Branch: "feature", Default: "main"}
 	wantStat(t, New(), c, Stat{Commits: 1, Files: 1, Added: 1})
-	base, text, _, err := New().Diff(context.Background(), c, 1<<20)
+	base, text, _, err := New().BranchDiff(context.Background(), c, 1<<20)
 	if base != "" || err != nil || told(diff.Parse(text)) != "a +1\n" {
 		t.Errorf("%q, %v\n%s", base, err, text)
 	}
@@ -243,7 +243,7 @@ func TestDiffLooksTheSameWhateverIsConfigured(t *testing.T) {
 	commitFile(t, c.Worktree, "a", "one\n\n\n\n\n\n\n\ntwo\n")
 	commitFile(t, c.Worktree, "b.up", "SMALL\n")
 	ctx := context.Background()
-	_, want, _, err := New().Diff(ctx, c, 1<<20)
+	_, want, _, err := New().BranchDiff(ctx, c, 1<<20)
 	if err != nil || !strings.Contains(want, "diff --git a/a b/a\n") {
 		t.Fatalf("%v\n%s", err, want)
 	}
@@ -256,7 +256,7 @@ func TestDiffLooksTheSameWhateverIsConfigured(t *testing.T) {
 	} {
 		do(t, root, "config", key, value)
 	}
-	_, got, _, err := New().Diff(ctx, c, 1<<20)
+	_, got, _, err := New().BranchDiff(ctx, c, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestAHugeDiffIsCutAtALineEnd(t *testing.T) {
 	c := feature(t, root)
 	commitFile(t, c.Worktree, "big", strings.Repeat("another line of it\n", 400_000))
 	const limit = 2 << 20
-	base, text, cut, err := New().Diff(context.Background(), c, limit)
+	base, text, cut, err := New().BranchDiff(context.Background(), c, limit)
 	if err != nil || !cut || base == "" || len(text) > limit || len(text) < limit-100 || !strings.HasSuffix(text, "of it\n") {
 		t.Fatalf("%v, %v, %q, %d bytes", err, cut, base, len(text))
 	}
@@ -282,7 +282,7 @@ func TestAHugeDiffIsCutAtALineEnd(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 	commitFile(t, c.Worktree, "big", strings.Repeat("one line", 400_000))
-	if _, text, cut, err = New().Diff(context.Background(), c, limit); err != nil || !cut || strings.Contains(text, "one line") {
+	if _, text, cut, err = New().BranchDiff(context.Background(), c, limit); err != nil || !cut || strings.Contains(text, "one line") {
 		t.Errorf("%v, %v, %d bytes", err, cut, len(text))
 	}
 	wantStat(t, New(), c, Stat{Commits: 2, Files: 1, Added: 1})
@@ -321,10 +321,10 @@ func TestLookingEndsWithItsContext(t *testing.T) {
 	commitFile(t, c.Worktree, "a", "1\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New().Stat(ctx, c); !errors.Is(err, context.Canceled) {
+	if _, err := New().DiffStat(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, _, _, err := New().Diff(ctx, c, 100); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := New().BranchDiff(ctx, c, 100); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -36,21 +36,21 @@ func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 	if top != filepath.Join(realDir, sub.name) {
 		return fmt.Errorf("submodule %s in %s leads to %s: put it right or remove it, then try again", sub.name, dir, top)
 	}
-	absorbed := within(outer.git, inner.git)
+	absorbed := isWithin(outer.git, inner.git)
 	if absorbed || inner.git == filepath.Join(sub.dir, ".git") && g.inHead(ctx, dir, sub.name) {
 		return nil
 	}
 	return nestedError(dir, sub.name)
 }
 
-// inside lists the folders of submodules, and of those in them.
-func (g *Git) inside(ctx context.Context, known index) (dirs []string, err error) {
+// submoduleDirs lists the folders of submodules, and of those in them.
+func (g *Git) submoduleDirs(ctx context.Context, known index) (dirs []string, err error) {
 	for _, sub := range known.submodules {
 		nested, err := g.readIndex(ctx, sub.dir)
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
-		deep, err := g.inside(ctx, nested)
+		deep, err := g.submoduleDirs(ctx, nested)
 		if err != nil {
 			return nil, err
 		}
@@ -69,11 +69,11 @@ type NestedError struct{ dir, name string }
 
 // Error implements error.
 func (e *NestedError) Error() string {
-	return fmt.Sprintf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", printable(e.name), e.dir)
+	return fmt.Sprintf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", makePrintable(e.name), e.dir)
 }
 
-// Nested is the folder of the repository.
-func (e *NestedError) Nested() string { return filepath.Join(e.dir, e.name) }
+// NestedRepository is the folder of the repository.
+func (e *NestedError) NestedRepository() string { return filepath.Join(e.dir, e.name) }
 
 func nestedError(dir, name string) error { return &NestedError{dir: dir, name: name} }
 
@@ -81,24 +81,24 @@ func nestedError(dir, name string) error { return &NestedError{dir: dir, name: n
 // around it does not know. What is left of a submodule of another commit does not count:
 // its repository is kept with the worktree's.
 func (g *Git) noneNested(ctx context.Context, dir string, l layout) error {
-	out, err := g.quietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "-z")
+	out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return fmt.Errorf("list the untracked files of %s: %w", dir, err)
 	}
-	for _, name := range zeroed(out) {
+	for _, name := range splitNulTerminated(out) {
 		if !strings.HasSuffix(name, "/") {
 			continue
 		}
 		inner, err := layoutOf(filepath.Join(dir, name))
-		if err != nil || !within(l.git, inner.git) {
+		if err != nil || !isWithin(l.git, inner.git) {
 			return nestedError(dir, strings.TrimSuffix(name, "/"))
 		}
 	}
 	return nil
 }
 
-// within says whether path is in folder, links resolved.
-func within(folder, path string) bool {
+// isWithin says whether path is in folder, links resolved.
+func isWithin(folder, path string) bool {
 	folder, errF := filepath.EvalSymlinks(folder)
 	path, errP := filepath.EvalSymlinks(path)
 	if errF != nil || errP != nil {

@@ -83,11 +83,11 @@ func salvaged(t *testing.T, dir, ref, name string) string {
 func salvageAndClean(t *testing.T, dir, name string) string {
 	t.Helper()
 	ctx := context.Background()
-	ref, err := New().Salvage(ctx, dir, name)
+	ref, err := New().SalvageWork(ctx, dir, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Clean(ctx, dir, name); err != nil {
+	if err := New().CleanWorktree(ctx, dir, name); err != nil {
 		t.Fatal(err)
 	}
 	if s := out(t, dir, "status", "--porcelain"); s != "" {

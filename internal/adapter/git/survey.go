@@ -29,13 +29,13 @@ type survey struct {
 // An extra is a commit that an operation under way holds.
 type extra struct{ what, commit string }
 
-func (s *survey) empty() bool {
+func (s *survey) isEmpty() bool {
 	return len(s.work) == 0 && len(s.staged) == 0 && !s.detached && len(s.extras) == 0
 }
 
-// means says whether git, asked in dir, works on dir and on nothing else.
-func (g *Git) means(ctx context.Context, dir string) error {
-	if err := intact(dir); err != nil {
+// checkWorksOnDir says whether git, asked in dir, works on dir and on nothing else.
+func (g *Git) checkWorksOnDir(ctx context.Context, dir string) error {
+	if err := checkIntact(dir); err != nil {
 		return err
 	}
 	top, err := g.run(ctx, dir, "rev-parse", "--show-toplevel")
@@ -48,12 +48,12 @@ func (g *Git) means(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (g *Git) survey(ctx context.Context, dir string, known index) (survey, error) {
+func (g *Git) surveyWorktree(ctx context.Context, dir string, known index) (survey, error) {
 	l, err := layoutOf(dir)
 	if err != nil {
 		return survey{}, err
 	}
-	if err := unlocked(l.git); err != nil {
+	if err := checkIndexUnlocked(l.git); err != nil {
 		return survey{}, err
 	}
 	var s survey
@@ -63,7 +63,7 @@ func (g *Git) survey(ctx context.Context, dir string, known index) (survey, erro
 	if s.headTree, err = g.treeOf(ctx, dir, s.head); err != nil {
 		return survey{}, err
 	}
-	if err := g.snapshot(ctx, dir, l, known, &s); err != nil {
+	if err := g.snapshotFiles(ctx, dir, l, known, &s); err != nil {
 		// What stands in the way may be a repository that has no commit to refer to.
 		return survey{}, cmp.Or(g.noneNested(ctx, dir, l), err)
 	}
@@ -73,7 +73,7 @@ func (g *Git) survey(ctx context.Context, dir string, known index) (survey, erro
 		}
 	}
 	if s.head != "" && s.branch == "" {
-		if s.detached, err = g.unreachable(ctx, dir, s.head); err != nil {
+		if s.detached, err = g.isUnreachable(ctx, dir, s.head); err != nil {
 			return survey{}, err
 		}
 	}
@@ -90,7 +90,7 @@ func newRepository(difference string) bool {
 // treeOf is the tree of a commit; of none it is the empty one.
 func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
 	if commit == "" {
-		return g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
+		return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
 	}
 	return g.run(ctx, dir, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
@@ -117,16 +117,16 @@ func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, err
 		return survey{}, err
 	}
 	s.tree = s.headTree
-	if there(l.git, "index") {
+	if pathExists(l.git, "index") {
 		if s.tree, err = g.stagedTree(ctx, l.git, []string{"GIT_DIR=" + l.git, "GIT_WORK_TREE=" + l.git}); err != nil {
 			return survey{}, err
 		}
 	}
-	if s.work, err = g.differences(ctx, dir, s.headTree, s.tree); err != nil {
+	if s.work, err = g.treeDifferences(ctx, dir, s.headTree, s.tree); err != nil {
 		return survey{}, err
 	}
 	if s.head != "" && s.branch == "" {
-		if s.detached, err = g.unreachable(ctx, dir, s.head); err != nil {
+		if s.detached, err = g.isUnreachable(ctx, dir, s.head); err != nil {
 			return survey{}, err
 		}
 	}
@@ -134,14 +134,14 @@ func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, err
 	return s, err
 }
 
-func (g *Git) unreachable(ctx context.Context, dir, commit string) (bool, error) {
+func (g *Git) isUnreachable(ctx context.Context, dir, commit string) (bool, error) {
 	out, err := g.run(ctx, dir, append([]string{"rev-list", "--max-count=1", commit, "--not"}, everyRef[:]...)...)
 	return out != "", err
 }
 
-// snapshot writes the files of a worktree into the repository, by way of an index of its
+// snapshotFiles writes the files of a worktree into the repository, by way of an index of its
 // own: the worktree's index stays as it is.
-func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s *survey) error {
+func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known index, s *survey) error {
 	file := filepath.Join(l.git, "orange-index")
 	if err := copyIndex(filepath.Join(l.git, "index"), file); err != nil {
 		return fmt.Errorf("copy the index of %s: %w", dir, err)
@@ -149,14 +149,14 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 	defer func() { _ = os.Remove(file) }()
 	env := []string{"GIT_INDEX_FILE=" + file}
 	settings := slices.Concat(quiet[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
-	inside, err := g.inside(ctx, known)
+	inside, err := g.submoduleDirs(ctx, known)
 	if err != nil {
 		return err
 	}
 	with := func(args ...string) (string, error) {
-		return g.call(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience, inside: inside})
+		return g.runCall(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience, inside: inside})
 	}
-	if err := g.unhide(ctx, dir, known, env); err != nil {
+	if err := g.clearHiddenMarks(ctx, dir, known, env); err != nil {
 		return err
 	}
 	staged, err := g.stagedTree(ctx, dir, env)
@@ -167,7 +167,7 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 		s.tree, err = with("write-tree")
 	}
 	if err == nil {
-		s.work, err = g.differences(ctx, dir, s.headTree, s.tree)
+		s.work, err = g.treeDifferences(ctx, dir, s.headTree, s.tree)
 	}
 	if err != nil {
 		return err
@@ -177,16 +177,16 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 
 // stagedTree is the tree of an index. Of a file with conflicts it has our side.
 func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string, error) {
-	tree, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, patience: checkoutPatience})
+	tree, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, patience: checkoutPatience})
 	if exitCode(err) <= 0 {
 		return tree, err
 	}
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--stage", "-z"}, env: env})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--stage", "-z"}, env: env})
 	if err != nil {
 		return "", err
 	}
 	input := ""
-	for _, item := range zeroed(out) {
+	for _, item := range splitNulTerminated(out) {
 		about, name, _ := strings.Cut(item, "\t")
 		if fields := strings.Fields(about); len(fields) == 3 && (fields[2] == "0" || fields[2] == "2") {
 			input += fields[0] + " " + fields[1] + " 0\t" + name + "\x00"
@@ -199,16 +199,16 @@ func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string,
 	defer func() { _ = os.RemoveAll(folder) }()
 	env = append(slices.Clone(env), "GIT_INDEX_FILE="+filepath.Join(folder, "index"))
 	if input != "" {
-		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input}); err != nil {
 			return "", err
 		}
 	}
-	return g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env})
+	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env})
 }
 
 // compareStaged finds what is staged and is not in the files any more.
 func (g *Git) compareStaged(ctx context.Context, dir, tree string, s *survey) error {
-	list, err := g.differences(ctx, dir, s.headTree, tree)
+	list, err := g.treeDifferences(ctx, dir, s.headTree, tree)
 	if err != nil {
 		return err
 	}
@@ -248,12 +248,12 @@ func copyIndex(from, to string) error {
 	return err
 }
 
-// differences lists how one tree differs from another: mode, object and name of each file.
-func (g *Git) differences(ctx context.Context, dir, from, to string) ([]string, error) {
+// treeDifferences lists how one tree differs from another: mode, object and name of each file.
+func (g *Git) treeDifferences(ctx context.Context, dir, from, to string) ([]string, error) {
 	if from == to {
 		return nil, nil
 	}
-	out, err := g.call(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to}, patience: checkoutPatience})
 	if err != nil {
 		return nil, err
 	}

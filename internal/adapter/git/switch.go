@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Default is the commit at which new work begins: the default branch as origin has it if
+// DefaultCommit is the commit at which new work begins: the default branch as origin has it if
 // that is ahead of the one here, else the one here.
-func (g *Git) Default(ctx context.Context, root, branch string) (string, error) {
+func (g *Git) DefaultCommit(ctx context.Context, root, branch string) (string, error) {
 	if branch == "" {
 		var err error
 		if branch, err = g.DefaultBranch(ctx, root); err != nil {
@@ -17,7 +17,7 @@ func (g *Git) Default(ctx context.Context, root, branch string) (string, error) 
 	if err := CheckBranch(branch); err != nil {
 		return "", err
 	}
-	tips, err := g.tips(ctx, root, heads+branch, origins+branch)
+	tips, err := g.refTips(ctx, root, heads+branch, origins+branch)
 	if err != nil {
 		return "", err
 	}
@@ -30,15 +30,15 @@ func (g *Git) Default(ctx context.Context, root, branch string) (string, error) 
 	case local == "":
 		return remote, nil
 	}
-	behind, err := g.contains(ctx, root, remote, local)
+	behind, err := g.historyContains(ctx, root, remote, local)
 	if behind {
 		return remote, err
 	}
 	return local, err
 }
 
-// contains says whether commit is part of the history of tip.
-func (g *Git) contains(ctx context.Context, root, tip, commit string) (bool, error) {
+// historyContains says whether commit is part of the history of tip.
+func (g *Git) historyContains(ctx context.Context, root, tip, commit string) (bool, error) {
 	_, err := g.run(ctx, root, "merge-base", "--is-ancestor", commit, tip)
 	if exitCode(err) == 1 {
 		return false, nil
@@ -49,28 +49,28 @@ func (g *Git) contains(ctx context.Context, root, tip, commit string) (bool, err
 	return true, nil
 }
 
-// Switch checks a branch out in the worktree at dir: the one that is here, else the one
+// SwitchBranch checks a branch out in the worktree at dir: the one that is here, else the one
 // that origin has, else a new one that begins at base. The repository's hooks run. Ignored
 // files that it would overwrite are a BlockedError.
-func (g *Git) Switch(ctx context.Context, dir, branch, base string) error {
+func (g *Git) SwitchBranch(ctx context.Context, dir, branch, base string) error {
 	if err := CheckBranch(branch); err != nil {
 		return err
 	}
-	if err := g.means(ctx, dir); err != nil {
+	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return err
 	}
 	head, current, err := g.Head(dir)
 	if err != nil || current == branch {
 		return err
 	}
-	if err := g.free(ctx, dir, branch); err != nil {
+	if err := g.checkBranchFree(ctx, dir, branch); err != nil {
 		return err
 	}
 	commit, err := g.ensureBranch(ctx, dir, branch, base)
 	if err != nil {
 		return err
 	}
-	if err := g.unblocked(ctx, dir, head, commit); err != nil {
+	if err := g.checkNotBlocked(ctx, dir, head, commit); err != nil {
 		return err
 	}
 	return g.switchTo(ctx, dir, branch)
@@ -79,7 +79,7 @@ func (g *Git) Switch(ctx context.Context, dir, branch, base string) error {
 // switchTo checks out a branch that exists. Git hands on the exit code of a hook that runs
 // afterwards; what counts is where HEAD is.
 func (g *Git) switchTo(ctx context.Context, dir, branch string) error {
-	_, err := g.call(ctx, call{dir: dir, args: []string{"switch", "--quiet", "--no-guess", branch}, patience: checkoutPatience})
+	_, err := g.runCall(ctx, call{dir: dir, args: []string{"switch", "--quiet", "--no-guess", branch}, patience: checkoutPatience})
 	if err == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (g *Git) switchTo(ctx context.Context, dir, branch string) error {
 
 // ensureBranch makes a branch if there is none and returns its commit.
 func (g *Git) ensureBranch(ctx context.Context, dir, branch, base string) (string, error) {
-	tips, err := g.tips(ctx, dir, heads+branch, origins+branch)
+	tips, err := g.refTips(ctx, dir, heads+branch, origins+branch)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +103,7 @@ func (g *Git) ensureBranch(ctx context.Context, dir, branch, base string) (strin
 	if commit != "" {
 		args = []string{"branch", "--track", branch, origins + branch}
 	} else {
-		if commit, err = g.resolve(ctx, dir, base); err != nil {
+		if commit, err = g.resolveRevision(ctx, dir, base); err != nil {
 			return "", err
 		}
 		if commit == "" {
@@ -111,7 +111,7 @@ func (g *Git) ensureBranch(ctx context.Context, dir, branch, base string) (strin
 		}
 		args = append(args, commit)
 	}
-	if _, err := g.call(ctx, call{dir: dir, args: args}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, args: args}); err != nil {
 		return "", fmt.Errorf("make branch %s: %w", branch, err)
 	}
 	return commit, nil
@@ -127,7 +127,7 @@ func (g *Git) RenameBranch(ctx context.Context, dir, from, to string) error {
 	if from == to {
 		return nil
 	}
-	tips, err := g.tips(ctx, dir, heads+from, heads+to)
+	tips, err := g.refTips(ctx, dir, heads+from, heads+to)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (g *Git) RenameBranch(ctx context.Context, dir, from, to string) error {
 		}
 		return nil
 	}
-	if err := g.adopt(ctx, dir, to); err != nil {
+	if err := g.adoptBranch(ctx, dir, to); err != nil {
 		return err
 	}
 	if tips[heads+from] != "" {
@@ -149,18 +149,18 @@ func (g *Git) RenameBranch(ctx context.Context, dir, from, to string) error {
 	return nil
 }
 
-// adopt checks out a branch that exists, with the changes that are there if git allows it.
-func (g *Git) adopt(ctx context.Context, dir, branch string) error {
+// adoptBranch checks out a branch that exists, with the changes that are there if git allows it.
+func (g *Git) adoptBranch(ctx context.Context, dir, branch string) error {
 	head, current, err := g.Head(dir)
 	if err != nil || current == branch {
 		return err
 	}
-	if err := g.free(ctx, dir, branch); err != nil {
+	if err := g.checkBranchFree(ctx, dir, branch); err != nil {
 		return err
 	}
-	commit, err := g.resolve(ctx, dir, heads+branch)
+	commit, err := g.resolveRevision(ctx, dir, heads+branch)
 	if err == nil {
-		err = g.unblocked(ctx, dir, head, commit)
+		err = g.checkNotBlocked(ctx, dir, head, commit)
 	}
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestDefault(t *testing.T) {
 			do(t, origin, "clone", "-q", origin, clone)
 			tc.arrange(t, origin, clone)
 			for _, branch := range []string{"main", ""} {
-				if got, err := New().Default(ctx, clone, branch); got != out(t, clone, "rev-parse", tc.want) || err != nil {
+				if got, err := New().DefaultCommit(ctx, clone, branch); got != out(t, clone, "rev-parse", tc.want) || err != nil {
 					t.Errorf("%q: got %s, %v", branch, got, err)
 				}
 			}
@@ -46,9 +46,9 @@ func TestDefault(t *testing.T) {
 	}
 	empty := t.TempDir()
 	do(t, empty, "init", "-q", "-b", "main")
-	_, err := New().Default(ctx, empty, "main")
+	_, err := New().DefaultCommit(ctx, empty, "main")
 	wantError(t, err, "make a first commit")
-	_, err = New().Default(ctx, repository(t), "--all")
+	_, err = New().DefaultCommit(ctx, repository(t), "--all")
 	wantError(t, err, "not a name git accepts")
 }
 
@@ -66,7 +66,7 @@ func TestSwitch(t *testing.T) {
 
 			dir := worktreeOf(t, root)
 			for range 2 {
-				if err := New().Switch(ctx, dir, branch, "main~1"); err != nil {
+				if err := New().SwitchBranch(ctx, dir, branch, "main~1"); err != nil {
 					t.Fatal(err)
 				}
 				if c, b, _ := New().Head(dir); c != first || b != branch {
@@ -75,10 +75,10 @@ func TestSwitch(t *testing.T) {
 			}
 			commitFile(t, dir, "g", "g")
 			tip := out(t, dir, "rev-parse", "HEAD")
-			if err := New().Detach(ctx, dir, first); err != nil {
+			if err := New().DetachHead(ctx, dir, first); err != nil {
 				t.Fatal(err)
 			}
-			if err := New().Switch(ctx, dir, branch, "main"); err != nil {
+			if err := New().SwitchBranch(ctx, dir, branch, "main"); err != nil {
 				t.Fatal(err)
 			}
 			if c, b, _ := New().Head(dir); c != tip || b != branch {
@@ -88,7 +88,7 @@ func TestSwitch(t *testing.T) {
 			do(t, origin, "switch", "-q", "-c", "at-origin/"+branch)
 			commit(t, origin)
 			do(t, root, "fetch", "-q")
-			if err := New().Switch(ctx, dir, "at-origin/"+branch, "main"); err != nil {
+			if err := New().SwitchBranch(ctx, dir, "at-origin/"+branch, "main"); err != nil {
 				t.Fatal(err)
 			}
 			if c, _, _ := New().Head(dir); c != out(t, origin, "rev-parse", "HEAD") {
@@ -131,13 +131,13 @@ func TestSwitchRefuses(t *testing.T) {
 				do(t, other, "switch", "-q", "-C", "taken")
 				t.Cleanup(func() { do(t, other, "switch", "-q", "--detach") })
 			}
-			wantError(t, New().Switch(ctx, dir, tc.branch, tc.base), tc.want)
+			wantError(t, New().SwitchBranch(ctx, dir, tc.branch, tc.base), tc.want)
 			if _, branch, _ := New().Head(dir); branch != "" {
 				t.Errorf("on %s", branch)
 			}
 		})
 	}
-	if err := New().Switch(ctx, dir, "a-tag", "main"); err != nil {
+	if err := New().SwitchBranch(ctx, dir, "a-tag", "main"); err != nil {
 		t.Errorf("a branch like a tag: %v", err)
 	}
 }
@@ -156,14 +156,14 @@ func TestIgnoredFilesAreNotOverwritten(t *testing.T) {
 	write(t, dir, "deep/ignored", "a file")
 	ctx := context.Background()
 	for what, err := range map[string]error{
-		"switch": New().Switch(ctx, dir, "x", "main"),
-		"detach": New().Detach(ctx, dir, out(t, root, "rev-parse", "x")),
+		"switch": New().SwitchBranch(ctx, dir, "x", "main"),
+		"detach": New().DetachHead(ctx, dir, out(t, root, "rev-parse", "x")),
 	} {
 		var blocked *BlockedError
 		if !errors.As(err, &blocked) {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if diff := cmp.Diff([]string{"deep/ignored", "ignored"}, blocked.Blocking()); diff != "" {
+		if diff := cmp.Diff([]string{"deep/ignored", "ignored"}, blocked.BlockingFiles()); diff != "" {
 			t.Errorf("%s: %s", what, diff)
 		}
 		wantError(t, err, "move away")
@@ -183,8 +183,8 @@ func TestSwitchRunsHooks(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, ".git/hooks/post-checkout"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := New().Switch(context.Background(), dir, "x", "main"); err != nil || !there(root, ".git/ran") {
-		t.Errorf("ran %v, %v", there(root, ".git/ran"), err)
+	if err := New().SwitchBranch(context.Background(), dir, "x", "main"); err != nil || !pathExists(root, ".git/ran") {
+		t.Errorf("ran %v, %v", pathExists(root, ".git/ran"), err)
 	}
 }
 

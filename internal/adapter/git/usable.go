@@ -20,7 +20,7 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	if commit == "" {
 		return fmt.Errorf("the repository %s has no commit that a branch could begin at: make one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
 	}
-	beside, err := g.beside(ctx, root, branch)
+	beside, err := g.conflictingBranch(ctx, root, branch)
 	if err != nil {
 		return err
 	}
@@ -28,14 +28,14 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 		return fmt.Errorf("branch %s cannot be made beside branch %s, because git cannot hold both: choose another name, or rename %s (git -C %s branch -m)", branch, beside, beside, root)
 	}
 	c, found, err := g.checkoutOf(ctx, root, branch)
-	if err != nil || !found || within(pool, c.path) {
+	if err != nil || !found || isWithin(pool, c.path) {
 		return err
 	}
-	return c.taken(branch)
+	return c.takenError(branch)
 }
 
-// beside finds a branch that git cannot hold beside another: one is a folder of the other.
-func (g *Git) beside(ctx context.Context, root, branch string) (string, error) {
+// conflictingBranch finds a branch that git cannot hold beside another: one is a folder of the other.
+func (g *Git) conflictingBranch(ctx context.Context, root, branch string) (string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", heads + branch + "/"}
 	for i, r := range branch {
 		if r == '/' {

@@ -37,7 +37,7 @@ func TestSalvageNeedsNoSignature(t *testing.T) {
 	root, dir := forMerge(t)
 	brokenGPG(t, root)
 	write(t, dir, "f", "not committed")
-	ref, err := New().Salvage(context.Background(), dir, "task")
+	ref, err := New().SalvageWork(context.Background(), dir, "task")
 	if err != nil || ref == "" {
 		t.Errorf("salvage: %q, %v", ref, err)
 	}
@@ -53,10 +53,10 @@ func TestARepositoryThatWasMovedIsFound(t *testing.T) {
 	}
 	other := repository(t)
 	commitFile(t, other, "f", "other")
-	if err := New().Moved(ctx, root, other, []string{dir}); err == nil || !strings.Contains(err.Error(), "is not the repository") {
+	if err := New().RepairMoved(ctx, root, other, []string{dir}); err == nil || !strings.Contains(err.Error(), "is not the repository") {
 		t.Errorf("another repository: %v", err)
 	}
-	if err := New().Moved(ctx, root, moved, []string{dir, filepath.Join(t.TempDir(), "none")}); err != nil {
+	if err := New().RepairMoved(ctx, root, moved, []string{dir, filepath.Join(t.TempDir(), "none")}); err != nil {
 		t.Fatal(err)
 	}
 	if branch, err := New().CurrentBranch(ctx, dir); err != nil || branch != "x" {
@@ -80,7 +80,7 @@ func TestAWorktreeThatIsBeingMadeHidesNoCommit(t *testing.T) {
 	if err := New().CheckUsable(ctx, root, "next", filepath.Dir(dir)); err != nil {
 		t.Errorf("a branch for the next task: %v", err)
 	}
-	if _, err := New().beginnings(ctx, root); err != nil {
+	if _, err := New().rootCommits(ctx, root); err != nil {
 		t.Error(err)
 	}
 }

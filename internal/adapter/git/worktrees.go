@@ -21,8 +21,8 @@ type registration struct {
 	locked string // why it is locked, "" if it is not
 }
 
-// registrations lists the linked worktrees of a repository, those that are gone included.
-func registrations(common string) ([]registration, error) {
+// listRegistrations lists the linked worktrees of a repository, those that are gone included.
+func listRegistrations(common string) ([]registration, error) {
 	folder := filepath.Join(common, "worktrees")
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func registrations(common string) ([]registration, error) {
 	for _, entry := range entries {
 		r := registration{git: filepath.Join(folder, entry.Name())}
 		if link, err := readPath(filepath.Join(r.git, "gitdir"), "", r.git); err == nil {
-			r.path = real(filepath.Dir(link))
+			r.path = resolveParentLinks(filepath.Dir(link))
 		}
 		if why, err := os.ReadFile(filepath.Join(r.git, "locked")); err == nil {
 			r.locked = strings.TrimSpace(string(why)) + " " // a lock may have no reason
@@ -47,14 +47,14 @@ func registrations(common string) ([]registration, error) {
 
 func (r registration) halfMade(path string) bool { return r.locked == making+path+" " }
 
-// Registered finds the administrative folder of the worktree at path, even if the
+// RegisteredDir finds the administrative folder of the worktree at path, even if the
 // worktree itself is gone. It is empty if root's repository has no worktree there.
-func (g *Git) Registered(ctx context.Context, root, path string) (string, error) {
-	r, err := g.registered(ctx, root, path)
+func (g *Git) RegisteredDir(ctx context.Context, root, path string) (string, error) {
+	r, err := g.findRegistration(ctx, root, path)
 	return r.git, err
 }
 
-func (g *Git) registered(ctx context.Context, root, path string) (registration, error) {
+func (g *Git) findRegistration(ctx context.Context, root, path string) (registration, error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return registration{}, err
@@ -63,11 +63,11 @@ func (g *Git) registered(ctx context.Context, root, path string) (registration, 
 }
 
 func registeredIn(common, path string) (registration, error) {
-	list, err := registrations(common)
+	list, err := listRegistrations(common)
 	if err != nil {
 		return registration{}, err
 	}
-	path = real(path)
+	path = resolveParentLinks(path)
 	for _, r := range list {
 		if r.path == path && !r.halfMade(path) {
 			return r, nil
@@ -83,7 +83,7 @@ func (g *Git) AddWorktree(ctx context.Context, root, path, commit string) error 
 	if err != nil {
 		return err
 	}
-	path = real(path)
+	path = resolveParentLinks(path)
 	if err := discardHalfMade(common, path); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (g *Git) AddWorktree(ctx context.Context, root, path, commit string) error 
 	case err == nil && len(entries) > 0 && r.git == "":
 		return fmt.Errorf("%s is in the way, it is no worktree of %s: move it away, or run git -C %s worktree repair %s if the repository was moved", path, root, root, path)
 	case err == nil && r.git != "":
-		return intact(path)
+		return checkIntact(path)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("make the worktree %s: %w", path, err)
 	case r.git != "":
@@ -109,10 +109,10 @@ func (g *Git) addWorktree(ctx context.Context, root, path, commit string) error 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the worktree %s: %w", path, err)
 	}
-	path = real(path)
-	_, err := g.quietly(ctx, root, "worktree", "add", "--quiet", "--lock", "--reason", making+path, "--detach", path, commit)
+	path = resolveParentLinks(path)
+	_, err := g.runQuietly(ctx, root, "worktree", "add", "--quiet", "--lock", "--reason", making+path, "--detach", path, commit)
 	if err == nil {
-		_, err = g.quietly(ctx, root, "worktree", "unlock", path)
+		_, err = g.runQuietly(ctx, root, "worktree", "unlock", path)
 	}
 	if err != nil {
 		return fmt.Errorf("make the worktree %s: %w", path, err)
@@ -123,7 +123,7 @@ func (g *Git) addWorktree(ctx context.Context, root, path, commit string) error 
 // discardHalfMade removes what a crash has left of a worktree that was being made. Its
 // lock is Orange's own and falls when it is complete, so nobody has worked there.
 func discardHalfMade(common, path string) error {
-	list, err := registrations(common)
+	list, err := listRegistrations(common)
 	if err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func discardHalfMade(common, path string) error {
 	return nil
 }
 
-// intact says whether git, asked in the worktree at path, means that worktree and nothing
+// checkIntact says whether git, asked in the worktree at path, means that worktree and nothing
 // else. Files and settings in it may have been changed so that it means another one.
-func intact(path string) error {
+func checkIntact(path string) error {
 	l, err := layoutOf(path)
 	if err != nil {
 		return fmt.Errorf("%w: run git worktree repair %s in the main checkout", err, path)
@@ -160,7 +160,7 @@ func intact(path string) error {
 // RemoveWorktree removes a worktree that has no changes, and what is registered of it. With
 // it go the repositories of its submodules; commits that only these have must be kept.
 func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
-	if err := intact(path); err != nil {
+	if err := checkIntact(path); err != nil {
 		return err
 	}
 	l, err := layoutOf(path)
@@ -172,7 +172,7 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 		return err
 	}
 	args := []string{"worktree", "remove", path}
-	if known.linked || there(l.git, "modules") {
+	if known.linked || pathExists(l.git, "modules") {
 		// Git itself does not look at submodules: it removes them by force or not at all.
 		if err := g.noneLeft(ctx, path, l); err != nil {
 			return fmt.Errorf("remove the worktree %s: %w", path, err)
@@ -188,25 +188,25 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 // noneLeft says whether a worktree and its submodules have no changes, and no commits that
 // are nowhere else.
 func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
-	changed, err := g.Uncommitted(ctx, path)
+	changed, err := g.UncommittedFiles(ctx, path)
 	if err != nil {
 		return err
 	}
 	if len(changed) > 0 {
-		return fmt.Errorf("it has changes (%s): end what is still running there and try again", printable(changed[0]))
+		return fmt.Errorf("it has changes (%s): end what is still running there and try again", makePrintable(changed[0]))
 	}
 	left, err := g.keepModules(ctx, l, path, "", true)
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("submodule %s has commits that are kept nowhere else: try again", printable(left[0].Path))
+		err = fmt.Errorf("submodule %s has commits that are kept nowhere else: try again", makePrintable(left[0].Path))
 	}
 	return err
 }
 
-// Forget removes what is registered of a worktree whose folder is gone. Commits that only
+// ForgetWorktree removes what is registered of a worktree whose folder is gone. Commits that only
 // its HEAD led to, what was staged, what an operation under way holds and the commits of
 // its submodules are kept under a salvage ref for name first.
-func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, err error) {
-	r, err := g.registered(ctx, root, path)
+func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref string, err error) {
+	r, err := g.findRegistration(ctx, root, path)
 	if err != nil || r.git == "" {
 		return "", err
 	}
@@ -214,11 +214,11 @@ func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, 
 		return "", fmt.Errorf("forget the worktree %s: it is there", path)
 	}
 	if r.locked != "" {
-		return "", fmt.Errorf("the worktree %s is gone and locked (%s): bring it back, or run git -C %s worktree unlock %s", path, printable(strings.TrimSpace(r.locked)), root, path)
+		return "", fmt.Errorf("the worktree %s is gone and locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
 	}
 	ref, err = g.salvageGone(ctx, root, r, name)
 	if err == nil {
-		_, err = g.quietly(ctx, root, "worktree", "remove", r.path)
+		_, err = g.runQuietly(ctx, root, "worktree", "remove", r.path)
 	}
 	if err != nil {
 		return ref, fmt.Errorf("forget the worktree %s: %w", path, err)
@@ -229,7 +229,7 @@ func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, 
 // inGitDir runs a command for an administrative folder whose working tree is not there,
 // or does not matter.
 func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (string, error) {
-	return g.call(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, patience: checkoutPatience})
+	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, patience: checkoutPatience})
 }
 
 // salvageGone is Salvage for a worktree whose folder is gone.

@@ -14,17 +14,17 @@ func TestAddWorktreeIsDoneOnce(t *testing.T) {
 	write(t, dir, "work", "w")
 	ctx := context.Background()
 	commit := out(t, root, "rev-parse", "main")
-	if err := New().AddWorktree(ctx, root, dir, commit); err != nil || !there(dir, "work") {
+	if err := New().AddWorktree(ctx, root, dir, commit); err != nil || !pathExists(dir, "work") {
 		t.Errorf("the second time: %v", err)
 	}
-	admin, err := New().Registered(ctx, root, dir)
+	admin, err := New().RegisteredDir(ctx, root, dir)
 	if admin != filepath.Join(root, ".git/worktrees/w") || err != nil {
 		t.Errorf("registered at %q, %v", admin, err)
 	}
-	if there(admin, "locked") {
+	if pathExists(admin, "locked") {
 		t.Error("it is still locked")
 	}
-	if admin, err := New().Registered(ctx, root, filepath.Join(dir, "none")); admin != "" || err != nil {
+	if admin, err := New().RegisteredDir(ctx, root, filepath.Join(dir, "none")); admin != "" || err != nil {
 		t.Errorf("got %q, %v", admin, err)
 	}
 }
@@ -45,7 +45,7 @@ func TestAddWorktreeBehindALink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if admin, err := New().Registered(ctx, root, filepath.Join(base, "w")); admin == "" || err != nil {
+	if admin, err := New().RegisteredDir(ctx, root, filepath.Join(base, "w")); admin == "" || err != nil {
 		t.Errorf("got %q, %v", admin, err)
 	}
 }
@@ -60,7 +60,7 @@ func TestAddWorktreeInTheWay(t *testing.T) {
 	wantError(t, New().AddWorktree(ctx, root, dir, commit), "is in the way")
 	other := worktreeOf(t, repository(t))
 	wantError(t, New().AddWorktree(ctx, root, other, commit), "is in the way")
-	if !there(dir, "file") || !there(other, ".git") {
+	if !pathExists(dir, "file") || !pathExists(other, ".git") {
 		t.Error("it was removed")
 	}
 	wantError(t, New().AddWorktree(ctx, root, filepath.Join(dir, "file", "w"), commit), "not a directory")
@@ -102,13 +102,13 @@ func TestAddWorktreeAfterACrash(t *testing.T) {
 			do(t, root, "worktree", "lock", "--reason", making+dir, dir)
 			crash(t, admin, dir)
 			ctx := context.Background()
-			if got, err := New().Registered(ctx, root, dir); got != "" || err != nil {
+			if got, err := New().RegisteredDir(ctx, root, dir); got != "" || err != nil {
 				t.Errorf("half made, and registered at %q, %v", got, err)
 			}
 			if err := New().AddWorktree(ctx, root, dir, out(t, root, "rev-parse", "main")); err != nil {
 				t.Fatal(err)
 			}
-			if read(t, dir, "f") != "0" || out(t, dir, "status", "--porcelain") != "" || there(admin, "locked") {
+			if read(t, dir, "f") != "0" || out(t, dir, "status", "--porcelain") != "" || pathExists(admin, "locked") {
 				t.Error("it is not complete")
 			}
 			if entries, err := os.ReadDir(filepath.Dir(admin)); len(entries) != 1 || err != nil {
@@ -125,7 +125,7 @@ func TestForget(t *testing.T) {
 	gone := worktreeOf(t, root)
 	commitFile(t, dir, "lost", "l")
 	ctx := context.Background()
-	_, err := New().Forget(ctx, root, dir, "task1")
+	_, err := New().ForgetWorktree(ctx, root, dir, "task1")
 	wantError(t, err, "it is there")
 	for _, d := range []string{dir, gone} {
 		if err := os.RemoveAll(d); err != nil {
@@ -133,21 +133,21 @@ func TestForget(t *testing.T) {
 		}
 	}
 	wantError(t, New().AddWorktree(ctx, root, dir, "main"), "still registered")
-	ref, err := New().Forget(ctx, root, dir, "task1")
+	ref, err := New().ForgetWorktree(ctx, root, dir, "task1")
 	if err != nil || salvaged(t, root, ref, "lost") != "l" {
 		t.Fatalf("got %q, %v", ref, err)
 	}
-	if admin, _ := New().Registered(ctx, root, dir); admin != "" {
+	if admin, _ := New().RegisteredDir(ctx, root, dir); admin != "" {
 		t.Error("it is still registered")
 	}
-	if admin, _ := New().Registered(ctx, root, gone); admin == "" {
+	if admin, _ := New().RegisteredDir(ctx, root, gone); admin == "" {
 		t.Error("another one was forgotten, too")
 	}
-	if ref, err := New().Forget(ctx, root, dir, "task1"); ref != "" || err != nil {
+	if ref, err := New().ForgetWorktree(ctx, root, dir, "task1"); ref != "" || err != nil {
 		t.Errorf("again: %q, %v", ref, err)
 	}
 	do(t, root, "worktree", "lock", "--reason", "on a stick", gone)
-	_, err = New().Forget(ctx, root, gone, "task1")
+	_, err = New().ForgetWorktree(ctx, root, gone, "task1")
 	wantError(t, err, "on a stick")
 }
 
@@ -157,14 +157,14 @@ func TestRemoveWorktreeWithChangesIsRefused(t *testing.T) {
 	dir := worktreeOf(t, root)
 	write(t, dir, "work", "w")
 	ctx := context.Background()
-	if err := New().RemoveWorktree(ctx, dir); err == nil || !there(dir, "work") {
+	if err := New().RemoveWorktree(ctx, dir); err == nil || !pathExists(dir, "work") {
 		t.Errorf("it was removed: %v", err)
 	}
 	salvageAndClean(t, dir, "task1")
-	if err := New().RemoveWorktree(ctx, dir); err != nil || there(dir, ".git") {
+	if err := New().RemoveWorktree(ctx, dir); err != nil || pathExists(dir, ".git") {
 		t.Errorf("it was not removed: %v", err)
 	}
-	if err := New().RemoveWorktree(ctx, root); err == nil || !there(root, ".git") {
+	if err := New().RemoveWorktree(ctx, root); err == nil || !pathExists(root, ".git") {
 		t.Errorf("the main checkout was removed: %v", err)
 	}
 }
@@ -177,16 +177,16 @@ func TestACommandIsRunAgainWhileAWorktreeIsBeingMade(t *testing.T) {
 	admin := filepath.Join(root, ".git/worktrees/w")
 	write(t, admin, "commondir", "")
 	ctx := context.Background()
-	if _, err := New().once(ctx, call{dir: root, args: []string{"worktree", "list"}}); err == nil {
+	if _, err := New().runOnce(ctx, call{dir: root, args: []string{"worktree", "list"}}); err == nil {
 		t.Skip("this git does not mind")
 	}
 	done := make(chan error)
 	go func() {
-		_, err := New().checkouts(ctx, root)
+		_, err := New().listCheckouts(ctx, root)
 		done <- err
 	}()
 	write(t, admin, "commondir", "../..\n")
-	if err := <-done; err != nil || !there(dir, ".git") {
+	if err := <-done; err != nil || !pathExists(dir, ".git") {
 		t.Error(err)
 	}
 }

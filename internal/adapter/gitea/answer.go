@@ -43,26 +43,26 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	w.status = resp.StatusCode
 	if w.status >= http.StatusBadRequest {
-		w.said = reason(body)
+		w.said = responseReason(body)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
 
-// reason is what an answer gives as one, as one short line.
-func reason(body []byte) string {
+// responseReason is what an answer gives as one, as one short line.
+func responseReason(body []byte) string {
 	var said struct {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(body, &said) != nil {
 		return ""
 	}
-	return short(said.Message)
+	return shortLine(said.Message)
 }
 
-// problem says why the last request did not do what was wanted. err is the SDK's, whose
+// requestError says why the last request did not do what was wanted. err is the SDK's, whose
 // text counts only if there was no answer.
-func (v *visit) problem(doing string, err error) error {
+func (v *connection) requestError(doing string, err error) error {
 	f, said := v.forge, v.wire.said
 	if said != "" {
 		said = " (" + said + ")"

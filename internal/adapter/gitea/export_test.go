@@ -11,5 +11,5 @@ func Hasten(f *Forge) {
 
 // Mentions are the two ways of naming an issue.
 func Mentions(text, key string) (inText, inBranch bool) {
-	return mentions(text, key), branchMentions(text, key)
+	return mentionsIssue(text, key), branchMentions(text, key)
 }

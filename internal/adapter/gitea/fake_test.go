@@ -220,7 +220,7 @@ func (f *fake) merge(w http.ResponseWriter, r *http.Request) {
 
 // The rest makes it a world.
 
-func (f *fake) Open(t testing.TB) track.Forge { return f.client(t, nil) }
+func (f *fake) OpenClient(t testing.TB) track.Forge { return f.client(t, nil) }
 
 // client opens the adapter, with other options if that is wanted.
 func (f *fake) client(t testing.TB, change func(*gitea.Options)) *gitea.Forge {
@@ -241,9 +241,9 @@ func (f *fake) client(t testing.TB, change func(*gitea.Options)) *gitea.Forge {
 	return forge
 }
 
-func (f *fake) Base() string { return "main" }
+func (f *fake) BaseBranch() string { return "main" }
 
-func (f *fake) Push(_ testing.TB, branch string) string {
+func (f *fake) PushBranch(_ testing.TB, branch string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
@@ -251,7 +251,7 @@ func (f *fake) Push(_ testing.TB, branch string) string {
 	return f.branches[branch]
 }
 
-func (f *fake) Check(t testing.TB, commit string, c tracker.Check) {
+func (f *fake) AddCheck(t testing.TB, commit string, c tracker.Check) {
 	t.Helper()
 	states := map[string]sdk.StatusState{tracker.CheckPending: "pending", tracker.CheckPassed: "success", tracker.CheckFailed: "failure"}
 	f.status(commit, &sdk.Status{State: states[c.State], Context: c.Name, TargetURL: c.URL, Description: c.Text})
@@ -265,7 +265,7 @@ func (f *fake) status(commit string, s *sdk.Status) {
 	f.statuses[commit] = append(f.statuses[commit], s)
 }
 
-func (f *fake) Review(_ testing.TB, number int, r tracker.Review) {
+func (f *fake) AddReview(_ testing.TB, number int, r tracker.Review) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	states := map[string]sdk.ReviewStateType{tracker.Approved: "APPROVED", tracker.ChangesRequested: "REQUEST_CHANGES", tracker.Commented: "COMMENT"}
@@ -280,19 +280,19 @@ func (f *fake) Review(_ testing.TB, number int, r tracker.Review) {
 	}
 }
 
-func (f *fake) Close(_ testing.TB, number int) {
+func (f *fake) ClosePull(_ testing.TB, number int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pulls[number-1].State = sdk.StateClosed
 }
 
-func (f *fake) Fail(fault trackertest.Fault) {
+func (f *fake) InjectFault(fault trackertest.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = fault
 }
 
-func (f *fake) Can(string) bool { return true }
+func (f *fake) CanDo(string) bool { return true }
 
 func (f *fake) Secret() string { return token }
 

@@ -45,10 +45,10 @@ func FuzzAnswers(f *testing.F) {
 		}
 		gitea.Hasten(forge)
 		_, created := forge.CreatePR(ctx, tracker.NewPR{Branch: "b", Base: "main", Title: "t"})
-		_, one := forge.PR(ctx, 1)
-		_, list := forge.PRs(ctx, "b")
-		_, named := forge.Mentioning(ctx, "ENG-1")
-		merged := forge.Merge(ctx, 1, "abc")
+		_, one := forge.ReadPR(ctx, 1)
+		_, list := forge.ListBranchPRs(ctx, "b")
+		_, named := forge.ListMentioningPRs(ctx, "ENG-1")
+		merged := forge.MergePR(ctx, 1, "abc")
 		for what, err := range map[string]error{"create": created, "one": one, "list": list, "mentioning": named, "merge": merged} {
 			if err != nil && (strings.ContainsAny(err.Error(), "\n\r") || strings.Contains(err.Error(), "planted")) {
 				t.Errorf("%s: %q", what, err)

@@ -57,7 +57,7 @@ func New(o Options) (*Forge, error) {
 	}
 	owner, repo, _ := strings.Cut(o.Scope, "/")
 	if !name.MatchString(owner) || !name.MatchString(repo) {
-		return nil, board.Refusef("%q names no repository: give OWNER/REPO", short(o.Scope))
+		return nil, board.Refusef("%q names no repository: give OWNER/REPO", shortLine(o.Scope))
 	}
 	f := &Forge{
 		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now,
@@ -103,16 +103,16 @@ func sameMethod(req *http.Request, via []*http.Request) error {
 
 // A visit is the SDK's client for one use of the forge: it knows the context, the token of
 // now, and what the forge answered last.
-type visit struct {
+type connection struct {
 	*sdk.Client
 	forge *Forge
 	ctx   context.Context
 	wire  *wire
 }
 
-// visit prepares a client. The SDK would ask the server for its version first, and again
+// newConnection prepares a client. The SDK would ask the server for its version first, and again
 // before some calls; it is told not to.
-func (f *Forge) visit(ctx context.Context) (*visit, error) {
+func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
 	var token string
 	if f.token != nil {
 		var err error
@@ -123,7 +123,7 @@ func (f *Forge) visit(ctx context.Context) (*visit, error) {
 			return nil, fmt.Errorf("the token of %s is empty: look at where it is said to be", f)
 		}
 	}
-	v := &visit{forge: f, ctx: ctx, wire: &wire{base: f.http.Transport}}
+	v := &connection{forge: f, ctx: ctx, wire: &wire{base: f.http.Transport}}
 	client := f.http
 	client.Transport = v.wire
 	var err error

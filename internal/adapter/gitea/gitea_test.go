@@ -55,8 +55,8 @@ func TestOptionsAreLookedAt(t *testing.T) {
 
 func TestPullRequestIsShownWhole(t *testing.T) {
 	w := newFake(t)
-	f := w.Open(t)
-	head := w.Push(t, "work")
+	f := w.OpenClient(t)
+	head := w.PushBranch(t, "work")
 	made, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work", Body: "done"})
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +72,9 @@ func TestPullRequestIsShownWhole(t *testing.T) {
 		{Author: "bob", Verdict: tracker.Commented, Text: "more than a page"},
 	}
 	for _, r := range said {
-		w.Review(t, made.Number, r)
+		w.AddReview(t, made.Number, r)
 	}
-	got, err := f.PR(t.Context(), made.Number)
+	got, err := f.ReadPR(t.Context(), made.Number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestPullRequestIsShownWhole(t *testing.T) {
 
 func TestWhatIsNoReview(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	w.add("Work", "", "work", "main")
 	w.reviews[1] = []*sdk.PullReview{
 		nil, {ID: 1, State: "PENDING"}, {ID: 2, State: "REQUEST_REVIEW"},
@@ -101,7 +101,7 @@ func TestWhatIsNoReview(t *testing.T) {
 		{ID: 5, State: "COMMENT", CodeCommentsCount: 2, Reviewer: &sdk.User{ID: -2, UserName: "gitea-actions"}},
 	}
 	w.remarks[5] = []*sdk.PullReviewComment{nil, {Path: "gone.go", OldLineNum: 9, Body: "was here"}}
-	pr, err := w.Open(t).PR(t.Context(), 1)
+	pr, err := w.OpenClient(t).ReadPR(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,16 +117,16 @@ func TestWhatIsNoReview(t *testing.T) {
 func TestListsAreReadToTheirEnd(t *testing.T) {
 	w := newFake(t)
 	for i := range 10 {
-		w.Push(t, fmt.Sprint("b", i))
+		w.PushBranch(t, fmt.Sprint("b", i))
 		w.add(fmt.Sprint("Work ", i), "", fmt.Sprint("b", i), "main")
 	}
-	w.Close(t, 1)
+	w.ClosePull(t, 1)
 	w.before = func(r *http.Request) { // somebody opens another one in between
 		if r.FormValue("page") == "2" && len(w.pulls) == 10 {
 			w.add("Another", "", "b0", "main")
 		}
 	}
-	prs, err := w.Open(t).PRs(t.Context(), "b0")
+	prs, err := w.OpenClient(t).ListBranchPRs(t.Context(), "b0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	if len(prs) != 1 || prs[0].Number != 1 || prs[0].State != tracker.Closed {
 		t.Errorf("%+v", prs)
 	}
-	prs, err = w.Open(t).PRs(t.Context(), "b0")
+	prs, err = w.OpenClient(t).ListBranchPRs(t.Context(), "b0")
 	if err != nil || len(prs) != 2 {
 		t.Errorf("%+v %v", prs, err)
 	}
@@ -148,18 +148,18 @@ func TestForksAreOthers(t *testing.T) {
 	theirs.Head.RepoID, theirs.Head.Repository = 2, &sdk.Repository{Owner: &sdk.User{UserName: "mallory"}}
 	gone := w.add("Gone, for ENG-5", "", "work", "main")
 	gone.Head.RepoID = -1
-	f := w.Open(t)
-	if prs, err := f.PRs(t.Context(), "work"); err != nil || len(prs) != 0 {
+	f := w.OpenClient(t)
+	if prs, err := f.ListBranchPRs(t.Context(), "work"); err != nil || len(prs) != 0 {
 		t.Errorf("%+v %v", prs, err)
 	}
-	if prs, err := f.PRs(t.Context(), "mallory:work"); err != nil || len(prs) != 0 {
+	if prs, err := f.ListBranchPRs(t.Context(), "mallory:work"); err != nil || len(prs) != 0 {
 		t.Errorf("%+v %v", prs, err)
 	}
-	prs, err := f.Mentioning(t.Context(), "ENG-5")
+	prs, err := f.ListMentioningPRs(t.Context(), "ENG-5")
 	if err != nil || len(prs) != 2 || prs[0].Branch != "mallory:work" || prs[1].Branch != "unknown:work" {
 		t.Errorf("%+v %v", prs, err)
 	}
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	if pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Ours"}); err != nil || pr.Number != 3 {
 		t.Errorf("%+v %v", pr, err)
 	}
@@ -195,7 +195,7 @@ func TestMentions(t *testing.T) {
 
 func TestNothingIsOpenedThatCannotBe(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	for name, tc := range map[string]struct {
 		n    tracker.NewPR
 		want string
@@ -208,7 +208,7 @@ func TestNothingIsOpenedThatCannotBe(t *testing.T) {
 		"no title":                     {tracker.NewPR{Branch: "work", Base: "main", Title: " "}, "needs a title"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.Open(t).CreatePR(t.Context(), tc.n)
+			_, err := w.OpenClient(t).CreatePR(t.Context(), tc.n)
 			refused(t, err, tc.want)
 		})
 	}
@@ -216,12 +216,12 @@ func TestNothingIsOpenedThatCannotBe(t *testing.T) {
 
 func TestTextsOfOthersAreTamed(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	p := w.add("one\r\ntwo\x1b[31m\u2028three"+strings.Repeat("x", 9000), "", "work", "main")
 	p.HTMLURL = "javascript:alert(1)"
 	w.status(p.Head.Sha, &sdk.Status{State: "success", Context: "a\nb", TargetURL: "https://ok.example.invalid/\nX: y"})
-	w.Review(t, 1, tracker.Review{Author: "al\nice", Verdict: tracker.Approved, Text: strings.Repeat("y", 1<<20)})
-	pr, err := w.Open(t).PR(t.Context(), 1)
+	w.AddReview(t, 1, tracker.Review{Author: "al\nice", Verdict: tracker.Approved, Text: strings.Repeat("y", 1<<20)})
+	pr, err := w.OpenClient(t).ReadPR(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.PRs(t.Context(), "work")
+			_, err = f.ListBranchPRs(t.Context(), "work")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("error: %v", err)
 			}
@@ -293,7 +293,7 @@ func TestTokenThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFake(t)
-			_, err := w.client(t, func(o *gitea.Options) { o.Token = token }).PRs(t.Context(), "work")
+			_, err := w.client(t, func(o *gitea.Options) { o.Token = token }).ListBranchPRs(t.Context(), "work")
 			if err == nil || !strings.Contains(err.Error(), "the token of acme/shop") || w.requests("") != 0 {
 				t.Errorf("error: %v", err)
 			}
@@ -303,7 +303,7 @@ func TestTokenThatCannotBeHad(t *testing.T) {
 
 func TestPostIsNotSentOnAsGet(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	moved := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			say(rw, 200, []string{})
@@ -322,22 +322,22 @@ func TestContextEndsEverything(t *testing.T) {
 	w := newFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.before = func(*http.Request) { cancel() }
-	if _, err := w.Open(t).PR(ctx, 1); !errors.Is(err, context.Canceled) {
+	if _, err := w.OpenClient(t).ReadPR(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("error: %v", err)
 	}
 }
 
 func TestNewOpensNothing(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
-	f := w.Open(t)
+	w.PushBranch(t, "work")
+	f := w.OpenClient(t)
 	if n := w.requests(""); n != 0 {
 		t.Errorf("%d requests before there was anything to ask", n)
 	}
 	if _, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.PR(t.Context(), 1); err != nil {
+	if _, err := f.ReadPR(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.requests("GET /version"); n != 0 {
@@ -347,8 +347,8 @@ func TestNewOpensNothing(t *testing.T) {
 
 func TestMomentOfCreation(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
-	pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"})
+	w.PushBranch(t, "work")
+	pr, err := w.OpenClient(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"})
 	if err != nil || !pr.CreatedAt.Equal(began.Add(time.Hour)) {
 		t.Errorf("%v %v", pr.CreatedAt, err)
 	}

@@ -15,18 +15,18 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Merge merges a pull request if its head is still that commit, with a merge commit where
+// MergePR merges a pull request if its head is still that commit, with a merge commit where
 // the repository allows one, else in the way that it prefers.
-func (f *Forge) Merge(ctx context.Context, number int, head string) error {
+func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 	if strings.TrimSpace(head) == "" {
 		return board.Refusef("pull request %d is merged only at a known commit: name its head", number)
 	}
-	v, err := f.visit(ctx)
+	v, err := f.newConnection(ctx)
 	if err != nil {
 		return err
 	}
 	for range mergeRounds {
-		if err = v.merge(number, head); !errors.Is(err, errUndecided) {
+		if err = v.mergeWhenReady(number, head); !errors.Is(err, errUndecided) {
 			return err
 		}
 	}
@@ -39,14 +39,14 @@ const mergeRounds = 3
 
 var errUndecided = errors.New("the forge has yet to see whether it merges cleanly: try again in a moment")
 
-// merge waits until the forge knows whether the pull request merges cleanly, and merges it.
-func (v *visit) merge(number int, head string) error {
+// mergeWhenReady waits until the forge knows whether the pull request merges cleanly, and merges it.
+func (v *connection) mergeWhenReady(number int, head string) error {
 	f := v.forge
-	raw, mergeable, err := v.settled(number, head, looksToMerge, len(f.pauses))
+	raw, mergeable, err := v.readSettled(number, head, looksToMerge, len(f.pauses))
 	if err != nil {
 		return err
 	}
-	if done, err := decided(f.value(raw), head); done || err != nil {
+	if done, err := isMergeDecided(f.convertPull(raw), head); done || err != nil {
 		return err
 	}
 	if err := canMerge(raw, mergeable); err != nil {
@@ -55,7 +55,7 @@ func (v *visit) merge(number int, head string) error {
 	if err := v.newEnough(); err != nil {
 		return err
 	}
-	style, err := v.style()
+	style, err := v.mergeStyle()
 	if err != nil {
 		return err
 	}
@@ -63,21 +63,21 @@ func (v *visit) merge(number int, head string) error {
 	if ok && err == nil {
 		return nil
 	}
-	return v.notMerged(f.value(raw), head, err)
+	return v.notMerged(f.convertPull(raw), head, err)
 }
 
-// decided says whether there is nothing left to merge, or why it cannot be.
-func decided(pr tracker.PR, head string) (done bool, err error) {
+// isMergeDecided says whether there is nothing left to merge, or why it cannot be.
+func isMergeDecided(pr tracker.PR, head string) (done bool, err error) {
 	same := pr.Head == head
 	switch {
 	case pr.State == tracker.Merged && (same || pr.Head == ""):
 		return true, nil
 	case pr.State == tracker.Merged:
-		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, prose.Short(pr.Head), prose.Short(head))
+		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, prose.ShortID(pr.Head), prose.ShortID(head))
 	case pr.State == tracker.Closed:
 		return false, board.Refusef("pull request %d is closed: open it again at the forge first", pr.Number)
 	case !same:
-		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, prose.Short(pr.Head), prose.Short(head))
+		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, prose.ShortID(pr.Head), prose.ShortID(head))
 	}
 	return false, nil
 }
@@ -96,17 +96,17 @@ func canMerge(raw *sdk.PullRequest, mergeable string) error {
 
 // notMerged says why, unless a look shows that it is merged all the same: by somebody
 // else, or the answer was lost.
-func (v *visit) notMerged(was tracker.PR, head string, err error) error {
+func (v *connection) notMerged(was tracker.PR, head string, err error) error {
 	status, said := v.wire.status, v.wire.said
-	failed := v.problem(fmt.Sprintf("merge pull request %d", was.Number), err)
+	failed := v.requestError(fmt.Sprintf("merge pull request %d", was.Number), err)
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return failed
 	}
-	raw, err := v.pull(was.Number)
+	raw, err := v.readPull(was.Number)
 	if err != nil {
 		return failed
 	}
-	if done, err := decided(v.forge.value(raw), head); done || err != nil {
+	if done, err := isMergeDecided(v.forge.convertPull(raw), head); done || err != nil {
 		return err
 	}
 	switch {
@@ -124,7 +124,7 @@ func (v *visit) notMerged(was tracker.PR, head string, err error) error {
 
 // newEnough makes sure that the forge heeds which commit is meant: Gitea does since 1.16,
 // and what calls itself 7 or so is a Forgejo, which is younger. It is asked once.
-func (v *visit) newEnough() error {
+func (v *connection) newEnough() error {
 	f := v.forge
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,21 +133,21 @@ func (v *visit) newEnough() error {
 	}
 	version, _, err := v.ServerVersion()
 	if err != nil {
-		return v.problem("ask for the version of the forge", err)
+		return v.requestError("ask for the version of the forge", err)
 	}
 	var major, minor int
 	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major < 1 || major == 1 && minor < 16) {
-		return board.Refusef("%s is Gitea %s, which merges whatever is there: it takes 1.16 or later", f.host, short(version))
+		return board.Refusef("%s is Gitea %s, which merges whatever is there: it takes 1.16 or later", f.host, shortLine(version))
 	}
 	f.tried = true
 	return nil
 }
 
-func (v *visit) style() (sdk.MergeStyle, error) {
+func (v *connection) mergeStyle() (sdk.MergeStyle, error) {
 	repo, _, err := v.GetRepo(v.forge.owner, v.forge.repo)
 	switch {
 	case err != nil:
-		return "", v.problem("read how the repository merges", err)
+		return "", v.requestError("read how the repository merges", err)
 	case repo.AllowMerge || repo.DefaultMergeStyle == "":
 		return sdk.MergeStyleMerge, nil
 	}

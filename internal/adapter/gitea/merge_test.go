@@ -117,7 +117,7 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFake(t)
-			head := w.Push(t, "work")
+			head := w.PushBranch(t, "work")
 			p := w.add("Work", "", "work", "main")
 			if tc.arrange != nil {
 				tc.arrange(w, p)
@@ -126,7 +126,7 @@ func TestMerge(t *testing.T) {
 			if tc.head != "" {
 				head = tc.head
 			}
-			err := w.Open(t).Merge(t.Context(), 1, head)
+			err := w.OpenClient(t).MergePR(t.Context(), 1, head)
 			var no *board.Refusal
 			switch {
 			case tc.refusal != "":
@@ -160,12 +160,12 @@ func onPost(do func()) func(*http.Request) {
 }
 
 func TestMergeOfNone(t *testing.T) {
-	f := newFake(t).Open(t)
+	f := newFake(t).OpenClient(t)
 	for _, number := range []int{-1, 0, 5} {
-		if err := f.Merge(t.Context(), number, "abc"); !errors.Is(err, tracker.ErrNotFound) {
+		if err := f.MergePR(t.Context(), number, "abc"); !errors.Is(err, tracker.ErrNotFound) {
 			t.Errorf("merge %d: %v", number, err)
 		}
-		if _, err := f.PR(t.Context(), number); !errors.Is(err, tracker.ErrNotFound) {
+		if _, err := f.ReadPR(t.Context(), number); !errors.Is(err, tracker.ErrNotFound) {
 			t.Errorf("show %d: %v", number, err)
 		}
 	}
@@ -175,9 +175,9 @@ func TestVersionIsAskedOnce(t *testing.T) {
 	w := newFake(t)
 	f := w.client(t, nil)
 	for i, branch := range []string{"a", "b"} {
-		head := w.Push(t, branch)
+		head := w.PushBranch(t, branch)
 		w.add("Work", "", branch, "main")
-		if err := f.Merge(t.Context(), i+1, head); err != nil {
+		if err := f.MergePR(t.Context(), i+1, head); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,14 +188,14 @@ func TestVersionIsAskedOnce(t *testing.T) {
 
 func TestAnswerThatIsLostOpensOne(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
+	w.PushBranch(t, "work")
 	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
-	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
-	first, err := w.Open(t).CreatePR(t.Context(), want)
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	first, err := w.OpenClient(t).CreatePR(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := w.Open(t).CreatePR(t.Context(), want)
+	again, err := w.OpenClient(t).CreatePR(t.Context(), want)
 	if err != nil || again.Number != first.Number || len(w.pulls) != 1 {
 		t.Errorf("%d pull requests: %v", len(w.pulls), err)
 	}
@@ -206,13 +206,13 @@ func TestTwoOpenAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFake(t)
 			w.blind = blind
-			w.Push(t, "work")
+			w.PushBranch(t, "work")
 			w.before = onPost(func() {
 				if len(w.pulls) == 0 {
 					w.add("Somebody else's", "", "work", "main")
 				}
 			})
-			pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work"})
+			pr, err := w.OpenClient(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work"})
 			if err != nil || pr.Title != "Somebody else's" {
 				t.Errorf("%+v %v", pr, err)
 			}
@@ -227,8 +227,8 @@ func TestTwoOpenAtOnce(t *testing.T) {
 
 func TestOpenOneIntoTheWantedBaseIsMeant(t *testing.T) {
 	w := newFake(t)
-	w.Push(t, "work")
-	w.Push(t, "next")
+	w.PushBranch(t, "work")
+	w.PushBranch(t, "next")
 	w.add("Into main", "", "work", "main")
 	w.add("Into next", "", "work", "next")
 	f := w.client(t, func(o *gitea.Options) { o.Now = nil })

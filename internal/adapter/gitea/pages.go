@@ -19,14 +19,14 @@ type pages struct {
 	ended  bool
 }
 
-func (p *pages) more() bool { return !p.ended && p.turned < maxPages }
+func (p *pages) hasMore() bool { return !p.ended && p.turned < maxPages }
 
-func (p *pages) options() sdk.ListOptions {
+func (p *pages) listOptions() sdk.ListOptions {
 	return sdk.ListOptions{Page: p.turned + 1, PageSize: perPage}
 }
 
-// read notes that a page had so many items.
-func (p *pages) read(n int, resp *sdk.Response) {
+// countPage notes that a page had so many items.
+func (p *pages) countPage(n int, resp *sdk.Response) {
 	p.turned++
 	p.got += n
 	p.ended = n == 0

@@ -27,41 +27,41 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 	if err := checkNew(n); err != nil {
 		return tracker.PR{}, err
 	}
-	v, err := f.visit(ctx)
+	v, err := f.newConnection(ctx)
 	if err != nil {
 		return tracker.PR{}, err
 	}
-	if pr, found, err := v.open(n); found || err != nil {
+	if pr, found, err := v.findOpen(n); found || err != nil {
 		return pr, err
 	}
 	made, _, err := v.CreatePullRequest(f.owner, f.repo, sdk.CreatePullRequestOption{
-		Head: n.Branch, Base: n.Base, Title: cutTitle(n.Title), Body: text(n.Body),
+		Head: n.Branch, Base: n.Base, Title: cutTitle(n.Title), Body: boundText(n.Body),
 	})
 	if err == nil {
-		return v.only(n, f.value(made))
+		return v.ensureOnlyPull(n, f.convertPull(made))
 	}
 	err = v.notOpened(n, err)
 	switch v.wire.status {
 	case 0, http.StatusConflict, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		// It may be there all the same: opened by somebody else, or the answer was lost.
-		if pr, found, look := v.open(n); found && look == nil {
+		if pr, found, look := v.findOpen(n); found && look == nil {
 			return pr, nil
 		}
 	}
 	return tracker.PR{}, err
 }
 
-// only makes sure that the new pull request is the one that the branch has. Gitea looks
+// ensureOnlyPull makes sure that the new pull request is the one that the branch has. Gitea looks
 // for another before it opens one, but not in one step: of those who ask at once each gets
 // its own. The first counts, and whoever has a later one closes it.
-func (v *visit) only(n tracker.NewPR, made tracker.PR) (tracker.PR, error) {
-	first, found, err := v.open(n)
+func (v *connection) ensureOnlyPull(n tracker.NewPR, made tracker.PR) (tracker.PR, error) {
+	first, found, err := v.findOpen(n)
 	if err != nil || !found || first.Base != made.Base || first.Number >= made.Number {
 		return made, nil // what was made is there, whatever else is not known
 	}
 	closed := sdk.StateClosed
 	if _, _, err := v.EditPullRequest(v.forge.owner, v.forge.repo, int64(made.Number), sdk.EditPullRequestOption{State: &closed}); err != nil {
-		return tracker.PR{}, v.problem(fmt.Sprintf("close pull request %d, which is %d once more", made.Number, first.Number), err)
+		return tracker.PR{}, v.requestError(fmt.Sprintf("close pull request %d, which is %d once more", made.Number, first.Number), err)
 	}
 	return first, nil
 }
@@ -69,12 +69,12 @@ func (v *visit) only(n tracker.NewPR, made tracker.PR) (tracker.PR, error) {
 func checkNew(n tracker.NewPR) error {
 	for _, branch := range []string{n.Branch, n.Base} {
 		if !branchName(branch) {
-			return board.Refusef("a pull request goes from one branch to another: %q is none", short(branch))
+			return board.Refusef("a pull request goes from one branch to another: %q is none", shortLine(branch))
 		}
 	}
 	switch {
 	case n.Branch == n.Base:
-		return board.Refusef("a pull request of %s into itself changes nothing: name another base", short(n.Branch))
+		return board.Refusef("a pull request of %s into itself changes nothing: name another base", shortLine(n.Branch))
 	case strings.TrimSpace(n.Title) == "":
 		return board.Refusef("a pull request needs a title")
 	}
@@ -87,18 +87,18 @@ func branchName(name string) bool {
 }
 
 // notOpened says why no pull request was opened.
-func (v *visit) notOpened(n tracker.NewPR, err error) error {
+func (v *connection) notOpened(n tracker.NewPR, err error) error {
 	switch v.wire.status {
 	case http.StatusNotFound:
-		return board.Refusef("no pull request from %s into %s: %s has not both branches: push them first", short(n.Branch), short(n.Base), v.forge)
+		return board.Refusef("no pull request from %s into %s: %s has not both branches: push them first", shortLine(n.Branch), shortLine(n.Base), v.forge)
 	case http.StatusUnprocessableEntity, http.StatusLocked:
-		return board.Refusef("no pull request from %s into %s: %s", short(n.Branch), short(n.Base), cmp.Or(v.wire.said, "the forge refuses it"))
+		return board.Refusef("no pull request from %s into %s: %s", shortLine(n.Branch), shortLine(n.Base), cmp.Or(v.wire.said, "the forge refuses it"))
 	}
-	return v.problem("open a pull request of "+short(n.Branch), err)
+	return v.requestError("open a pull request of "+shortLine(n.Branch), err)
 }
 
-func (v *visit) open(n tracker.NewPR) (pr tracker.PR, found bool, err error) {
-	prs, err := v.pulls(sdk.StateOpen, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == n.Branch && pr.State == tracker.Open })
+func (v *connection) findOpen(n tracker.NewPR) (pr tracker.PR, found bool, err error) {
+	prs, err := v.listPulls(sdk.StateOpen, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == n.Branch && pr.State == tracker.Open })
 	if err != nil || len(prs) == 0 {
 		return tracker.PR{}, false, err
 	}
@@ -106,81 +106,81 @@ func (v *visit) open(n tracker.NewPR) (pr tracker.PR, found bool, err error) {
 	return prs[i], true, nil
 }
 
-// PR shows one with its checks and reviews.
-func (f *Forge) PR(ctx context.Context, number int) (tracker.PR, error) {
-	v, err := f.visit(ctx)
+// ReadPR shows one with its checks and reviews.
+func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
+	v, err := f.newConnection(ctx)
 	if err != nil {
 		return tracker.PR{}, err
 	}
-	raw, mergeable, err := v.settled(number, "", looksToShow, looksToShow)
+	raw, mergeable, err := v.readSettled(number, "", looksToShow, looksToShow)
 	if err != nil {
 		return tracker.PR{}, err
 	}
-	pr := f.value(raw)
+	pr := f.convertPull(raw)
 	pr.Mergeable = mergeable
-	if pr.Checks, err = v.checks(pr.Head); err != nil {
+	if pr.Checks, err = v.readChecks(pr.Head); err != nil {
 		return tracker.PR{}, err
 	}
-	pr.Reviews, err = v.reviews(number)
+	pr.Reviews, err = v.readReviews(number)
 	return pr, err
 }
 
-// PRs are those of a branch of the repository itself, the oldest first. A fork's branch of
+// ListBranchPRs are those of a branch of the repository itself, the oldest first. A fork's branch of
 // the same name is another.
-func (f *Forge) PRs(ctx context.Context, branch string) ([]tracker.PR, error) {
+func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error) {
 	if !branchName(branch) {
 		return nil, nil
 	}
-	return f.find(ctx, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == branch })
+	return f.findPulls(ctx, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == branch })
 }
 
-// Mentioning are those that name an issue, of the latest ones, the oldest first. The
+// ListMentioningPRs are those that name an issue, of the latest ones, the oldest first. The
 // forge's own search knows no branches, and of the rest only a while later.
-func (f *Forge) Mentioning(ctx context.Context, key string) ([]tracker.PR, error) {
+func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error) {
 	if key = strings.TrimSpace(key); key == "" || len(key) > board.MaxKey {
 		return nil, nil
 	}
-	return f.find(ctx, maxSearched, func(pr tracker.PR, body string) bool {
-		return mentions(pr.Title, key) || mentions(body, key) || branchMentions(pr.Branch, key)
+	return f.findPulls(ctx, maxSearched, func(pr tracker.PR, body string) bool {
+		return mentionsIssue(pr.Title, key) || mentionsIssue(body, key) || branchMentions(pr.Branch, key)
 	})
 }
 
-func (f *Forge) find(ctx context.Context, most int, wanted func(tracker.PR, string) bool) ([]tracker.PR, error) {
-	v, err := f.visit(ctx)
+func (f *Forge) findPulls(ctx context.Context, most int, wanted func(tracker.PR, string) bool) ([]tracker.PR, error) {
+	v, err := f.newConnection(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.pulls(sdk.StateAll, most, wanted)
+	return v.listPulls(sdk.StateAll, most, wanted)
 }
 
-// pulls lists what is wanted of the latest pull requests, given each with its text. One
+// listPulls lists what is wanted of the latest pull requests, given each with its text. One
 // that is opened meanwhile moves another to the next page.
-func (v *visit) pulls(state sdk.StateType, most int, wanted func(pr tracker.PR, body string) bool) ([]tracker.PR, error) {
+func (v *connection) listPulls(state sdk.StateType, most int, wanted func(pr tracker.PR, body string) bool) ([]tracker.PR, error) {
 	var out []tracker.PR
 	seen := map[int64]bool{}
-	for page := (pages{}); page.more() && page.got < most; {
+	for page := (pages{}); page.hasMore() && page.got < most; {
 		list, resp, err := v.ListRepoPullRequests(v.forge.owner, v.forge.repo,
-			sdk.ListPullRequestsOptions{ListOptions: page.options(), State: state})
+			sdk.ListPullRequestsOptions{ListOptions: page.listOptions(), State: state})
 		if err != nil {
-			return nil, v.problem("list pull requests", err)
+			return nil, v.requestError("list pull requests", err)
 		}
 		for _, raw := range list {
 			if raw == nil || seen[raw.Index] {
 				continue
 			}
 			seen[raw.Index] = true
-			if pr := v.forge.value(raw); wanted(pr, raw.Body) {
+			if pr := v.forge.convertPull(raw); wanted(pr, raw.Body) {
 				out = append(out, pr)
 			}
 		}
-		page.read(len(list), resp)
+		page.countPage(len(list), resp)
 	}
 	slices.SortFunc(out, func(a, b tracker.PR) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
 }
 
-// pull reads one pull request.
-func (v *visit) pull(number int) (*sdk.PullRequest, error) {
+// readPull reads one pull request.
+func (v *connection) readPull(number int) (*sdk.PullRequest, error) {
 	if number <= 0 {
 		return nil, fmt.Errorf("pull request %d of %s: %w", number, v.forge, tracker.ErrNotFound)
 	}
@@ -189,24 +189,24 @@ func (v *visit) pull(number int) (*sdk.PullRequest, error) {
 	case v.wire.status == http.StatusNotFound:
 		return nil, fmt.Errorf("pull request %d of %s: %w", number, v.forge, tracker.ErrNotFound)
 	case err != nil || raw.Index != int64(number):
-		return nil, v.problem(fmt.Sprintf("read pull request %d", number), err)
+		return nil, v.requestError(fmt.Sprintf("read pull request %d", number), err)
 	}
 	return raw, nil
 }
 
-// settled reads a pull request and whether it can be merged. A look makes the forge find
+// readSettled reads a pull request and whether it can be merged. A look makes the forge find
 // out, which takes it a moment, so settled looks again: a no counts after enough looks,
 // unless the pull request changed just now. What is still open after the most looks is
 // returned as "". If only one head is wanted, another one ends the wait.
-func (v *visit) settled(number int, head string, enough, most int) (raw *sdk.PullRequest, mergeable string, err error) {
+func (v *connection) readSettled(number int, head string, enough, most int) (raw *sdk.PullRequest, mergeable string, err error) {
 	for i := 0; ; i++ {
-		raw, err = v.pull(number)
+		raw, err = v.readPull(number)
 		if err != nil {
 			return nil, "", err
 		}
 		changed := raw.Updated != nil && v.forge.now().Sub(*raw.Updated) < recent
 		switch {
-		case raw.HasMerged || raw.State != sdk.StateOpen, head != "" && v.forge.value(raw).Head != head:
+		case raw.HasMerged || raw.State != sdk.StateOpen, head != "" && v.forge.convertPull(raw).Head != head:
 			return raw, "", nil
 		case raw.Mergeable:
 			return raw, "yes", nil
@@ -223,20 +223,20 @@ func (v *visit) settled(number int, head string, enough, most int) (raw *sdk.Pul
 	}
 }
 
-// value is a pull request as Orange has it, without checks and reviews.
-func (f *Forge) value(raw *sdk.PullRequest) tracker.PR {
+// convertPull is a pull request as Orange has it, without checks and reviews.
+func (f *Forge) convertPull(raw *sdk.PullRequest) tracker.PR {
 	pr := tracker.PR{
 		Number: int(raw.Index),
-		URL:    address(raw.HTMLURL),
+		URL:    safeLink(raw.HTMLURL),
 		State:  tracker.Open,
 		Title:  cutTitle(raw.Title),
-		Author: account(raw.Poster),
+		Author: accountName(raw.Poster),
 	}
 	switch {
 	case raw.HasMerged:
 		pr.State = tracker.Merged
 		if raw.MergedCommitID != nil {
-			pr.Landed = line(*raw.MergedCommitID)
+			pr.Landed = oneLine(*raw.MergedCommitID)
 		}
 	case raw.State != sdk.StateOpen:
 		pr.State = tracker.Closed
@@ -247,10 +247,10 @@ func (f *Forge) value(raw *sdk.PullRequest) tracker.PR {
 		pr.CreatedAt = raw.Created.UTC()
 	}
 	if raw.Base != nil {
-		pr.Base = line(raw.Base.Ref)
+		pr.Base = oneLine(raw.Base.Ref)
 	}
 	if raw.Head != nil {
-		pr.Head, pr.Branch = line(raw.Head.Sha), branchOf(raw)
+		pr.Head, pr.Branch = oneLine(raw.Head.Sha), branchOf(raw)
 	}
 	return pr
 }
@@ -258,13 +258,13 @@ func (f *Forge) value(raw *sdk.PullRequest) tracker.PR {
 // branchOf is the branch that a pull request comes from: with the owner before it if that
 // is a fork's. The forge still knows its name when it is gone, but as a label.
 func branchOf(raw *sdk.PullRequest) string {
-	branch := line(cmp.Or(raw.Head.Name, raw.Head.Ref))
+	branch := oneLine(cmp.Or(raw.Head.Name, raw.Head.Ref))
 	if raw.Base == nil || raw.Head.RepoID == raw.Base.RepoID {
 		return branch
 	}
 	owner := "unknown"
 	if repo := raw.Head.Repository; repo != nil && repo.Owner != nil {
-		owner = account(repo.Owner)
+		owner = accountName(repo.Owner)
 	}
 	return owner + ":" + branch
 }

@@ -15,30 +15,30 @@ import (
 // actions is the account that a forge's own jobs act as.
 const actions = -2
 
-// checks are the newest statuses that a commit has, one of each name. The forge keeps all
+// readChecks are the newest statuses that a commit has, one of each name. The forge keeps all
 // that were ever posted.
-func (v *visit) checks(commit string) ([]tracker.Check, error) {
+func (v *connection) readChecks(commit string) ([]tracker.Check, error) {
 	if commit == "" {
 		return nil, nil
 	}
 	newest := map[string]*sdk.Status{}
-	for page := (pages{}); page.more(); {
+	for page := (pages{}); page.hasMore(); {
 		list, resp, err := v.ListStatuses(v.forge.owner, v.forge.repo, commit,
-			sdk.ListStatusesOption{ListOptions: page.options()})
+			sdk.ListStatusesOption{ListOptions: page.listOptions()})
 		if err != nil {
-			return nil, v.problem("read the checks of "+prose.Short(commit), err)
+			return nil, v.requestError("read the checks of "+prose.ShortID(commit), err)
 		}
 		for _, s := range list {
 			if s != nil && (newest[s.Context] == nil || newest[s.Context].ID < s.ID) {
 				newest[s.Context] = s
 			}
 		}
-		page.read(len(list), resp)
+		page.countPage(len(list), resp)
 	}
 	var out []tracker.Check
 	for _, s := range newest {
 		out = append(out, tracker.Check{
-			Name: line(s.Context), State: checkState(s.State), URL: address(s.TargetURL), Text: text(s.Description),
+			Name: oneLine(s.Context), State: checkState(s.State), URL: safeLink(s.TargetURL), Text: boundText(s.Description),
 		})
 	}
 	slices.SortFunc(out, func(a, b tracker.Check) int { return cmp.Compare(a.Name, b.Name) })
@@ -57,35 +57,35 @@ func checkState(s sdk.StatusState) string {
 	return tracker.CheckPending
 }
 
-// reviews are what people said, the oldest first: without what is asked for or not yet
+// readReviews are what people said, the oldest first: without what is asked for or not yet
 // handed in.
-func (v *visit) reviews(number int) ([]tracker.Review, error) {
+func (v *connection) readReviews(number int) ([]tracker.Review, error) {
 	var out []tracker.Review
-	for page := (pages{}); page.more(); {
+	for page := (pages{}); page.hasMore(); {
 		list, resp, err := v.ListPullReviews(v.forge.owner, v.forge.repo, int64(number),
-			sdk.ListPullReviewsOptions{ListOptions: page.options()})
+			sdk.ListPullReviewsOptions{ListOptions: page.listOptions()})
 		if err != nil {
-			return nil, v.problem(fmt.Sprintf("read the reviews of pull request %d", number), err)
+			return nil, v.requestError(fmt.Sprintf("read the reviews of pull request %d", number), err)
 		}
 		for _, raw := range list {
-			if raw == nil || verdict(raw) == "" {
+			if raw == nil || reviewVerdict(raw) == "" {
 				continue
 			}
-			r, err := v.review(number, raw)
+			r, err := v.convertReview(number, raw)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, r)
 		}
-		page.read(len(list), resp)
+		page.countPage(len(list), resp)
 	}
 	slices.SortStableFunc(out, func(a, b tracker.Review) int { return a.At.Compare(b.At) })
 	return out, nil
 }
 
-// verdict is what a review says, "" if it is none. One that was dismissed no longer
+// reviewVerdict is what a review says, "" if it is none. One that was dismissed no longer
 // approves or demands anything, but its words stay.
-func verdict(raw *sdk.PullReview) string {
+func reviewVerdict(raw *sdk.PullReview) string {
 	switch raw.State {
 	case sdk.ReviewStateApproved:
 		if !raw.Dismissed {
@@ -103,28 +103,28 @@ func verdict(raw *sdk.PullReview) string {
 	return ""
 }
 
-func (v *visit) review(number int, raw *sdk.PullReview) (tracker.Review, error) {
+func (v *connection) convertReview(number int, raw *sdk.PullReview) (tracker.Review, error) {
 	r := tracker.Review{
 		ID:      strconv.FormatInt(raw.ID, 10),
-		Author:  account(raw.Reviewer),
+		Author:  accountName(raw.Reviewer),
 		Bot:     raw.Reviewer != nil && raw.Reviewer.ID == actions,
-		Verdict: verdict(raw),
-		Commit:  line(raw.CommitID),
+		Verdict: reviewVerdict(raw),
+		Commit:  oneLine(raw.CommitID),
 		At:      raw.Submitted.UTC(),
-		Text:    text(raw.Body),
+		Text:    boundText(raw.Body),
 	}
 	if raw.CodeCommentsCount == 0 {
 		return r, nil
 	}
 	lines, _, err := v.ListPullReviewComments(v.forge.owner, v.forge.repo, int64(number), raw.ID)
 	if err != nil {
-		return r, v.problem(fmt.Sprintf("read review %d of pull request %d", raw.ID, number), err)
+		return r, v.requestError(fmt.Sprintf("read review %d of pull request %d", raw.ID, number), err)
 	}
 	// They come in no order.
 	lines = slices.DeleteFunc(lines, func(c *sdk.PullReviewComment) bool { return c == nil })
 	slices.SortFunc(lines, func(a, b *sdk.PullReviewComment) int { return cmp.Compare(a.ID, b.ID) })
 	for _, c := range lines {
-		r.Lines = append(r.Lines, tracker.Remark{File: line(c.Path), Line: int(cmp.Or(c.LineNum, c.OldLineNum)), Text: text(c.Body)})
+		r.Lines = append(r.Lines, tracker.Remark{File: oneLine(c.Path), Line: int(cmp.Or(c.LineNum, c.OldLineNum)), Text: boundText(c.Body)})
 	}
 	return r, nil
 }

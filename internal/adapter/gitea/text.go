@@ -19,8 +19,8 @@ const (
 // maxTitle is how many characters of a title a forge keeps.
 const maxTitle = 255
 
-// line is text as one line that can be shown.
-func line(text string) string {
+// oneLine is text as one line that can be shown.
+func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
@@ -30,32 +30,32 @@ func line(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// short is a line for an error.
-func short(text string) string { return prose.Cut(line(text), maxSaid) }
+// shortLine is a line for an error.
+func shortLine(text string) string { return prose.Cut(oneLine(text), maxSaid) }
 
-// text is what people wrote, but not endless.
-func text(s string) string { return prose.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+// boundText is what people wrote, but not endless.
+func boundText(s string) string { return prose.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 func cutTitle(title string) string {
-	title = line(title)
+	title = oneLine(title)
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle-3]) + "..."
 	}
 	return title
 }
 
-// address is a link that can be shown and opened, "" if it is none.
-func address(link string) string {
-	if line(link) != link || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
+// safeLink is a link that can be shown and opened, "" if it is none.
+func safeLink(link string) string {
+	if oneLine(link) != link || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
 		return ""
 	}
 	return link
 }
 
-// account is the name of one. Of those that are gone the forge says Ghost.
-func account(u *sdk.User) string {
+// accountName is the name of one. Of those that are gone the forge says Ghost.
+func accountName(u *sdk.User) string {
 	if u == nil {
 		return ""
 	}
-	return line(u.UserName)
+	return oneLine(u.UserName)
 }

@@ -29,7 +29,7 @@ func (a *access) RoundTrip(req *http.Request) (*http.Response, error) {
 	token := ""
 	if a.token != nil && req.URL.Host == a.base.Host && req.URL.Scheme == a.base.Scheme {
 		var err error
-		if token, err = a.secret(req.Context()); err != nil {
+		if token, err = a.readSecret(req.Context()); err != nil {
 			if req.Body != nil {
 				req.Body.Close()
 			}
@@ -43,13 +43,13 @@ func (a *access) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
-		a.forget(token)
+		a.forgetToken(token)
 	}
 	resp.Body = &bounded{ReadCloser: resp.Body, left: maxBody}
 	return resp, nil
 }
 
-func (a *access) secret(ctx context.Context) (string, error) {
+func (a *access) readSecret(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	known := a.known
 	a.mu.Unlock()
@@ -70,7 +70,7 @@ func (a *access) secret(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-func (a *access) forget(token string) {
+func (a *access) forgetToken(token string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == token {

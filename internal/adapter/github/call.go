@@ -47,8 +47,8 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("%s: github answers %d: %s", f.doing, f.code, f.said)
 }
 
-// answered says with which status GitHub refused, 0 if it did not.
-func answered(err error) int {
+// responseStatus says with which status GitHub refused, 0 if it did not.
+func responseStatus(err error) int {
 	var f *failure
 	if errors.As(err, &f) {
 		return f.code
@@ -56,22 +56,22 @@ func answered(err error) int {
 	return 0
 }
 
-// missing says whether GitHub has no such thing.
-func missing(err error) bool {
-	code := answered(err)
+// isMissing says whether GitHub has no such thing.
+func isMissing(err error) bool {
+	code := responseStatus(err)
 	return code == http.StatusNotFound || code == http.StatusGone
 }
 
 // notFound makes the error of a thing that was asked for by its number.
 func notFound(err error, what string) error {
-	if missing(err) {
+	if isMissing(err) {
 		return fmt.Errorf("%s: %w", what, tracker.ErrNotFound)
 	}
 	return err
 }
 
-// refused makes a refusal of what GitHub will not do however often it is asked.
-func refused(err error) error {
+// asRefusal makes a refusal of what GitHub will not do however often it is asked.
+func asRefusal(err error) error {
 	var f *failure
 	if errors.As(err, &f) && (f.code == http.StatusUnprocessableEntity || f.code == http.StatusBadRequest) {
 		return board.Refusef("%s: github refuses it: %s", f.doing, f.said)
@@ -79,29 +79,29 @@ func refused(err error) error {
 	return err
 }
 
-// call makes a request, again after a limit that is over soon. A request that came upon a
+// callAPI makes a request, again after a limit that is over soon. A request that came upon a
 // limit did nothing.
-func (c *client) call(ctx context.Context, doing string, do func() (*gh.Response, error)) error {
+func (c *client) callAPI(ctx context.Context, doing string, do func() (*gh.Response, error)) error {
 	for waited := 0; ; waited++ {
 		_, err := do()
 		if err == nil {
 			return nil
 		}
-		wait, limited := c.limit(err)
+		wait, limited := c.limitDelay(err)
 		if !limited {
-			return explain(doing, err)
+			return explainError(doing, err)
 		}
 		if wait > shortWait || waited == maxWaits {
 			return fmt.Errorf("%s: github's limit of requests lasts until %s: wait until then, or look less often", doing, c.now().Add(wait).UTC().Format(time.RFC3339))
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return fmt.Errorf("%s: wait for github's limit: %w", doing, err)
 		}
 	}
 }
 
-// limit says how long a limit lasts, if the error is one.
-func (c *client) limit(err error) (time.Duration, bool) {
+// limitDelay says how long a limit lasts, if the error is one.
+func (c *client) limitDelay(err error) (time.Duration, bool) {
 	var primary *gh.RateLimitError
 	var secondary *gh.AbuseRateLimitError
 	var other *gh.ErrorResponse
@@ -139,7 +139,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return time.Duration(min(seconds, 1<<20)) * time.Second, true
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -150,8 +150,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// explain says what went wrong, without addresses and headers.
-func explain(doing string, err error) error {
+// explainError says what went wrong, without addresses and headers.
+func explainError(doing string, err error) error {
 	var answer *gh.ErrorResponse
 	var otp *gh.TwoFactorAuthError
 	var wire *url.Error
@@ -159,15 +159,15 @@ func explain(doing string, err error) error {
 	case errors.As(err, &otp):
 		return &failure{doing: doing, code: http.StatusUnauthorized}
 	case errors.As(err, &answer) && answer.Response != nil:
-		return &failure{doing: doing, code: answer.Response.StatusCode, said: said(answer)}
+		return &failure{doing: doing, code: answer.Response.StatusCode, said: responseMessage(answer)}
 	case errors.As(err, &wire):
 		return fmt.Errorf("%s: ask github: %w", doing, wire.Err)
 	}
 	return fmt.Errorf("%s: ask github: %w", doing, err)
 }
 
-// said is what GitHub says about an error, in one line.
-func said(answer *gh.ErrorResponse) string {
+// responseMessage is what GitHub says about an error, in one line.
+func responseMessage(answer *gh.ErrorResponse) string {
 	text := answer.Message
 	for _, e := range answer.Errors {
 		if e.Message != "" {
@@ -179,26 +179,26 @@ func said(answer *gh.ErrorResponse) string {
 	if text == "" {
 		text = http.StatusText(answer.Response.StatusCode)
 	}
-	return short(text)
+	return shortText(text)
 }
 
 // A place is where a list goes on: GitHub counts pages, and names places in some lists.
-type place struct {
+type pagePosition struct {
 	gh.ListOptions
 	after string
 }
 
-// every reads all pages of a list.
-func every[T any](ctx context.Context, c *client, doing string, page func(place) ([]T, *gh.Response, error)) ([]T, error) {
+// listAll reads all pages of a list.
+func listAll[T any](ctx context.Context, c *client, doing string, page func(pagePosition) ([]T, *gh.Response, error)) ([]T, error) {
 	var out []T
-	at := place{ListOptions: gh.ListOptions{PerPage: perPage}}
+	at := pagePosition{ListOptions: gh.ListOptions{PerPage: perPage}}
 	for range maxPages {
-		next := place{}
-		err := c.call(ctx, doing, func() (*gh.Response, error) {
+		next := pagePosition{}
+		err := c.callAPI(ctx, doing, func() (*gh.Response, error) {
 			some, resp, err := page(at)
 			if err == nil {
 				out = append(out, some...)
-				next = place{ListOptions: gh.ListOptions{PerPage: perPage, Page: resp.NextPage}, after: resp.After}
+				next = pagePosition{ListOptions: gh.ListOptions{PerPage: perPage, Page: resp.NextPage}, after: resp.After}
 			}
 			return resp, err
 		})

@@ -27,7 +27,7 @@ type etags struct {
 	bytes int
 }
 
-type kept struct {
+type cachedAnswer struct {
 	key    string
 	tag    string
 	header http.Header
@@ -39,7 +39,7 @@ func (e *etags) RoundTrip(req *http.Request) (*http.Response, error) {
 		return e.next.RoundTrip(req)
 	}
 	key := req.URL.String() + "\n" + req.Header.Get("Accept")
-	have := e.find(key)
+	have := e.findCached(key)
 	if have != nil {
 		req = req.Clone(req.Context())
 		req.Header.Set("If-None-Match", have.tag)
@@ -49,15 +49,15 @@ func (e *etags) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case resp.StatusCode == http.StatusNotModified && have != nil:
-		return have.again(resp), nil
+		return have.replayAnswer(resp), nil
 	case resp.StatusCode == http.StatusOK && resp.Header.Get("ETag") != "":
-		return resp, e.keep(key, resp)
+		return resp, e.cacheAnswer(key, resp)
 	}
 	return resp, nil
 }
 
-// again is the answer that was kept, with the headers that came now.
-func (k *kept) again(now *http.Response) *http.Response {
+// replayAnswer is the answer that was kept, with the headers that came now.
+func (k *cachedAnswer) replayAnswer(now *http.Response) *http.Response {
 	_, _ = io.Copy(io.Discard, io.LimitReader(now.Body, 1<<16)) // so that the connection can be used again
 	now.Body.Close()
 	header := k.header.Clone()
@@ -72,8 +72,8 @@ func (k *kept) again(now *http.Response) *http.Response {
 	}
 }
 
-// keep reads an answer, unless it is too long, and leaves it to be read again.
-func (e *etags) keep(key string, resp *http.Response) error {
+// cacheAnswer reads an answer, unless it is too long, and leaves it to be read again.
+func (e *etags) cacheAnswer(key string, resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeptOne+1))
 	if err != nil {
 		resp.Body.Close()
@@ -85,7 +85,7 @@ func (e *etags) keep(key string, resp *http.Response) error {
 	}
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	e.store(&kept{key: key, tag: resp.Header.Get("ETag"), header: resp.Header.Clone(), body: body})
+	e.storeCached(&cachedAnswer{key: key, tag: resp.Header.Get("ETag"), header: resp.Header.Clone(), body: body})
 	return nil
 }
 
@@ -94,7 +94,7 @@ type rest struct {
 	io.Closer
 }
 
-func (e *etags) find(key string) *kept {
+func (e *etags) findCached(key string) *cachedAnswer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at, ok := e.byKey[key]
@@ -102,27 +102,27 @@ func (e *etags) find(key string) *kept {
 		return nil
 	}
 	e.order.MoveToFront(at)
-	return at.Value.(*kept)
+	return at.Value.(*cachedAnswer)
 }
 
-func (e *etags) store(k *kept) {
+func (e *etags) storeCached(k *cachedAnswer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.byKey == nil {
 		e.byKey = map[string]*list.Element{}
 	}
 	if old, ok := e.byKey[k.key]; ok {
-		e.drop(old)
+		e.dropCached(old)
 	}
 	e.byKey[k.key] = e.order.PushFront(k)
 	e.bytes += len(k.body)
 	for e.order.Len() > maxKept || e.bytes > maxKeptBytes {
-		e.drop(e.order.Back())
+		e.dropCached(e.order.Back())
 	}
 }
 
-func (e *etags) drop(at *list.Element) {
-	k := e.order.Remove(at).(*kept)
+func (e *etags) dropCached(at *list.Element) {
+	k := e.order.Remove(at).(*cachedAnswer)
 	delete(e.byKey, k.key)
 	e.bytes -= len(k.body)
 }

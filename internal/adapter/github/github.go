@@ -77,7 +77,7 @@ var scopeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 func New(o Options) (*Tracker, *Forge, error) {
 	owner, repo, _ := strings.Cut(o.Scope, "/")
 	if !scopeForm.MatchString(o.Scope) || repo == "." || repo == ".." {
-		return nil, nil, fmt.Errorf("%q is no repository: give OWNER/REPO", short(o.Scope))
+		return nil, nil, fmt.Errorf("%q is no repository: give OWNER/REPO", shortText(o.Scope))
 	}
 	method := o.MergeMethod
 	switch method {
@@ -85,7 +85,7 @@ func New(o Options) (*Tracker, *Forge, error) {
 		method = "merge"
 	case "merge", "squash", "rebase":
 	default:
-		return nil, nil, fmt.Errorf("%q is no way to merge: use merge, squash or rebase", short(method))
+		return nil, nil, fmt.Errorf("%q is no way to merge: use merge, squash or rebase", shortText(method))
 	}
 	base, err := baseURL(o.URL)
 	if err != nil {
@@ -94,7 +94,7 @@ func New(o Options) (*Tracker, *Forge, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	api, err := dial(base, o)
+	api, err := newAPIClient(base, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func baseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func dial(base *url.URL, o Options) (*gh.Client, error) {
+func newAPIClient(base *url.URL, o Options) (*gh.Client, error) {
 	below := &http.Client{Timeout: patience}
 	if o.HTTP != nil {
 		copied := *o.HTTP
@@ -131,18 +131,18 @@ func dial(base *url.URL, o Options) (*gh.Client, error) {
 	return gh.NewClient(gh.WithHTTPClient(below), gh.WithURLs(&text, nil), gh.WithUserAgent("orange"))
 }
 
-// Whoami names the account that the token belongs to.
-func (c *client) Whoami(ctx context.Context) (string, error) {
+// AccountName names the account that the token belongs to.
+func (c *client) AccountName(ctx context.Context) (string, error) {
 	var who *gh.User
-	err := c.call(ctx, "look up the account", func() (resp *gh.Response, err error) {
+	err := c.callAPI(ctx, "look up the account", func() (resp *gh.Response, err error) {
 		who, resp, err = c.api.Users.Get(ctx, "")
 		return resp, err
 	})
 	if err != nil {
 		return "", err
 	}
-	return login(who), nil
+	return loginName(who), nil
 }
 
-// short makes what somebody else wrote fit into an error.
-func short(text string) string { return line(text, 200) }
+// shortText makes what somebody else wrote fit into an error.
+func shortText(text string) string { return oneLine(text, 200) }

@@ -48,7 +48,7 @@ type checkNews struct {
 // ParseWebhook takes a delivery of a webhook. One of another repository names nothing, and so
 // does one that is about the labels: the words are read again when one is not known.
 func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
-	if err := t.genuine(header, body); err != nil {
+	if err := t.checkSignature(header, body); err != nil {
 		return tracker.Event{}, err
 	}
 	delivery := header.Get("X-GitHub-Delivery")
@@ -72,13 +72,13 @@ func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, 
 			return tracker.Event{}, fmt.Errorf("the delivery of %s is not what github sends: %w", event, tracker.ErrMalformed)
 		}
 		if strings.EqualFold(n.Repository.FullName, t.owner+"/"+t.repo) {
-			t.tell(&n, event, &e)
+			t.addAffected(&n, event, &e)
 		}
 	}
 	return e, nil
 }
 
-func (t *Tracker) genuine(header http.Header, body []byte) error {
+func (t *Tracker) checkSignature(header http.Header, body []byte) error {
 	if t.secret == nil {
 		return fmt.Errorf("no secret of the webhook is known: %w", tracker.ErrForged)
 	}
@@ -111,9 +111,9 @@ func payloadOf(header http.Header, body []byte) ([]byte, error) {
 	return []byte(form.Get("payload")), nil
 }
 
-// tell says which issues and pull requests are meant. A comment on a pull request comes
+// addAffected says which issues and pull requests are meant. A comment on a pull request comes
 // as one on an issue.
-func (t *Tracker) tell(n *news, event string, e *tracker.Event) {
+func (t *Tracker) addAffected(n *news, event string, e *tracker.Event) {
 	for _, is := range []*thing{n.Issue, n.ParentIssue, n.SubIssue, n.BlockedIssue, n.BlockingIssue} {
 		switch {
 		case is == nil || is.Number < 1:
@@ -130,7 +130,7 @@ func (t *Tracker) tell(n *news, event string, e *tracker.Event) {
 	for _, check := range []*checkNews{n.CheckRun, n.CheckSuite} {
 		if check != nil {
 			prs = append(prs, check.PullRequests...)
-			e.PRs = append(e.PRs, t.heads.of(check.HeadSHA, "")...)
+			e.PRs = append(e.PRs, t.heads.pullNumbers(check.HeadSHA, "")...)
 		}
 	}
 	for _, pr := range prs {
@@ -140,16 +140,16 @@ func (t *Tracker) tell(n *news, event string, e *tracker.Event) {
 	}
 	switch event {
 	case "status":
-		e.PRs = append(e.PRs, t.heads.of(n.SHA, "")...)
+		e.PRs = append(e.PRs, t.heads.pullNumbers(n.SHA, "")...)
 	case "push":
 		if branch, ok := strings.CutPrefix(n.Ref, "refs/heads/"); ok {
-			e.PRs = append(e.PRs, t.heads.of("", branch)...)
+			e.PRs = append(e.PRs, t.heads.pullNumbers("", branch)...)
 		}
 	}
-	e.Keys, e.PRs = unique(e.Keys), unique(e.PRs)
+	e.Keys, e.PRs = sortUnique(e.Keys), sortUnique(e.PRs)
 }
 
-func unique[T string | int](list []T) []T {
+func sortUnique[T string | int](list []T) []T {
 	slices.Sort(list)
 	return slices.Compact(list)
 }

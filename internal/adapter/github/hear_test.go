@@ -153,18 +153,18 @@ func TestHearNothingFalse(t *testing.T) {
 func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
 	tr, f := clients(t, s)
-	head := s.Push(t, "work/one")
-	pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work/one", Base: s.Base(), Title: "One"})
+	head := s.PushBranch(t, "work/one")
+	pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work/one", Base: s.BaseBranch(), Title: "One"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.News(t)
-	s.Check(t, head, tracker.Check{Name: "ci/test", State: tracker.CheckFailed})
-	s.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckFailed})
-	s.Push(t, "work/one")
-	s.Push(t, "work/two")
+	s.TakeNews(t)
+	s.AddCheck(t, head, tracker.Check{Name: "ci/test", State: tracker.CheckFailed})
+	s.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckFailed})
+	s.PushBranch(t, "work/one")
+	s.PushBranch(t, "work/two")
 	named := 0
-	for _, d := range s.News(t) {
+	for _, d := range s.TakeNews(t) {
 		e, err := tr.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			t.Fatal(err)

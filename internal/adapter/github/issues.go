@@ -15,22 +15,22 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// List returns the issues of a query, oldest first, without comments, links and pull
+// ListIssues returns the issues of a query, oldest first, without comments, links and pull
 // requests. GitHub's times are whole seconds, so that those which changed in the very
 // second of q.Since are among them.
-func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
-	w, err := t.known(ctx)
+func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
+	w, err := t.knownWords(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := map[int]tracker.Issue{}
-	for _, search := range w.searches(q.Columns) {
-		issues, err := t.search(ctx, search, q.Since)
+	for _, search := range w.columnSearches(q.Columns) {
+		issues, err := t.searchIssues(ctx, search, q.Since)
 		if err != nil {
 			return nil, err
 		}
 		for _, is := range issues {
-			if one := t.brief(is, w); len(q.Columns) == 0 || fold(q.Columns, one.Card.Column) {
+			if one := t.convertBrief(is, w); len(q.Columns) == 0 || containsFold(q.Columns, one.Card.Column) {
 				found[is.GetNumber()] = one
 			}
 		}
@@ -52,9 +52,9 @@ type search struct {
 	label string
 }
 
-// searches are the lists in which the issues of some columns are: one for each label, and
+// columnSearches are the lists in which the issues of some columns are: one for each label, and
 // that of all open or closed ones if issues without a label may be meant.
-func (w *words) searches(columns []string) []search {
+func (w *words) columnSearches(columns []string) []search {
 	if len(columns) == 0 {
 		return []search{{state: "all"}}
 	}
@@ -70,7 +70,7 @@ func (w *words) searches(columns []string) []search {
 				out = append(out, search{state: "all", label: label})
 			}
 		}
-		if strings.EqualFold(column, w.first()) {
+		if strings.EqualFold(column, w.firstOpenColumn()) {
 			out = append(out, search{state: "open"})
 		}
 		if strings.EqualFold(column, w.closedColumn(completed)) || strings.EqualFold(column, w.closedColumn(notPlanned)) {
@@ -81,8 +81,8 @@ func (w *words) searches(columns []string) []search {
 	return slices.Compact(out)
 }
 
-// search lists issues. A pull request is an issue to GitHub, and is left out.
-func (t *Tracker) search(ctx context.Context, s search, since time.Time) ([]*gh.Issue, error) {
+// searchIssues lists issues. A pull request is an issue to GitHub, and is left out.
+func (t *Tracker) searchIssues(ctx context.Context, s search, since time.Time) ([]*gh.Issue, error) {
 	opts := gh.IssueListByRepoOptions{State: s.state, Sort: "created", Direction: "asc"}
 	if s.label != "" {
 		opts.Labels = []string{s.label}
@@ -90,59 +90,59 @@ func (t *Tracker) search(ctx context.Context, s search, since time.Time) ([]*gh.
 	if !since.IsZero() {
 		opts.Since = since.UTC().Truncate(time.Second)
 	}
-	issues, err := every(ctx, t.client, "list the issues", func(at place) ([]*gh.Issue, *gh.Response, error) {
+	issues, err := listAll(ctx, t.client, "list the issues", func(at pagePosition) ([]*gh.Issue, *gh.Response, error) {
 		opts.ListOptions, opts.After = at.ListOptions, at.after
 		return t.api.Issues.ListByRepo(ctx, t.owner, t.repo, &opts)
 	})
 	return slices.DeleteFunc(issues, func(is *gh.Issue) bool { return is.IsPullRequest() }), err
 }
 
-// Issue reads one issue whole.
-func (t *Tracker) Issue(ctx context.Context, key string) (tracker.Issue, error) {
-	w, err := t.known(ctx)
+// ReadIssue reads one issue whole.
+func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
+	w, err := t.knownWords(ctx)
 	if err != nil {
 		return tracker.Issue{}, err
 	}
-	is, err := t.raw(ctx, key)
+	is, err := t.readRawIssue(ctx, key)
 	if err != nil {
 		return tracker.Issue{}, err
 	}
-	out := t.brief(is, w)
+	out := t.convertBrief(is, w)
 	out.Brief = false
-	if err := t.links(ctx, is, w, &out); err != nil {
+	if err := t.readLinks(ctx, is, w, &out); err != nil {
 		return tracker.Issue{}, err
 	}
-	if out.PRs, err = t.linked(ctx, is.GetNumber()); err != nil {
+	if out.PRs, err = t.linkedPulls(ctx, is.GetNumber()); err != nil {
 		return tracker.Issue{}, err
 	}
-	out.Comments, err = t.comments(ctx, is)
+	out.Comments, err = t.readComments(ctx, is)
 	return out, err
 }
 
-// raw is an issue as GitHub shows it. One that was moved to another repository is not
+// readRawIssue is an issue as GitHub shows it. One that was moved to another repository is not
 // here any more.
-func (t *Tracker) raw(ctx context.Context, key string) (*gh.Issue, error) {
+func (t *Tracker) readRawIssue(ctx context.Context, key string) (*gh.Issue, error) {
 	number, err := numberOf(key)
 	if err != nil {
 		return nil, err
 	}
 	var is *gh.Issue
 	doing := "read issue " + key
-	err = t.call(ctx, doing, func() (resp *gh.Response, err error) {
+	err = t.callAPI(ctx, doing, func() (resp *gh.Response, err error) {
 		is, resp, err = t.api.Issues.Get(ctx, t.owner, t.repo, number)
 		return resp, err
 	})
 	if err != nil {
 		return nil, notFound(err, doing)
 	}
-	if is == nil || is.IsPullRequest() || is.GetNumber() != number || !t.here(is.GetRepositoryURL()) {
+	if is == nil || is.IsPullRequest() || is.GetNumber() != number || !t.isThisRepository(is.GetRepositoryURL()) {
 		return nil, fmt.Errorf("%s: %w", doing, tracker.ErrNotFound)
 	}
 	return is, nil
 }
 
-// here says whether the address of a repository is that of this one, or none.
-func (c *client) here(address string) bool {
+// isThisRepository says whether the address of a repository is that of this one, or none.
+func (c *client) isThisRepository(address string) bool {
 	owner, repo, ok := ownerRepo(address)
 	return !ok || strings.EqualFold(owner, c.owner) && strings.EqualFold(repo, c.repo)
 }
@@ -161,19 +161,19 @@ func numberOf(key string) (int, error) {
 	digits := strings.TrimPrefix(key, "#")
 	number, err := strconv.Atoi(digits)
 	if err != nil || number < 1 || digits != strconv.Itoa(number) {
-		return 0, fmt.Errorf("issue %q, whose key is no number: %w", short(key), tracker.ErrNotFound)
+		return 0, fmt.Errorf("issue %q, whose key is no number: %w", shortText(key), tracker.ErrNotFound)
 	}
 	return number, nil
 }
 
-// brief is an issue as a list shows it.
-func (t *Tracker) brief(is *gh.Issue, w *words) tracker.Issue {
+// convertBrief is an issue as a list shows it.
+func (t *Tracker) convertBrief(is *gh.Issue, w *words) tracker.Issue {
 	out := tracker.Issue{
 		Key: strconv.Itoa(is.GetNumber()),
-		URL: line(is.GetHTMLURL(), maxLine),
+		URL: oneLine(is.GetHTMLURL(), maxLine),
 		Card: board.Card{
-			Number: is.GetNumber(), Title: line(is.GetTitle(), maxLine), Author: login(is.User), Description: text(is.GetBody()),
-			Column: w.column(is), Tags: []string{}, CreatedAt: is.GetCreatedAt().UTC(), UpdatedAt: is.GetUpdatedAt().UTC(),
+			Number: is.GetNumber(), Title: oneLine(is.GetTitle(), maxLine), Author: loginName(is.User), Description: boundText(is.GetBody()),
+			Column: w.issueColumn(is), Tags: []string{}, CreatedAt: is.GetCreatedAt().UTC(), UpdatedAt: is.GetUpdatedAt().UTC(),
 		},
 		Brief: true, ReadAt: t.now(),
 	}
@@ -185,34 +185,34 @@ func (t *Tracker) brief(is *gh.Issue, w *words) tracker.Issue {
 		case p != 0 && (out.Priority == 0 || p < out.Priority):
 			out.Priority = p
 		case p == 0 && name != "":
-			out.Card.Tags = append(out.Card.Tags, line(name, maxLine))
+			out.Card.Tags = append(out.Card.Tags, oneLine(name, maxLine))
 		}
 	}
 	if len(is.Assignees) > 0 {
-		out.Assignee = login(is.Assignees[0])
+		out.Assignee = loginName(is.Assignees[0])
 	}
 	return out
 }
 
-func (t *Tracker) comments(ctx context.Context, is *gh.Issue) ([]tracker.Comment, error) {
+func (t *Tracker) readComments(ctx context.Context, is *gh.Issue) ([]tracker.Comment, error) {
 	if is.Comments != nil && *is.Comments == 0 {
 		return nil, nil
 	}
 	number := is.GetNumber()
-	said, err := every(ctx, t.client, fmt.Sprintf("read the comments of issue %d", number), func(at place) ([]*gh.IssueComment, *gh.Response, error) {
+	said, err := listAll(ctx, t.client, fmt.Sprintf("read the comments of issue %d", number), func(at pagePosition) ([]*gh.IssueComment, *gh.Response, error) {
 		return t.api.Issues.ListComments(ctx, t.owner, t.repo, number, &gh.IssueListCommentsOptions{ListOptions: at.ListOptions})
 	})
 	var out []tracker.Comment
 	for _, c := range said {
 		out = append(out, tracker.Comment{
-			ID: strconv.FormatInt(c.GetID(), 10), Author: login(c.User), Bot: bot(c.User), At: c.GetCreatedAt().UTC(), Text: text(c.GetBody()),
+			ID: strconv.FormatInt(c.GetID(), 10), Author: loginName(c.User), Bot: isBot(c.User), At: c.GetCreatedAt().UTC(), Text: boundText(c.GetBody()),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b tracker.Comment) int { return a.At.Compare(b.At) })
 	return out, err
 }
 
-// fold says whether a name is among others, in any case.
-func fold(names []string, name string) bool {
+// containsFold says whether a name is among others, in any case.
+func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

@@ -41,14 +41,14 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fakegithub.Options{})
-			key := s.Add(t, issue("", tc.labels...))
-			s.Shut(t, key, tc.reason)
+			key := s.AddIssue(t, issue("", tc.labels...))
+			s.CloseIssue(t, key, tc.reason)
 			tr := port(t, s)
-			got, err := tr.Issue(t.Context(), key)
+			got, err := tr.ReadIssue(t.Context(), key)
 			if err != nil || got.Card.Column != tc.want {
 				t.Errorf("it is in %q, %v, want %q", got.Card.Column, err, tc.want)
 			}
-			list, err := tr.List(t.Context(), tracker.Query{Columns: []string{tc.want}})
+			list, err := tr.ListIssues(t.Context(), tracker.Query{Columns: []string{tc.want}})
 			if err != nil || len(list) != 1 || list[0].Card.Column != tc.want {
 				t.Errorf("the column has %+v, %v", list, err)
 			}
@@ -56,7 +56,7 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 				if column == tc.want {
 					continue
 				}
-				if list, err := tr.List(t.Context(), tracker.Query{Columns: []string{column}}); err != nil || len(list) != 0 {
+				if list, err := tr.ListIssues(t.Context(), tracker.Query{Columns: []string{column}}); err != nil || len(list) != 0 {
 					t.Errorf("column %s has %d, %v", column, len(list), err)
 				}
 			}
@@ -67,24 +67,24 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 func TestMovesOpenAndClose(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
 	tr := port(t, s)
-	key := s.Add(t, issue("Backlog", "status:Finished", "bug"))
-	blocked := s.Add(t, tracker.Issue{Card: issue("Backlog").Card, BlockedBy: []tracker.Link{{Key: key}}})
+	key := s.AddIssue(t, issue("Backlog", "status:Finished", "bug"))
+	blocked := s.AddIssue(t, tracker.Issue{Card: issue("Backlog").Card, BlockedBy: []tracker.Link{{Key: key}}})
 	for _, tc := range []struct {
 		column string
 		closed bool
 	}{{"Started", false}, {"Accepted", true}, {"Canceled", true}, {"Started", false}, {"Canceled", true}, {"Canceled", true}, {"Backlog", false}} {
-		was, err := tr.Issue(t.Context(), key)
+		was, err := tr.ReadIssue(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Write(t.Context(), was, board.Change{Column: tc.column}); err != nil {
+		if err := tr.WriteChange(t.Context(), was, board.Change{Column: tc.column}); err != nil {
 			t.Fatal(err)
 		}
-		other, err := tr.Issue(t.Context(), blocked)
+		other, err := tr.ReadIssue(t.Context(), blocked)
 		if diff := cmp.Diff([]tracker.Link{{Key: key, Column: tc.column, Closed: tc.closed}}, other.BlockedBy); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tc.column, err, diff)
 		}
-		if got := s.Real(t, key).Card; got.Column != tc.column || !slices.Equal(got.Tags, []string{"bug"}) {
+		if got := s.ReadIssue(t, key).Card; got.Column != tc.column || !slices.Equal(got.Tags, []string{"bug"}) {
 			t.Errorf("%+v, want column %s alone", got, tc.column)
 		}
 	}
@@ -96,30 +96,30 @@ func TestAnIssueThatSomebodyClosedIsNotOpened(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fakegithub.Options{})
 			tr := port(t, s)
-			key := s.Add(t, issue("", labels...))
-			was, err := tr.Issue(t.Context(), key)
+			key := s.AddIssue(t, issue("", labels...))
+			was, err := tr.ReadIssue(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Shut(t, key, "completed")
-			closed, err := tr.Issue(t.Context(), key)
+			s.CloseIssue(t, key, "completed")
+			closed, err := tr.ReadIssue(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, was := range []tracker.Issue{was, closed} {
 				var no *board.Refusal
-				if err := tr.Write(t.Context(), was, board.Change{Column: "Finished"}); !errors.As(err, &no) || !strings.Contains(err.Error(), "open it there") {
+				if err := tr.WriteChange(t.Context(), was, board.Change{Column: "Finished"}); !errors.As(err, &no) || !strings.Contains(err.Error(), "open it there") {
 					t.Errorf("%v", err)
 				}
 			}
-			if got, err := tr.Issue(t.Context(), key); err != nil || got.Card.Column != "Accepted" {
+			if got, err := tr.ReadIssue(t.Context(), key); err != nil || got.Card.Column != "Accepted" {
 				t.Errorf("it is in %s, %v", got.Card.Column, err)
 			}
-			if err := tr.Write(t.Context(), closed, board.Change{Column: "Canceled"}); err != nil {
+			if err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Canceled"}); err != nil {
 				t.Errorf("to another end: %v", err)
 			}
-			s.Shut(t, key, "")
-			if err := tr.Write(t.Context(), closed, board.Change{Column: "Finished"}); err != nil {
+			s.CloseIssue(t, key, "")
+			if err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Finished"}); err != nil {
 				t.Errorf("after it was opened: %v", err)
 			}
 		})
@@ -131,24 +131,24 @@ func TestLabelsWithStrangeNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fakegithub.Options{})
 			tr := port(t, s)
-			key := s.Add(t, issue("Backlog", name, "status:"+name))
-			s.Tag(t, key, nil, []string{name, "status:" + name})
-			was, err := tr.Issue(t.Context(), key)
+			key := s.AddIssue(t, issue("Backlog", name, "status:"+name))
+			s.TagIssue(t, key, nil, []string{name, "status:" + name})
+			was, err := tr.ReadIssue(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = tr.Write(t.Context(), was, board.Change{AddTags: []string{name}, Column: name})
+			err = tr.WriteChange(t.Context(), was, board.Change{AddTags: []string{name}, Column: name})
 			if name == ".." {
 				if err == nil {
 					t.Error("a name that leads elsewhere is used")
 				}
 				return
 			}
-			if got := s.Real(t, key).Card; err != nil || got.Column != name || !slices.Equal(got.Tags, []string{name}) {
+			if got := s.ReadIssue(t, key).Card; err != nil || got.Column != name || !slices.Equal(got.Tags, []string{name}) {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if err := tr.Write(t.Context(), was, board.Change{RemoveTags: []string{name}}); err != nil || len(s.Real(t, key).Card.Tags) != 0 {
-				t.Errorf("%+v, %v", s.Real(t, key).Card, err)
+			if err := tr.WriteChange(t.Context(), was, board.Change{RemoveTags: []string{name}}); err != nil || len(s.ReadIssue(t, key).Card.Tags) != 0 {
+				t.Errorf("%+v, %v", s.ReadIssue(t, key).Card, err)
 			}
 		})
 	}
@@ -157,20 +157,20 @@ func TestLabelsWithStrangeNames(t *testing.T) {
 func TestLabelsAreNeverMade(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
 	tr := port(t, s)
-	key := s.Add(t, issue("Backlog"))
-	was, err := tr.Issue(t.Context(), key)
+	key := s.AddIssue(t, issue("Backlog"))
+	was, err := tr.ReadIssue(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.DeleteTag(t, "bug")
 	s.RenameColumn(t, "Started", "Doing")
-	writes := s.Writes()
+	writes := s.CountWrites()
 	for _, c := range []board.Change{{AddTags: []string{"bug"}}, {AddTags: []string{"Ready", "bug"}}, {Column: "Started"}, {AddTags: []string{"never was"}}, {Column: "Never"}} {
-		if err := tr.Write(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
+		if err := tr.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if s.Writes() != writes {
+	if s.CountWrites() != writes {
 		t.Error("something was written")
 	}
 }
@@ -178,15 +178,15 @@ func TestLabelsAreNeverMade(t *testing.T) {
 func TestTextsThatGitHubDoesNotTake(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
 	tr := port(t, s)
-	was, err := tr.Issue(t.Context(), s.Add(t, issue("Backlog")))
+	was, err := tr.ReadIssue(t.Context(), s.AddIssue(t, issue("Backlog")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", 70000)
 	for _, c := range []board.Change{{Comment: "a\x00b"}, {Comment: long}, {Description: &long, AddTags: []string{"bug"}}, {Title: "a\x00"}} {
 		var no *board.Refusal
-		if err := tr.Write(t.Context(), was, c); !errors.As(err, &no) || s.Writes() != 0 {
-			t.Errorf("%.60v: %v, %d writes", c, err, s.Writes())
+		if err := tr.WriteChange(t.Context(), was, c); !errors.As(err, &no) || s.CountWrites() != 0 {
+			t.Errorf("%.60v: %v, %d writes", c, err, s.CountWrites())
 		}
 	}
 }
@@ -194,13 +194,13 @@ func TestTextsThatGitHubDoesNotTake(t *testing.T) {
 func TestPullRequestsAreNoIssues(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
 	tr := port(t, s)
-	key := s.Add(t, issue("Backlog"))
-	number := s.Name(t, "x", "A pull request", "")
-	list, err := tr.List(t.Context(), tracker.Query{})
+	key := s.AddIssue(t, issue("Backlog"))
+	number := s.AddPull(t, "x", "A pull request", "")
+	list, err := tr.ListIssues(t.Context(), tracker.Query{})
 	if err != nil || len(list) != 1 || list[0].Key != key {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := tr.Issue(t.Context(), fmt.Sprint(number)); !errors.Is(err, tracker.ErrNotFound) {
+	if _, err := tr.ReadIssue(t.Context(), fmt.Sprint(number)); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("the pull request is read as an issue: %v", err)
 	}
 }
@@ -224,10 +224,10 @@ func TestLinkedPullRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fakegithub.Options{})
-			key := s.Add(t, issue("Backlog"))
-			s.Add(t, issue("Backlog"))
-			s.Name(t, tc.branch, tc.title, tc.body)
-			got, err := port(t, s).Issue(t.Context(), key)
+			key := s.AddIssue(t, issue("Backlog"))
+			s.AddIssue(t, issue("Backlog"))
+			s.AddPull(t, tc.branch, tc.title, tc.body)
+			got, err := port(t, s).ReadIssue(t.Context(), key)
 			if err != nil || (len(got.PRs) == 1) != tc.linked {
 				t.Errorf("%+v, %v", got.PRs, err)
 			}
@@ -237,10 +237,10 @@ func TestLinkedPullRequests(t *testing.T) {
 
 func TestBotsAreKnown(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
-	key := s.Add(t, issue("Backlog"))
-	s.Comment(t, key, "bob", "hello")
-	s.Comment(t, key, "helper[bot]", "hello")
-	got, err := port(t, s).Issue(t.Context(), key)
+	key := s.AddIssue(t, issue("Backlog"))
+	s.CommentIssue(t, key, "bob", "hello")
+	s.CommentIssue(t, key, "helper[bot]", "hello")
+	got, err := port(t, s).ReadIssue(t.Context(), key)
 	if err != nil || len(got.Comments) != 2 || got.Comments[0].Bot || !got.Comments[1].Bot {
 		t.Errorf("%+v, %v", got.Comments, err)
 	}

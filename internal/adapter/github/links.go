@@ -17,60 +17,60 @@ import (
 // maxLinked bounds the pull requests of an issue that are looked at, the latest ones.
 const maxLinked = 30
 
-// links reads what an issue belongs to, consists of and waits for. Hosts that know nothing
+// readLinks reads what an issue belongs to, consists of and waits for. Hosts that know nothing
 // of these have none.
-func (t *Tracker) links(ctx context.Context, is *gh.Issue, w *words, out *tracker.Issue) error {
+func (t *Tracker) readLinks(ctx context.Context, is *gh.Issue, w *words, out *tracker.Issue) error {
 	number := int64(is.GetNumber())
 	if parent := is.GetParentIssueURL(); parent != "" {
 		out.Parent = t.keyOf(parent, path.Base(parent))
 	}
 	if sum := is.SubIssuesSummary; sum == nil || sum.GetTotal() > 0 {
-		children, err := every(ctx, t.client, fmt.Sprintf("read the sub-issues of issue %d", number), func(at place) ([]*gh.SubIssue, *gh.Response, error) {
+		children, err := listAll(ctx, t.client, fmt.Sprintf("read the sub-issues of issue %d", number), func(at pagePosition) ([]*gh.SubIssue, *gh.Response, error) {
 			return t.api.SubIssue.ListByIssue(ctx, t.owner, t.repo, number, &at.ListOptions)
 		})
-		if err != nil && !missing(err) {
+		if err != nil && !isMissing(err) {
 			return err
 		}
 		for _, child := range children {
-			out.Children = append(out.Children, t.link((*gh.Issue)(child), w))
+			out.Children = append(out.Children, t.convertLink((*gh.Issue)(child), w))
 		}
 	}
 	if sum := is.IssueDependenciesSummary; sum == nil || sum.GetTotalBlockedBy() > 0 || sum.GetBlockedBy() > 0 {
-		blockers, err := every(ctx, t.client, fmt.Sprintf("read what blocks issue %d", number), func(at place) ([]*gh.Issue, *gh.Response, error) {
+		blockers, err := listAll(ctx, t.client, fmt.Sprintf("read what blocks issue %d", number), func(at pagePosition) ([]*gh.Issue, *gh.Response, error) {
 			return t.api.Issues.ListBlockedBy(ctx, t.owner, t.repo, number, &at.ListOptions)
 		})
-		if err != nil && !missing(err) {
+		if err != nil && !isMissing(err) {
 			return err
 		}
 		for _, blocker := range blockers {
-			out.BlockedBy = append(out.BlockedBy, t.link(blocker, w))
+			out.BlockedBy = append(out.BlockedBy, t.convertLink(blocker, w))
 		}
 	}
 	return nil
 }
 
-func (t *Tracker) link(is *gh.Issue, w *words) tracker.Link {
+func (t *Tracker) convertLink(is *gh.Issue, w *words) tracker.Link {
 	return tracker.Link{
 		Key:    t.keyOf(is.GetRepositoryURL(), strconv.Itoa(is.GetNumber())),
-		Column: w.column(is),
+		Column: w.issueColumn(is),
 		Closed: is.GetState() == "closed",
 	}
 }
 
 // keyOf is the key of an issue that may be in another repository.
 func (t *Tracker) keyOf(address, number string) string {
-	if owner, repo, ok := ownerRepo(address); ok && !t.here(address) {
-		return line(owner+"/"+repo+"#"+number, maxLine)
+	if owner, repo, ok := ownerRepo(address); ok && !t.isThisRepository(address) {
+		return oneLine(owner+"/"+repo+"#"+number, maxLine)
 	}
-	return line(number, maxLine)
+	return oneLine(number, maxLine)
 }
 
-// linked are the pull requests of this repository that say they are about an issue: they
+// linkedPulls are the pull requests of this repository that say they are about an issue: they
 // close it, or have it in their title or in the name of their branch. GitHub notes on the
 // issue which ones name it at all, and naming it in passing is not enough: the fate of
 // such a one says nothing about the issue.
-func (t *Tracker) linked(ctx context.Context, number int) ([]tracker.PR, error) {
-	events, err := every(ctx, t.client, fmt.Sprintf("read the timeline of issue %d", number), func(at place) ([]*gh.Timeline, *gh.Response, error) {
+func (t *Tracker) linkedPulls(ctx context.Context, number int) ([]tracker.PR, error) {
+	events, err := listAll(ctx, t.client, fmt.Sprintf("read the timeline of issue %d", number), func(at pagePosition) ([]*gh.Timeline, *gh.Response, error) {
 		return t.api.Issues.ListIssueTimeline(ctx, t.owner, t.repo, number, &at.ListOptions)
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *Tracker) linked(ctx context.Context, number int) ([]tracker.PR, error) 
 	}
 	sources := map[int]*gh.Issue{}
 	for _, e := range events {
-		if from := e.GetSource().GetIssue(); e.GetEvent() == "cross-referenced" && from != nil && from.IsPullRequest() && t.here(from.GetRepositoryURL()) {
+		if from := e.GetSource().GetIssue(); e.GetEvent() == "cross-referenced" && from != nil && from.IsPullRequest() && t.isThisRepository(from.GetRepositoryURL()) {
 			sources[from.GetNumber()] = from
 		}
 	}
@@ -88,19 +88,19 @@ func (t *Tracker) linked(ctx context.Context, number int) ([]tracker.PR, error) 
 	}
 	slices.Sort(numbers)
 	numbers = numbers[max(0, len(numbers)-maxLinked):]
-	about := t.mentions(strconv.Itoa(number))
+	about := t.mentionPatterns(strconv.Itoa(number))
 	var out []tracker.PR
 	for _, n := range numbers {
-		pr, err := t.pull(ctx, n)
-		if missing(err) {
+		pr, err := t.readPull(ctx, n)
+		if isMissing(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		from := sources[n]
-		if about.closes(from.GetTitle()+"\n"+from.GetBody()) || about.inText(pr.GetTitle()) || about.inBranch(pr.GetHead().GetRef()) {
-			out = append(out, t.seen(pr))
+		if about.closesIssue(from.GetTitle()+"\n"+from.GetBody()) || about.inText(pr.GetTitle()) || about.inBranch(pr.GetHead().GetRef()) {
+			out = append(out, t.convertPull(pr))
 		}
 	}
 	return out, nil
@@ -109,9 +109,9 @@ func (t *Tracker) linked(ctx context.Context, number int) ([]tracker.PR, error) 
 // A mention is how texts and branches name one issue.
 type mention struct{ text, branch, close *regexp.Regexp }
 
-// mentions says how an issue is named: by its number after #, GH- or the address of the
+// mentionPatterns says how an issue is named: by its number after #, GH- or the address of the
 // issues, or, if it is another tracker's, by its key.
-func (c *client) mentions(key string) mention {
+func (c *client) mentionPatterns(key string) mention {
 	word := regexp.QuoteMeta(strings.TrimPrefix(key, "#"))
 	named := `(?i)(?:^|[^\pL\pN_])` + word + `(?:$|[^\pL\pN_])`
 	if _, err := numberOf(key); err != nil {
@@ -127,6 +127,6 @@ func (c *client) mentions(key string) mention {
 	}
 }
 
-func (m mention) inText(text string) bool     { return m.text.MatchString(text) }
-func (m mention) inBranch(branch string) bool { return m.branch.MatchString(branch) }
-func (m mention) closes(text string) bool     { return m.close.MatchString(text) }
+func (m mention) inText(text string) bool      { return m.text.MatchString(text) }
+func (m mention) inBranch(branch string) bool  { return m.branch.MatchString(branch) }
+func (m mention) closesIssue(text string) bool { return m.close.MatchString(text) }

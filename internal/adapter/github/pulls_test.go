@@ -30,12 +30,12 @@ func TestMentionsOfNumbers(t *testing.T) {
 		{"g", "T", "https://github.com/other/shop/issues/42", false},
 		{"release-1.42", "T", "", false},
 	} {
-		if n := s.Name(t, tc.branch, tc.title, tc.body); tc.names {
+		if n := s.AddPull(t, tc.branch, tc.title, tc.body); tc.names {
 			want = append(want, n)
 		}
 	}
 	for _, key := range []string{"42", "#42"} {
-		list, err := forge(t, s).Mentioning(t.Context(), key)
+		list, err := forge(t, s).ListMentioningPRs(t.Context(), key)
 		var got []int
 		for _, pr := range list {
 			got = append(got, pr.Number)
@@ -53,15 +53,15 @@ func TestAMergeWaitsUntilGitHubKnowsWhetherItIsClean(t *testing.T) {
 	}{"known": {0, true}, "known after some looks": {4, true}, "not known": {1000, false}} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fakegithub.Options{})
-			number := s.Name(t, "x", "T", "")
+			number := s.AddPull(t, "x", "T", "")
 			f := forge(t, s).(*github.Forge)
 			github.Hasten(f)
-			pr, err := f.PR(t.Context(), number)
+			pr, err := f.ReadPR(t.Context(), number)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Undecide(tc.looks)
-			err = f.Merge(t.Context(), number, pr.Head)
+			s.DelayMergeable(tc.looks)
+			err = f.MergePR(t.Context(), number, pr.Head)
 			var no *board.Refusal
 			if errors.As(err, &no) || (err == nil) != tc.merged {
 				t.Errorf("merge: %v", err)
@@ -72,10 +72,10 @@ func TestAMergeWaitsUntilGitHubKnowsWhetherItIsClean(t *testing.T) {
 
 func TestADismissedReviewDecidesNothing(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
-	number := s.Name(t, "x", "T", "")
-	s.Review(t, number, tracker.Review{Author: "bob", Verdict: tracker.ChangesRequested, Text: "No."})
-	s.Dismiss(t, number)
-	got, err := forge(t, s).PR(t.Context(), number)
+	number := s.AddPull(t, "x", "T", "")
+	s.AddReview(t, number, tracker.Review{Author: "bob", Verdict: tracker.ChangesRequested, Text: "No."})
+	s.DismissReview(t, number)
+	got, err := forge(t, s).ReadPR(t.Context(), number)
 	if err != nil || len(got.Reviews) != 1 || got.Reviews[0].Verdict != tracker.Commented {
 		t.Errorf("%+v, %v", got.Reviews, err)
 	}
@@ -83,7 +83,7 @@ func TestADismissedReviewDecidesNothing(t *testing.T) {
 
 func TestWhyAPullRequestIsNotOpened(t *testing.T) {
 	s := serve(t, fakegithub.Options{})
-	s.Push(t, "work")
+	s.PushBranch(t, "work")
 	for name, tc := range map[string]struct {
 		n    tracker.NewPR
 		want string

@@ -14,21 +14,21 @@ const (
 	maxText = 256 << 10
 )
 
-// line is text as one line that can be shown, at most so many bytes.
-func line(text string, most int) string {
+// oneLine is text as one line that can be shown, at most so many bytes.
+func oneLine(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return cut(strings.TrimSpace(text), most)
+	return cutBytes(strings.TrimSpace(text), most)
 }
 
-// text is text as people wrote it, but not endless.
-func text(s string) string { return cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+// boundText is text as people wrote it, but not endless.
+func boundText(s string) string { return cutBytes(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
-func cut(s string, most int) string {
+func cutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -38,15 +38,15 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// login is the name of an account; that of one which is gone is ghost, as on GitHub's
+// loginName is the name of an account; that of one which is gone is ghost, as on GitHub's
 // pages.
-func login(u *gh.User) string {
-	if name := line(u.GetLogin(), maxLine); name != "" {
+func loginName(u *gh.User) string {
+	if name := oneLine(u.GetLogin(), maxLine); name != "" {
 		return name
 	}
 	return "ghost"
 }
 
-func bot(u *gh.User) bool {
+func isBot(u *gh.User) bool {
 	return u.GetType() == "Bot" || strings.HasSuffix(u.GetLogin(), "[bot]")
 }

@@ -18,7 +18,7 @@ func TokenFromGh(ctx context.Context, host string) (string, error) {
 	args, login := []string{"auth", "token"}, "run gh auth login"
 	if host != "" {
 		if !hostForm.MatchString(host) {
-			return "", fmt.Errorf("%q is no host: give one such as github.com", short(host))
+			return "", fmt.Errorf("%q is no host: give one such as github.com", shortText(host))
 		}
 		args, login = append(args, "--hostname", host), login+" --hostname "+host
 	}

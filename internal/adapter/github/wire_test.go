@@ -41,27 +41,27 @@ func TestNewRefusesWhatItCannotUse(t *testing.T) {
 func TestWhatDidNotChangeCostsNothing(t *testing.T) {
 	s := serve(t, fakegithub.Options{PageSize: 5})
 	tr, f := clients(t, s)
-	key := s.Add(t, issue("Backlog"))
+	key := s.AddIssue(t, issue("Backlog"))
 	for i := range 12 {
-		s.Comment(t, key, "bob", fmt.Sprint("comment ", i))
+		s.CommentIssue(t, key, "bob", fmt.Sprint("comment ", i))
 	}
-	s.Link(t, key, tracker.PR{Number: 7, State: tracker.Open, Title: "T", Branch: "b"})
+	s.LinkPull(t, key, tracker.PR{Number: 7, State: tracker.Open, Title: "T", Branch: "b"})
 	look := func() (cost int) {
-		before, _ := s.Requests()
-		is, err := tr.Issue(t.Context(), key)
+		before, _ := s.CountRequests()
+		is, err := tr.ReadIssue(t.Context(), key)
 		if err != nil || len(is.Comments) < 12 || len(is.PRs) != 1 {
 			t.Fatalf("%d comments, %d pull requests, %v", len(is.Comments), len(is.PRs), err)
 		}
-		if list, err := tr.List(t.Context(), tracker.Query{}); err != nil || len(list) != 1 {
+		if list, err := tr.ListIssues(t.Context(), tracker.Query{}); err != nil || len(list) != 1 {
 			t.Fatalf("%d issues, %v", len(list), err)
 		}
-		if _, err := f.PR(t.Context(), 7); err != nil {
+		if _, err := f.ReadPR(t.Context(), 7); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Words(t.Context()); err != nil {
+		if _, err := tr.ReadVocabulary(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		after, _ := s.Requests()
+		after, _ := s.CountRequests()
 		return after - before
 	}
 	if first := look(); first < 10 {
@@ -72,14 +72,14 @@ func TestWhatDidNotChangeCostsNothing(t *testing.T) {
 			t.Errorf("a look at what did not change costs %d", again)
 		}
 	}
-	s.Comment(t, key, "bob", "one more")
-	if is, err := tr.Issue(t.Context(), key); err != nil || len(is.Comments) != 13 {
+	s.CommentIssue(t, key, "bob", "one more")
+	if is, err := tr.ReadIssue(t.Context(), key); err != nil || len(is.Comments) != 13 {
 		t.Errorf("%d comments, %v", len(is.Comments), err)
 	}
 	if cost := look(); cost > 4 { // the list; what was read just now is known
 		t.Errorf("a look after a change costs %d", cost)
 	}
-	if _, repeated := s.Requests(); repeated == 0 {
+	if _, repeated := s.CountRequests(); repeated == 0 {
 		t.Error("nothing was asked for again")
 	}
 }
@@ -91,13 +91,13 @@ func TestTheTokenIsReadAgainWhenItIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = tr.Whoami(t.Context())
+	_, err = tr.AccountName(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "token") || strings.Contains(err.Error(), "old") {
 		t.Errorf("with a bad token: %v", err)
 	}
 	token = s.Secret()
 	for range 3 {
-		if who, err := tr.Whoami(t.Context()); err != nil || who != "orange-app" {
+		if who, err := tr.AccountName(t.Context()); err != nil || who != "orange-app" {
 			t.Errorf("%q, %v", who, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestABadTokenIsNotSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Whoami(t.Context()); err == nil || strings.Contains(err.Error(), "Evil") || !strings.Contains(err.Error(), "token") {
+		if _, err := tr.AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "Evil") || !strings.Contains(err.Error(), "token") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestTheTokenIsShownToItsHostOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := tr.Whoami(t.Context())
+	who, err := tr.AccountName(t.Context())
 	if got := shown.Load(); got != "" {
 		t.Errorf("the other host was shown %q; %q, %v", got, who, err)
 	}
@@ -201,7 +201,7 @@ func TestLimits(t *testing.T) {
 					}
 					return tc.code, h, tc.body
 				})
-				who, err := tr.Whoami(t.Context())
+				who, err := tr.AccountName(t.Context())
 				if tc.wait < 0 {
 					if err == nil || !strings.Contains(err.Error(), tc.until) || asked != 1 || time.Since(began) != 0 {
 						t.Errorf("%v after %s and %d requests, want it to say %s", err, time.Since(began), asked, tc.until)
@@ -223,12 +223,12 @@ func TestALimitThatDoesNotEndIsNotWaitedForForEver(t *testing.T) {
 			asked++
 			return 429, http.Header{"Retry-After": {"1"}}, ""
 		})
-		if _, err := tr.Whoami(t.Context()); err == nil || asked > 10 {
+		if _, err := tr.AccountName(t.Context()); err == nil || asked > 10 {
 			t.Errorf("%v after %d requests", err, asked)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		if _, err := tr.Whoami(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := tr.AccountName(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a caller that waits no longer: %v", err)
 		}
 	})
@@ -254,8 +254,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, f := wired(t, w)
-			_, issue := tr.Issue(t.Context(), "1")
-			_, pr := f.PR(t.Context(), 1)
+			_, issue := tr.ReadIssue(t.Context(), "1")
+			_, pr := f.ReadPR(t.Context(), 1)
 			for what, err := range map[string]error{"issue": issue, "pull request": pr} {
 				if err == nil || errors.Is(err, tracker.ErrNotFound) || strings.ContainsAny(err.Error(), "\r\n\x00") || len(err.Error()) > 1000 || strings.Contains(err.Error(), "t0ken") {
 					t.Errorf("%s: %.300q", what, err)
@@ -276,7 +276,7 @@ func TestAnIssueThatMovedIsNotFound(t *testing.T) {
 			}
 			return 200, nil, answer
 		})
-		if _, err := tr.Issue(t.Context(), "1"); !errors.Is(err, tracker.ErrNotFound) {
+		if _, err := tr.ReadIssue(t.Context(), "1"); !errors.Is(err, tracker.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -291,7 +291,7 @@ func TestEnterpriseHostsAreAskedBelowTheirPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := tr.Words(t.Context()); err != nil || len(v.Columns) != 1 || !strings.HasPrefix(path, "https://ghe.example/api/v3/repos/acme/shop/labels") {
+	if v, err := tr.ReadVocabulary(t.Context()); err != nil || len(v.Columns) != 1 || !strings.HasPrefix(path, "https://ghe.example/api/v3/repos/acme/shop/labels") {
 		t.Errorf("%+v, %v, %s", v, err, path)
 	}
 }
@@ -313,7 +313,7 @@ func TestConclusions(t *testing.T) {
 			}
 			return 200, nil, `{"number":1,"head":{"sha":"abc"}}`
 		})
-		pr, err := f.PR(t.Context(), 1)
+		pr, err := f.ReadPR(t.Context(), 1)
 		if err != nil || len(pr.Checks) != 2 || pr.Checks[0].State != want || pr.Checks[1].State != tracker.CheckFailed {
 			t.Errorf("%s: %+v, %v", conclusion, pr.Checks, err)
 		}
@@ -323,7 +323,7 @@ func TestConclusions(t *testing.T) {
 func TestSmallPages(t *testing.T) {
 	s := serve(t, fakegithub.Options{PageSize: 1})
 	tr := port(t, s)
-	v, err := tr.Words(t.Context())
+	v, err := tr.ReadVocabulary(t.Context())
 	if err != nil || len(v.Columns) != len(trackertest.Columns) || len(v.Tags) != len(trackertest.Tags) {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -351,7 +351,7 @@ func TestAnOldTagDoesNotHideNews(t *testing.T) {
 	})
 	var got []string
 	for range 4 {
-		who, err := tr.Whoami(t.Context())
+		who, err := tr.AccountName(t.Context())
 		got = append(got, fmt.Sprint(who, " ", err != nil))
 	}
 	if want := "[first false second false  true second false]"; fmt.Sprint(got) != want {

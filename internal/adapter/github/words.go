@@ -23,10 +23,10 @@ type words struct {
 	tags    []string
 }
 
-// Words reads the labels of the repository: columns from "status:NAME", tags from the
+// ReadVocabulary reads the labels of the repository: columns from "status:NAME", tags from the
 // others. Those that say how urgent an issue is are neither.
-func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
-	labels, err := every(ctx, t.client, "read the labels", func(at place) ([]*gh.Label, *gh.Response, error) {
+func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
+	labels, err := listAll(ctx, t.client, "read the labels", func(at pagePosition) ([]*gh.Label, *gh.Response, error) {
 		return t.api.Issues.ListLabels(ctx, t.owner, t.repo, &at.ListOptions)
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
 	}
 	w := &words{columns: []string{}, tags: []string{}, labels: map[string]string{}}
 	for _, l := range labels {
-		w.add(l.GetName())
+		w.addLabel(l.GetName())
 	}
 	t.mu.Lock()
 	t.words = w
@@ -42,7 +42,7 @@ func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
 	return board.Vocabulary{Columns: slices.Clone(w.columns), Tags: slices.Clone(w.tags)}, nil
 }
 
-func (w *words) add(label string) {
+func (w *words) addLabel(label string) {
 	if column, ok := columnOf(label); ok {
 		if _, twice := w.labels[column]; !twice {
 			w.columns = append(w.columns, column)
@@ -55,15 +55,15 @@ func (w *words) add(label string) {
 	}
 }
 
-// known are the words as last read, read now if they never were.
-func (t *Tracker) known(ctx context.Context) (*words, error) {
+// knownWords are the words as last read, read now if they never were.
+func (t *Tracker) knownWords(ctx context.Context) (*words, error) {
 	t.mu.Lock()
 	w := t.words
 	t.mu.Unlock()
 	if w != nil {
 		return w, nil
 	}
-	if _, err := t.Words(ctx); err != nil {
+	if _, err := t.ReadVocabulary(ctx); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -73,13 +73,13 @@ func (t *Tracker) known(ctx context.Context) (*words, error) {
 
 // columnOf is the column that a label stands for.
 func columnOf(label string) (string, bool) {
-	rest, ok := after(label, columnPrefix)
+	rest, ok := cutPrefixFold(label, columnPrefix)
 	return rest, ok && rest != ""
 }
 
 // priorityOf is how urgent a label says an issue is, 0 if it says nothing about that.
 func priorityOf(label string) tracker.Priority {
-	rest, _ := after(label, priorityPrefix)
+	rest, _ := cutPrefixFold(label, priorityPrefix)
 	switch strings.ToLower(rest) {
 	case "urgent":
 		return tracker.Urgent
@@ -93,7 +93,7 @@ func priorityOf(label string) tracker.Priority {
 	return 0
 }
 
-func after(label, prefix string) (string, bool) {
+func cutPrefixFold(label, prefix string) (string, bool) {
 	if len(label) < len(prefix) || !strings.EqualFold(label[:len(prefix)], prefix) {
 		return "", false
 	}
@@ -106,8 +106,8 @@ const (
 	notPlanned = "not_planned"
 )
 
-// final says for which reason the issues of a column are closed, "" if they are open.
-func final(column string) string {
+// closeReason says for which reason the issues of a column are closed, "" if they are open.
+func closeReason(column string) string {
 	switch strings.ToLower(column) {
 	case "accepted", "done":
 		return completed
@@ -117,11 +117,11 @@ func final(column string) string {
 	return ""
 }
 
-// first is where open issues are that no label puts anywhere. GitHub sorts labels as it
+// firstOpenColumn is where open issues are that no label puts anywhere. GitHub sorts labels as it
 // likes, so it is the first column that is not an end.
-func (w *words) first() string {
+func (w *words) firstOpenColumn() string {
 	for _, column := range w.columns {
-		if final(column) == "" {
+		if closeReason(column) == "" {
 			return column
 		}
 	}
@@ -145,23 +145,23 @@ func (w *words) closedColumn(reason string) string {
 	return names[0]
 }
 
-// column is where an issue is: where its label says. Of several labels, as between two
+// issueColumn is where an issue is: where its label says. Of several labels, as between two
 // requests of a move, the first in the order of the columns counts. Whoever closes an issue
 // by hand leaves its label behind, so that one counts only if it is an end, too.
-func (w *words) column(is *gh.Issue) string {
+func (w *words) issueColumn(is *gh.Issue) string {
 	closed := is.GetState() == "closed"
-	switch labelled := w.labelled(is); {
-	case closed && final(labelled) == "":
+	switch labelled := w.labelledColumn(is); {
+	case closed && closeReason(labelled) == "":
 		return w.closedColumn(is.GetStateReason())
 	case labelled == "":
-		return w.first()
+		return w.firstOpenColumn()
 	default:
 		return labelled
 	}
 }
 
-// labelled is the column that the labels of an issue name, "" if they name none.
-func (w *words) labelled(is *gh.Issue) string {
+// labelledColumn is the column that the labels of an issue name, "" if they name none.
+func (w *words) labelledColumn(is *gh.Issue) string {
 	var here []string
 	for _, l := range is.Labels {
 		if column, ok := columnOf(l.GetName()); ok {
@@ -174,7 +174,7 @@ func (w *words) labelled(is *gh.Issue) string {
 		}
 	}
 	if len(here) > 0 {
-		return line(here[0], maxLine)
+		return oneLine(here[0], maxLine)
 	}
 	return ""
 }

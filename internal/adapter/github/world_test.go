@@ -61,7 +61,7 @@ func forge(t testing.TB, s *fakegithub.Server) track.Forge {
 }
 
 func TestTracker(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
 		return fakegithub.Tracker{Server: serve(t, fakegithub.Options{}), Client: port}
 	})
 }
@@ -77,7 +77,7 @@ func TestTrackerBelowTheTransport(t *testing.T) {
 		}
 		return tr
 	}
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
 		return fakegithub.Tracker{Server: serve(t, fakegithub.Options{}), Client: client}
 	})
 }

@@ -15,45 +15,45 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Write changes an issue. Labels are added and taken off one by one, so that one which
+// WriteChange changes an issue. Labels are added and taken off one by one, so that one which
 // somebody else sets at the same time stays. GitHub would make a label that does not exist;
 // each one is therefore looked up first.
-func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	number, err := numberOf(was.Key)
 	if err != nil {
 		return err
 	}
-	if err := writable(c); err != nil {
+	if err := checkWritable(c); err != nil {
 		return err
 	}
-	w, err := t.known(ctx)
+	w, err := t.knownWords(ctx)
 	if err != nil {
 		return err
 	}
 	e := &edit{Tracker: t, ctx: ctx, number: number}
 	for _, tag := range c.AddTags {
-		e.exists(tag, slices.Contains(w.tags, tag))
+		e.requireLabel(tag, slices.Contains(w.tags, tag))
 	}
 	label, column := w.labels[c.Column]
 	if c.Column != "" {
-		e.exists(label, column)
+		e.requireLabel(label, column)
 	}
-	e.add(c.AddTags)
+	e.addLabels(c.AddTags)
 	for _, tag := range c.RemoveTags {
-		e.remove(tag)
+		e.removeLabel(tag)
 	}
 	if c.Column != "" {
-		e.move(w, c.Column, label)
+		e.moveIssue(w, c.Column, label)
 	}
 	if c.Title != "" || c.Description != nil {
 		req := gh.UpdateIssueRequest{Body: c.Description}
 		if c.Title != "" {
 			req.Title = &c.Title
 		}
-		e.update(req)
+		e.updateIssue(req)
 	}
 	if strings.TrimSpace(c.Comment) != "" {
-		e.comment(c.Comment)
+		e.addComment(c.Comment)
 	}
 	return e.err
 }
@@ -61,8 +61,8 @@ func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) 
 // maxBodyText is how long a description or a comment may be on GitHub, in characters.
 const maxBodyText = 65536
 
-// writable refuses what GitHub would, before anything is done.
-func writable(c board.Change) error {
+// checkWritable refuses what GitHub would, before anything is done.
+func checkWritable(c board.Change) error {
 	texts := map[string]string{"title": c.Title, "comment": c.Comment}
 	if c.Description != nil {
 		texts["description"] = *c.Description
@@ -86,36 +86,36 @@ type edit struct {
 	err    error
 }
 
-func (e *edit) do(doing string, request func() (*gh.Response, error)) {
+func (e *edit) runRequest(doing string, request func() (*gh.Response, error)) {
 	if e.err == nil {
-		e.err = refused(notFound(e.call(e.ctx, doing, request), doing))
+		e.err = asRefusal(notFound(e.callAPI(e.ctx, doing, request), doing))
 	}
 }
 
-// exists makes sure that a label that was read is there still.
-func (e *edit) exists(label string, known bool) {
+// requireLabel makes sure that a label that was read is there still.
+func (e *edit) requireLabel(label string, known bool) {
 	if e.err != nil {
 		return
 	}
 	if !known {
-		e.err = fmt.Errorf("label %q: %w", short(label), tracker.ErrStale)
+		e.err = fmt.Errorf("label %q: %w", shortText(label), tracker.ErrStale)
 		return
 	}
-	doing := fmt.Sprintf("look up label %q", short(label))
-	e.err = e.call(e.ctx, doing, func() (*gh.Response, error) {
+	doing := fmt.Sprintf("look up label %q", shortText(label))
+	e.err = e.callAPI(e.ctx, doing, func() (*gh.Response, error) {
 		_, resp, err := e.api.Issues.GetLabel(e.ctx, e.owner, e.repo, url.PathEscape(label))
 		return resp, err
 	})
-	if missing(e.err) {
+	if isMissing(e.err) {
 		e.err = fmt.Errorf("%s: %w", doing, tracker.ErrStale)
 	}
 }
 
-func (e *edit) add(labels []string) {
+func (e *edit) addLabels(labels []string) {
 	if len(labels) == 0 {
 		return
 	}
-	e.do(fmt.Sprintf("label issue %d", e.number), func() (*gh.Response, error) {
+	e.runRequest(fmt.Sprintf("label issue %d", e.number), func() (*gh.Response, error) {
 		body := struct {
 			Labels []string `json:"labels"`
 		}{labels}
@@ -127,42 +127,42 @@ func (e *edit) add(labels []string) {
 	})
 }
 
-// remove takes a label off; one that is not on is fine.
-func (e *edit) remove(label string) {
+// removeLabel takes a label off; one that is not on is fine.
+func (e *edit) removeLabel(label string) {
 	if e.err != nil {
 		return
 	}
-	err := e.call(e.ctx, fmt.Sprintf("take label %q off issue %d", short(label), e.number), func() (*gh.Response, error) {
+	err := e.callAPI(e.ctx, fmt.Sprintf("take label %q off issue %d", shortText(label), e.number), func() (*gh.Response, error) {
 		return e.api.Issues.RemoveLabelForIssue(e.ctx, e.owner, e.repo, e.number, url.PathEscape(label))
 	})
-	if !missing(err) {
-		e.err = refused(err)
+	if !isMissing(err) {
+		e.err = asRefusal(err)
 	}
 }
 
-// openable says whether a closed issue may be opened again: a label says that it was at an
+// canReopen says whether a closed issue may be opened again: a label says that it was at an
 // end. One that is labelled otherwise was closed by somebody, and that is heard first.
-func openable(w *words, is *gh.Issue) bool { return final(w.labelled(is)) != "" }
+func canReopen(w *words, is *gh.Issue) bool { return closeReason(w.labelledColumn(is)) != "" }
 
-// move opens or closes an issue, puts the new label on and takes the others off. In this
+// moveIssue opens or closes an issue, puts the new label on and takes the others off. In this
 // order an issue is never without a column, in which somebody could find it as new, and a
 // move that was cut short can be made again.
-func (e *edit) move(w *words, column, label string) {
+func (e *edit) moveIssue(w *words, column, label string) {
 	if e.err != nil {
 		return
 	}
 	var is *gh.Issue
-	if is, e.err = e.raw(e.ctx, fmt.Sprint(e.number)); e.err != nil {
+	if is, e.err = e.readRawIssue(e.ctx, fmt.Sprint(e.number)); e.err != nil {
 		return
 	}
-	switch reason := final(column); {
+	switch reason := closeReason(column); {
 	case reason != "" && is.GetState() != "closed":
-		e.update(gh.UpdateIssueRequest{State: new("closed"), StateReason: &reason})
-	case reason == "" && is.GetState() == "closed" && !openable(w, is):
-		e.err = board.Refusef("issue %d was closed on github: open it there if it is to be moved to %s", e.number, short(column))
+		e.updateIssue(gh.UpdateIssueRequest{State: new("closed"), StateReason: &reason})
+	case reason == "" && is.GetState() == "closed" && !canReopen(w, is):
+		e.err = board.Refusef("issue %d was closed on github: open it there if it is to be moved to %s", e.number, shortText(column))
 		return
 	case reason == "" && is.GetState() == "closed":
-		e.update(gh.UpdateIssueRequest{State: new("open"), StateReason: new("reopened")})
+		e.updateIssue(gh.UpdateIssueRequest{State: new("open"), StateReason: new("reopened")})
 	}
 	var others []string
 	there := false
@@ -175,22 +175,22 @@ func (e *edit) move(w *words, column, label string) {
 		}
 	}
 	if !there {
-		e.add([]string{label})
+		e.addLabels([]string{label})
 	}
 	for _, other := range others {
-		e.remove(other)
+		e.removeLabel(other)
 	}
 }
 
-func (e *edit) update(req gh.UpdateIssueRequest) {
-	e.do(fmt.Sprintf("change issue %d", e.number), func() (*gh.Response, error) {
+func (e *edit) updateIssue(req gh.UpdateIssueRequest) {
+	e.runRequest(fmt.Sprintf("change issue %d", e.number), func() (*gh.Response, error) {
 		_, resp, err := e.api.Issues.Update(e.ctx, e.owner, e.repo, e.number, req)
 		return resp, err
 	})
 }
 
-func (e *edit) comment(text string) {
-	e.do(fmt.Sprintf("comment on issue %d", e.number), func() (*gh.Response, error) {
+func (e *edit) addComment(text string) {
+	e.runRequest(fmt.Sprintf("comment on issue %d", e.number), func() (*gh.Response, error) {
 		_, resp, err := e.api.Issues.CreateComment(e.ctx, e.owner, e.repo, e.number, gh.IssueCommentRequest{Body: text})
 		return resp, err
 	})

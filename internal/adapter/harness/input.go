@@ -35,7 +35,7 @@ var search = pattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
 // input says what a screen takes. That the cursor is in the input line decides: the words of a
 // dialog may also be part of the work that is shown above it.
 func (l look) input(v screen.View) screen.Input {
-	rows := screen.Lines(v.Text)
+	rows := screen.ParseLines(v.Text)
 	for len(rows) <= v.Y {
 		rows = append(rows, nil)
 	}
@@ -85,13 +85,13 @@ func (b *box) at(rows []screen.Line, v screen.View) (screen.Input, bool) {
 func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	bar := -1
 	for x := range v.X {
-		if strings.HasPrefix(rows[v.Y].Columns(x, x+1).String(), "┃") {
+		if strings.HasPrefix(rows[v.Y].ColumnRange(x, x+1).String(), "┃") {
 			bar = x
 		}
 	}
-	at := func(y int) string { return rows[y].Columns(bar, bar+1).String() }
+	at := func(y int) string { return rows[y].ColumnRange(bar, bar+1).String() }
 	ground := func(y int) string {
-		if c := rows[y].Columns(bar+1, bar+2); len(c) > 0 {
+		if c := rows[y].ColumnRange(bar+1, bar+2); len(c) > 0 {
 			return c[0].BG
 		}
 		return ""
@@ -109,7 +109,7 @@ func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	if bottom == len(rows) || at(bottom) != "╹" || bottom-2 <= v.Y {
 		return screen.Input{}, false
 	}
-	inside, width := rows[top].Columns(bar+1, v.Width), 0
+	inside, width := rows[top].ColumnRange(bar+1, v.Width), 0
 	for _, run := range inside {
 		if run.BG != inside[0].BG {
 			break
@@ -118,9 +118,9 @@ func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	}
 	var lines []screen.Line
 	for _, row := range rows[top : bottom-1] {
-		lines = append(lines, row.Columns(bar, bar+1+width))
+		lines = append(lines, row.ColumnRange(bar, bar+1+width))
 	}
-	if b.other != nil && b.other().MatchString(plainRow(rows[bottom-1].Columns(bar+b.indent, v.Width))) {
+	if b.other != nil && b.other().MatchString(plainRow(rows[bottom-1].ColumnRange(bar+b.indent, v.Width))) {
 		return screen.Input{Kind: screen.Dialog}, true
 	}
 	return screen.Input{Kind: screen.Prompt, Line: b.text(lines, v.Y-top)}, true

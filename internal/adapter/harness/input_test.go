@@ -218,14 +218,14 @@ func TestAPastedMessageIsRecognised(t *testing.T) {
 		agent, what, _ := strings.Cut(name, "-")
 		kind, pasted := strings.CutPrefix(what, "pasted-")
 		in := find(t, agent).Input(v)
-		if text := texts[kind]; pasted && !in.Holds(text) {
+		if text := texts[kind]; pasted && !in.HoldsText(text) {
 			t.Errorf("%s: %q is not %q", name, in.Line, text)
 		}
 		in.Line = "and " + in.Line
-		if pasted && in.Holds(texts[kind]) {
+		if pasted && in.HoldsText(texts[kind]) {
 			t.Errorf("%s: %q is taken for the message alone", name, in.Line)
 		}
-		if !pasted && in.Holds(short) {
+		if !pasted && in.HoldsText(short) {
 			t.Errorf("%s holds a message", name)
 		}
 	}

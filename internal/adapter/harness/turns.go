@@ -140,7 +140,7 @@ func (o Output) join(pieces []piece) []transcript.Turn {
 		out, part = append(out, p.Turn), p.part
 	}
 	kept := out[:0]
-	for _, t := range transcript.Latest(out) {
+	for _, t := range transcript.LatestTurns(out) {
 		if t = cleanTurn(t); t.Text != "" || t.Tool != "" || t.Who == transcript.Tool {
 			kept = append(kept, t)
 		}
@@ -151,18 +151,18 @@ func (o Output) join(pieces []piece) []transcript.Turn {
 func cleanTurn(t transcript.Turn) transcript.Turn {
 	t.ID, t.Tool, t.Argument = oneLine(t.ID, 100), oneLine(t.Tool, 60), oneLine(t.Argument, maxToolArgument)
 	if t.Who == transcript.Tool {
-		t.Text, t.More = transcript.Shorten(t.Text)
+		t.Text, t.More = transcript.ShortenAnswer(t.Text)
 		return t
 	}
 	t.Text = words.Cut(t.Text, maxTurnText)
-	t.Text = strings.Trim(screen.Text(t.Text), "\n")
+	t.Text = strings.Trim(screen.SafeText(t.Text), "\n")
 	return t
 }
 
 // oneLine is a text in one line of at most limit bytes, without anything that could control
 // a terminal.
 func oneLine(text string, limit int) string {
-	return cut(strings.Join(strings.Fields(screen.Text(text)), " "), limit)
+	return cut(strings.Join(strings.Fields(screen.SafeText(text)), " "), limit)
 }
 
 // called is the call of a tool.

@@ -19,7 +19,7 @@ import (
 // textOf is a conversation as people read it.
 func textOf(turns []transcript.Turn) string {
 	p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
-	return strings.Join(p.Lines(turns), "\n") + "\n"
+	return strings.Join(p.FormatTurns(turns), "\n") + "\n"
 }
 
 // recorded is a folder of an attempt whose agent left a recorded file.
@@ -111,7 +111,7 @@ func TestAConversationIsReadAsItGrows(t *testing.T) {
 						o.Over = n >= len(whole)
 						c := Converse(h, o, next)
 						next = c.Next
-						got = append(got, p.Lines(c.Turns)...)
+						got = append(got, p.FormatTurns(c.Turns)...)
 					}
 					if diff := cmp.Diff(want, strings.Join(got, "\n")+"\n"); diff != "" {
 						t.Errorf("steps of %d: %s", step, diff)
@@ -197,8 +197,8 @@ func FuzzConverse(f *testing.F) {
 		}
 		c := Converse(h, o, after)
 		p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
-		for _, line := range p.Lines(c.Turns) {
-			if strings.Contains(line, "\n") || screen.Text(line) != line || !utf8.ValidString(line) {
+		for _, line := range p.FormatTurns(c.Turns) {
+			if strings.Contains(line, "\n") || screen.SafeText(line) != line || !utf8.ValidString(line) {
 				t.Fatalf("unsafe line %q", line)
 			}
 		}

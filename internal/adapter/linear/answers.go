@@ -145,7 +145,7 @@ type account struct {
 	App         bool   `json:"app"`
 }
 
-type stranger struct {
+type externalUser struct {
 	DisplayName string `json:"displayName"`
 }
 
@@ -156,20 +156,20 @@ type other struct {
 }
 
 type brief struct {
-	ID                  string      `json:"id"`
-	Identifier          string      `json:"identifier"`
-	URL                 string      `json:"url"`
-	Title               string      `json:"title"`
-	Description         string      `json:"description"`
-	Priority            float64     `json:"priority"`
-	CreatedAt           time.Time   `json:"createdAt"`
-	UpdatedAt           time.Time   `json:"updatedAt"`
-	State               standing    `json:"state"`
-	Labels              page[named] `json:"labels"`
-	Creator             *account    `json:"creator"`
-	BotActor            *named      `json:"botActor"`
-	ExternalUserCreator *stranger   `json:"externalUserCreator"`
-	Assignee            *stranger   `json:"assignee"`
+	ID                  string        `json:"id"`
+	Identifier          string        `json:"identifier"`
+	URL                 string        `json:"url"`
+	Title               string        `json:"title"`
+	Description         string        `json:"description"`
+	Priority            float64       `json:"priority"`
+	CreatedAt           time.Time     `json:"createdAt"`
+	UpdatedAt           time.Time     `json:"updatedAt"`
+	State               standing      `json:"state"`
+	Labels              page[named]   `json:"labels"`
+	Creator             *account      `json:"creator"`
+	BotActor            *named        `json:"botActor"`
+	ExternalUserCreator *externalUser `json:"externalUserCreator"`
+	Assignee            *externalUser `json:"assignee"`
 	Parent              *struct {
 		Identifier string `json:"identifier"`
 	} `json:"parent"`
@@ -188,12 +188,12 @@ type whole struct {
 }
 
 type comment struct {
-	ID           string    `json:"id"`
-	Body         string    `json:"body"`
-	CreatedAt    time.Time `json:"createdAt"`
-	User         *account  `json:"user"`
-	BotActor     *named    `json:"botActor"`
-	ExternalUser *stranger `json:"externalUser"`
+	ID           string        `json:"id"`
+	Body         string        `json:"body"`
+	CreatedAt    time.Time     `json:"createdAt"`
+	User         *account      `json:"user"`
+	BotActor     *named        `json:"botActor"`
+	ExternalUser *externalUser `json:"externalUser"`
 }
 
 type relation struct {

@@ -18,10 +18,10 @@ const (
 	maxAnswer = 16 << 20         // bytes of one answer
 )
 
-// ask makes one request and reads the answer into out. While Linear takes no more
+// sendQuery makes one request and reads the answer into out. While Linear takes no more
 // requests it waits, up to maxWait in all.
-func (t *Tracker) ask(ctx context.Context, query string, vars, out any) error {
-	name := operation(query)
+func (t *Tracker) sendQuery(ctx context.Context, query string, vars, out any) error {
+	name := operationName(query)
 	body, err := json.Marshal(map[string]any{"query": query, "operationName": name, "variables": vars})
 	if err != nil {
 		return fmt.Errorf("ask linear (%s): %w", name, err)
@@ -31,10 +31,10 @@ func (t *Tracker) ask(ctx context.Context, query string, vars, out any) error {
 	}
 	var pause pauses
 	for {
-		err := t.once(ctx, body, out)
+		err := t.sendOnce(ctx, body, out)
 		var busy *limited
 		if errors.As(err, &busy) {
-			if err = pause.wait(ctx, busy, t.opts.Now()); err == nil {
+			if err = pause.waitForLimit(ctx, busy, t.opts.Now()); err == nil {
 				continue
 			}
 		}
@@ -45,41 +45,41 @@ func (t *Tracker) ask(ctx context.Context, query string, vars, out any) error {
 	}
 }
 
-// operation is the name that a query gives itself.
-func operation(query string) string {
+// operationName is the name that a query gives itself.
+func operationName(query string) string {
 	words := strings.FieldsFunc(query, func(r rune) bool { return r == ' ' || r == '(' })
 	return words[1]
 }
 
-func (t *Tracker) once(ctx context.Context, body []byte, out any) error {
+func (t *Tracker) sendOnce(ctx context.Context, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.opts.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the tracker's url is not one: look at its settings")
 	}
-	if err := t.authorize(ctx, req); err != nil {
+	if err := t.authorizeRequest(ctx, req); err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "orange")
 	resp, err := t.opts.HTTP.Do(req)
 	if err != nil {
-		return bare(err)
+		return withoutAddress(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return fmt.Errorf("read the answer: %w", bare(err))
+		return fmt.Errorf("read the answer: %w", withoutAddress(err))
 	}
 	if len(text) > maxAnswer {
 		return fmt.Errorf("the answer is longer than %d MB", maxAnswer>>20)
 	}
-	return t.read(resp, text, out)
+	return t.readAnswer(resp, text, out)
 }
 
-// bare is an error of a request without its address, which may hold a secret.
-func bare(err error) error {
+// withoutAddress is an error of a request without its address, which may hold a secret.
+func withoutAddress(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err
@@ -87,8 +87,8 @@ func bare(err error) error {
 	return err
 }
 
-// authorize sends personal keys as they are and everything else as a bearer's token.
-func (t *Tracker) authorize(ctx context.Context, req *http.Request) error {
+// authorizeRequest sends personal keys as they are and everything else as a bearer's token.
+func (t *Tracker) authorizeRequest(ctx context.Context, req *http.Request) error {
 	if t.opts.Token == nil {
 		return errors.New("the tracker has no token: say where it is found in its settings")
 	}
@@ -108,16 +108,16 @@ func (t *Tracker) authorize(ctx context.Context, req *http.Request) error {
 	return nil
 }
 
-// read makes a result of an answer. Linear says what is wrong with a request in the
+// readAnswer makes a result of an answer. Linear says what is wrong with a request in the
 // body, with any status.
-func (t *Tracker) read(resp *http.Response, text []byte, out any) error {
+func (t *Tracker) readAnswer(resp *http.Response, text []byte, out any) error {
 	var answer struct {
 		Data   json.RawMessage `json:"data"`
 		Errors []fault         `json:"errors"`
 	}
 	broken := json.Unmarshal(text, &answer)
 	hasData := len(answer.Data) > 0 && string(answer.Data) != "null"
-	if err := t.wrong(resp, answer.Errors, hasData); err != nil {
+	if err := t.answerError(resp, answer.Errors, hasData); err != nil {
 		return err
 	}
 	if broken != nil || !hasData {

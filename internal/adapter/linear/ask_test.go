@@ -123,11 +123,11 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, _ := scripted(tc.reply)
-			_, read := client.Issue(t.Context(), "ENG-1")
+			_, read := client.ReadIssue(t.Context(), "ENG-1")
 			if got := kindOf(read); got != tc.read {
 				t.Errorf("a read is %s, want %s: %v", got, tc.read, read)
 			}
-			write := client.Write(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Title: "T"})
+			write := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Title: "T"})
 			if got := kindOf(write); got != tc.write {
 				t.Errorf("a write is %s, want %s: %v", got, tc.write, write)
 			}
@@ -150,10 +150,10 @@ func TestACommentThatIsThereAlreadyIsSaid(t *testing.T) {
 	there := errorBody("conflict on insert of Comment", "invalid input", "INPUT_ERROR", "Entity Comment with id x already exists.")
 	for _, status := range []int{200, 400} {
 		client, _ := scripted(reply{status: status, body: there})
-		if err := client.Write(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Key: "k", Comment: "Hello."}); err != nil {
+		if err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Key: "k", Comment: "Hello."}); err != nil {
 			t.Errorf("status %d: %v", status, err)
 		}
-		if err := client.Write(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Comment: "Hello."}); err == nil {
+		if err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Comment: "Hello."}); err == nil {
 			t.Error("one that was given no id cannot be there")
 		}
 	}
@@ -164,7 +164,7 @@ func TestABlockerThatIsHiddenStillBlocks(t *testing.T) {
 		"data": {"issue": {"id": "i", "identifier": "ENG-1", "team": {"key": "ENG"}, "inverseRelations": {"nodes": [
 			{"type": "blocks", "issue": null}, {"type": "related", "issue": {"identifier": "ENG-3"}}]}}},
 		"errors": [{"message": "Entity not found: Issue", "path": ["issue", "inverseRelations", "nodes", 0, "issue"]}]}`})
-	is, err := client.Issue(t.Context(), "ENG-1")
+	is, err := client.ReadIssue(t.Context(), "ENG-1")
 	if err != nil || len(is.BlockedBy) != 1 || is.BlockedBy[0].Closed {
 		t.Errorf("blocked by %+v, %v", is.BlockedBy, err)
 	}
@@ -183,7 +183,7 @@ func TestTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, s := scripted(reply{status: 200, body: `{"data":{"viewer":{"displayName":"me"}}}`})
 			client.opts.Token = give(tc.token)
-			_, err := client.Whoami(t.Context())
+			_, err := client.AccountName(t.Context())
 			if tc.header == "" {
 				if err == nil || s.asked > 0 || strings.Contains(err.Error(), "abc") {
 					t.Errorf("%v after %d requests", err, s.asked)
@@ -197,11 +197,11 @@ func TestTokens(t *testing.T) {
 	}
 	client, s := scripted(reply{status: 200})
 	client.opts.Token = func(context.Context) (string, error) { return "", errors.New("no such file") }
-	if _, err := client.Whoami(t.Context()); err == nil || s.asked > 0 {
+	if _, err := client.AccountName(t.Context()); err == nil || s.asked > 0 {
 		t.Error(err)
 	}
 	client.opts.Token = nil
-	if _, err := client.Whoami(t.Context()); err == nil || s.asked > 0 {
+	if _, err := client.AccountName(t.Context()); err == nil || s.asked > 0 {
 		t.Error(err)
 	}
 }
@@ -239,7 +239,7 @@ func TestLimitsAreHonoured(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, _ := scripted(tc.replies()...)
 				begin := time.Now()
-				_, err := client.Whoami(t.Context())
+				_, err := client.AccountName(t.Context())
 				if waited := time.Since(begin); waited != tc.waits || (err != nil) != tc.fails {
 					t.Errorf("after %s: %v; want to wait %s", waited, err, tc.waits)
 				}
@@ -256,7 +256,7 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 		client, s := scripted(reply{status: 429, header: map[string]string{"Retry-After": "30"}})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if _, err := client.Whoami(ctx); !errors.Is(err, context.DeadlineExceeded) || s.asked != 1 {
+		if _, err := client.AccountName(ctx); !errors.Is(err, context.DeadlineExceeded) || s.asked != 1 {
 			t.Errorf("%v after %d requests", err, s.asked)
 		}
 	})
@@ -267,10 +267,10 @@ func TestListsThatDoNotEnd(t *testing.T) {
 		"teams":{"nodes":[{"key":"ENG"}]},
 		"issues":{"nodes":[],"pageInfo":{"hasPreviousPage":true,"startCursor":"same"}},
 		"workflowStates":{"nodes":[],"pageInfo":{"hasNextPage":true,"endCursor":"same"}}}}`})
-	if _, err := client.List(t.Context(), tracker.Query{}); !errors.Is(err, errEndless) {
+	if _, err := client.ListIssues(t.Context(), tracker.Query{}); !errors.Is(err, errEndless) {
 		t.Error(err)
 	}
-	if _, err := client.Words(t.Context()); !errors.Is(err, errEndless) {
+	if _, err := client.ReadVocabulary(t.Context()); !errors.Is(err, errEndless) {
 		t.Error(err)
 	}
 	if s.asked > 10 {
@@ -280,7 +280,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 
 func TestAnswersAreBounded(t *testing.T) {
 	client, _ := scripted(reply{status: 200, body: strings.Repeat(" ", maxAnswer+1)})
-	if _, err := client.Whoami(t.Context()); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if _, err := client.AccountName(t.Context()); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Error(err)
 	}
 }
@@ -289,10 +289,10 @@ func TestReadsAreMarked(t *testing.T) {
 	type mark struct{}
 	client, s := scripted(reply{status: 200, body: `{"data":{"viewer":{"displayName":"me"},"issueUpdate":{"success":true}}}`})
 	client.opts.Reads = func(ctx context.Context) context.Context { return context.WithValue(ctx, mark{}, true) }
-	if _, err := client.Whoami(t.Context()); err != nil || s.last.Context().Value(mark{}) == nil {
+	if _, err := client.AccountName(t.Context()); err != nil || s.last.Context().Value(mark{}) == nil {
 		t.Errorf("a read is not marked, %v", err)
 	}
-	if err := client.Write(t.Context(), tracker.Issue{ID: nobody}, board.Change{Title: "T"}); err != nil || s.last.Context().Value(mark{}) != nil {
+	if err := client.WriteChange(t.Context(), tracker.Issue{ID: nobody}, board.Change{Title: "T"}); err != nil || s.last.Context().Value(mark{}) != nil {
 		t.Errorf("a write is marked, %v", err)
 	}
 }
@@ -301,19 +301,19 @@ func TestWhatTransportsMayKnow(t *testing.T) {
 	limited := []byte(errorBody("x", "ratelimited", "RATELIMITED", ""))
 	denied := []byte(errorBody("x", "", "AUTHENTICATION_ERROR", ""))
 	people := []byte(`{"data":{"issue":{"title":"\"errors\" \"RATELIMITED\" \"AUTHENTICATION_ERROR\""}}}`)
-	if !Limited(limited) || Limited(denied) || Limited(people) || Limited(nil) {
+	if !IsRateLimited(limited) || IsRateLimited(denied) || IsRateLimited(people) || IsRateLimited(nil) {
 		t.Error("Limited")
 	}
-	if !Denied(denied) || Denied(limited) || Denied(people) {
+	if !IsDenied(denied) || IsDenied(limited) || IsDenied(people) {
 		t.Error("Denied")
 	}
 	h := http.Header{}
 	h.Set("X-RateLimit-Requests-Remaining", "0")
 	h.Set("X-RateLimit-Requests-Reset", "1700000000000")
-	if got := Resets(h); got.Unix() != 1700000000 {
+	if got := ResetTime(h); got.Unix() != 1700000000 {
 		t.Error(got)
 	}
-	if got := Resets(http.Header{}); !got.IsZero() {
+	if got := ResetTime(http.Header{}); !got.IsZero() {
 		t.Error(got)
 	}
 }

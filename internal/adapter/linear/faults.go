@@ -22,35 +22,35 @@ type fault struct {
 	} `json:"extensions"`
 }
 
-// is says whether a fault is of a kind, which Linear spells as a code, as a type, or as
+// isKind says whether a fault is of a kind, which Linear spells as a code, as a type, or as
 // both.
-func (f *fault) is(code string) bool {
+func (f *fault) isKind(code string) bool {
 	kind := strings.ReplaceAll(strings.ToUpper(f.Extensions.Type), " ", "_")
 	return strings.EqualFold(f.Extensions.Code, code) || kind == code
 }
 
-// text is what a fault says, in one short line.
-func (f *fault) text() string {
+// shortText is what a fault says, in one short line.
+func (f *fault) shortText() string {
 	said := f.Extensions.Presentable
 	if said == "" {
 		said = f.Message
 	}
-	return cut(line(said), 200)
+	return cutLine(oneLine(said), 200)
 }
 
 // refused is what Linear does not want to do as it was asked. Whoever asked knows
 // what that means for an issue.
 type refused struct{ fault }
 
-func (r *refused) Error() string { return "linear refused: " + r.text() }
+func (r *refused) Error() string { return "linear refused: " + r.shortText() }
 
 var (
 	unfound    = regexp.MustCompile(`(?i)^entity not found:? *(\w+)`)
 	unresolved = regexp.MustCompile(`(?i)could not find referenced (\w+)`)
 )
 
-// missing names the kind of thing that Linear could not find, "" if that is not it.
-func (f *fault) missing() string {
+// missingKind names the kind of thing that Linear could not find, "" if that is not it.
+func (f *fault) missingKind() string {
 	if m := unfound.FindStringSubmatch(f.Message); m != nil {
 		return strings.ToLower(m[1])
 	}
@@ -60,30 +60,30 @@ func (f *fault) missing() string {
 	return ""
 }
 
-// there says whether something was not made because it is there already.
-func (f *fault) there() bool {
+// alreadyExists says whether something was not made because it is there already.
+func (f *fault) alreadyExists() bool {
 	return strings.HasPrefix(strings.ToLower(f.Message), "conflict on insert of") ||
 		strings.HasSuffix(strings.TrimSuffix(f.Extensions.Presentable, "."), "already exists")
 }
 
-// wrong says what is wrong with a request, nil if nothing is. That a part of what was
+// answerError says what is wrong with a request, nil if nothing is. That a part of what was
 // asked for is hidden from the token is no error: it is left out of the data.
-func (t *Tracker) wrong(resp *http.Response, faults []fault, hasData bool) error {
+func (t *Tracker) answerError(resp *http.Response, faults []fault, hasData bool) error {
 	for _, f := range faults {
-		if f.is("RATELIMITED") {
-			return limit(resp.Header, t.opts.Now())
+		if f.isKind("RATELIMITED") {
+			return parseLimit(resp.Header, t.opts.Now())
 		}
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
-		return limit(resp.Header, t.opts.Now())
+		return parseLimit(resp.Header, t.opts.Now())
 	}
 	for _, f := range faults {
 		switch {
-		case f.is("AUTHENTICATION_ERROR"):
+		case f.isKind("AUTHENTICATION_ERROR"):
 			return errDenied
-		case f.is("FORBIDDEN"), f.is("FEATURE_NOT_ACCESSIBLE"):
-			return fmt.Errorf("linear does not let this token do that (%s): give it access to team %s", f.text(), t.team)
-		case hasData && len(f.Path) > 1 && f.missing() != "":
+		case f.isKind("FORBIDDEN"), f.isKind("FEATURE_NOT_ACCESSIBLE"):
+			return fmt.Errorf("linear does not let this token do that (%s): give it access to team %s", f.shortText(), t.team)
+		case hasData && len(f.Path) > 1 && f.missingKind() != "":
 		default:
 			return &refused{f}
 		}
@@ -104,7 +104,7 @@ var errDenied = errors.New("linear does not accept the token: look at the secret
 // ofIssue says what a refusal means for somebody who reads an issue.
 func ofIssue(err error, key string) error {
 	var no *refused
-	if errors.As(err, &no) && no.missing() == "issue" {
+	if errors.As(err, &no) && no.missingKind() == "issue" {
 		return fmt.Errorf("issue %s: %w", key, tracker.ErrNotFound)
 	}
 	return err
@@ -117,13 +117,13 @@ func ofWrite(err error, key string) error {
 	if !errors.As(err, &no) {
 		return err
 	}
-	switch what := no.missing(); {
+	switch what := no.missingKind(); {
 	case what == "issue":
 		return fmt.Errorf("issue %s: %w", key, tracker.ErrNotFound)
 	case what == "workflowstate" || what == "issuelabel" || what == "label":
 		return fmt.Errorf("change %s: %w", key, tracker.ErrStale)
-	case no.is("INVALID_INPUT") || no.is("INPUT_ERROR") || no.is("USER_ERROR"):
-		return board.Refusef("linear does not take this change of %s: %s", key, no.text())
+	case no.isKind("INVALID_INPUT") || no.isKind("INPUT_ERROR") || no.isKind("USER_ERROR"):
+		return board.Refusef("linear does not take this change of %s: %s", key, no.shortText())
 	}
 	return err
 }

@@ -41,11 +41,11 @@ func FuzzAnswers(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it waits where it is told to
 		defer cancel()
 		tr := New(Options{URL: "http://linear.invalid", Scope: "ENG/Shop", Token: give("lin_api_planted"), HTTP: &http.Client{Transport: parrot{status, body}}, Now: func() time.Time { return noon }})
-		_, who := tr.Whoami(ctx)
-		is, one := tr.Issue(ctx, "ENG-1")
-		list, all := tr.List(ctx, tracker.Query{Limit: 5})
-		_, words := tr.Words(ctx)
-		wrote := tr.Write(ctx, tracker.Issue{Key: "ENG-1"}, board.Change{Comment: "hi"})
+		_, who := tr.AccountName(ctx)
+		is, one := tr.ReadIssue(ctx, "ENG-1")
+		list, all := tr.ListIssues(ctx, tracker.Query{Limit: 5})
+		_, words := tr.ReadVocabulary(ctx)
+		wrote := tr.WriteChange(ctx, tracker.Issue{Key: "ENG-1"}, board.Change{Comment: "hi"})
 		for what, err := range map[string]error{"whoami": who, "issue": one, "list": all, "words": words, "write": wrote} {
 			if err != nil && (strings.ContainsAny(err.Error(), "\n\r") || strings.Contains(err.Error(), "lin_api_planted")) {
 				t.Errorf("%s: %q", what, err)

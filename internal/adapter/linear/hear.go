@@ -52,7 +52,7 @@ func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, 
 		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
 	}
 	delivery := header.Get("Linear-Delivery")
-	if delivery == "" || len(delivery) > 200 || delivery != line(delivery) {
+	if delivery == "" || len(delivery) > 200 || delivery != oneLine(delivery) {
 		return none, fmt.Errorf("news from linear has no Linear-Delivery: %w", tracker.ErrMalformed)
 	}
 	var n news
@@ -62,7 +62,7 @@ func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, 
 	if age := t.opts.Now().Sub(time.UnixMilli(int64(n.At))); age > freshness || age < -freshness {
 		return none, fmt.Errorf("news from linear was not sent within the last %s: look at the clock of this machine", freshness)
 	}
-	return tracker.Event{Delivery: delivery, Keys: t.about(&n)}, nil
+	return tracker.Event{Delivery: delivery, Keys: t.affectedKeys(&n)}, nil
 }
 
 func (t *Tracker) webhookSecret() (string, error) {
@@ -81,9 +81,9 @@ func (t *Tracker) webhookSecret() (string, error) {
 // inURL is where the address of something shows the issue that it belongs to.
 var inURL = regexp.MustCompile(`^https?://[^/?#]+/[^/?#]+/issue/([A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9})(?:[/?#]|$)`)
 
-// about are the keys of the team's issues that news may be about. News about labels is
+// affectedKeys are the keys of the team's issues that news may be about. News about labels is
 // about none: the names are looked up again when one of them does not fit any more.
-func (t *Tracker) about(n *news) []string {
+func (t *Tracker) affectedKeys(n *news) []string {
 	var key, id string
 	switch n.Type {
 	case "Issue":
@@ -105,7 +105,7 @@ func (t *Tracker) about(n *news) []string {
 		t.mu.Unlock()
 	}
 	switch {
-	case keyForm.MatchString(key) && t.ours(key):
+	case keyForm.MatchString(key) && t.isOurs(key):
 		return []string{key}
 	case key == "" && uuidForm.MatchString(id):
 		return []string{id} // an issue can be read by its id, too
@@ -113,7 +113,7 @@ func (t *Tracker) about(n *news) []string {
 	return nil
 }
 
-func (t *Tracker) ours(key string) bool {
+func (t *Tracker) isOurs(key string) bool {
 	team, _, _ := strings.Cut(key, "-")
 	return t.team == "" || strings.EqualFold(team, t.team)
 }

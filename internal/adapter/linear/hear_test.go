@@ -23,7 +23,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func ear() *Tracker {
 	t := New(Options{Scope: "ENG/Shop", WebhookSecret: give(secret), Now: func() time.Time { return noon }})
-	t.seen("11111111-1111-4111-8111-111111111111", "ENG-7")
+	t.rememberKey("11111111-1111-4111-8111-111111111111", "ENG-7")
 	return t
 }
 

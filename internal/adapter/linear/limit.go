@@ -19,9 +19,9 @@ type limited struct {
 
 func (l *limited) Error() string { return "linear takes no more requests for now" }
 
-// limit reads from an answer's header until when nothing is taken: what it says about
+// parseLimit reads from an answer's header until when nothing is taken: what it says about
 // trying again, or when that of which nothing is left comes back.
-func limit(h http.Header, now time.Time) *limited {
+func parseLimit(h http.Header, now time.Time) *limited {
 	if after := h.Get("Retry-After"); after != "" {
 		if n, err := strconv.Atoi(after); err == nil && n >= 0 {
 			return &limited{until: now.Add(time.Duration(min(n, 1<<20)) * time.Second)}
@@ -43,20 +43,20 @@ func limit(h http.Header, now time.Time) *limited {
 	return &l
 }
 
-// Resets is when Linear takes requests again, as an answer's header says; zero if it
+// ResetTime is when Linear takes requests again, as an answer's header says; zero if it
 // does not say.
-func Resets(h http.Header) time.Time { return limit(h, time.Now()).until }
+func ResetTime(h http.Header) time.Time { return parseLimit(h, time.Now()).until }
 
-// Limited says whether an answer that begins like this turns a request away as one too
+// IsRateLimited says whether an answer that begins like this turns a request away as one too
 // many: Linear tells so in the body, with a status that means many things.
-func Limited(body []byte) bool { return tells(body, "RATELIMITED") }
+func IsRateLimited(body []byte) bool { return hasErrorCode(body, "RATELIMITED") }
 
-// Denied says likewise that the token is not accepted.
-func Denied(body []byte) bool { return tells(body, "AUTHENTICATION_ERROR") }
+// IsDenied says likewise that the token is not accepted.
+func IsDenied(body []byte) bool { return hasErrorCode(body, "AUTHENTICATION_ERROR") }
 
-// tells finds a code among the errors of an answer. What people wrote cannot look like
+// hasErrorCode finds a code among the errors of an answer. What people wrote cannot look like
 // one: its quotes are escaped.
-func tells(body []byte, code string) bool {
+func hasErrorCode(body []byte, code string) bool {
 	return bytes.Contains(body, []byte(`"errors"`)) && bytes.Contains(body, []byte(`"`+code+`"`))
 }
 
@@ -66,9 +66,9 @@ type pauses struct {
 	waited time.Duration
 }
 
-// wait waits until Linear takes requests again: as long as it says, and longer every
+// waitForLimit waits until Linear takes requests again: as long as it says, and longer every
 // time it says nothing or not long enough. The error says when to come back.
-func (p *pauses) wait(ctx context.Context, busy *limited, now time.Time) error {
+func (p *pauses) waitForLimit(ctx context.Context, busy *limited, now time.Time) error {
 	pause := 100 * time.Millisecond << min(p.times, 9)
 	if busy.until.IsZero() {
 		pause = time.Second << min(p.times, 6)

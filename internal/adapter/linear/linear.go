@@ -62,21 +62,21 @@ func New(opts Options) *Tracker {
 	}
 }
 
-// Whoami names the account of the token.
-func (t *Tracker) Whoami(ctx context.Context) (string, error) {
+// AccountName names the account of the token.
+func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	var got whoamiAnswer
-	if err := t.ask(ctx, whoamiQuery, struct{}{}, &got); err != nil {
+	if err := t.sendQuery(ctx, whoamiQuery, struct{}{}, &got); err != nil {
 		return "", err
 	}
-	return line(got.Viewer.DisplayName), nil
+	return oneLine(got.Viewer.DisplayName), nil
 }
 
 // most bounds what is remembered about issues; beyond it all is forgotten, and costs
 // nothing but to be told again.
 const most = 10_000
 
-// seen remembers which issue an id names: some news have only the id.
-func (t *Tracker) seen(id, key string) {
+// rememberKey remembers which issue an id names: some news have only the id.
+func (t *Tracker) rememberKey(id, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.keys) >= most {

@@ -31,7 +31,7 @@ func client(w *fakelinear.World, scope string) *linear.Tracker {
 
 func read(t *testing.T, p track.Backend, key string) tracker.Issue {
 	t.Helper()
-	is, err := p.Issue(t.Context(), key)
+	is, err := p.ReadIssue(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func read(t *testing.T, p track.Backend, key string) tracker.Issue {
 }
 
 func TestScopes(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	w.Add(t, draft("One", "Backlog"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w.AddIssue(t, draft("One", "Backlog"))
 	for name, tc := range map[string]struct {
 		scope string
 		found int
@@ -57,7 +57,7 @@ func TestScopes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := client(w, tc.scope)
-			v, err := p.Words(t.Context())
+			v, err := p.ReadVocabulary(t.Context())
 			if tc.says != "" {
 				var no *board.Refusal
 				if !errors.As(err, &no) || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "\n") {
@@ -68,7 +68,7 @@ func TestScopes(t *testing.T) {
 			if err != nil || !slices.Equal(v.Columns, trackertest.Columns) || slices.Contains(v.Tags, "Area") || len(v.Tags) != len(trackertest.Tags) {
 				t.Errorf("%+v, %v", v, err)
 			}
-			if list, err := p.List(t.Context(), tracker.Query{}); err != nil || len(list) != tc.found {
+			if list, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil || len(list) != tc.found {
 				t.Errorf("%d issues, %v", len(list), err)
 			}
 		})
@@ -77,21 +77,21 @@ func TestScopes(t *testing.T) {
 
 // TestAListCostsOneRequestForFifty: whatever the issues have, their number alone counts.
 func TestAListCostsOneRequestForFifty(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	parent := w.Add(t, draft("Parent", "Started"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	parent := w.AddIssue(t, draft("Parent", "Started"))
 	for i := range 119 {
 		is := draft(fmt.Sprint("Issue ", i), "Backlog", "bug", "Ready")
 		is.Parent = parent
-		w.Comment(t, w.Add(t, is), "bob", "hello")
+		w.CommentIssue(t, w.AddIssue(t, is), "bob", "hello")
 	}
-	p := w.Open(t)
+	p := w.OpenClient(t)
 	for limit, want := range map[int]int{0: 3, 100: 2, 50: 1, 3: 1, 101: 3} {
-		before := w.Server.Requests()
-		list, err := p.List(t.Context(), tracker.Query{Limit: limit})
+		before := w.Server.CountRequests()
+		list, err := p.ListIssues(t.Context(), tracker.Query{Limit: limit})
 		if err != nil || limit > 0 && len(list) != limit || limit == 0 && len(list) != 120 {
 			t.Fatalf("%d issues, %v", len(list), err)
 		}
-		if got := w.Server.Requests() - before; got != want {
+		if got := w.Server.CountRequests() - before; got != want {
 			t.Errorf("%d requests for %d of 120 issues, want %d", got, limit, want)
 		}
 		if list[0].Key != "ENG-1" || list[1].Key != "ENG-2" || list[1].Parent != parent || !list[1].Brief {
@@ -101,7 +101,7 @@ func TestAListCostsOneRequestForFifty(t *testing.T) {
 }
 
 func TestIssuesWithMoreThanAPageOfEverything(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	const many = 130
 	var tags []string
 	for i := range 60 {
@@ -112,17 +112,17 @@ func TestIssuesWithMoreThanAPageOfEverything(t *testing.T) {
 	}
 	is := draft("Much", "Backlog", tags...)
 	for i := range many {
-		is.BlockedBy = append(is.BlockedBy, tracker.Link{Key: w.Add(t, draft(fmt.Sprint("Blocker ", i), "Accepted"))})
+		is.BlockedBy = append(is.BlockedBy, tracker.Link{Key: w.AddIssue(t, draft(fmt.Sprint("Blocker ", i), "Accepted"))})
 	}
-	key := w.Add(t, is)
+	key := w.AddIssue(t, is)
 	for i := range many {
 		child := draft(fmt.Sprint("Child ", i), "Canceled")
 		child.Parent = key
-		w.Add(t, child)
-		w.Link(t, key, tracker.PR{Number: i + 1, URL: fmt.Sprintf("https://github.com/acme/shop/pull/%d", i+1), State: tracker.Open})
-		w.Comment(t, key, "helper[bot]", fmt.Sprint("comment ", i))
+		w.AddIssue(t, child)
+		w.LinkPull(t, key, tracker.PR{Number: i + 1, URL: fmt.Sprintf("https://github.com/acme/shop/pull/%d", i+1), State: tracker.Open})
+		w.CommentIssue(t, key, "helper[bot]", fmt.Sprint("comment ", i))
 	}
-	got := read(t, w.Open(t), key)
+	got := read(t, w.OpenClient(t), key)
 	if len(got.Card.Tags) != 60 || len(got.BlockedBy) != many || len(got.Children) != many || len(got.PRs) != many || len(got.Comments) != many {
 		t.Errorf("%d tags, %d blockers, %d children, %d pull requests, %d comments",
 			len(got.Card.Tags), len(got.BlockedBy), len(got.Children), len(got.PRs), len(got.Comments))
@@ -130,32 +130,32 @@ func TestIssuesWithMoreThanAPageOfEverything(t *testing.T) {
 	if !got.BlockedBy[0].Closed || !got.Children[many-1].Closed || got.PRs[0].Number != 1 || !got.Comments[0].Bot || got.Comments[many-1].Text != fmt.Sprint("comment ", many-1) {
 		t.Error("in the wrong order, or of the wrong kind")
 	}
-	list, err := w.Open(t).List(t.Context(), tracker.Query{Columns: []string{"Backlog"}})
+	list, err := w.OpenClient(t).ListIssues(t.Context(), tracker.Query{Columns: []string{"Backlog"}})
 	if err != nil || len(list) != 1 || len(list[0].Card.Tags) != 60 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
 
 func TestIssuesThatAreNotOurs(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
 	p := client(w, "ENG")
-	if got := read(t, p, w.Real(t, key).ID); got.Key != key {
+	if got := read(t, p, w.ReadIssue(t, key).ID); got.Key != key {
 		t.Errorf("by its id %q is found", got.Key)
 	}
-	if _, err := client(w, "OPS").Issue(t.Context(), key); !errors.Is(err, tracker.ErrNotFound) {
+	if _, err := client(w, "OPS").ReadIssue(t.Context(), key); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("of another team: %v", err)
 	}
-	if err := w.Server.Trash(key); err != nil {
+	if err := w.Server.TrashIssue(key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Issue(t.Context(), key); !errors.Is(err, tracker.ErrNotFound) {
+	if _, err := p.ReadIssue(t.Context(), key); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("in the trash: %v", err)
 	}
-	if list, err := p.List(t.Context(), tracker.Query{}); err != nil || len(list) != 0 {
+	if list, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil || len(list) != 0 {
 		t.Errorf("in the trash: %v, %v", list, err)
 	}
-	if err := p.Write(t.Context(), tracker.Issue{Key: key}, board.Change{Title: "T"}); !errors.Is(err, tracker.ErrNotFound) {
+	if err := p.WriteChange(t.Context(), tracker.Issue{Key: key}, board.Change{Title: "T"}); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("in the trash: %v", err)
 	}
 }
@@ -163,11 +163,11 @@ func TestIssuesThatAreNotOurs(t *testing.T) {
 // TestNamesThatAreGone: nothing is written with the id of something that has another
 // name by now.
 func TestNamesThatAreGone(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog", "bug"))
-	p := w.Open(t)
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
+	p := w.OpenClient(t)
 	was := read(t, p, key)
-	if _, err := p.Words(t.Context()); err != nil {
+	if _, err := p.ReadVocabulary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.RenameColumn(t, "Started", "Doing")
@@ -180,47 +180,47 @@ func TestNamesThatAreGone(t *testing.T) {
 		"a tag that was deleted": {AddTags: []string{"Planned"}}, "a tag that never was": {AddTags: []string{"Nope"}}, "a column that never was": {Column: "Nope"},
 	} {
 		c.Comment = "And this."
-		if err := p.Write(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
+		if err := p.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if w.Writes() != 0 {
-		t.Errorf("%d writes", w.Writes())
+	if w.CountWrites() != 0 {
+		t.Errorf("%d writes", w.CountWrites())
 	}
-	if _, err := p.Words(t.Context()); err != nil {
+	if _, err := p.ReadVocabulary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(t.Context(), was, board.Change{Column: "Doing", AddTags: []string{"Set"}, RemoveTags: []string{"bug"}}); err != nil {
+	if err := p.WriteChange(t.Context(), was, board.Change{Column: "Doing", AddTags: []string{"Set"}, RemoveTags: []string{"bug"}}); err != nil {
 		t.Error(err)
 	}
-	if got := w.Real(t, key).Card; got.Column != "Doing" || !slices.Equal(got.Tags, []string{"Set"}) || w.Writes() != 1 {
-		t.Errorf("%+v after %d writes", got, w.Writes())
+	if got := w.ReadIssue(t, key).Card; got.Column != "Doing" || !slices.Equal(got.Tags, []string{"Set"}) || w.CountWrites() != 1 {
+		t.Errorf("%+v after %d writes", got, w.CountWrites())
 	}
 }
 
 func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog"))
-	if err := w.Open(t).Write(t.Context(), w.Real(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
+	if err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Real(t, key).Card; got.Column != "Started" || !slices.Equal(got.Tags, []string{"bug"}) {
+	if got := w.ReadIssue(t, key).Card; got.Column != "Started" || !slices.Equal(got.Tags, []string{"bug"}) {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestACommentIsTakenOnce even if nobody looks whether it is there.
 func TestACommentIsTakenOnce(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog"))
-	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
 	for i := range 3 {
-		err := w.Open(t).Write(t.Context(), w.Real(t, key), board.Change{Key: "k", Comment: "Hello."})
+		err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Key: "k", Comment: "Hello."})
 		if (err != nil) != (i == 0) {
 			t.Errorf("try %d: %v", i, err)
 		}
 	}
-	if n := len(w.Real(t, key).Comments); n != 1 {
+	if n := len(w.ReadIssue(t, key).Comments); n != 1 {
 		t.Errorf("%d comments", n)
 	}
 }
@@ -228,9 +228,9 @@ func TestACommentIsTakenOnce(t *testing.T) {
 // TestLinearsOwnHand: what Linear makes of texts neither has anything said twice nor
 // looks like somebody's change.
 func TestLinearsOwnHand(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{OwnHand: true})
-	key := w.Add(t, draft("One", "Backlog"))
-	desk := track.NewClient(w.Open(t))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{OwnHand: true})
+	key := w.AddIssue(t, draft("One", "Backlog"))
+	desk := track.NewClient(w.OpenClient(t))
 	text := "What is to be done:\n\n- this\n- that\n"
 	change := board.Change{Key: "k/1", Column: "Started", Comment: "Done:\n\n- this", Description: &text}
 	for i := range 3 {
@@ -242,27 +242,27 @@ func TestLinearsOwnHand(t *testing.T) {
 			t.Errorf("the description is read as %q", is.Card.Description)
 		}
 	}
-	real := w.Real(t, key)
+	real := w.ReadIssue(t, key)
 	if len(real.Comments) != 1 || strings.Contains(real.Comments[0].Text, "<!--") || real.Card.Description == text {
 		t.Fatalf("this server does not write in its own hand: %+v", real)
 	}
-	if w.Writes() != 2 {
-		t.Errorf("%d writes, want one change and one comment", w.Writes())
+	if w.CountWrites() != 2 {
+		t.Errorf("%d writes, want one change and one comment", w.CountWrites())
 	}
-	other := track.NewClient(w.Open(t))
-	if _, err := other.Apply(t.Context(), key, board.Change{Key: "k/1", Comment: change.Comment}); err != nil || w.Writes() != 2 {
+	other := track.NewClient(w.OpenClient(t))
+	if _, err := other.Apply(t.Context(), key, board.Change{Key: "k/1", Comment: change.Comment}); err != nil || w.CountWrites() != 2 {
 		t.Errorf("another client says it again: %v", err)
 	}
-	w.Describe(t, key, "A person knows better.")
+	w.DescribeIssue(t, key, "A person knows better.")
 	if got := read(t, desk, key); got.Card.Description != "A person knows better." {
 		t.Errorf("what a person wrote is read as %q", got.Card.Description)
 	}
 }
 
 func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog"))
-	p := w.Open(t)
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
+	p := w.OpenClient(t)
 	was := read(t, p, key)
 	for name, c := range map[string]board.Change{
 		"a title that is too long":   {Title: strings.Repeat("x", 600)},
@@ -272,7 +272,7 @@ func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
 		"a title of nothing visible": {Title: " "},
 	} {
 		var no *board.Refusal
-		if err := p.Write(t.Context(), was, c); !errors.As(err, &no) {
+		if err := p.WriteChange(t.Context(), was, c); !errors.As(err, &no) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -282,11 +282,11 @@ func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
 }
 
 func TestOAuthTokens(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{Token: "lin_oauth_1"})
-	if name, err := w.Open(t).Whoami(t.Context()); err != nil || name != fakelinear.Me {
+	w := fakelinear.OpenWorld(t, fakelinear.Options{Token: "lin_oauth_1"})
+	if name, err := w.OpenClient(t).AccountName(t.Context()); err != nil || name != fakelinear.Me {
 		t.Errorf("%q, %v", name, err)
 	}
-	if _, err := linear.New(linear.Options{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return "lin_api_other", nil }}).Whoami(t.Context()); err == nil || strings.Contains(err.Error(), "other") {
+	if _, err := linear.New(linear.Options{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return "lin_api_other", nil }}).AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "other") {
 		t.Errorf("with another token: %v", err)
 	}
 }
@@ -311,14 +311,14 @@ func (c *costs) RoundTrip(req *http.Request) (*http.Response, error) {
 // TestNoRequestIsDear: a third of what Linear allows leaves room for its counting
 // otherwise.
 func TestNoRequestIsDear(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
 	c := &costs{}
 	p := linear.New(linear.Options{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return w.Secret(), nil }, HTTP: &http.Client{Transport: c}})
-	if _, err := p.List(t.Context(), tracker.Query{}); err != nil {
+	if _, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(t.Context(), read(t, p, key), board.Change{Column: "Started", AddTags: []string{"bug"}, Comment: "x"}); err != nil {
+	if err := p.WriteChange(t.Context(), read(t, p, key), board.Change{Column: "Started", AddTags: []string{"bug"}, Comment: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if c.most == 0 || c.most > 10_000/3 {

@@ -10,24 +10,24 @@ import (
 // perPage is how many issues one request lists.
 const perPage = 50
 
-// List returns issues of the team or the project, oldest first and brief. It makes one
+// ListIssues returns issues of the team or the project, oldest first and brief. It makes one
 // request for fifty of them.
-func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
-	vars := issuesVars{Filter: t.filter(q), Last: perPage}
+func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
+	vars := issuesVars{Filter: t.issueFilter(q), Last: perPage}
 	out := []tracker.Issue{}
 	for range maxPages {
 		if q.Limit > 0 {
 			vars.Last = min(perPage, q.Limit-len(out))
 		}
 		var got issuesAnswer
-		if err := t.ask(ctx, issuesQuery, vars, &got); err != nil {
+		if err := t.sendQuery(ctx, issuesQuery, vars, &got); err != nil {
 			return nil, err
 		}
 		for _, b := range slices.Backward(got.Issues.Nodes) {
 			if err := t.moreLabels(ctx, &b); err != nil {
 				return nil, err
 			}
-			out = append(out, t.brief(&b))
+			out = append(out, t.convertBrief(&b))
 		}
 		cursor := got.Issues.PageInfo.StartCursor
 		if !got.Issues.PageInfo.HasPreviousPage || cursor == "" || q.Limit > 0 && len(out) >= q.Limit {
@@ -42,7 +42,7 @@ func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, e
 	return nil, errEndless
 }
 
-func (t *Tracker) filter(q tracker.Query) filter {
+func (t *Tracker) issueFilter(q tracker.Query) filter {
 	f := filter{Team: keyFilter{textFilter{t.team}}}
 	if t.project != "" {
 		f.Project = &nameFilter{textFilter{t.project}}

@@ -36,39 +36,39 @@ func commentID(issue, mark, key string) string {
 		if _, err := hex.Decode(id[:10], []byte(mark)); err != nil {
 			return ""
 		}
-		copy(id[10:], proof(issue, mark))
+		copy(id[10:], markProof(issue, mark))
 	case key != "":
 		sum := sha256.Sum256(fmt.Appendf(nil, "comment\x00%s\x00%s", issue, key))
 		copy(id[:], sum[:])
 	default:
 		return ""
 	}
-	return format(id)
+	return formatUUID(id)
 }
 
-// proof tells ids with a mark from others, and those of one issue from those of another.
-func proof(issue, mark string) []byte {
+// markProof tells ids with a mark from others, and those of one issue from those of another.
+func markProof(issue, mark string) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "mark\x00%s\x00%s", issue, mark))
 	return sum[:6]
 }
 
-// format writes an id as Linear wants them, as a UUID of version 4: the third group
+// formatUUID writes an id as Linear wants them, as a UUID of version 4: the third group
 // begins with 4 and the fourth with 8. The last two digits give way to those.
-func format(id [16]byte) string {
+func formatUUID(id [16]byte) string {
 	digits := hex.EncodeToString(id[:])
 	digits = digits[:12] + "4" + digits[12:15] + "8" + digits[15:30]
 	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
 }
 
-// marked is the text of a comment with the mark that its id holds.
-func marked(issue, id, text string) string {
+// withMark is the text of a comment with the mark that its id holds.
+func withMark(issue, id, text string) string {
 	digits := strings.ReplaceAll(strings.ToLower(id), "-", "")
 	if len(digits) != 32 || digits[12] != '4' || digits[16] != '8' {
 		return text
 	}
 	digits = digits[:12] + digits[13:16] + digits[17:] // without the fixed ones
 	mark, end := digits[:20], digits[20:]
-	if end != hex.EncodeToString(proof(issue, mark))[:len(end)] {
+	if end != hex.EncodeToString(markProof(issue, mark))[:len(end)] {
 		return text
 	}
 	line := tracker.Mark + mark + " -->"

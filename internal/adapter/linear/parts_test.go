@@ -27,17 +27,17 @@ func TestMarksSurviveInIDs(t *testing.T) {
 		if !uuid4.MatchString(id) {
 			t.Fatalf("%q is no UUID of version 4", id)
 		}
-		if got := marked(issue, id, text); !strings.Contains(got, mark) {
+		if got := withMark(issue, id, text); !strings.Contains(got, mark) {
 			t.Errorf("%q", got)
 		}
-		if got := marked(issue, strings.ToUpper(id), text+mark); got != text+mark {
+		if got := withMark(issue, strings.ToUpper(id), text+mark); got != text+mark {
 			t.Errorf("a mark that is there is given twice: %q", got)
 		}
-		if got := marked(issue+"x", id, text); got != text {
+		if got := withMark(issue+"x", id, text); got != text {
 			t.Errorf("another issue has it: %q", got)
 		}
 		plain := commentID(issue, "", mark)
-		if !uuid4.MatchString(plain) || marked(issue, plain, text) != text || plain == id {
+		if !uuid4.MatchString(plain) || withMark(issue, plain, text) != text || plain == id {
 			t.Errorf("%q has a mark that nobody gave it", plain)
 		}
 	})
@@ -88,7 +88,7 @@ func TestWhoSaidIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		user    *account
 		bot     *named
-		outside *stranger
+		outside *externalUser
 		want    string
 		isBot   bool
 	}{
@@ -97,26 +97,26 @@ func TestWhoSaidIt(t *testing.T) {
 		"an app that calls itself one": {nil, &named{"alice"}, nil, "alice (app)", true},
 		"an app for a member":          {alice, &named{"alice"}, nil, "alice (app)", true},
 		"an app without a name":        {alice, &named{}, nil, "alice (app)", true},
-		"somebody from outside":        {nil, nil, &stranger{"alice"}, "alice (external)", true},
+		"somebody from outside":        {nil, nil, &externalUser{"alice"}, "alice (external)", true},
 		"nobody":                       {nil, nil, nil, "unknown (app)", true},
 	} {
-		if got, bot := author(tc.user, tc.bot, tc.outside); got != tc.want || bot != tc.isBot {
+		if got, bot := nameAuthor(tc.user, tc.bot, tc.outside); got != tc.want || bot != tc.isBot {
 			t.Errorf("%s: %q, %v", name, got, bot)
 		}
 	}
 }
 
 func TestLinesAndBounds(t *testing.T) {
-	if got := line("a\nb\x1b[1m\tc\u2028d\x00"); got != "a b[1m c d" {
+	if got := oneLine("a\nb\x1b[1m\tc\u2028d\x00"); got != "a b[1m c d" {
 		t.Errorf("%q", got)
 	}
-	if got := line(strings.Repeat("ü", 1000)); utf8.RuneCountInString(got) != maxLine+3 {
+	if got := oneLine(strings.Repeat("ü", 1000)); utf8.RuneCountInString(got) != maxLine+3 {
 		t.Errorf("%d characters", utf8.RuneCountInString(got))
 	}
-	if got := bound(strings.Repeat("ü", maxText)); len(got) != maxText || !utf8.ValidString(got) {
+	if got := boundText(strings.Repeat("ü", maxText)); len(got) != maxText || !utf8.ValidString(got) {
 		t.Errorf("%d bytes", len(got))
 	}
-	if got := bound("x" + strings.Repeat("ü", maxText)); len(got) != maxText-1 || !utf8.ValidString(got) {
+	if got := boundText("x" + strings.Repeat("ü", maxText)); len(got) != maxText-1 || !utf8.ValidString(got) {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -36,10 +36,10 @@ func pullRequests(list []attachment) []tracker.PR {
 		if !ok || slices.ContainsFunc(out, func(pr tracker.PR) bool { return pr.URL == address }) {
 			continue
 		}
-		pr := tracker.PR{Number: number, URL: address, Title: line(a.Title), CreatedAt: a.CreatedAt}
+		pr := tracker.PR{Number: number, URL: address, Title: oneLine(a.Title), CreatedAt: a.CreatedAt}
 		var facts prFacts
 		if json.Unmarshal(a.Metadata, &facts) == nil {
-			facts.tell(&pr)
+			facts.fillPR(&pr)
 		}
 		out = append(out, pr)
 	}
@@ -58,17 +58,17 @@ func prAddress(text string) (address string, number int, ok bool) {
 	}
 	number, err = strconv.Atoi(u.Path[m[2]:m[3]])
 	u.Path, u.RawPath, u.RawQuery, u.Fragment, u.RawFragment = u.Path[:m[3]], "", "", "", ""
-	return line(u.String()), number, err == nil && number > 0
+	return oneLine(u.String()), number, err == nil && number > 0
 }
 
-func (f *prFacts) tell(pr *tracker.PR) {
+func (f *prFacts) fillPR(pr *tracker.PR) {
 	if f.Title != "" {
-		pr.Title = line(f.Title)
+		pr.Title = oneLine(f.Title)
 	}
 	if !f.CreatedAt.IsZero() {
 		pr.CreatedAt = f.CreatedAt
 	}
-	pr.Branch, pr.Base = line(f.Branch), line(f.Base)
+	pr.Branch, pr.Base = oneLine(f.Branch), oneLine(f.Base)
 	switch status := strings.ToLower(f.Status); {
 	case status == "merged" || f.MergedAt != "":
 		pr.State = tracker.Merged

@@ -15,7 +15,7 @@ func TestSuiteWithThePublishedSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
-		return fakelinear.Open(t, fakelinear.Options{Schema: schema})
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
+		return fakelinear.OpenWorld(t, fakelinear.Options{Schema: schema})
 	})
 }

@@ -79,8 +79,8 @@ func TestEveryRequestFitsTheSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, errs)
 			continue
 		}
-		if len(doc.Operations) != 1 || doc.Operations[0].Name != operation(r.query) {
-			t.Errorf("%s is not one operation that is called %s", name, operation(r.query))
+		if len(doc.Operations) != 1 || doc.Operations[0].Name != operationName(r.query) {
+			t.Errorf("%s is not one operation that is called %s", name, operationName(r.query))
 		}
 		for _, vars := range r.vars {
 			text, err := json.Marshal(vars)

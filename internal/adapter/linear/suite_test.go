@@ -18,26 +18,26 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
-		return fakelinear.Open(t, fakelinear.Options{Schema: own})
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
+		return fakelinear.OpenWorld(t, fakelinear.Options{Schema: own})
 	})
 }
 
 // far is a world whose clients ask through the transport, for all of the team.
 type far struct{ *fakelinear.World }
 
-func (w far) Open(testing.TB) track.Backend {
+func (w far) OpenClient(testing.TB) track.Backend {
 	const most = 4 << 10
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }
 	}
 	return linear.New(linear.Options{
-		URL: w.URL, Token: give(w.Secret()), Scope: "ENG", WebhookSecret: give("lin_wh_fake"), Reads: transport.Safe,
+		URL: w.URL, Token: give(w.Secret()), Scope: "ENG", WebhookSecret: give("lin_wh_fake"), Reads: transport.MarkSafe,
 		HTTP: &http.Client{Transport: transport.New(transport.Options{
 			Name: "linear", Wait: func(int) time.Duration { return time.Millisecond },
-			Limited: func(r *http.Response) bool { return linear.Limited(transport.Peek(r, most)) },
-			Denied:  func(r *http.Response) bool { return linear.Denied(transport.Peek(r, most)) },
-			Resets:  func(r *http.Response) time.Time { return linear.Resets(r.Header) },
+			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, most)) },
+			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, most)) },
+			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
 		})},
 	})
 }
@@ -47,7 +47,7 @@ func TestSuiteThroughTheTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
-		return far{fakelinear.Open(t, fakelinear.Options{Schema: own})}
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
+		return far{fakelinear.OpenWorld(t, fakelinear.Options{Schema: own})}
 	})
 }

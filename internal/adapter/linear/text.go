@@ -12,8 +12,8 @@ const (
 	maxText = 1 << 20 // bytes of a description or a comment
 )
 
-// line is a name or a title as one line.
-func line(s string) string {
+// oneLine is a name or a title as one line.
+func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
@@ -23,19 +23,19 @@ func line(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return cut(s, maxLine)
+	return cutLine(s, maxLine)
 }
 
-// cut shortens a line to so many characters.
-func cut(s string, most int) string {
+// cutLine shortens a line to so many characters.
+func cutLine(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
 	return string([]rune(s)[:most]) + "..."
 }
 
-// bound is a text that is not too long.
-func bound(s string) string {
+// boundText is a text that is not too long.
+func boundText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxText {
 		return s

@@ -19,24 +19,24 @@ type names struct {
 	labels map[string][]string
 }
 
-// Words are the states of the team's issues, in the order of its boards, and the labels
+// ReadVocabulary are the states of the team's issues, in the order of its boards, and the labels
 // of the team and of everybody.
-func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
+func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	var v board.Vocabulary
 	if err := t.checkScope(ctx); err != nil {
 		return v, err
 	}
-	states, err := all(func(after *string) (page[state], error) {
+	states, err := readAllPages(func(after *string) (page[state], error) {
 		var got statesAnswer
-		err := t.ask(ctx, statesQuery, teamPageVars{Team: t.team, After: after}, &got)
+		err := t.sendQuery(ctx, statesQuery, teamPageVars{Team: t.team, After: after}, &got)
 		return got.WorkflowStates, err
 	})
 	if err != nil {
 		return v, err
 	}
-	labels, err := all(func(after *string) (page[label], error) {
+	labels, err := readAllPages(func(after *string) (page[label], error) {
 		var got labelsAnswer
-		err := t.ask(ctx, labelsQuery, teamPageVars{Team: t.team, After: after}, &got)
+		err := t.sendQuery(ctx, labelsQuery, teamPageVars{Team: t.team, After: after}, &got)
 		return got.IssueLabels, err
 	})
 	if err != nil {
@@ -57,15 +57,15 @@ func (t *Tracker) checkScope(ctx context.Context) error {
 		return board.Refusef("the tracker names no team: give TEAM or TEAM/Project as its scope, TEAM as in TEAM-12")
 	}
 	var got teamAnswer
-	if err := t.ask(ctx, teamQuery, teamVars{Team: t.team, Project: t.project}, &got); err != nil {
+	if err := t.sendQuery(ctx, teamQuery, teamVars{Team: t.team, Project: t.project}, &got); err != nil {
 		return err
 	}
 	teams := got.Teams.Nodes
 	if len(teams) == 0 {
-		return board.Refusef("linear shows this token no team %q: give the letters of its issues, as in TEAM-12, as the tracker's scope", cut(line(t.team), 40))
+		return board.Refusef("linear shows this token no team %q: give the letters of its issues, as in TEAM-12, as the tracker's scope", cutLine(oneLine(t.team), 40))
 	}
 	if t.project != "" && len(teams[0].Projects.Nodes) == 0 {
-		return board.Refusef("team %s has no project %q in linear: look at the tracker's scope", line(teams[0].Key), cut(line(t.project), 80))
+		return board.Refusef("team %s has no project %q in linear: look at the tracker's scope", oneLine(teams[0].Key), cutLine(oneLine(t.project), 80))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (n *names) addStates(states []state) []string {
 	})
 	columns := []string{}
 	for _, s := range states {
-		name := line(s.Name)
+		name := oneLine(s.Name)
 		if _, twice := n.states[name]; !twice {
 			n.states[name] = s.ID
 			columns = append(columns, name)
@@ -99,7 +99,7 @@ func (n *names) addLabels(labels []label) []string {
 		if l.IsGroup {
 			continue
 		}
-		name := line(l.Name)
+		name := oneLine(l.Name)
 		if _, twice := n.labels[name]; !twice {
 			tags = append(tags, name)
 		}
@@ -118,15 +118,15 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// known are the ids that Words read, read now if nobody asked for them before.
-func (t *Tracker) known(ctx context.Context) (*names, error) {
+// knownNames are the ids that Words read, read now if nobody asked for them before.
+func (t *Tracker) knownNames(ctx context.Context) (*names, error) {
 	t.mu.Lock()
 	have := t.names
 	t.mu.Unlock()
 	if have != nil {
 		return have, nil
 	}
-	if _, err := t.Words(ctx); err != nil {
+	if _, err := t.ReadVocabulary(ctx); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -134,48 +134,48 @@ func (t *Tracker) known(ctx context.Context) (*names, error) {
 	return t.names, nil
 }
 
-// resolve puts the ids of a change's names into an update. Names that are not known, or
+// resolveNames puts the ids of a change's names into an update. Names that are not known, or
 // that Linear gave to something else meanwhile, are tracker.ErrStale.
-func (t *Tracker) resolve(ctx context.Context, c board.Change, to *updateInput) error {
+func (t *Tracker) resolveNames(ctx context.Context, c board.Change, to *updateInput) error {
 	if c.Column == "" && len(c.AddTags)+len(c.RemoveTags) == 0 {
 		return nil
 	}
-	n, err := t.known(ctx)
+	n, err := t.knownNames(ctx)
 	if err != nil {
 		return err
 	}
 	want := map[string]string{} // name by id
 	if c.Column != "" {
-		id, ok := find(n.states, c.Column)
+		id, ok := findByName(n.states, c.Column)
 		if !ok {
-			return stale("column", c.Column)
+			return staleError("column", c.Column)
 		}
 		to.StateID, want[id] = id, c.Column
 	}
 	for _, tag := range c.AddTags {
-		ids, ok := find(n.labels, tag)
+		ids, ok := findByName(n.labels, tag)
 		if !ok {
-			return stale("tag", tag)
+			return staleError("tag", tag)
 		}
 		to.AddedLabelIDs, want[ids[0]] = append(to.AddedLabelIDs, ids[0]), tag
 	}
 	for _, tag := range c.RemoveTags {
-		ids, ok := find(n.labels, tag)
+		ids, ok := findByName(n.labels, tag)
 		if !ok {
-			return stale("tag", tag)
+			return staleError("tag", tag)
 		}
 		for _, id := range ids {
 			to.RemovedLabelIDs, want[id] = append(to.RemovedLabelIDs, id), tag
 		}
 	}
-	return t.confirm(ctx, to, want)
+	return t.confirmNames(ctx, to, want)
 }
 
-func stale(what, name string) error {
-	return fmt.Errorf("%s %q: %w", what, cut(line(name), board.MaxName), tracker.ErrStale)
+func staleError(what, name string) error {
+	return fmt.Errorf("%s %q: %w", what, cutLine(oneLine(name), board.MaxName), tracker.ErrStale)
 }
 
-func find[T any](known map[string]T, name string) (T, bool) {
+func findByName[T any](known map[string]T, name string) (T, bool) {
 	if id, ok := known[name]; ok {
 		return id, true
 	}
@@ -191,8 +191,8 @@ func find[T any](known map[string]T, name string) (T, bool) {
 // nobody is an id that nothing has: Linear is never given an empty list of ids.
 const nobody = "00000000-0000-4000-8000-000000000000"
 
-// confirm asks whether ids still go by their names, before anything is changed.
-func (t *Tracker) confirm(ctx context.Context, to *updateInput, want map[string]string) error {
+// confirmNames asks whether ids still go by their names, before anything is changed.
+func (t *Tracker) confirmNames(ctx context.Context, to *updateInput, want map[string]string) error {
 	vars := namesVars{States: []string{nobody}, Labels: []string{nobody}}
 	if to.StateID != "" {
 		vars.States = []string{to.StateID}
@@ -201,16 +201,16 @@ func (t *Tracker) confirm(ctx context.Context, to *updateInput, want map[string]
 		vars.Labels = ids
 	}
 	var got namesAnswer
-	if err := t.ask(ctx, namesQuery, vars, &got); err != nil {
+	if err := t.sendQuery(ctx, namesQuery, vars, &got); err != nil {
 		return err
 	}
 	is := map[string]string{}
 	for _, n := range slices.Concat(got.WorkflowStates.Nodes, got.IssueLabels.Nodes) {
-		is[n.ID] = line(n.Name)
+		is[n.ID] = oneLine(n.Name)
 	}
 	for id, name := range want {
 		if !strings.EqualFold(is[id], name) {
-			return stale("name", name)
+			return staleError("name", name)
 		}
 	}
 	return nil
@@ -222,17 +222,17 @@ var errEndless = errors.New("the list from linear does not end: try again later"
 // maxPages bounds every list.
 const maxPages = 500
 
-// all reads the pages of a list to its end.
-func all[T any](read func(after *string) (page[T], error)) ([]T, error) {
+// readAllPages reads the pages of a list to its end.
+func readAllPages[T any](read func(after *string) (page[T], error)) ([]T, error) {
 	first, err := read(nil)
 	if err != nil {
 		return nil, err
 	}
-	return rest(first, func(after string) (page[T], error) { return read(&after) })
+	return readFollowingPages(first, func(after string) (page[T], error) { return read(&after) })
 }
 
-// rest reads what follows a page.
-func rest[T any](p page[T], read func(after string) (page[T], error)) ([]T, error) {
+// readFollowingPages reads what follows a page.
+func readFollowingPages[T any](p page[T], read func(after string) (page[T], error)) ([]T, error) {
 	nodes := p.Nodes
 	for range maxPages {
 		cursor := p.PageInfo.EndCursor

@@ -10,9 +10,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Write changes an issue in one request, and says something in another.
-func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
-	if err := storable(c); err != nil {
+// WriteChange changes an issue in one request, and says something in another.
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+	if err := checkStorable(c); err != nil {
 		return err
 	}
 	id := was.ID
@@ -20,22 +20,22 @@ func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) 
 		id = was.Key
 	}
 	in := updateInput{Title: c.Title, Description: c.Description}
-	if err := t.resolve(ctx, c, &in); err != nil {
+	if err := t.resolveNames(ctx, c, &in); err != nil {
 		return err
 	}
 	if in.StateID != "" || len(in.AddedLabelIDs)+len(in.RemovedLabelIDs) > 0 || in.Title != "" || in.Description != nil {
-		if err := t.update(ctx, id, in); err != nil {
+		if err := t.updateIssue(ctx, id, in); err != nil {
 			return ofWrite(err, was.Key)
 		}
 	}
 	if strings.TrimSpace(c.Comment) == "" {
 		return nil
 	}
-	return ofWrite(t.say(ctx, id, c), was.Key)
+	return ofWrite(t.addComment(ctx, id, c), was.Key)
 }
 
-// storable refuses what no database behind Linear can hold.
-func storable(c board.Change) error {
+// checkStorable refuses what no database behind Linear can hold.
+func checkStorable(c board.Change) error {
 	texts := []string{c.Title, c.Comment}
 	if c.Description != nil {
 		texts = append(texts, *c.Description)
@@ -48,27 +48,27 @@ func storable(c board.Change) error {
 	return nil
 }
 
-func (t *Tracker) update(ctx context.Context, id string, in updateInput) error {
+func (t *Tracker) updateIssue(ctx context.Context, id string, in updateInput) error {
 	var got updateAnswer
-	if err := t.ask(ctx, updateMutation, updateVars{ID: id, Input: in}, &got); err != nil {
+	if err := t.sendQuery(ctx, updateMutation, updateVars{ID: id, Input: in}, &got); err != nil {
 		return err
 	}
 	if !got.IssueUpdate.Success {
 		return errors.New("linear did not make the change, and does not say why: try again later")
 	}
 	if in.Description != nil && got.IssueUpdate.Issue != nil {
-		t.wrote(id, *in.Description, bound(got.IssueUpdate.Issue.Description))
+		t.rememberRewrite(id, *in.Description, boundText(got.IssueUpdate.Issue.Description))
 	}
 	return nil
 }
 
-func (t *Tracker) say(ctx context.Context, id string, c board.Change) error {
+func (t *Tracker) addComment(ctx context.Context, id string, c board.Change) error {
 	in := commentInput{ID: commentID(id, markOf(c.Comment), c.Key), IssueID: id, Body: c.Comment}
 	var got commentAnswer
-	err := t.ask(ctx, commentMutation, commentVars{Input: in}, &got)
+	err := t.sendQuery(ctx, commentMutation, commentVars{Input: in}, &got)
 	var no *refused
 	switch {
-	case errors.As(err, &no) && in.ID != "" && no.there():
+	case errors.As(err, &no) && in.ID != "" && no.alreadyExists():
 		return nil // an earlier try said it, and its answer was lost
 	case err != nil:
 		return err
@@ -82,8 +82,8 @@ func (t *Tracker) say(ctx context.Context, id string, c board.Change) error {
 // Markdown in its own hand.
 type rewrite struct{ written, kept string }
 
-// wrote remembers what Linear made of a description.
-func (t *Tracker) wrote(id, written, kept string) {
+// rememberRewrite remembers what Linear made of a description.
+func (t *Tracker) rememberRewrite(id, written, kept string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.texts, id)

@@ -11,5 +11,5 @@ func HolderOf(path string) int {
 	if filepath.Base(path) == fileName {
 		path = filepath.Dir(path)
 	}
-	return Read(path).PID
+	return ReadHolder(path).PID
 }

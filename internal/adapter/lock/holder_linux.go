@@ -15,7 +15,7 @@ const locksFile = "/proc/locks"
 // HolderOf asks the kernel which process locked a file or folder, 0 if none. It is a hint:
 // two file systems can have the same number for a file.
 func HolderOf(path string) int {
-	pids, _ := holders(path)
+	pids, _ := findHolders(path)
 	if len(pids) == 0 {
 		return 0
 	}
@@ -25,13 +25,13 @@ func HolderOf(path string) int {
 // HeldBy asks the kernel whether a process locked a file or folder. It says yes if the kernel
 // does not list locks.
 func HeldBy(path string, pid int) bool {
-	pids, err := holders(path)
+	pids, err := findHolders(path)
 	return err != nil || slices.Contains(pids, pid)
 }
 
-// holders lists the processes that locked the file at path, or one with the same number on
+// findHolders lists the processes that locked the file at path, or one with the same number on
 // another file system. The error says that the kernel does not tell.
-func holders(path string) (pids []int, err error) {
+func findHolders(path string) (pids []int, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil

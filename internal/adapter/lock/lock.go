@@ -63,12 +63,12 @@ type Lock struct {
 // another process holds one of the folders.
 func Take(home string, self Holder, alive func(Holder) bool) (*Lock, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(poll) {
-		l, err := take(home, self)
+		l, err := takeOnce(home, self)
 		var held *HeldError
 		if !errors.As(err, &held) {
 			return l, err
 		}
-		if h := Read(home); held.Folder == home && alive(h) {
+		if h := ReadHolder(home); held.Folder == home && alive(h) {
 			held.PID, held.Known = h.PID, true
 			return nil, err
 		}
@@ -78,16 +78,16 @@ func Take(home string, self Holder, alive func(Holder) bool) (*Lock, error) {
 	}
 }
 
-func take(home string, self Holder) (_ *Lock, err error) {
+func takeOnce(home string, self Holder) (_ *Lock, err error) {
 	l := &Lock{home: home, self: self}
 	defer func() {
 		if err != nil {
 			l.Release() //nolint:errcheck // the first error is the one to report
 		}
 	}()
-	for _, folder := range folders(home) {
+	for _, folder := range lockedFolders(home) {
 		f := flock.New(folder, flock.SetFlag(os.O_RDONLY))
-		if err := try(f, folder); err != nil {
+		if err := tryLock(f, folder); err != nil {
 			return nil, err
 		}
 		l.folders = append(l.folders, f)
@@ -98,8 +98,8 @@ func take(home string, self Holder) (_ *Lock, err error) {
 	return l, nil
 }
 
-// folders are the data folder and, if its database is a link, the folder of the file.
-func folders(home string) []string {
+// lockedFolders are the data folder and, if its database is a link, the folder of the file.
+func lockedFolders(home string) []string {
 	file, err := filepath.EvalSymlinks(filepath.Join(home, storeName))
 	if err != nil {
 		return []string{home}
@@ -111,8 +111,8 @@ func folders(home string) []string {
 	return []string{home, filepath.Dir(file)}
 }
 
-// try takes one lock. Folder is what it stands for.
-func try(f *flock.Flock, folder string) error {
+// tryLock takes one lock. Folder is what it stands for.
+func tryLock(f *flock.Flock, folder string) error {
 	ok, err := f.TryLock()
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.Path(), err)
@@ -127,10 +127,10 @@ func try(f *flock.Flock, folder string) error {
 // held before, if any, is let go.
 func (l *Lock) writeFile() error {
 	f := flock.New(filepath.Join(l.home, fileName), flock.SetPermissions(0o600))
-	if err := try(f, l.home); err != nil {
+	if err := tryLock(f, l.home); err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.Path(), l.self.text(), 0o600); err != nil {
+	if err := os.WriteFile(f.Path(), l.self.fileText(), 0o600); err != nil {
 		f.Unlock() //nolint:errcheck // the write's error is the one to report
 		return fmt.Errorf("lock %s: %w", f.Path(), err)
 	}
@@ -142,26 +142,26 @@ func (l *Lock) writeFile() error {
 	return nil
 }
 
-// Keep makes sure that server.lock is ours and says where the server listens. It reports
+// EnsureFile makes sure that server.lock is ours and says where the server listens. It reports
 // whether the file had been removed or replaced.
-func (l *Lock) Keep(socket string) (lost bool, err error) {
+func (l *Lock) EnsureFile(socket string) (lost bool, err error) {
 	l.self.Socket = socket
 	path := filepath.Join(l.home, fileName)
-	if !same(l.file, path) {
+	if !isSameFile(l.file, path) {
 		return true, l.writeFile()
 	}
 	text, err := os.ReadFile(path)
-	if err != nil || bytes.Equal(text, l.self.text()) {
+	if err != nil || bytes.Equal(text, l.self.fileText()) {
 		return false, err
 	}
-	return false, os.WriteFile(path, l.self.text(), 0o600)
+	return false, os.WriteFile(path, l.self.fileText(), 0o600)
 }
 
-// Moved says whether the data folder is not in its place any more.
-func (l *Lock) Moved() bool { return !same(l.folders[0], l.home) }
+// HasMoved says whether the data folder is not in its place any more.
+func (l *Lock) HasMoved() bool { return !isSameFile(l.folders[0], l.home) }
 
-// same says whether the file that is locked is still the one at path.
-func same(f *flock.Flock, path string) bool {
+// isSameFile says whether the file that is locked is still the one at path.
+func isSameFile(f *flock.Flock, path string) bool {
 	ours, err := f.Stat()
 	if err != nil {
 		return false
@@ -182,9 +182,9 @@ func (l *Lock) Release() error {
 	return errors.Join(errs...)
 }
 
-// Held says whether a process holds the data folder. Ask only if one is believed to: for
+// IsHeld says whether a process holds the data folder. Ask only if one is believed to: for
 // a moment, the question itself keeps a server from starting.
-func Held(home string) bool {
+func IsHeld(home string) bool {
 	f := flock.New(home, flock.SetFlag(os.O_RDONLY))
 	ok, err := f.TryRLock()
 	if err != nil {
@@ -196,10 +196,10 @@ func Held(home string) bool {
 	return !ok
 }
 
-func (h Holder) text() []byte { return fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark) }
+func (h Holder) fileText() []byte { return fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark) }
 
-// Read returns what server.lock says. The process may be gone.
-func Read(home string) Holder {
+// ReadHolder returns what server.lock says. The process may be gone.
+func ReadHolder(home string) Holder {
 	text, err := os.ReadFile(filepath.Join(home, fileName))
 	if err != nil {
 		return Holder{}

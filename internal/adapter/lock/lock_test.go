@@ -43,8 +43,8 @@ func TestASecondHolderIsToldWhoHoldsTheFolder(t *testing.T) {
 	if !lock.HeldBy(home, os.Getpid()) || lock.HeldBy(home, os.Getppid()) {
 		t.Errorf("this process holds it: %v; its parent: %v", lock.HeldBy(home, os.Getpid()), lock.HeldBy(home, os.Getppid()))
 	}
-	if diff := cmp.Diff(self(), lock.Read(home)); diff != "" || !lock.Held(home) {
-		t.Errorf("held %v, %s", lock.Held(home), diff)
+	if diff := cmp.Diff(self(), lock.ReadHolder(home)); diff != "" || !lock.IsHeld(home) {
+		t.Errorf("held %v, %s", lock.IsHeld(home), diff)
 	}
 	for _, tt := range []struct {
 		name, home string
@@ -61,7 +61,7 @@ func TestASecondHolderIsToldWhoHoldsTheFolder(t *testing.T) {
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if lock.Held(home) {
+	if lock.IsHeld(home) {
 		t.Error("it is held after its release")
 	}
 	take(t, linked)
@@ -95,21 +95,21 @@ func TestALostLockFileIsWrittenAgain(t *testing.T) {
 			if err := tt.lose(); err != nil {
 				t.Fatal(err)
 			}
-			lost, err := l.Keep("/run/other")
+			lost, err := l.EnsureFile("/run/other")
 			want := self()
 			want.Socket = "/run/other"
-			if diff := cmp.Diff(want, lock.Read(home)); diff != "" || lost != tt.lost || err != nil {
+			if diff := cmp.Diff(want, lock.ReadHolder(home)); diff != "" || lost != tt.lost || err != nil {
 				t.Errorf("lost %v, %v, %s", lost, err, diff)
 			}
 		})
 	}
-	if l.Moved() {
+	if l.HasMoved() {
 		t.Error("the folder is said to be gone")
 	}
 	if err := os.Rename(home, home+".aside"); err != nil {
 		t.Fatal(err)
 	}
-	if !l.Moved() {
+	if !l.HasMoved() {
 		t.Error("the folder is gone")
 	}
 }

@@ -22,13 +22,13 @@ type File struct {
 // Open appends to the log at path and keeps one older one beside it.
 func Open(path string, maxSize int64) (*File, error) {
 	l := &File{path: path, max: maxSize}
-	if err := l.open(); err != nil {
+	if err := l.openFile(); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return l, nil
 }
 
-func (l *File) open() error {
+func (l *File) openFile() error {
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (l *File) rotate() error {
 		return err
 	}
 	old := l.f
-	if err := l.open(); err != nil {
+	if err := l.openFile(); err != nil {
 		return err
 	}
 	return old.Close()

@@ -107,11 +107,11 @@ func (w *backlog) statuses(t testing.TB, names []string) {
 func (w *backlog) options() mcpboard.Options {
 	return mcpboard.Options{
 		Command: []string{w.program, "mcp", "start", "--cwd", w.dir}, Env: w.env(), Dir: w.dir,
-		Mapping: mcpboard.Mappings()["backlog"], Tags: trackertest.Tags, Closed: []string{"Accepted", "Canceled"},
+		Mapping: mcpboard.ShippedMappings()["backlog"], Tags: trackertest.Tags, Closed: []string{"Accepted", "Canceled"},
 	}
 }
 
-func (w *backlog) Open(t testing.TB) track.Backend {
+func (w *backlog) OpenClient(t testing.TB) track.Backend {
 	t.Helper()
 	b, err := mcpboard.New(w.options())
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *backlog) ask(t testing.TB, tool string, args map[string]any) string {
 
 var newTask = regexp.MustCompile(`(?m)^Task (\S+) - `)
 
-func (w *backlog) Add(t testing.TB, d tracker.Issue) string {
+func (w *backlog) AddIssue(t testing.TB, d tracker.Issue) string {
 	t.Helper()
 	args := map[string]any{"title": d.Card.Title, "description": d.Card.Description, "status": d.Card.Column, "labels": append([]string{}, d.Card.Tags...)}
 	if p := map[tracker.Priority]string{tracker.High: "high", tracker.Medium: "medium", tracker.Low: "low"}[d.Priority]; p != "" {
@@ -189,26 +189,26 @@ func (w *backlog) edit(t testing.TB, key string, args map[string]any) {
 	w.ask(t, "task_edit", args)
 }
 
-func (w *backlog) Move(t testing.TB, key, column string) {
+func (w *backlog) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
 	w.edit(t, key, map[string]any{"status": column})
 }
 
-func (w *backlog) Tag(t testing.TB, key string, add, remove []string) {
+func (w *backlog) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
-	labels := append([]string{}, w.Real(t, key).Card.Tags...)
+	labels := append([]string{}, w.ReadIssue(t, key).Card.Tags...)
 	labels = slices.DeleteFunc(labels, func(l string) bool { return slices.Contains(remove, l) || slices.Contains(add, l) })
 	w.edit(t, key, map[string]any{"labels": append(labels, add...)})
 }
 
-func (w *backlog) Comment(t testing.TB, key, author, text string) {
+func (w *backlog) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
 	text, put := w.byHand(strings.TrimSpace(regexp.MustCompile(`(?m)^---$`).ReplaceAllString(text, "- - -")), 5000)
 	w.edit(t, key, map[string]any{"commentsAppend": []string{text}, "commentAuthor": author})
 	put(t, key)
 }
 
-func (w *backlog) Describe(t testing.TB, key, text string) {
+func (w *backlog) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
 	w.edit(t, key, map[string]any{"description": text})
 }
@@ -254,9 +254,9 @@ var (
 	comment   = regexp.MustCompile(`(?ms)^(?:author: ([^\n]*)\n)?created: [^\n]*\n---\n(.*?)\n---$`)
 )
 
-// Real is what the file of a task says. Its times are too coarse to be compared. A line
+// ReadIssue is what the file of a task says. Its times are too coarse to be compared. A line
 // of "- - -" stands for one that cannot be in a comment, for the mapping as well.
-func (w *backlog) Real(t testing.TB, key string) tracker.Issue {
+func (w *backlog) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	all := w.files(t)
 	f, ok := all[key]
@@ -287,10 +287,10 @@ func (w *backlog) Real(t testing.TB, key string) tracker.Issue {
 
 func (w *backlog) RenameColumn(t testing.TB, _, _ string) { t.Skip("not done to a real board") }
 func (w *backlog) DeleteTag(t testing.TB, _ string)       { t.Skip("labels are free: none can be deleted") }
-func (w *backlog) Fail(trackertest.Fault)                 {}
+func (w *backlog) InjectFault(trackertest.Fault)          {}
 
-// Writes counts how often the files were found changed.
-func (w *backlog) Writes() int {
+// CountWrites counts how often the files were found changed.
+func (w *backlog) CountWrites() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sum := sha256.New()
@@ -306,10 +306,10 @@ func (w *backlog) Writes() int {
 	return w.writes
 }
 
-// Can implements trackertest.Limit: a real server does not fail when it is told to.
-func (w *backlog) Can(string) bool { return false }
+// CanDo implements trackertest.Limit: a real server does not fail when it is told to.
+func (w *backlog) CanDo(string) bool { return false }
 
 func TestBacklog(t *testing.T) {
 	backlogProgram(t)
-	trackertest.Run(t, func(t *testing.T) trackertest.World { return newBacklog(t) })
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World { return newBacklog(t) })
 }

@@ -7,8 +7,8 @@ import (
 
 var hole = regexp.MustCompile(`\{([a-z_]+)(\??)\}`)
 
-// variables are the names that an argument's template asks for.
-func variables(template any) []string {
+// templateVariables are the names that an argument's template asks for.
+func templateVariables(template any) []string {
 	var out []string
 	switch v := template.(type) {
 	case string:
@@ -17,19 +17,19 @@ func variables(template any) []string {
 		}
 	case []any:
 		for _, e := range v {
-			out = append(out, variables(e)...)
+			out = append(out, templateVariables(e)...)
 		}
 	case map[string]any:
 		for _, e := range v {
-			out = append(out, variables(e)...)
+			out = append(out, templateVariables(e)...)
 		}
 	}
 	return out
 }
 
-// fill puts values into the arguments of a tool. A text that is one hole becomes the
+// fillArguments puts values into the arguments of a tool. A text that is one hole becomes the
 // value itself, a list if it is one; arguments that may be left out and are empty are.
-func fill(args map[string]any, vars map[string]any) map[string]any {
+func fillArguments(args map[string]any, vars map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, template := range args {
 		if v, ok := fillOne(template, vars); ok {
@@ -52,7 +52,7 @@ func fillOne(template any, vars map[string]any) (any, bool) {
 		}
 		return list, true
 	case map[string]any:
-		return fill(v, vars), true
+		return fillArguments(v, vars), true
 	}
 	return template, true
 }

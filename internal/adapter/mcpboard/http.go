@@ -37,7 +37,7 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := refusal(resp); e != nil && r.Method == http.MethodPost {
+	if e := checkStatus(resp); e != nil && r.Method == http.MethodPost {
 		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 		resp.Body.Close()
 		return nil, e
@@ -52,9 +52,9 @@ type tokenError struct{ err error }
 func (e *tokenError) Error() string { return fmt.Sprintf("read the board's token: %v", e.err) }
 func (e *tokenError) Unwrap() error { return e.err }
 
-// refusal is what a status means. That a session is gone (404) and what is said in the
+// checkStatus is what a status means. That a session is gone (404) and what is said in the
 // protocol's own words (400) is left to the client of the protocol.
-func refusal(resp *http.Response) error {
+func checkStatus(resp *http.Response) error {
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400, code == 401, code == 403, code == 429, code >= 500:
 		e := &statusError{code: code}
@@ -76,7 +76,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
 }
 
-func (e *statusError) kind() string {
+func (e *statusError) troubleKind() string {
 	switch e.code {
 	case 401, 403:
 		return troubleDenied

@@ -21,39 +21,39 @@ const (
 	maxWord  = 200 // names, ids, authors
 )
 
-// issue is what a record says about an issue. The column may still be missing if the
+// parseIssue is what a record says about an issue. The column may still be missing if the
 // board names it by id.
-func (m *Mapping) issue(r record) tracker.Issue {
+func (m *Mapping) parseIssue(r record) tracker.Issue {
 	is := tracker.Issue{
-		Key: oneLine(r.first("key", "id"), maxWord),
-		ID:  oneLine(r.first("id"), maxWord),
-		URL: oneLine(r.first("url"), 2000),
+		Key: oneLine(r.firstValue("key", "id"), maxWord),
+		ID:  oneLine(r.firstValue("id"), maxWord),
+		URL: oneLine(r.firstValue("url"), 2000),
 		Card: board.Card{
-			Title:       title(r.first("title")),
-			Author:      tracker.AuthorName(r.first("author")),
-			Description: text(r.first("description"), board.MaxDescription),
-			Column:      oneLine(r.first("column"), maxWord),
-			Tags:        names(r.fields["tags"]),
-			CreatedAt:   m.time(r.first("created")),
-			UpdatedAt:   m.time(r.first("updated")),
+			Title:       cleanTitle(r.firstValue("title")),
+			Author:      tracker.AuthorName(r.firstValue("author")),
+			Description: boundText(r.firstValue("description"), board.MaxDescription),
+			Column:      oneLine(r.firstValue("column"), maxWord),
+			Tags:        cleanNames(r.fields["tags"]),
+			CreatedAt:   m.parseTime(r.firstValue("created")),
+			UpdatedAt:   m.parseTime(r.firstValue("updated")),
 		},
-		Priority: priorities[m.Priorities[strings.ToLower(strings.TrimSpace(r.first("priority")))]],
-		Assignee: oneLine(r.first("assignee"), maxWord),
-		Parent:   oneLine(r.first("parent"), maxWord),
+		Priority: priorities[m.Priorities[strings.ToLower(strings.TrimSpace(r.firstValue("priority")))]],
+		Assignee: oneLine(r.firstValue("assignee"), maxWord),
+		Parent:   oneLine(r.firstValue("parent"), maxWord),
 	}
 	if is.ID == is.Key {
 		is.ID = ""
 	}
-	is.Children, is.BlockedBy = m.links(r.lists["children"]), m.links(r.lists["blocked_by"])
-	is.Comments = m.comments(r.lists["comments"], r.forged["comments"])
+	is.Children, is.BlockedBy = m.parseLinks(r.lists["children"]), m.parseLinks(r.lists["blocked_by"])
+	is.Comments = m.parseComments(r.lists["comments"], r.forged["comments"])
 	return is
 }
 
-func (m *Mapping) links(list []record) []tracker.Link {
+func (m *Mapping) parseLinks(list []record) []tracker.Link {
 	var out []tracker.Link
 	for _, r := range list {
-		l := tracker.Link{Key: oneLine(r.first("key"), maxWord), Column: oneLine(r.first("column"), maxWord)}
-		state := oneLine(r.first("state", "column"), maxWord)
+		l := tracker.Link{Key: oneLine(r.firstValue("key"), maxWord), Column: oneLine(r.firstValue("column"), maxWord)}
+		state := oneLine(r.firstValue("state", "column"), maxWord)
 		l.Closed = slices.ContainsFunc(m.Closed, func(c string) bool { return strings.EqualFold(c, state) })
 		if l.Key != "" {
 			out = append(out, l)
@@ -62,17 +62,17 @@ func (m *Mapping) links(list []record) []tracker.Link {
 	return out
 }
 
-// comments are in the order in which they were made. Where somebody's words look like a
+// parseComments are in the order in which they were made. Where somebody's words look like a
 // comment of their own, nobody is believed to be its author: words without an author are
 // no one's order.
-func (m *Mapping) comments(list []record, forged bool) []tracker.Comment {
+func (m *Mapping) parseComments(list []record, forged bool) []tracker.Comment {
 	var out []tracker.Comment
 	for _, r := range list {
 		c := tracker.Comment{
-			ID:     oneLine(r.first("id"), maxWord),
-			Author: tracker.AuthorName(r.first("author")),
-			At:     m.time(r.first("at")),
-			Text:   swap(text(r.first("text"), board.MaxComment), m.Comment.Lines, true),
+			ID:     oneLine(r.firstValue("id"), maxWord),
+			Author: tracker.AuthorName(r.firstValue("author")),
+			At:     m.parseTime(r.firstValue("at")),
+			Text:   swapLines(boundText(r.firstValue("text"), board.MaxComment), m.Comment.Lines, true),
 		}
 		if forged {
 			c.Author = ""
@@ -86,8 +86,8 @@ func (m *Mapping) comments(list []record, forged bool) []tracker.Comment {
 	return out
 }
 
-// time reads a time; one that cannot be read is zero.
-func (m *Mapping) time(s string) time.Time {
+// parseTime reads a time; one that cannot be read is zero.
+func (m *Mapping) parseTime(s string) time.Time {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\u202f", " "))
 	for _, layout := range slices.Concat([]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"}, m.Times) {
 		if at, err := time.Parse(layout, s); err == nil {
@@ -97,8 +97,8 @@ func (m *Mapping) time(s string) time.Time {
 	return time.Time{}
 }
 
-// names cleans a list of names, each once.
-func names(list []string) []string {
+// cleanNames cleans a list of names, each once.
+func cleanNames(list []string) []string {
 	out := []string{}
 	for _, n := range list {
 		n = oneLine(n, maxWord)
@@ -127,8 +127,8 @@ func oneLine(s string, most int) string {
 	return s
 }
 
-// title makes a line of a title, and leaves the rest of it as it is.
-func title(s string) string {
+// cleanTitle makes a line of a title, and leaves the rest of it as it is.
+func cleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
@@ -141,8 +141,8 @@ func title(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// swap puts other lines into a text where a board does not take some, or back.
-func swap(s string, lines map[string]string, back bool) string {
+// swapLines puts other lines into a text where a board does not take some, or back.
+func swapLines(s string, lines map[string]string, back bool) string {
 	if len(lines) == 0 {
 		return s
 	}
@@ -160,8 +160,8 @@ func swap(s string, lines map[string]string, back bool) string {
 	return strings.Join(out, "\n")
 }
 
-// text bounds a text, in bytes.
-func text(s string, most int) string {
+// boundText bounds a text, in bytes.
+func boundText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "")
@@ -177,7 +177,7 @@ func oldestFirst(a, b tracker.Issue) int {
 // byNumber compares keys so that task-2 comes before task-10.
 func byNumber(a, b string) int {
 	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
+		na, nb := countDigits(a), countDigits(b)
 		if na > 0 && nb > 0 {
 			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
 			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
@@ -194,7 +194,7 @@ func byNumber(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-func digits(s string) int {
+func countDigits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

@@ -32,15 +32,15 @@ func overStdio(t testing.TB) *fakejoan.Fake {
 }
 
 func TestJoanOverHTTP(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World { return overHTTP(t) })
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World { return overHTTP(t) })
 }
 
 func TestJoanOverStdio(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World { return overStdio(t) })
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World { return overStdio(t) })
 }
 
 func TestJoanOverHTTPWithSessions(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
 		return fakejoan.New(t, fakejoan.Options{Sessions: true})
 	})
 }

@@ -10,14 +10,14 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// List returns the issues that a query asks for, oldest first. A board may show only so
+// ListIssues returns the issues that a query asks for, oldest first. A board may show only so
 // many; that some of those that are asked for may be missing is an error.
-func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
-	found, cut, err := t.all(ctx)
+func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
+	found, cut, err := t.listRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := t.whole(ctx, found)
+	list, err := t.readListedIssues(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -25,10 +25,10 @@ func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, e
 	for i := range list {
 		places = append(places, &list[i])
 	}
-	if err := t.place(ctx, places); err != nil {
+	if err := t.nameColumns(ctx, places); err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(is tracker.Issue) bool { return !wanted(is, q) })
+	list = slices.DeleteFunc(list, func(is tracker.Issue) bool { return !isWanted(is, q) })
 	for _, is := range list {
 		if cut[idOf(is)] {
 			return nil, fmt.Errorf("the board at %s shows at most %d issues like %s at once and may have more: put some away, or use a smaller project", t.where, t.m.List.Full, is.Key)
@@ -41,8 +41,8 @@ func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, e
 	return list, nil
 }
 
-// wanted says whether a query asks for an issue. One that shows no time may have changed.
-func wanted(is tracker.Issue, q tracker.Query) bool {
+// isWanted says whether a query asks for an issue. One that shows no time may have changed.
+func isWanted(is tracker.Issue, q tracker.Query) bool {
 	changed := is.Card.UpdatedAt
 	if !q.Since.IsZero() && !changed.IsZero() && !changed.After(q.Since) {
 		return false
@@ -50,13 +50,13 @@ func wanted(is tracker.Issue, q tracker.Query) bool {
 	return len(q.Columns) == 0 || slices.ContainsFunc(q.Columns, func(c string) bool { return strings.EqualFold(c, is.Card.Column) })
 }
 
-// all are the records of all issues. A board that shows only so many at once is asked
+// listRecords are the records of all issues. A board that shows only so many at once is asked
 // for parts. The ids in cut are those of parts that were full, too: there may be more of
 // their kind.
-func (t *Tracker) all(ctx context.Context) (found []record, cut map[string]bool, err error) {
+func (t *Tracker) listRecords(ctx context.Context) (found []record, cut map[string]bool, err error) {
 	op := t.m.List
-	if found, err = t.ask(ctx, op, nil); err != nil {
-		return nil, nil, t.unlisted(err)
+	if found, err = t.callAndRead(ctx, op, nil); err != nil {
+		return nil, nil, t.rejectForgedList(err)
 	}
 	cut = map[string]bool{}
 	if op.Full == 0 || len(found) < op.Full {
@@ -64,16 +64,16 @@ func (t *Tracker) all(ctx context.Context) (found []record, cut map[string]bool,
 	}
 	have := map[string]bool{}
 	for _, r := range found {
-		have[r.first("id", "key")] = true
-		cut[r.first("id", "key")] = len(op.By) == 0
+		have[r.firstValue("id", "key")] = true
+		cut[r.firstValue("id", "key")] = len(op.By) == 0
 	}
 	for _, part := range op.By {
-		more, err := t.ask(ctx, op, map[string]any{"part": part})
+		more, err := t.callAndRead(ctx, op, map[string]any{"part": part})
 		if err != nil {
-			return nil, nil, t.unlisted(err)
+			return nil, nil, t.rejectForgedList(err)
 		}
 		for _, r := range more {
-			id := r.first("id", "key")
+			id := r.firstValue("id", "key")
 			cut[id] = cut[id] || len(more) >= op.Full
 			if !have[id] {
 				have[id] = true
@@ -84,16 +84,16 @@ func (t *Tracker) all(ctx context.Context) (found []record, cut map[string]bool,
 	return found, cut, nil
 }
 
-// unlisted keeps a list with forged lines from being believed.
-func (t *Tracker) unlisted(err error) error {
+// rejectForgedList keeps a list with forged lines from being believed.
+func (t *Tracker) rejectForgedList(err error) error {
 	if errors.Is(err, errForged) {
 		return fmt.Errorf("the list of the board at %s has more lines than it says: the title of an issue is written to look like another", t.where)
 	}
 	return err
 }
 
-// whole reads the issues of a list, each by itself if the list does not show it all.
-func (t *Tracker) whole(ctx context.Context, found []record) ([]tracker.Issue, error) {
+// readListedIssues reads the issues of a list, each by itself if the list does not show it all.
+func (t *Tracker) readListedIssues(ctx context.Context, found []record) ([]tracker.Issue, error) {
 	list := []tracker.Issue{}
 	for _, r := range found {
 		is, err := t.listedIssue(ctx, r)
@@ -111,7 +111,7 @@ func (t *Tracker) whole(ctx context.Context, found []record) ([]tracker.Issue, e
 
 func (t *Tracker) listedIssue(ctx context.Context, r record) (tracker.Issue, error) {
 	if t.m.List.Each {
-		return t.issue(ctx, r.first("id", "key"))
+		return t.readIssue(ctx, r.firstValue("id", "key"))
 	}
-	return t.shown(r)
+	return t.issueFromRecord(r)
 }

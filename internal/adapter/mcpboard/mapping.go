@@ -102,7 +102,7 @@ func (f *Field) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	type plain Field
-	return strict(data, (*plain)(f))
+	return decodeStrict(data, (*plain)(f))
 }
 
 // Kinds of trouble.
@@ -136,8 +136,8 @@ func (p *Pattern) matches(text string) bool { return p != nil && p.MatchString(t
 //go:embed mappings/*.json
 var shipped embed.FS
 
-// Mappings are the mappings that come with Orange, by name.
-func Mappings() map[string]Mapping {
+// ShippedMappings are the mappings that come with Orange, by name.
+func ShippedMappings() map[string]Mapping {
 	out := map[string]Mapping{}
 	files, _ := shipped.ReadDir("mappings")
 	for _, f := range files {
@@ -152,7 +152,7 @@ func Mappings() map[string]Mapping {
 // ParseMapping reads a mapping. The error is one line.
 func ParseMapping(text []byte) (Mapping, error) {
 	var m Mapping
-	if err := strict(text, &m); err != nil {
+	if err := decodeStrict(text, &m); err != nil {
 		return m, fmt.Errorf("mapping: %s", oneLine(err.Error(), 300))
 	}
 	if err := m.check(); err != nil {
@@ -161,7 +161,7 @@ func ParseMapping(text []byte) (Mapping, error) {
 	return m, nil
 }
 
-func strict(text []byte, to any) error {
+func decodeStrict(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
@@ -174,7 +174,7 @@ func strict(text []byte, to any) error {
 }
 
 // A use is an operation with what may be in it.
-type use struct {
+type operationUse struct {
 	name   string
 	op     *Operation
 	needed bool
@@ -184,14 +184,14 @@ type use struct {
 	lists  map[string][]string
 }
 
-// uses are the operations of a mapping, in the order in which errors name them.
-func (m *Mapping) uses() []use {
+// operationUses are the operations of a mapping, in the order in which errors name them.
+func (m *Mapping) operationUses() []operationUse {
 	issue := []string{"id", "key", "project", "url", "title", "description", "column", "column_id", "tags", "author", "assignee", "priority", "parent", "created", "updated"}
 	said := []string{"id", "author", "text", "at"}
 	link := []string{"key", "column", "state"}
 	parts := map[string][]string{"comments": said, "children": link, "blocked_by": link}
 	named := []string{"id", "name"}
-	return []use{
+	return []operationUse{
 		{name: "list", op: m.List, needed: true, vars: []string{"part"}, fields: issue, lists: parts},
 		{name: "issue", op: m.Issue, needed: true, fields: issue, lists: parts},
 		{name: "comments", op: m.Comments, fields: said},
@@ -212,7 +212,7 @@ func (m *Mapping) check() error {
 	if m.Name == "" {
 		return errors.New("it needs a name")
 	}
-	for _, u := range m.uses() {
+	for _, u := range m.operationUses() {
 		if u.op == nil && u.needed {
 			return fmt.Errorf("%s is missing: say which tool does it", u.name)
 		}
@@ -239,7 +239,7 @@ func (m *Mapping) check() error {
 	return nil
 }
 
-func (u *use) check() error {
+func (u *operationUse) check() error {
 	op := u.op
 	if op.Free && u.name == "tags" && op.Tool == "" {
 		return nil
@@ -248,7 +248,7 @@ func (u *use) check() error {
 		return errors.New("it names no tool")
 	}
 	for _, arg := range slices.Sorted(maps.Keys(op.Args)) {
-		for _, v := range variables(op.Args[arg]) {
+		for _, v := range templateVariables(op.Args[arg]) {
 			if !slices.Contains(append([]string{"project", "id"}, u.vars...), v) {
 				return fmt.Errorf("argument %s: {%s} is not known here", oneLine(arg, 40), oneLine(v, 40))
 			}
@@ -262,11 +262,11 @@ func (u *use) check() error {
 	case op.Read == nil:
 		return errors.New("it needs read: how the answer is read")
 	}
-	return op.Read.check(op.Read.As, u.fields, u.lists)
+	return op.Read.completeAndCheck(op.Read.As, u.fields, u.lists)
 }
 
-// check completes a reading, too: what is short in the file is spelled out.
-func (r *Reading) check(as string, fields []string, lists map[string][]string) error {
+// completeAndCheck completes a reading, too: what is short in the file is spelled out.
+func (r *Reading) completeAndCheck(as string, fields []string, lists map[string][]string) error {
 	if r.As == "" {
 		r.As = as
 	}
@@ -296,7 +296,7 @@ func (r *Reading) check(as string, fields []string, lists map[string][]string) e
 		if lists[name] == nil || l == nil {
 			return fmt.Errorf("read: list %s is not known: use comments, children or blocked_by", oneLine(name, 40))
 		}
-		if err := l.check(r.As, lists[name], nil); err != nil {
+		if err := l.completeAndCheck(r.As, lists[name], nil); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestShippedMappings(t *testing.T) {
-	got := slices.Sorted(maps.Keys(mcpboard.Mappings()))
+	got := slices.Sorted(maps.Keys(mcpboard.ShippedMappings()))
 	if diff := cmp.Diff([]string{"backlog", "joan"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -78,7 +78,7 @@ func TestJoanMappingFitsJoansTools(t *testing.T) {
 	if err := json.Unmarshal(text, &tools); err != nil {
 		t.Fatal(err)
 	}
-	m := mcpboard.Mappings()["joan"]
+	m := mcpboard.ShippedMappings()["joan"]
 	for name, op := range map[string]*mcpboard.Operation{
 		"list": m.List, "issue": m.Issue, "comments": m.Comments, "columns": m.Columns, "tags": m.Tags, "add_tag": m.AddTag, "remove_tag": m.RemoveTag,
 		"move": m.Move, "title": m.Title, "describe": m.Describe, "comment": m.Comment, "whoami": m.Whoami,

@@ -46,10 +46,10 @@ type Options struct {
 
 // A Tracker is one board. It is safe for concurrent use; Close ends what it started.
 type Tracker struct {
-	o     Options
-	m     Mapping
-	where string // for messages
-	hall  *hall
+	o      Options
+	m      Mapping
+	where  string // for messages
+	shared *sharedSession
 
 	writing sync.Mutex // boards of files lose what is written at once
 
@@ -82,7 +82,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, errors.New("a board has a command or a URL, not both: give one of them")
 	case len(o.Command) > 0 && o.Command[0] != "":
 		t.where = oneLine(filepath.Base(o.Command[0]), 60)
-		t.hall = newHall(t.start)
+		t.shared = newSharedSession(t.startProgram)
 		return t, nil
 	case o.URL == "":
 		return nil, errors.New("a board needs a command or a URL: give one of them")
@@ -95,33 +95,33 @@ func New(o Options) (*Tracker, error) {
 		return nil, errors.New("the URL of a board holds no password: give it as the tracker's token")
 	}
 	t.where = oneLine(to.Host, 100)
-	client := httpClient(o.HTTP, to, t.remembered(o.Token))
-	t.hall = newHall(func(ctx context.Context) (*session, error) { return t.dial(ctx, client) })
+	client := httpClient(o.HTTP, to, t.rememberToken(o.Token))
+	t.shared = newSharedSession(func(ctx context.Context) (*session, error) { return t.dialHTTP(ctx, client) })
 	return t, nil
 }
 
 // Close ends the session, and the program if there is one.
 func (t *Tracker) Close() error {
-	t.hall.close()
+	t.shared.close()
 	return nil
 }
 
-func (t *Tracker) client() *mcp.Client {
+func (t *Tracker) newClient() *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "orange", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 }
 
-func (t *Tracker) start(ctx context.Context) (*session, error) {
+func (t *Tracker) startProgram(ctx context.Context) (*session, error) {
 	p := newProgram(t.o)
-	s, err := t.client().Connect(ctx, &mcp.CommandTransport{Command: p.cmd, TerminateDuration: endTime}, nil)
+	s, err := t.newClient().Connect(ctx, &mcp.CommandTransport{Command: p.cmd, TerminateDuration: endTime}, nil)
 	if err != nil {
-		p.end()
-		return nil, fmt.Errorf("%w%s", err, p.lastWords())
+		p.killGroup()
+		return nil, fmt.Errorf("%w%s", err, p.lastOutput())
 	}
 	return &session{ClientSession: s, program: p}, nil
 }
 
-func (t *Tracker) dial(ctx context.Context, client *http.Client) (*session, error) {
-	s, err := t.client().Connect(ctx, &mcp.StreamableClientTransport{
+func (t *Tracker) dialHTTP(ctx context.Context, client *http.Client) (*session, error) {
+	s, err := t.newClient().Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: t.o.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxBody,
 	}, nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (t *Tracker) dial(ctx context.Context, client *http.Client) (*session, erro
 	return &session{ClientSession: s}, nil
 }
 
-func (t *Tracker) remembered(token func(ctx context.Context) (string, error)) func(ctx context.Context) (string, error) {
+func (t *Tracker) rememberToken(token func(ctx context.Context) (string, error)) func(ctx context.Context) (string, error) {
 	if token == nil {
 		return nil
 	}
@@ -143,8 +143,8 @@ func (t *Tracker) remembered(token func(ctx context.Context) (string, error)) fu
 	}
 }
 
-// secrets are what is not to be in a message.
-func (t *Tracker) secrets() []string {
+// knownSecrets are what is not to be in a message.
+func (t *Tracker) knownSecrets() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []string
@@ -159,81 +159,81 @@ func (t *Tracker) secrets() []string {
 	return out
 }
 
-// ask uses a tool and reads its answer.
-func (t *Tracker) ask(ctx context.Context, op *Operation, vars map[string]any) ([]record, error) {
-	a, err := t.call(ctx, op, vars, true)
+// callAndRead uses a tool and reads its answer.
+func (t *Tracker) callAndRead(ctx context.Context, op *Operation, vars map[string]any) ([]record, error) {
+	a, err := t.callTool(ctx, op, vars, true)
 	if err != nil {
 		return nil, err
 	}
-	out, err := op.Read.read(a)
+	out, err := op.Read.readAnswer(a)
 	if err != nil && !errors.Is(err, errForged) {
-		return nil, fmt.Errorf("the answer of %s cannot be read: %w (it begins: %s)", op.Tool, err, t.clean(a.text))
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w (it begins: %s)", op.Tool, err, t.cleanMessage(a.text))
 	}
 	return out, err
 }
 
-// Issue reads one issue whole.
-func (t *Tracker) Issue(ctx context.Context, key string) (tracker.Issue, error) {
-	is, err := t.issue(ctx, key)
+// ReadIssue reads one issue whole.
+func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
+	is, err := t.readIssue(ctx, key)
 	if err != nil {
 		return is, err
 	}
-	if err := t.place(ctx, []*tracker.Issue{&is}); err != nil {
+	if err := t.nameColumns(ctx, []*tracker.Issue{&is}); err != nil {
 		return is, err
 	}
 	if t.m.Comments != nil {
-		said, err := t.ask(ctx, t.m.Comments, map[string]any{"id": idOf(is)})
+		said, err := t.callAndRead(ctx, t.m.Comments, map[string]any{"id": idOf(is)})
 		forged := errors.Is(err, errForged)
 		if err != nil && !forged {
-			return is, missing(err)
+			return is, asNotFound(err)
 		}
-		is.Comments = t.m.comments(said, forged)
+		is.Comments = t.m.parseComments(said, forged)
 	}
 	return is, nil
 }
 
-// issue reads one without comments; the column may be an id.
-func (t *Tracker) issue(ctx context.Context, key string) (tracker.Issue, error) {
+// readIssue reads one without comments; the column may be an id.
+func (t *Tracker) readIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	if t.m.Key != nil && !t.m.Key.matches(key) {
 		return tracker.Issue{}, tracker.ErrNotFound
 	}
-	found, err := t.ask(ctx, t.m.Issue, map[string]any{"id": key})
+	found, err := t.callAndRead(ctx, t.m.Issue, map[string]any{"id": key})
 	if err != nil {
-		return tracker.Issue{}, missing(err)
+		return tracker.Issue{}, asNotFound(err)
 	}
 	if len(found) == 0 {
 		return tracker.Issue{}, tracker.ErrNotFound
 	}
-	return t.shown(found[0])
+	return t.issueFromRecord(found[0])
 }
 
-// shown is an issue of this project, as an answer shows it.
-func (t *Tracker) shown(r record) (tracker.Issue, error) {
-	is := t.m.issue(r)
+// issueFromRecord is an issue of this project, as an answer shows it.
+func (t *Tracker) issueFromRecord(r record) (tracker.Issue, error) {
+	is := t.m.parseIssue(r)
 	if is.Key == "" || is.Card.Title == "" {
 		return is, fmt.Errorf("the board at %s shows an issue without id or title: look at the mapping", t.where)
 	}
-	if of := r.first("project"); of != "" && t.o.Scope != "" && of != t.o.Scope {
+	if of := r.firstValue("project"); of != "" && t.o.Scope != "" && of != t.o.Scope {
 		return tracker.Issue{}, tracker.ErrNotFound
 	}
 	if is.Card.Column == "" {
-		is.Card.Column = columnID + r.first("column_id")
+		is.Card.Column = columnID + r.firstValue("column_id")
 	}
 	is.ReadAt = t.o.Now()
-	t.notice(is.Card.Tags)
+	t.rememberTags(is.Card.Tags)
 	return is, nil
 }
 
 // columnID marks a column that is known by its id only.
 const columnID = "\x00"
 
-// place names the columns of issues that are known by id. They are read anew: a column
+// nameColumns names the columns of issues that are known by id. They are read anew: a column
 // may have got another name.
-func (t *Tracker) place(ctx context.Context, list []*tracker.Issue) error {
+func (t *Tracker) nameColumns(ctx context.Context, list []*tracker.Issue) error {
 	if !slices.ContainsFunc(list, func(is *tracker.Issue) bool { return strings.HasPrefix(is.Card.Column, columnID) }) {
 		return nil
 	}
-	columns, err := t.names(ctx, t.m.Columns)
+	columns, err := t.readNames(ctx, t.m.Columns)
 	if err != nil {
 		return err
 	}
@@ -258,16 +258,16 @@ func idOf(is tracker.Issue) string {
 	return is.Key
 }
 
-// missing makes tracker.ErrNotFound of what a board does not have.
-func missing(err error) error {
+// asNotFound makes tracker.ErrNotFound of what a board does not have.
+func asNotFound(err error) error {
 	if kindOf(err) == troubleMissing {
 		return tracker.ErrNotFound
 	}
 	return err
 }
 
-// notice remembers tags that are in use, for boards that have no list of them.
-func (t *Tracker) notice(tags []string) {
+// rememberTags remembers tags that are in use, for boards that have no list of them.
+func (t *Tracker) rememberTags(tags []string) {
 	if t.m.Tags == nil || !t.m.Tags.Free {
 		return
 	}
@@ -280,19 +280,19 @@ func (t *Tracker) notice(tags []string) {
 	}
 }
 
-// Whoami shows that the board answers and that its tools are those of the mapping, and
+// AccountName shows that the board answers and that its tools are those of the mapping, and
 // names what the mapping says, or the server.
-func (t *Tracker) Whoami(ctx context.Context) (string, error) {
+func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	name := t.where
-	err := t.with(ctx, true, func(ctx context.Context, s *session) error {
-		tools, err := s.tools(ctx)
+	err := t.withSession(ctx, true, func(ctx context.Context, s *session) error {
+		tools, err := s.listAllTools(ctx)
 		if err != nil {
 			return err
 		}
 		if info := s.InitializeResult(); info != nil && info.ServerInfo != nil {
 			name = oneLine(info.ServerInfo.Name, maxWord)
 		}
-		if lack := t.m.lack(tools); len(lack) > 0 {
+		if lack := t.m.missingTools(tools); len(lack) > 0 {
 			return &troubleError{kind: troubleBroken, text: fmt.Sprintf("the board at %s has no %s: look at mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
 		}
 		return nil
@@ -300,20 +300,20 @@ func (t *Tracker) Whoami(ctx context.Context) (string, error) {
 	if err != nil || t.m.Whoami == nil {
 		return name, err
 	}
-	found, err := t.ask(ctx, t.m.Whoami, nil)
+	found, err := t.callAndRead(ctx, t.m.Whoami, nil)
 	if err != nil {
 		return "", err
 	}
-	if len(found) > 0 && found[0].first("name") != "" {
-		name = oneLine(found[0].first("name"), maxWord)
+	if len(found) > 0 && found[0].firstValue("name") != "" {
+		name = oneLine(found[0].firstValue("name"), maxWord)
 	}
 	return name, nil
 }
 
-// lack lists what a mapping uses and a server does not have.
-func (m *Mapping) lack(tools map[string]*mcp.Tool) []string {
+// missingTools lists what a mapping uses and a server does not have.
+func (m *Mapping) missingTools(tools map[string]*mcp.Tool) []string {
 	var out []string
-	for _, u := range m.uses() {
+	for _, u := range m.operationUses() {
 		if u.op == nil || u.op.Tool == "" {
 			continue
 		}
@@ -322,9 +322,9 @@ func (m *Mapping) lack(tools map[string]*mcp.Tool) []string {
 			out = append(out, "tool "+u.op.Tool)
 			continue
 		}
-		properties := walk(tool.InputSchema, "properties")
+		properties := followPath(tool.InputSchema, "properties")
 		for arg := range u.op.Args {
-			if len(properties) == 1 && len(walk(properties[0], arg)) == 0 {
+			if len(properties) == 1 && len(followPath(properties[0], arg)) == 0 {
 				out = append(out, fmt.Sprintf("argument %s of tool %s", arg, u.op.Tool))
 			}
 		}

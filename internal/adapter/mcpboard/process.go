@@ -29,15 +29,15 @@ func newProgram(o Options) *program {
 	return p
 }
 
-// end kills what is left of the process group.
-func (p *program) end() {
+// killGroup kills what is left of the process group.
+func (p *program) killGroup() {
 	if p != nil && p.cmd.Process != nil {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	}
 }
 
-// lastWords is what the program last complained about.
-func (p *program) lastWords() string {
+// lastOutput is what the program last complained about.
+func (p *program) lastOutput() string {
 	if p == nil {
 		return ""
 	}

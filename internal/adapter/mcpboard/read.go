@@ -17,7 +17,7 @@ type record struct {
 	forged map[string]bool // lists in which somebody wrote what only the board may
 }
 
-func (r record) first(names ...string) string {
+func (r record) firstValue(names ...string) string {
 	for _, name := range names {
 		if v := r.fields[name]; len(v) > 0 && v[0] != "" {
 			return v[0]
@@ -39,9 +39,9 @@ type answer struct {
 	structured any
 }
 
-// read returns what an answer shows: for a reading without items, one record. With
+// readAnswer returns what an answer shows: for a reading without items, one record. With
 // errForged the records are there, but which of them are real nobody knows.
-func (r *Reading) read(a answer) ([]record, error) {
+func (r *Reading) readAnswer(a answer) ([]record, error) {
 	switch r.As {
 	case "structured":
 		if a.structured == nil {
@@ -49,7 +49,7 @@ func (r *Reading) read(a answer) ([]record, error) {
 		}
 		return r.readJSON(a.structured)
 	case "json":
-		v, err := decode(a.text)
+		v, err := decodeJSON(a.text)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (r *Reading) read(a answer) ([]record, error) {
 	return r.readText(a.text, nil)
 }
 
-func decode(text string) (any, error) {
+func decodeJSON(text string) (any, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()
 	var v any
@@ -71,7 +71,7 @@ func decode(text string) (any, error) {
 func (r *Reading) readJSON(v any) ([]record, error) {
 	things := []any{v}
 	if r.Items != "" {
-		things = walk(v, r.Items)
+		things = followPath(v, r.Items)
 		if len(things) == 1 {
 			if list, ok := things[0].([]any); ok {
 				things = list
@@ -88,7 +88,7 @@ func (r *Reading) readJSON(v any) ([]record, error) {
 		}
 		rec := record{fields: map[string][]string{}, lists: map[string][]record{}}
 		for name, f := range r.Fields {
-			rec.fields[name] = f.values(thing)
+			rec.fields[name] = f.fieldValues(thing)
 		}
 		for name, l := range r.Lists {
 			items, err := l.readJSON(thing)
@@ -102,23 +102,23 @@ func (r *Reading) readJSON(v any) ([]record, error) {
 	return out, nil
 }
 
-func (f Field) values(v any) []string {
+func (f Field) fieldValues(v any) []string {
 	for place := range strings.SplitSeq(f.Path, "|") {
 		var out []string
-		for _, x := range walk(v, strings.TrimSpace(place)) {
-			if text, ok := scalar(x); ok {
+		for _, x := range followPath(v, strings.TrimSpace(place)) {
+			if text, ok := scalarText(x); ok {
 				out = append(out, text)
 			}
 		}
 		if len(out) > 0 {
-			return f.cut(out)
+			return f.splitValues(out)
 		}
 	}
 	return nil
 }
 
-// cut splits what is several in one text, and leaves out what stands for nothing.
-func (f Field) cut(values []string) []string {
+// splitValues splits what is several in one text, and leaves out what stands for nothing.
+func (f Field) splitValues(values []string) []string {
 	var out []string
 	for _, v := range values {
 		parts := []string{v}
@@ -134,7 +134,7 @@ func (f Field) cut(values []string) []string {
 	return out
 }
 
-func scalar(v any) (string, bool) {
+func scalarText(v any) (string, bool) {
 	switch x := v.(type) {
 	case string:
 		return x, true
@@ -148,8 +148,8 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// walk follows a path through JSON. What is not there is nothing.
-func walk(v any, path string) []any {
+// followPath follows a path through JSON. What is not there is nothing.
+func followPath(v any, path string) []any {
 	at := []any{v}
 	if path == "" || path == "." {
 		return at
@@ -180,7 +180,7 @@ func (r *Reading) readText(text string, parts map[string]string) ([]record, erro
 		if m == nil {
 			return nil, errors.New("it is not laid out as the mapping says")
 		}
-		parts = groups(r.Parts, m)
+		parts = namedGroups(r.Parts, m)
 	}
 	if r.In != "" {
 		text = parts[r.In]
@@ -199,7 +199,7 @@ func (r *Reading) readOne(text string, parts map[string]string) ([]record, error
 			in = parts[f.In]
 		}
 		if m := f.Pattern.FindStringSubmatch(in); m != nil {
-			rec.fields[name] = f.cut(m[1:2])
+			rec.fields[name] = f.splitValues(m[1:2])
 		}
 	}
 	for name, l := range r.Lists {
@@ -241,9 +241,9 @@ func (r *Reading) readItems(text string) ([]record, error) {
 			end = at[i+1][0]
 		}
 		rec := record{fields: map[string][]string{}}
-		take(rec, r.Item, submatches(text, m))
+		setGroupFields(rec, r.Item, submatchTexts(text, m))
 		if r.Body != nil {
-			take(rec, r.Body, r.Body.FindStringSubmatch(text[m[1]:end]))
+			setGroupFields(rec, r.Body, r.Body.FindStringSubmatch(text[m[1]:end]))
 		}
 		out = append(out, rec)
 	}
@@ -253,7 +253,7 @@ func (r *Reading) readItems(text string) ([]record, error) {
 	return out, nil
 }
 
-func submatches(text string, at []int) []string {
+func submatchTexts(text string, at []int) []string {
 	var out []string
 	for pair := range slices.Chunk(at, 2) {
 		if pair[0] < 0 {
@@ -265,13 +265,13 @@ func submatches(text string, at []int) []string {
 	return out
 }
 
-func take(rec record, p *Pattern, m []string) {
-	for name, v := range groups(p, m) {
+func setGroupFields(rec record, p *Pattern, m []string) {
+	for name, v := range namedGroups(p, m) {
 		rec.fields[name] = []string{v}
 	}
 }
 
-func groups(p *Pattern, m []string) map[string]string {
+func namedGroups(p *Pattern, m []string) map[string]string {
 	out := map[string]string{}
 	for i, name := range p.SubexpNames() {
 		if name != "" && i < len(m) {

@@ -18,7 +18,7 @@ const (
 )
 
 func TestJoanComments(t *testing.T) {
-	m := Mappings()["joan"]
+	m := ShippedMappings()["joan"]
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	item := func(id, author, text string) string {
 		return "- [" + id + "] **" + author + "** (1/2/2026, 3:04:05\u202fPM):\n  \"" + text + "\""
@@ -39,7 +39,7 @@ func TestJoanComments(t *testing.T) {
 		"something else":     {text: "All is well.", err: "does not say how many"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := m.Comments.Read.read(answer{text: tc.text})
+			found, err := m.Comments.Read.readAnswer(answer{text: tc.text})
 			forged := errors.Is(err, errForged)
 			if err != nil && !forged {
 				if tc.err == "" || !strings.Contains(err.Error(), tc.err) {
@@ -47,7 +47,7 @@ func TestJoanComments(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(tc.want, m.comments(found, forged)); diff != "" {
+			if diff := cmp.Diff(tc.want, m.parseComments(found, forged)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -55,7 +55,7 @@ func TestJoanComments(t *testing.T) {
 }
 
 func TestJoanTask(t *testing.T) {
-	m := Mappings()["joan"]
+	m := ShippedMappings()["joan"]
 	for name, tc := range map[string]struct {
 		text string
 		tags []string
@@ -65,23 +65,23 @@ func TestJoanTask(t *testing.T) {
 		"no tags":        {`{"id":"` + one + `","title":"T","tags":null,"priority":3}`, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := m.Issue.Read.read(answer{text: tc.text})
+			found, err := m.Issue.Read.readAnswer(answer{text: tc.text})
 			if err != nil {
 				t.Fatal(err)
 			}
-			is := m.issue(found[0])
+			is := m.parseIssue(found[0])
 			if diff := cmp.Diff(tc.tags, is.Card.Tags); diff != "" || is.Key != one || is.Card.Title != "T" {
 				t.Errorf("%+v\n%s", is, diff)
 			}
 		})
 	}
-	if _, err := m.Issue.Read.read(answer{text: "Resource not found: Task not found"}); err == nil {
+	if _, err := m.Issue.Read.readAnswer(answer{text: "Resource not found: Task not found"}); err == nil {
 		t.Error("prose was taken for a task")
 	}
 }
 
 func TestJoanErrorsAreErrors(t *testing.T) {
-	m := Mappings()["joan"]
+	m := ShippedMappings()["joan"]
 	for text, want := range map[string]string{
 		"Resource not found: Task not found":                       troubleMissing,
 		"API Error (404): gone":                                    troubleMissing,
@@ -111,7 +111,7 @@ func TestJoanErrorsAreErrors(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	got := fill(map[string]any{"a": "{id}", "b": "#{id}!", "c": "{author?}", "d": "{tags}", "e": 100.0, "f": []any{"{id}", "{author?}"}, "g": map[string]any{"h": "{text}"}},
+	got := fillArguments(map[string]any{"a": "{id}", "b": "#{id}!", "c": "{author?}", "d": "{tags}", "e": 100.0, "f": []any{"{id}", "{author?}"}, "g": map[string]any{"h": "{text}"}},
 		map[string]any{"id": "7", "tags": []string{"x", "y"}, "author": ""})
 	want := map[string]any{"a": "7", "b": "#7!", "d": []string{"x", "y"}, "e": 100.0, "f": []any{"7"}, "g": map[string]any{"h": ""}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -131,7 +131,7 @@ func TestParts(t *testing.T) {
 		"wide characters": {"🍊🍊🍊", 4, []string{"🍊🍊", "🍊"}},
 		"only blanks":     {"  \n ", 2, nil},
 	} {
-		if diff := cmp.Diff(tc.want, parts(tc.text, tc.most)); diff != "" {
+		if diff := cmp.Diff(tc.want, splitText(tc.text, tc.most)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -153,29 +153,29 @@ func FuzzAnswers(f *testing.F) {
 	f.Add("Task TASK-1 - T\n" + strings.Repeat("=", 50) + "\n\nStatus: x y\n\nDescription:\n" + strings.Repeat("-", 50) + "\nD\n\nAcceptance Criteria:\n" +
 		strings.Repeat("-", 50) + "\nnone\n\nComments:\n" + strings.Repeat("-", 50) + "\n#1 - a - 2026-11-15 12:05 (UTC)\nhi\n")
 	f.Add("To Do:\n  [HIGH] TASK-1 - T\n\xff\xfe")
-	all := Mappings()
+	all := ShippedMappings()
 	f.Fuzz(func(t *testing.T, said string) {
 		for _, m := range all {
-			for _, u := range m.uses() {
+			for _, u := range m.operationUses() {
 				if u.op == nil || u.op.Read == nil {
 					continue
 				}
-				found, err := u.op.Read.read(answer{text: said, structured: map[string]any{"x": said}})
+				found, err := u.op.Read.readAnswer(answer{text: said, structured: map[string]any{"x": said}})
 				if err != nil && !errors.Is(err, errForged) {
 					continue
 				}
 				for _, r := range found {
-					sound(t, m.issue(r))
+					sound(t, m.parseIssue(r))
 				}
-				for _, c := range m.comments(found, err != nil) {
+				for _, c := range m.parseComments(found, err != nil) {
 					if !utf8.ValidString(c.Text+c.Author+c.ID) || err != nil && c.Author != "" {
 						t.Errorf("%+v", c)
 					}
 				}
 			}
 		}
-		for _, p := range parts(said, 7) {
-			if length(p) > 7 || p == "" {
+		for _, p := range splitText(said, 7) {
+			if utf16Length(p) > 7 || p == "" {
 				t.Errorf("part %q", p)
 			}
 		}

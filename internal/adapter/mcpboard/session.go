@@ -32,7 +32,7 @@ type session struct {
 }
 
 // A hall holds the session that everybody shares.
-type hall struct {
+type sharedSession struct {
 	open func(ctx context.Context) (*session, error)
 
 	mu      sync.Mutex
@@ -42,15 +42,15 @@ type hall struct {
 	opening chan struct{} // one at a time opens
 }
 
-func newHall(open func(ctx context.Context) (*session, error)) *hall {
-	return &hall{open: open, opening: make(chan struct{}, 1)}
+func newSharedSession(open func(ctx context.Context) (*session, error)) *sharedSession {
+	return &sharedSession{open: open, opening: make(chan struct{}, 1)}
 }
 
 var errClosed = errors.New("the board was closed")
 
-// enter returns the session, opened if there is none. Whoever enters leaves.
-func (h *hall) enter(ctx context.Context) (s *session, fresh bool, err error) {
-	if s, err := h.join(); s != nil || err != nil {
+// acquireSession returns the session, opened if there is none. Whoever enters leaves.
+func (h *sharedSession) acquireSession(ctx context.Context) (s *session, fresh bool, err error) {
+	if s, err := h.joinCurrent(); s != nil || err != nil {
 		return s, false, err
 	}
 	select {
@@ -59,7 +59,7 @@ func (h *hall) enter(ctx context.Context) (s *session, fresh bool, err error) {
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
-	if s, err := h.join(); s != nil || err != nil {
+	if s, err := h.joinCurrent(); s != nil || err != nil {
 		return s, false, err
 	}
 	s, err = h.open(ctx)
@@ -77,7 +77,7 @@ func (h *hall) enter(ctx context.Context) (s *session, fresh bool, err error) {
 	return s, true, nil
 }
 
-func (h *hall) join() (*session, error) {
+func (h *sharedSession) joinCurrent() (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -89,9 +89,9 @@ func (h *hall) join() (*session, error) {
 	return h.current, nil
 }
 
-// leave ends one use. A session that is broken or outdated is used no more, and closed
+// releaseSession ends one use. A session that is broken or outdated is used no more, and closed
 // on the side: a program may take a while to end.
-func (h *hall) leave(s *session, retire bool) {
+func (h *sharedSession) releaseSession(s *session, retire bool) {
 	h.mu.Lock()
 	s.users--
 	s.retired = s.retired || retire
@@ -100,40 +100,40 @@ func (h *hall) leave(s *session, retire bool) {
 	}
 	over := s.retired && s.users == 0
 	if over && !h.closed {
-		h.closing.Go(s.end)
+		h.closing.Go(s.endSession)
 	}
 	over = over && h.closed
 	h.mu.Unlock()
 	if over {
-		s.end()
+		s.endSession()
 	}
 }
 
-// end closes a session, and its program.
-func (s *session) end() {
+// endSession closes a session, and its program.
+func (s *session) endSession() {
 	s.ended.Do(func() {
 		s.Close()
-		s.program.end()
+		s.program.killGroup()
 	})
 }
 
 // close ends the session, whoever uses it, and waits until it is over.
-func (h *hall) close() {
+func (h *sharedSession) close() {
 	h.mu.Lock()
 	s := h.current
 	h.current, h.closed = nil, true
 	h.mu.Unlock()
 	if s != nil {
-		s.end()
+		s.endSession()
 	}
 	h.closing.Wait()
 }
 
-// with makes a call in the shared session. If the session turns out to be broken it is
+// withSession makes a call in the shared session. If the session turns out to be broken it is
 // opened anew and the call is made once more, unless that would do a thing twice.
-func (t *Tracker) with(ctx context.Context, again bool, f func(ctx context.Context, s *session) error) error {
+func (t *Tracker) withSession(ctx context.Context, again bool, f func(ctx context.Context, s *session) error) error {
 	for try := 0; ; try++ {
-		err := t.once(ctx, f)
+		err := t.withSessionOnce(ctx, f)
 		var gone *brokenError
 		if err == nil || !errors.As(err, &gone) || try > 0 || ctx.Err() != nil || !again && !gone.unsent {
 			return err
@@ -141,16 +141,16 @@ func (t *Tracker) with(ctx context.Context, again bool, f func(ctx context.Conte
 	}
 }
 
-func (t *Tracker) once(ctx context.Context, f func(ctx context.Context, s *session) error) error {
+func (t *Tracker) withSessionOnce(ctx context.Context, f func(ctx context.Context, s *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	s, _, err := t.hall.enter(ctx)
+	s, _, err := t.shared.acquireSession(ctx)
 	if err != nil {
-		return t.explain(ctx, err, nil)
+		return t.explainError(ctx, err, nil)
 	}
-	err = t.explain(ctx, f(ctx, s), s)
+	err = t.explainError(ctx, f(ctx, s), s)
 	var gone *brokenError
-	t.hall.leave(s, errors.As(err, &gone))
+	t.shared.releaseSession(s, errors.As(err, &gone))
 	return err
 }
 
@@ -164,9 +164,9 @@ type brokenError struct {
 func (e *brokenError) Error() string { return e.text }
 func (e *brokenError) Unwrap() error { return e.cause }
 
-// explain says in one line what is wrong, without secrets. Errors that show that the
+// explainError says in one line what is wrong, without secrets. Errors that show that the
 // session is of no use any more are a *brokenError.
-func (t *Tracker) explain(ctx context.Context, err error, s *session) error {
+func (t *Tracker) explainError(ctx context.Context, err error, s *session) error {
 	var http *statusError
 	var rpc *jsonrpc.Error
 	var trouble *troubleError
@@ -177,19 +177,19 @@ func (t *Tracker) explain(ctx context.Context, err error, s *session) error {
 	case errors.As(err, &token):
 		return token
 	case errors.As(err, &http):
-		return t.trouble(http.kind(), http.Error(), http.after)
+		return t.newTroubleError(http.troubleKind(), http.Error(), http.after)
 	case ctx.Err() != nil:
 		return &brokenError{text: fmt.Sprintf("the board at %s did not answer in time: %v", t.where, ctx.Err()), cause: ctx.Err()}
 	case errors.Is(err, mcp.ErrSessionMissing):
 		return &brokenError{text: fmt.Sprintf("the board at %s forgot the session", t.where), unsent: true}
 	case errors.As(err, &rpc):
-		return t.trouble(rpcKind(rpc.Code), rpc.Message, 0)
+		return t.newTroubleError(rpcKind(rpc.Code), rpc.Message, 0)
 	}
 	said := err.Error()
 	if s != nil {
-		said += s.program.lastWords()
+		said += s.program.lastOutput()
 	}
-	return &brokenError{text: fmt.Sprintf("talk to the board at %s: %s", t.where, t.clean(said))}
+	return &brokenError{text: fmt.Sprintf("talk to the board at %s: %s", t.where, t.cleanMessage(said))}
 }
 
 // rpcKind is what a code of the protocol means: what was asked for in the wrong way would
@@ -201,35 +201,35 @@ func rpcKind(code int64) string {
 	return troubleBroken
 }
 
-// call uses a tool. The error is a *troubleError if the board says that it failed, in
+// callTool uses a tool. The error is a *troubleError if the board says that it failed, in
 // whatever form it does so. A call that the board is too busy for is made again later.
-func (t *Tracker) call(ctx context.Context, op *Operation, vars map[string]any, again bool) (answer, error) {
+func (t *Tracker) callTool(ctx context.Context, op *Operation, vars map[string]any, again bool) (answer, error) {
 	if vars == nil {
 		vars = map[string]any{}
 	}
 	vars["project"] = t.o.Scope
-	params := &mcp.CallToolParams{Name: op.Tool, Arguments: fill(op.Args, vars)}
+	params := &mcp.CallToolParams{Name: op.Tool, Arguments: fillArguments(op.Args, vars)}
 	for try := 1; ; try++ {
 		var a answer
-		err := t.with(ctx, again, func(ctx context.Context, s *session) error {
+		err := t.withSession(ctx, again, func(ctx context.Context, s *session) error {
 			r, err := s.CallTool(ctx, params)
 			if err != nil {
 				return err
 			}
-			a, err = t.heard(r)
+			a, err = t.parseResult(r)
 			return err
 		})
 		var trouble *troubleError
 		if err == nil || !errors.As(err, &trouble) || trouble.kind != troubleLimited || try == maxLimited {
 			return a, err
 		}
-		if err := t.pause(ctx, max(trouble.after, t.o.Pause<<(try-1))); err != nil {
+		if err := t.waitFor(ctx, max(trouble.after, t.o.Pause<<(try-1))); err != nil {
 			return a, err
 		}
 	}
 }
 
-func (t *Tracker) pause(ctx context.Context, d time.Duration) error {
+func (t *Tracker) waitFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(min(d, maxPause))
 	defer timer.Stop()
 	select {
@@ -240,8 +240,8 @@ func (t *Tracker) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// heard takes a result apart and finds out whether it is an error.
-func (t *Tracker) heard(r *mcp.CallToolResult) (answer, error) {
+// parseResult takes a result apart and finds out whether it is an error.
+func (t *Tracker) parseResult(r *mcp.CallToolResult) (answer, error) {
 	var out strings.Builder
 	for _, c := range r.Content {
 		part, ok := c.(*mcp.TextContent)
@@ -249,7 +249,7 @@ func (t *Tracker) heard(r *mcp.CallToolResult) (answer, error) {
 			continue
 		}
 		if out.Len()+len(part.Text) > maxAnswer {
-			return answer{}, t.trouble(troubleBroken, fmt.Sprintf("its answer is longer than %d KB", maxAnswer>>10), 0)
+			return answer{}, t.newTroubleError(troubleBroken, fmt.Sprintf("its answer is longer than %d KB", maxAnswer>>10), 0)
 		}
 		if out.Len() > 0 {
 			out.WriteByte('\n')
@@ -259,11 +259,11 @@ func (t *Tracker) heard(r *mcp.CallToolResult) (answer, error) {
 	a := answer{text: out.String(), structured: r.StructuredContent}
 	for _, e := range t.m.Errors {
 		if e.Match.matches(a.text) {
-			return a, t.trouble(e.Is, a.text, 0)
+			return a, t.newTroubleError(e.Is, a.text, 0)
 		}
 	}
 	if r.IsError {
-		return a, t.trouble(troubleBroken, a.text, 0)
+		return a, t.newTroubleError(troubleBroken, a.text, 0)
 	}
 	return a, nil
 }
@@ -277,8 +277,8 @@ type troubleError struct {
 
 func (e *troubleError) Error() string { return e.text }
 
-func (t *Tracker) trouble(kind, said string, after time.Duration) error {
-	said = t.clean(said)
+func (t *Tracker) newTroubleError(kind, said string, after time.Duration) error {
+	said = t.cleanMessage(said)
 	text := fmt.Sprintf("the board at %s says: %s", t.where, said)
 	switch kind {
 	case troubleDenied:
@@ -289,12 +289,12 @@ func (t *Tracker) trouble(kind, said string, after time.Duration) error {
 	return &troubleError{kind: kind, text: text, after: after}
 }
 
-// clean makes a line of what a board said, without the secrets that it was given.
-func (t *Tracker) clean(s string) string {
+// cleanMessage makes a line of what a board said, without the secrets that it was given.
+func (t *Tracker) cleanMessage(s string) string {
 	if len(s) > 4096 {
 		s = s[:4096]
 	}
-	for _, secret := range t.secrets() {
+	for _, secret := range t.knownSecrets() {
 		s = strings.ReplaceAll(s, secret, "***")
 	}
 	if s = oneLine(s, 200); s == "" {
@@ -311,8 +311,8 @@ func kindOf(err error) string {
 	return ""
 }
 
-// tools are the board's tools by name, asked for now.
-func (s *session) tools(ctx context.Context) (map[string]*mcp.Tool, error) {
+// listAllTools are the board's tools by name, asked for now.
+func (s *session) listAllTools(ctx context.Context) (map[string]*mcp.Tool, error) {
 	out := map[string]*mcp.Tool{}
 	params := &mcp.ListToolsParams{}
 	for range maxPages {

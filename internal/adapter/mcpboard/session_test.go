@@ -38,43 +38,43 @@ func open(t *testing.T, o mcpboard.Options) *mcpboard.Tracker {
 }
 
 func plain(t *testing.T, w trackertest.World) string {
-	return w.Add(t, tracker.Issue{Card: board.Card{Title: "T", Column: "Backlog"}})
+	return w.AddIssue(t, tracker.Issue{Card: board.Card{Title: "T", Column: "Backlog"}})
 }
 
 func TestASessionThatTheServerForgotIsOpenedAnew(t *testing.T) {
 	f := fakejoan.New(t, fakejoan.Options{Sessions: true})
-	b := open(t, f.Options())
+	b := open(t, f.ClientOptions())
 	key := plain(t, f)
 	for range 3 {
-		is, err := b.Issue(t.Context(), key)
+		is, err := b.ReadIssue(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Forget()
-		if err := b.Write(t.Context(), is, board.Change{Comment: "hi"}); err != nil {
+		f.ForgetSessions()
+		if err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err != nil {
 			t.Errorf("what was never asked for may be asked for again: %v", err)
 		}
-		f.Forget()
+		f.ForgetSessions()
 	}
-	if n := len(f.Real(t, key).Comments); n != 3 {
+	if n := len(f.ReadIssue(t, key).Comments); n != 3 {
 		t.Errorf("%d comments", n)
 	}
 }
 
 func TestACommentIsNotSaidTwiceByItself(t *testing.T) {
 	for name, f := range map[string]*fakejoan.Fake{"http": overHTTP(t), "stdio": overStdio(t)} {
-		b := open(t, f.Options())
+		b := open(t, f.ClientOptions())
 		key := plain(t, f)
-		is, err := b.Issue(t.Context(), key)
+		is, err := b.ReadIssue(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
-		if err := b.Write(t.Context(), is, board.Change{Comment: "hi"}); err == nil {
+		f.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+		if err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err == nil {
 			t.Errorf("%s: nobody knows whether it was said", name)
 		}
-		if n := len(f.Real(t, key).Comments); n != 1 || f.Writes() != 1 {
-			t.Errorf("%s: %d comments, %d writes", name, n, f.Writes())
+		if n := len(f.ReadIssue(t, key).Comments); n != 1 || f.CountWrites() != 1 {
+			t.Errorf("%s: %d comments, %d writes", name, n, f.CountWrites())
 		}
 	}
 }
@@ -82,9 +82,9 @@ func TestACommentIsNotSaidTwiceByItself(t *testing.T) {
 func TestMoreThanAPageIsAskedForByParts(t *testing.T) {
 	f := overHTTP(t)
 	for i := range 120 {
-		f.Add(t, tracker.Issue{Card: board.Card{Title: fmt.Sprint("T", i), Column: []string{"Backlog", "Started"}[i%2]}})
+		f.AddIssue(t, tracker.Issue{Card: board.Card{Title: fmt.Sprint("T", i), Column: []string{"Backlog", "Started"}[i%2]}})
 	}
-	list, err := open(t, f.Options()).List(t.Context(), tracker.Query{})
+	list, err := open(t, f.ClientOptions()).ListIssues(t.Context(), tracker.Query{})
 	if err != nil || len(list) != 120 {
 		t.Errorf("%d issues, %v", len(list), err)
 	}
@@ -93,14 +93,14 @@ func TestMoreThanAPageIsAskedForByParts(t *testing.T) {
 func TestAListThatMayLackSomethingIsAnError(t *testing.T) {
 	f := overHTTP(t)
 	for i := range 100 {
-		f.Add(t, tracker.Issue{Card: board.Card{Title: fmt.Sprint("T", i), Column: "Delivered"}})
+		f.AddIssue(t, tracker.Issue{Card: board.Card{Title: fmt.Sprint("T", i), Column: "Delivered"}})
 	}
 	key := plain(t, f)
-	b := open(t, f.Options())
-	if _, err := b.List(t.Context(), tracker.Query{}); err == nil || !strings.Contains(err.Error(), "at most 100") {
+	b := open(t, f.ClientOptions())
+	if _, err := b.ListIssues(t.Context(), tracker.Query{}); err == nil || !strings.Contains(err.Error(), "at most 100") {
 		t.Errorf("%v", err)
 	}
-	list, err := b.List(t.Context(), tracker.Query{Columns: []string{"Backlog"}})
+	list, err := b.ListIssues(t.Context(), tracker.Query{Columns: []string{"Backlog"}})
 	if err != nil || len(list) != 1 || list[0].Key != key {
 		t.Errorf("what is full is not what was asked for: %+v, %v", list, err)
 	}
@@ -111,7 +111,7 @@ func TestAProgramGetsItsEnvironmentAndEnds(t *testing.T) {
 	t.Setenv("ORANGE_TEST_SECRET", "planted")
 	dir := t.TempDir()
 	f := overStdio(t)
-	o := f.Options()
+	o := f.ClientOptions()
 	script := `env > "$D/env"; echo $$ > "$D/pid"; sleep 1000 & echo $! > "$D/child"; "$P"; wait`
 	o.Env = append(o.Env, "D="+dir, "P="+o.Command[0], "PATH="+os.Getenv("PATH"))
 	o.Command = []string{"/bin/sh", "-c", script}
@@ -119,7 +119,7 @@ func TestAProgramGetsItsEnvironmentAndEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Whoami(t.Context()); err != nil {
+	if _, err := b.AccountName(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	env, _ := os.ReadFile(filepath.Join(dir, "env"))
@@ -140,7 +140,7 @@ func TestAProgramGetsItsEnvironmentAndEnds(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if _, err := b.Whoami(t.Context()); err == nil {
+	if _, err := b.AccountName(t.Context()); err == nil {
 		t.Error("it was closed")
 	}
 }
@@ -151,7 +151,7 @@ func zombie(pid int) bool {
 }
 
 func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
-	m := mcpboard.Mappings()["joan"]
+	m := mcpboard.ShippedMappings()["joan"]
 	for name, tc := range map[string]struct {
 		command []string
 		want    string
@@ -162,7 +162,7 @@ func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, mcpboard.Options{Command: tc.command, Env: []string{"T=topsecret-token"}, Mapping: m})
-			_, err := b.Whoami(t.Context())
+			_, err := b.AccountName(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "topsecret") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
@@ -189,8 +189,8 @@ func says(text string) func() (*mcp.CallToolResult, error) {
 }
 
 func TestToolsThatAreMissingAreNamed(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": says("x")}), Mapping: mcpboard.Mappings()["joan"]})
-	_, err := b.Whoami(t.Context())
+	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": says("x")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	_, err := b.AccountName(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "tool get_task") || !strings.Contains(err.Error(), "tool update_task") || strings.Contains(err.Error(), "tool list_tasks,") {
 		t.Errorf("%v", err)
 	}
@@ -206,8 +206,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"of another one": {`{"id":"x","title":"T","project_id":"other"}`, tracker.ErrNotFound.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": says(tc.text)}), Scope: "mine", Mapping: mcpboard.Mappings()["joan"]})
-			_, err := b.Issue(t.Context(), "0a000000-0000-4000-8000-000000000001")
+			b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": says(tc.text)}), Scope: "mine", Mapping: mcpboard.ShippedMappings()["joan"]})
+			_, err := b.ReadIssue(t.Context(), "0a000000-0000-4000-8000-000000000001")
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 500 {
 				t.Errorf("%.600v, want %q", err, tc.want)
 			}
@@ -217,8 +217,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 
 // A write counts as made only if the answer says so.
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.Mappings()["joan"]})
-	err := b.Write(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
+	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if err == nil || !strings.Contains(err.Error(), "does not say that it was done") {
 		t.Errorf("%v", err)
 	}
@@ -226,8 +226,8 @@ func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 
 // What a server does not know how to do is refused: another try would not help.
 func TestAToolThatIsGoneIsARefusal(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, nil), Mapping: mcpboard.Mappings()["joan"]})
-	err := b.Write(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
+	b := open(t, mcpboard.Options{URL: strange(t, nil), Mapping: mcpboard.ShippedMappings()["joan"]})
+	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if !errors.As(err, new(*board.Refusal)) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%T: %v", err, err)
 	}
@@ -240,8 +240,8 @@ func TestACallerThatGivesUpIsTold(t *testing.T) {
 		<-t.Context().Done()
 		return nil, errors.New("too late")
 	}
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": stuck}), Mapping: mcpboard.Mappings()["joan"]})
-	if _, err := b.Issue(ctx, "0a000000-0000-4000-8000-000000000001"); !errors.Is(err, context.Canceled) {
+	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": stuck}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	if _, err := b.ReadIssue(ctx, "0a000000-0000-4000-8000-000000000001"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -255,24 +255,24 @@ func TestTheTokenGoesToTheBoardAlone(t *testing.T) {
 	}))
 	defer web.Close()
 	token := func(context.Context) (string, error) { return "topsecret-token", nil }
-	b := open(t, mcpboard.Options{URL: web.URL, Token: token, Mapping: mcpboard.Mappings()["joan"]})
-	if _, err := b.Whoami(t.Context()); err == nil || strings.Contains(err.Error(), "topsecret") || leaked.Load() {
+	b := open(t, mcpboard.Options{URL: web.URL, Token: token, Mapping: mcpboard.ShippedMappings()["joan"]})
+	if _, err := b.AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "topsecret") || leaked.Load() {
 		t.Errorf("%v, followed: %v", err, leaked.Load())
 	}
 }
 
 func TestATokenThatCannotBeReadIsTheError(t *testing.T) {
 	f := overHTTP(t)
-	o := f.Options()
+	o := f.ClientOptions()
 	no := errors.New("the file is not there")
 	o.Token = func(context.Context) (string, error) { return "", no }
-	if _, err := open(t, o).Whoami(t.Context()); !errors.Is(err, no) {
+	if _, err := open(t, o).AccountName(t.Context()); !errors.Is(err, no) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestOptionsThatAreNone(t *testing.T) {
-	m := mcpboard.Mappings()["joan"]
+	m := mcpboard.ShippedMappings()["joan"]
 	for name, o := range map[string]mcpboard.Options{
 		"nothing":        {Mapping: m},
 		"both":           {Mapping: m, URL: "http://h/", Command: []string{"x"}},
@@ -291,22 +291,22 @@ func TestOptionsThatAreNone(t *testing.T) {
 func TestBacklogStatusIsRenamed(t *testing.T) {
 	w := newBacklog(t)
 	b := open(t, w.options())
-	if _, err := b.Words(t.Context()); err != nil {
+	if _, err := b.ReadVocabulary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.statuses(t, []string{"Backlog", "In Work", "Done"})
-	is, err := b.Issue(t.Context(), plain(t, w))
+	is, err := b.ReadIssue(t.Context(), plain(t, w))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Write(t.Context(), is, board.Change{Column: "In Work"}); !errors.Is(err, tracker.ErrStale) {
+	if err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); !errors.Is(err, tracker.ErrStale) {
 		t.Errorf("a status that was not read: %v", err)
 	}
-	v, err := b.Words(t.Context())
+	v, err := b.ReadVocabulary(t.Context())
 	if err != nil || strings.Join(v.Columns, ",") != "Backlog,In Work,Done" {
 		t.Fatalf("%q, %v", v.Columns, err)
 	}
-	if err := b.Write(t.Context(), is, board.Change{Column: "In Work"}); err != nil {
+	if err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); err != nil {
 		t.Error(err)
 	}
 }

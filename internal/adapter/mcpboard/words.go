@@ -9,24 +9,24 @@ import (
 	"orange/internal/core/board"
 )
 
-// Words are the board's columns and tags, read anew. Where tags are free they are those
+// ReadVocabulary are the board's columns and tags, read anew. Where tags are free they are those
 // that Options names and those that were seen on issues.
-func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
-	columns, err := t.names(ctx, t.m.Columns)
+func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
+	columns, err := t.readNames(ctx, t.m.Columns)
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
-	tags, err := t.names(ctx, t.m.Tags)
+	tags, err := t.readNames(ctx, t.m.Tags)
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.columns, t.tags, t.known = columns, tags, true
-	return board.Vocabulary{Columns: only(columns), Tags: only(tags)}, nil
+	return board.Vocabulary{Columns: namesOnly(columns), Tags: namesOnly(tags)}, nil
 }
 
-func only(list []named) []string {
+func namesOnly(list []named) []string {
 	out := []string{}
 	for _, n := range list {
 		out = append(out, n.name)
@@ -34,15 +34,15 @@ func only(list []named) []string {
 	return out
 }
 
-// names are the columns or tags of a board.
-func (t *Tracker) names(ctx context.Context, op *Operation) (out []named, err error) {
+// readNames are the columns or tags of a board.
+func (t *Tracker) readNames(ctx context.Context, op *Operation) (out []named, err error) {
 	switch {
 	case op == nil:
 		return nil, nil
 	case op.Schema != "":
 		out, err = t.inSchema(ctx, op)
 	case op.Tool != "":
-		out, err = t.listed(ctx, op)
+		out, err = t.listNames(ctx, op)
 	}
 	if err != nil {
 		return nil, err
@@ -54,17 +54,17 @@ func (t *Tracker) names(ctx context.Context, op *Operation) (out []named, err er
 		}
 		t.mu.Unlock()
 	}
-	return distinct(out, op.Except), nil
+	return distinctNames(out, op.Except), nil
 }
 
-func (t *Tracker) listed(ctx context.Context, op *Operation) ([]named, error) {
-	found, err := t.ask(ctx, op, nil)
+func (t *Tracker) listNames(ctx context.Context, op *Operation) ([]named, error) {
+	found, err := t.callAndRead(ctx, op, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []named
 	for _, r := range found {
-		out = append(out, named{id: oneLine(r.first("id", "name"), maxWord), name: oneLine(r.first("name"), maxWord)})
+		out = append(out, named{id: oneLine(r.firstValue("id", "name"), maxWord), name: oneLine(r.firstValue("name"), maxWord)})
 	}
 	return out, nil
 }
@@ -72,20 +72,20 @@ func (t *Tracker) listed(ctx context.Context, op *Operation) ([]named, error) {
 // inSchema finds names in a tool's input schema. Servers write it when they start, so a
 // session is opened for it.
 func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) {
-	if err := t.anew(ctx); err != nil {
+	if err := t.reopenSession(ctx); err != nil {
 		return nil, err
 	}
 	var out []named
-	err := t.with(ctx, true, func(ctx context.Context, s *session) error {
-		tools, err := s.tools(ctx)
+	err := t.withSession(ctx, true, func(ctx context.Context, s *session) error {
+		tools, err := s.listAllTools(ctx)
 		if err != nil {
 			return err
 		}
 		tool := tools[op.Tool]
 		if tool == nil {
-			return t.trouble(troubleBroken, fmt.Sprintf("it has no tool %s", op.Tool), 0)
+			return t.newTroubleError(troubleBroken, fmt.Sprintf("it has no tool %s", op.Tool), 0)
 		}
-		for _, v := range walk(tool.InputSchema, op.Schema+".*") {
+		for _, v := range followPath(tool.InputSchema, op.Schema+".*") {
 			if name, ok := v.(string); ok {
 				name = oneLine(name, maxWord)
 				out = append(out, named{id: name, name: name})
@@ -96,24 +96,24 @@ func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) 
 	return out, err
 }
 
-// anew sees to it that the session is one that was just opened.
-func (t *Tracker) anew(ctx context.Context) error {
+// reopenSession sees to it that the session is one that was just opened.
+func (t *Tracker) reopenSession(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	s, fresh, err := t.hall.enter(ctx)
+	s, fresh, err := t.shared.acquireSession(ctx)
 	if err != nil {
-		return t.explain(ctx, err, nil)
+		return t.explainError(ctx, err, nil)
 	}
-	t.hall.leave(s, !fresh)
+	t.shared.releaseSession(s, !fresh)
 	return nil
 }
 
-// distinct leaves out names that are there twice, or are none.
-func distinct(list []named, except []string) []named {
+// distinctNames leaves out names that are there twice, or are none.
+func distinctNames(list []named, except []string) []named {
 	var out []named
 	for _, n := range list {
 		same := func(o string) bool { return strings.EqualFold(o, n.name) }
-		if n.name != "" && !slices.ContainsFunc(except, same) && !slices.ContainsFunc(only(out), same) {
+		if n.name != "" && !slices.ContainsFunc(except, same) && !slices.ContainsFunc(namesOnly(out), same) {
 			out = append(out, n)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Write makes a change of an issue: tags, column, title, description, comment, in this
+// WriteChange makes a change of an issue: tags, column, title, description, comment, in this
 // order.
-func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
-	texts, err := t.texts(c)
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+	texts, err := t.changeTexts(c)
 	if err != nil {
 		return err
 	}
-	if err := t.learn(ctx, c); err != nil {
+	if err := t.ensureVocabulary(ctx, c); err != nil {
 		return err
 	}
 	t.writing.Lock()
@@ -27,32 +27,32 @@ func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) 
 		return err
 	}
 	if c.Column != "" {
-		if err := t.move(ctx, idOf(was), c.Column); err != nil {
+		if err := t.moveIssue(ctx, idOf(was), c.Column); err != nil {
 			return err
 		}
 	}
 	for _, s := range texts {
-		if err := t.say(ctx, idOf(was), c.Author, s); err != nil {
+		if err := t.writeText(ctx, idOf(was), c.Author, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// learn reads the board's words if a change names some and nobody read them yet.
-func (t *Tracker) learn(ctx context.Context, c board.Change) error {
+// ensureVocabulary reads the board's words if a change names some and nobody read them yet.
+func (t *Tracker) ensureVocabulary(ctx context.Context, c board.Change) error {
 	t.mu.Lock()
 	known := t.known
 	t.mu.Unlock()
 	if known || c.Column == "" && len(c.AddTags)+len(c.RemoveTags) == 0 {
 		return nil
 	}
-	_, err := t.Words(ctx)
+	_, err := t.ReadVocabulary(ctx)
 	return err
 }
 
-// find is a column or tag by its name.
-func (t *Tracker) find(list *[]named, name string) (named, bool) {
+// findName is a column or tag by its name.
+func (t *Tracker) findName(list *[]named, name string) (named, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := slices.IndexFunc(*list, func(n named) bool { return n.name == name })
@@ -65,17 +65,17 @@ func (t *Tracker) find(list *[]named, name string) (named, bool) {
 	return (*list)[i], true
 }
 
-func (t *Tracker) move(ctx context.Context, id, column string) error {
-	to, ok := t.find(&t.columns, column)
+func (t *Tracker) moveIssue(ctx context.Context, id, column string) error {
+	to, ok := t.findName(&t.columns, column)
 	if !ok {
 		return tracker.ErrStale
 	}
-	return stale(t.do(ctx, t.m.Move, map[string]any{"id": id, "column": to.name, "column_id": to.id}))
+	return asStale(t.writeChecked(ctx, t.m.Move, map[string]any{"id": id, "column": to.name, "column_id": to.id}))
 }
 
-// stale takes what a board does not know, or does not take, for a name that is gone: the
+// asStale takes what a board does not know, or does not take, for a name that is gone: the
 // issue was there a moment ago.
-func stale(err error) error {
+func asStale(err error) error {
 	if kind := kindOf(err); kind == troubleMissing || kind == troubleRefused {
 		return tracker.ErrStale
 	}
@@ -97,24 +97,24 @@ func (t *Tracker) writeTags(ctx context.Context, was tracker.Issue, c board.Chan
 func (t *Tracker) eachTag(ctx context.Context, id string, c board.Change) error {
 	var add []named
 	for _, name := range c.AddTags {
-		tag, ok := t.find(&t.tags, name)
+		tag, ok := t.findName(&t.tags, name)
 		if !ok {
 			return tracker.ErrStale
 		}
 		add = append(add, tag)
 	}
 	for _, tag := range add {
-		if err := t.do(ctx, t.m.AddTag, tagVars(id, tag)); err != nil {
-			return stale(err)
+		if err := t.writeChecked(ctx, t.m.AddTag, tagVars(id, tag)); err != nil {
+			return asStale(err)
 		}
 	}
 	for _, name := range c.RemoveTags {
-		tag, ok := t.find(&t.tags, name)
+		tag, ok := t.findName(&t.tags, name)
 		if !ok {
 			continue // a tag that the board does not have is on no issue
 		}
-		if err := t.do(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != troubleMissing {
-			return stale(err)
+		if err := t.writeChecked(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != troubleMissing {
+			return asStale(err)
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func tagVars(id string, tag named) map[string]any {
 // setTags replaces all tags. The issue is read once more just before, so that what
 // somebody else did meanwhile is lost as seldom as such a board allows.
 func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change) error {
-	is, err := t.issue(ctx, was.Key)
+	is, err := t.readIssue(ctx, was.Key)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change
 	}
 	ids := []string{}
 	for _, name := range want {
-		tag, ok := t.find(&t.tags, name)
+		tag, ok := t.findName(&t.tags, name)
 		if !ok && slices.Contains(c.AddTags, name) {
 			return tracker.ErrStale
 		}
@@ -148,36 +148,36 @@ func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change
 		}
 		ids = append(ids, tag.id)
 	}
-	return stale(t.do(ctx, t.m.SetTags, map[string]any{"id": idOf(was), "tags": want, "tag_ids": ids}))
+	return asStale(t.writeChecked(ctx, t.m.SetTags, map[string]any{"id": idOf(was), "tags": want, "tag_ids": ids}))
 }
 
 // A saying is a text that is to be written.
-type saying struct {
+type textWrite struct {
 	op   *Operation
 	what string
 	text string
 }
 
-// texts are what a change says, in the order in which it is written. What the board does
+// changeTexts are what a change says, in the order in which it is written. What the board does
 // not take is refused before anything is done.
-func (t *Tracker) texts(c board.Change) ([]saying, error) {
-	var out []saying
+func (t *Tracker) changeTexts(c board.Change) ([]textWrite, error) {
+	var out []textWrite
 	if c.Title != "" {
-		out = append(out, saying{t.m.Title, "title", c.Title})
+		out = append(out, textWrite{t.m.Title, "title", c.Title})
 	}
 	if c.Description != nil {
-		out = append(out, saying{t.m.Describe, "description", *c.Description})
+		out = append(out, textWrite{t.m.Describe, "description", *c.Description})
 	}
 	if text := strings.TrimSpace(c.Comment); text != "" {
-		out = append(out, saying{t.m.Comment, "comment", text})
+		out = append(out, textWrite{t.m.Comment, "comment", text})
 	}
 	for i, s := range out {
 		if s.op == nil {
 			return nil, board.Refusef("mapping %s has no way to write a %s: add it there", t.m.Name, s.what)
 		}
-		out[i].text = swap(s.text, s.op.Lines, false)
-		n := length(out[i].text)
-		if s.op.Max > 0 && n > s.op.Max && !slices.Contains(variables(s.op.Args), "texts") {
+		out[i].text = swapLines(s.text, s.op.Lines, false)
+		n := utf16Length(out[i].text)
+		if s.op.Max > 0 && n > s.op.Max && !slices.Contains(templateVariables(s.op.Args), "texts") {
 			return nil, board.Refusef("the board takes a %s of at most %d characters: shorten it", s.what, s.op.Max)
 		}
 		if s.op.Not.matches(out[i].text) {
@@ -190,12 +190,12 @@ func (t *Tracker) texts(c board.Change) ([]saying, error) {
 	return out, nil
 }
 
-func (t *Tracker) say(ctx context.Context, id, author string, s saying) error {
+func (t *Tracker) writeText(ctx context.Context, id, author string, s textWrite) error {
 	texts := []string{s.text}
 	if s.op.Max > 0 {
-		texts = parts(s.text, s.op.Max)
+		texts = splitText(s.text, s.op.Max)
 	}
-	err := t.do(ctx, s.op, map[string]any{"id": id, "text": s.text, "texts": texts, "author": oneLine(author, 100)})
+	err := t.writeChecked(ctx, s.op, map[string]any{"id": id, "text": s.text, "texts": texts, "author": oneLine(author, 100)})
 	switch kindOf(err) {
 	case troubleRefused:
 		return board.Refusef("the board does not take the %s: %s", s.what, oneLine(err.Error(), 300))
@@ -205,18 +205,18 @@ func (t *Tracker) say(ctx context.Context, id, author string, s saying) error {
 	return err
 }
 
-// length counts characters as most boards do, and none counts more: those outside the
+// utf16Length counts characters as most boards do, and none counts more: those outside the
 // basic plane are two.
-func length(text string) (n int) {
+func utf16Length(text string) (n int) {
 	for _, r := range text {
 		n += max(1, utf16.RuneLen(r))
 	}
 	return n
 }
 
-// parts cuts a text into parts of at most so many characters, at the end of a line where
+// splitText cuts a text into parts of at most so many characters, at the end of a line where
 // there is one in the second half.
-func parts(text string, most int) []string {
+func splitText(text string, most int) []string {
 	var out []string
 	add := func(part string) {
 		if part = strings.TrimSpace(part); part != "" {
@@ -243,9 +243,9 @@ func parts(text string, most int) []string {
 	return out
 }
 
-// do makes a write. Only an answer that says so means that it was made.
-func (t *Tracker) do(ctx context.Context, op *Operation, vars map[string]any) error {
-	a, err := t.call(ctx, op, vars, op != t.m.Comment)
+// writeChecked makes a write. Only an answer that says so means that it was made.
+func (t *Tracker) writeChecked(ctx context.Context, op *Operation, vars map[string]any) error {
+	a, err := t.callTool(ctx, op, vars, op != t.m.Comment)
 	if kindOf(err) == troubleDone {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (t *Tracker) do(ctx context.Context, op *Operation, vars map[string]any) er
 		return err
 	}
 	if !op.OK.matches(a.text) {
-		return errors.New("the answer of " + op.Tool + " does not say that it was done (it begins: " + t.clean(a.text) + ")")
+		return errors.New("the answer of " + op.Tool + " does not say that it was done (it begins: " + t.cleanMessage(a.text) + ")")
 	}
 	return nil
 }

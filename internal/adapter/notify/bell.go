@@ -17,24 +17,24 @@ type Bell struct {
 	Env    []string // of the tmux that is asked
 }
 
-// Tell rings. That nobody looks is no error.
-func (b Bell) Tell(ctx context.Context, m Message) error {
+// SendMessage rings. That nobody looks is no error.
+func (b Bell) SendMessage(ctx context.Context, m Message) error {
 	if len(m.Items) == 0 {
 		return errNothing
 	}
-	terminals, err := b.terminals(ctx)
+	terminals, err := b.listTerminals(ctx)
 	if err != nil {
 		return err
 	}
 	var problems []error
 	for _, path := range terminals {
-		problems = append(problems, ring(path))
+		problems = append(problems, ringBell(path))
 	}
 	return errors.Join(problems...)
 }
 
-// terminals lists where people look at tmux. Asking starts no tmux.
-func (b Bell) terminals(ctx context.Context) ([]string, error) {
+// listTerminals lists where people look at tmux. Asking starts no tmux.
+func (b Bell) listTerminals(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "tmux", "-S", b.Socket, "-f", "/dev/null", "list-clients", "-F", "#{client_tty}")
@@ -54,9 +54,9 @@ func (b Bell) terminals(ctx context.Context) ([]string, error) {
 	return strings.Fields(out.String()), nil
 }
 
-// ring writes a BEL to a terminal. It does not become the terminal of this process, does
+// ringBell writes a BEL to a terminal. It does not become the terminal of this process, does
 // not wait for one that is held, and must belong to the user.
-func ring(path string) error {
+func ringBell(path string) error {
 	if at := filepath.Clean(path); !strings.HasPrefix(at, "/dev/pts/") && !strings.HasPrefix(at, "/dev/tty") {
 		return &Failure{why: "a client of tmux has no terminal", lasting: true}
 	}

@@ -55,7 +55,7 @@ func TestBellRingsWhoeverLooksAtTmux(t *testing.T) {
 	socket := filepath.Join(dir, "s")
 	env := []string{"PATH=" + os.Getenv("PATH"), "TERM=vt100", "LANG=C"}
 	bell := notify.Bell{Socket: socket, Env: env}
-	if err := bell.Tell(t.Context(), message("?")); err != nil {
+	if err := bell.SendMessage(t.Context(), message("?")); err != nil {
 		t.Errorf("without a tmux: %v", err)
 	}
 	tmux := func(args ...string) *exec.Cmd {
@@ -67,7 +67,7 @@ func TestBellRingsWhoeverLooksAtTmux(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = tmux("kill-server").Run() })
-	if err := bell.Tell(t.Context(), message("?")); err != nil {
+	if err := bell.SendMessage(t.Context(), message("?")); err != nil {
 		t.Errorf("without anybody: %v", err)
 	}
 	person, program := terminal(t)
@@ -85,7 +85,7 @@ func TestBellRingsWhoeverLooksAtTmux(t *testing.T) {
 		out, err := tmux("list-clients", "-F", "#{client_tty}").Output()
 		return err == nil && strings.HasPrefix(string(out), "/dev/pts/")
 	})
-	if err := bell.Tell(t.Context(), message("?")); err != nil {
+	if err := bell.SendMessage(t.Context(), message("?")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, func() bool { return bytes.Contains(available(t, person), []byte{'\a'}) })

@@ -16,21 +16,21 @@ type Desktop struct {
 	Env    []string // of the program, which must find the desktop by it
 }
 
-// Tell shows a message.
-func (d Desktop) Tell(ctx context.Context, m Message) error {
+// SendMessage shows a message.
+func (d Desktop) SendMessage(ctx context.Context, m Message) error {
 	if len(m.Items) == 0 {
 		return errNothing
 	}
-	return d.run(ctx, d.argv(&m))
+	return d.runCommand(ctx, d.notifyCommand(&m))
 }
 
-// argv is the command line that shows a message.
-func (d Desktop) argv(m *Message) []string {
-	title, body := m.title(), m.body()
+// notifyCommand is the command line that shows a message.
+func (d Desktop) notifyCommand(m *Message) []string {
+	title, body := m.titleText(), m.bodyText()
 	if d.System == "darwin" {
 		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
 	}
-	urgency := [...]string{light: "low", normal: "normal", heavy: "normal", gravest: "critical"}[m.weight()]
+	urgency := [...]string{light: "low", normal: "normal", heavy: "normal", gravest: "critical"}[m.messageWeight()]
 	return []string{"notify-send", "--app-name=Orange", "--urgency=" + urgency, "--", plainTitle(title), plainBody(body)}
 }
 
@@ -45,7 +45,7 @@ func plainTitle(s string) string {
 	return strings.NewReplacer("&", "+", "<", "(", ">", ")", `\`, "/").Replace(s)
 }
 
-func (d Desktop) run(ctx context.Context, argv []string) error {
+func (d Desktop) runCommand(ctx context.Context, argv []string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -49,7 +49,7 @@ func TestTheDesktopIsToldPlainText(t *testing.T) {
 			args := standIn(t, "notify-send", "0")
 			m := message(tt.text)
 			m.Items[0].Branch = tt.branch
-			if err := (notify.Desktop{System: "linux", Env: os.Environ()}).Tell(t.Context(), m); err != nil {
+			if err := (notify.Desktop{System: "linux", Env: os.Environ()}).SendMessage(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 			want := []string{"--app-name=Orange", "--urgency=normal", "--", tt.title, tt.body + "\nSign in\norange task attach oneAAAAAAAAAAAAAAAAAA"}
@@ -65,7 +65,7 @@ func TestWhatIsBrokenIsUrgent(t *testing.T) {
 		args := standIn(t, "notify-send", "0")
 		m := message("x")
 		m.Items[0].Kind = kind
-		if err := (notify.Desktop{System: "linux", Env: os.Environ()}).Tell(t.Context(), m); err != nil {
+		if err := (notify.Desktop{System: "linux", Env: os.Environ()}).SendMessage(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 		if got := args()[1]; got != "--urgency="+urgency {
@@ -76,7 +76,7 @@ func TestWhatIsBrokenIsUrgent(t *testing.T) {
 
 func TestTheDesktopOfAMac(t *testing.T) {
 	args := standIn(t, "osascript", "0")
-	if err := (notify.Desktop{System: "darwin", Env: os.Environ()}).Tell(t.Context(), message(`-e "quit" & \`)); err != nil {
+	if err := (notify.Desktop{System: "darwin", Env: os.Environ()}).SendMessage(t.Context(), message(`-e "quit" & \`)); err != nil {
 		t.Fatal(err)
 	}
 	got := args()
@@ -87,12 +87,12 @@ func TestTheDesktopOfAMac(t *testing.T) {
 
 func TestWithoutADesktop(t *testing.T) {
 	standIn(t, "notify-send", "1")
-	err := notify.Desktop{System: "linux", Env: os.Environ()}.Tell(t.Context(), message("?"))
+	err := notify.Desktop{System: "linux", Env: os.Environ()}.SendMessage(t.Context(), message("?"))
 	if err == nil || err.Error() != "notify-send ended with 1: is there a desktop?" {
 		t.Error(err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	err = notify.Desktop{System: "linux"}.Tell(t.Context(), message("?"))
+	err = notify.Desktop{System: "linux"}.SendMessage(t.Context(), message("?"))
 	if err == nil || err.Error() != "notify-send is not installed" {
 		t.Error(err)
 	}

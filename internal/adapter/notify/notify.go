@@ -40,34 +40,34 @@ const Code engine.ItemKind = "code"
 // testWords are what a test says, also one that leaves out what was written.
 const testWords = "this is a test: nothing waits for you"
 
-// item is the only item, or the first, cleaned.
-func (m *Message) item() engine.Item {
+// firstItem is the only item, or the first, cleaned.
+func (m *Message) firstItem() engine.Item {
 	if len(m.Items) == 0 {
 		return engine.Item{}
 	}
-	it := clean(m.Items[0], m.Brief)
+	it := cleanItem(m.Items[0], m.Brief)
 	if m.Test {
 		it.Text = testWords
 	}
 	if m.Code != "" {
-		it.Text = bounded(m.Code, maxText)
+		it.Text = boundLine(m.Code, maxText)
 	}
 	return it
 }
 
-// clean makes the texts of an item plain and short.
-func clean(it engine.Item, brief bool) engine.Item {
-	it.Project, it.Status = bounded(it.Project, maxName), bounded(it.Status, maxName)
-	it.Branch, it.Summary = bounded(it.Branch, maxName), bounded(it.Summary, maxText)
-	it.Text, it.Do = bounded(it.Text, maxText), bounded(it.Do, maxText)
+// cleanItem makes the texts of an item plain and short.
+func cleanItem(it engine.Item, brief bool) engine.Item {
+	it.Project, it.Status = boundLine(it.Project, maxName), boundLine(it.Status, maxName)
+	it.Branch, it.Summary = boundLine(it.Branch, maxName), boundLine(it.Summary, maxText)
+	it.Text, it.Do = boundLine(it.Text, maxText), boundLine(it.Do, maxText)
 	if brief {
 		it.Branch, it.Summary, it.Text = "", "", ""
 	}
 	return it
 }
 
-// bounded is text on one line, of at most n characters.
-func bounded(s string, n int) string {
+// boundLine is text on one line, of at most n characters.
+func boundLine(s string, n int) string {
 	if len(s) > 8*n { // what is cut away need not be cleaned
 		s = s[:8*n]
 	}
@@ -79,15 +79,15 @@ func bounded(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n-3])) + "..."
 }
 
-// title is the message in a few words.
-func (m *Message) title() string {
+// titleText is the message in a few words.
+func (m *Message) titleText() string {
 	if m.Test {
 		return "Orange: test"
 	}
 	if n := len(m.Items); n > 1 {
 		return fmt.Sprintf("Orange: %d tasks wait for you", n)
 	}
-	it := m.item()
+	it := m.firstItem()
 	where := it.Project
 	if it.Branch != "" {
 		where += "/" + it.Branch
@@ -98,21 +98,21 @@ func (m *Message) title() string {
 	return fmt.Sprintf("Orange: %s: %s", it.Kind, where)
 }
 
-// body is the message in some lines.
-func (m *Message) body() string {
+// bodyText is the message in some lines.
+func (m *Message) bodyText() string {
 	if len(m.Items) > 1 && !m.Test {
-		return m.counts() + "\norange inbox"
+		return m.countKinds() + "\norange inbox"
 	}
-	it := m.item()
+	it := m.firstItem()
 	lines := []string{it.Text, it.Summary, it.Do}
 	if it.Text == "" {
-		lines[0] = meaning(it.Kind)
+		lines[0] = describeKind(it.Kind)
 	}
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
-// counts says how many of each kind there are.
-func (m *Message) counts() string {
+// countKinds says how many of each kind there are.
+func (m *Message) countKinds() string {
 	number := map[engine.ItemKind]int{}
 	var kinds []engine.ItemKind
 	for i := range m.Items {
@@ -128,8 +128,8 @@ func (m *Message) counts() string {
 	return strings.Join(words, ", ")
 }
 
-// meaning says what a kind wants, for messages that say nothing else.
-func meaning(kind engine.ItemKind) string {
+// describeKind says what a kind wants, for messages that say nothing else.
+func describeKind(kind engine.ItemKind) string {
 	switch kind {
 	case engine.ItemAttention:
 		return "something failed and was given up"
@@ -175,7 +175,7 @@ const (
 	gravest               // something is broken
 )
 
-func (m *Message) weight() weight {
+func (m *Message) messageWeight() weight {
 	out := light
 	for i := range m.Items {
 		w := normal
@@ -200,8 +200,8 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.why }
 
-// Lasting says that trying again would not help.
-func (f *Failure) Lasting() bool { return f.lasting }
+// IsLasting says that trying again would not help.
+func (f *Failure) IsLasting() bool { return f.lasting }
 
 // errNothing says that a message has no item.
 var errNothing = errors.New("there is nothing to tell")

@@ -23,9 +23,9 @@ import (
 // maxAnswer is how much of an answer is read, so that its connection can be used again.
 const maxAnswer = 64 << 10
 
-// Client is an HTTP client for ways that are elsewhere. It follows no answer that leads
+// NewClient is an HTTP client for ways that are elsewhere. It follows no answer that leads
 // somewhere else: a secret is for one host.
-func Client() *http.Client {
+func NewClient() *http.Client {
 	return &http.Client{
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -39,8 +39,8 @@ type Remote struct {
 	Secret func(context.Context) (string, error) // nil: there is none; asked each time
 }
 
-// secret reads the secret, "" if there is none.
-func (r *Remote) secret(ctx context.Context) (string, error) {
+// readSecret reads the secret, "" if there is none.
+func (r *Remote) readSecret(ctx context.Context) (string, error) {
 	if r.Secret == nil {
 		return "", nil
 	}
@@ -51,17 +51,17 @@ func (r *Remote) secret(ctx context.Context) (string, error) {
 	return secret, nil
 }
 
-// letter is a request before it is sent.
-type letter struct {
+// postRequest is a request before it is sent.
+type postRequest struct {
 	id     string
 	url    string
 	body   string
 	header map[string]string
 }
 
-// post sends a letter. Its errors name the host at most: the rest of an address may be a
+// sendPost sends a letter. Its errors name the host at most: the rest of an address may be a
 // secret, and an answer may hold anything.
-func (r *Remote) post(ctx context.Context, l letter) error {
+func (r *Remote) sendPost(ctx context.Context, l postRequest) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, strings.NewReader(l.body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return &Failure{why: "its address is none: give one that begins with https://", lasting: true}
@@ -74,15 +74,15 @@ func (r *Remote) post(ctx context.Context, l letter) error {
 	host := req.URL.Host
 	res, err := r.Client.Do(req)
 	if err != nil {
-		return &Failure{why: fmt.Sprintf("%s cannot be reached: %s", host, reason(err))}
+		return &Failure{why: fmt.Sprintf("%s cannot be reached: %s", host, failureReason(err))}
 	}
 	defer res.Body.Close()                                          //nolint:errcheck // it was only read
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // the answer's head says enough
-	return judge(host, res.StatusCode)
+	return checkStatus(host, res.StatusCode)
 }
 
-// judge says what a status means.
-func judge(host string, status int) error {
+// checkStatus says what a status means.
+func checkStatus(host string, status int) error {
 	said := fmt.Sprintf("%s answered %d", host, status)
 	switch {
 	case status >= 200 && status < 300:
@@ -97,8 +97,8 @@ func judge(host string, status int) error {
 	return &Failure{why: said + ": see whether the address is right", lasting: true}
 }
 
-// reason is why a request failed, without its address.
-func reason(err error) string {
+// failureReason is why a request failed, without its address.
+func failureReason(err error) string {
 	var of *url.Error
 	if errors.As(err, &of) {
 		if of.Timeout() {
@@ -109,7 +109,7 @@ func reason(err error) string {
 	if strings.Contains(err.Error(), "proxy address") { // which may have a password in it
 		return "the proxy that the environment names has no address"
 	}
-	return bounded(err.Error(), maxName)
+	return boundLine(err.Error(), maxName)
 }
 
 // Webhook posts items as JSON, signed if there is a secret.
@@ -131,12 +131,12 @@ type event struct {
 	Test    bool            `json:"test,omitempty"` // nothing waits
 }
 
-// Tell posts a message, which has one item.
-func (w Webhook) Tell(ctx context.Context, m Message) error {
+// SendMessage posts a message, which has one item.
+func (w Webhook) SendMessage(ctx context.Context, m Message) error {
 	if len(m.Items) == 0 {
 		return errNothing
 	}
-	it := m.item()
+	it := m.firstItem()
 	body, err := json.Marshal(event{
 		ID: m.ID, Kind: it.Kind, Task: it.Task, Project: it.Project, Branch: it.Branch, Summary: it.Summary, Status: it.Status,
 		Text: it.Text, Do: it.Do, Since: it.Since, URL: m.URL, Test: m.Test,
@@ -144,19 +144,19 @@ func (w Webhook) Tell(ctx context.Context, m Message) error {
 	if err != nil {
 		return &Failure{why: err.Error(), lasting: true}
 	}
-	l := letter{id: m.ID, url: w.URL, body: string(body), header: map[string]string{"Content-Type": "application/json", "Orange-Event": string(it.Kind)}}
-	key, err := w.secret(ctx)
+	l := postRequest{id: m.ID, url: w.URL, body: string(body), header: map[string]string{"Content-Type": "application/json", "Orange-Event": string(it.Kind)}}
+	key, err := w.readSecret(ctx)
 	if err != nil {
 		return err
 	}
 	if key != "" {
-		l.header["Orange-Signature"] = Sign(key, body)
+		l.header["Orange-Signature"] = SignBody(key, body)
 	}
-	return w.post(ctx, l)
+	return w.sendPost(ctx, l)
 }
 
-// Sign is the signature of a webhook's body.
-func Sign(key string, body []byte) string {
+// SignBody is the signature of a webhook's body.
+func SignBody(key string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
@@ -165,30 +165,30 @@ func Sign(key string, body []byte) string {
 // Ntfy publishes to a topic of a server that speaks like ntfy.
 type Ntfy struct{ Remote }
 
-// Tell publishes a message.
-func (w Ntfy) Tell(ctx context.Context, m Message) error {
+// SendMessage publishes a message.
+func (w Ntfy) SendMessage(ctx context.Context, m Message) error {
 	if len(m.Items) == 0 {
 		return errNothing
 	}
-	l := letter{id: m.ID, url: w.URL, body: m.body(), header: map[string]string{
-		"Content-Type": "text/plain; charset=utf-8", "Title": mime.BEncoding.Encode("utf-8", m.title()),
-		"Priority": strconv.Itoa(int(m.weight()) + 2), "Tags": mark(m.Items[0].Kind),
+	l := postRequest{id: m.ID, url: w.URL, body: m.bodyText(), header: map[string]string{
+		"Content-Type": "text/plain; charset=utf-8", "Title": mime.BEncoding.Encode("utf-8", m.titleText()),
+		"Priority": strconv.Itoa(int(m.messageWeight()) + 2), "Tags": kindTag(m.Items[0].Kind),
 	}}
 	if m.URL != "" {
 		l.header["Click"] = m.URL
 	}
-	token, err := w.secret(ctx)
+	token, err := w.readSecret(ctx)
 	if err != nil {
 		return err
 	}
 	if token != "" {
 		l.header["Authorization"] = "Bearer " + token
 	}
-	return w.post(ctx, l)
+	return w.sendPost(ctx, l)
 }
 
-// mark is the short name of a picture for a kind.
-func mark(kind engine.ItemKind) string {
+// kindTag is the short name of a picture for a kind.
+func kindTag(kind engine.ItemKind) string {
 	switch kind {
 	case engine.ItemAttention, engine.ItemFailed, engine.ItemNotStarted, engine.ItemTurnFailed:
 		return "warning"
@@ -212,12 +212,12 @@ func mark(kind engine.ItemKind) string {
 // is "" the secret is the whole address.
 type Slack struct{ Remote }
 
-// Tell posts a message.
-func (w Slack) Tell(ctx context.Context, m Message) error {
+// SendMessage posts a message.
+func (w Slack) SendMessage(ctx context.Context, m Message) error {
 	if len(m.Items) == 0 {
 		return errNothing
 	}
-	text := inert(m.title() + "\n" + m.body())
+	text := escapeChat(m.titleText() + "\n" + m.bodyText())
 	if m.URL != "" {
 		text += "\n" + m.URL
 	}
@@ -227,15 +227,15 @@ func (w Slack) Tell(ctx context.Context, m Message) error {
 	}
 	at := w.URL
 	if at == "" {
-		if at, err = w.secret(ctx); err != nil {
+		if at, err = w.readSecret(ctx); err != nil {
 			return err
 		}
 	}
-	return w.post(ctx, letter{id: m.ID, url: at, body: string(body), header: map[string]string{"Content-Type": "application/json"}})
+	return w.sendPost(ctx, postRequest{id: m.ID, url: at, body: string(body), header: map[string]string{"Content-Type": "application/json"}})
 }
 
-// inert takes from text what chats make calls and links of. What is left looks the same.
-func inert(s string) string {
+// escapeChat takes from text what chats make calls and links of. What is left looks the same.
+func escapeChat(s string) string {
 	const gap = "\u200b" // has no width
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@"+gap, "://", ":"+gap+"//", "www.", "www"+gap+".", "](", "]"+gap+"(").Replace(s)
 }

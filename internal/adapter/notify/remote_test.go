@@ -65,7 +65,7 @@ func (s *server) only(t *testing.T) post {
 }
 
 func (s *server) remote(secret string) notify.Remote {
-	r := notify.Remote{Client: notify.Client(), URL: s.URL + "/topic"}
+	r := notify.Remote{Client: notify.NewClient(), URL: s.URL + "/topic"}
 	if secret != "" {
 		r.Secret = func(context.Context) (string, error) { return secret, nil }
 	}
@@ -81,11 +81,11 @@ func message(text string) notify.Message {
 
 func TestWebhook(t *testing.T) {
 	s := serve(t, nil)
-	if err := (notify.Webhook{Remote: s.remote(planted)}).Tell(t.Context(), message(hostile)); err != nil {
+	if err := (notify.Webhook{Remote: s.remote(planted)}).SendMessage(t.Context(), message(hostile)); err != nil {
 		t.Fatal(err)
 	}
 	got := s.only(t)
-	if sign := notify.Sign(planted, []byte(got.body)); got.header.Get("Orange-Signature") != sign || !strings.HasPrefix(sign, "sha256=") {
+	if sign := notify.SignBody(planted, []byte(got.body)); got.header.Get("Orange-Signature") != sign || !strings.HasPrefix(sign, "sha256=") {
 		t.Errorf("signed with %q, not %q", got.header.Get("Orange-Signature"), sign)
 	}
 	if got.header.Get("Orange-Delivery") != "0123abcd" || got.header.Get("Content-Type") != "application/json" || strings.Contains(got.body, planted) {
@@ -107,7 +107,7 @@ func TestWebhook(t *testing.T) {
 
 func TestAWebhookWithoutASecretIsNotSigned(t *testing.T) {
 	s := serve(t, nil)
-	if err := (notify.Webhook{Remote: s.remote("")}).Tell(t.Context(), message("?")); err != nil {
+	if err := (notify.Webhook{Remote: s.remote("")}).SendMessage(t.Context(), message("?")); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.only(t); got.header.Get("Orange-Signature") != "" {
@@ -119,9 +119,9 @@ func TestBriefLeavesOutWhatWasWritten(t *testing.T) {
 	m := message("a secret plan")
 	m.Brief = true
 	for name, way := range map[string]func(*server) error{
-		"webhook": func(s *server) error { return notify.Webhook{Remote: s.remote("")}.Tell(t.Context(), m) },
-		"ntfy":    func(s *server) error { return notify.Ntfy{Remote: s.remote("")}.Tell(t.Context(), m) },
-		"slack":   func(s *server) error { return notify.Slack{Remote: s.remote("")}.Tell(t.Context(), m) },
+		"webhook": func(s *server) error { return notify.Webhook{Remote: s.remote("")}.SendMessage(t.Context(), m) },
+		"ntfy":    func(s *server) error { return notify.Ntfy{Remote: s.remote("")}.SendMessage(t.Context(), m) },
+		"slack":   func(s *server) error { return notify.Slack{Remote: s.remote("")}.SendMessage(t.Context(), m) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, nil)
@@ -147,9 +147,9 @@ func TestATestSaysThatItIsOne(t *testing.T) {
 		m := message("real words")
 		m.Brief, m.Test = brief, true
 		for name, way := range map[string]func(*server) error{
-			"webhook": func(s *server) error { return notify.Webhook{Remote: s.remote("")}.Tell(t.Context(), m) },
-			"ntfy":    func(s *server) error { return notify.Ntfy{Remote: s.remote("")}.Tell(t.Context(), m) },
-			"slack":   func(s *server) error { return notify.Slack{Remote: s.remote("")}.Tell(t.Context(), m) },
+			"webhook": func(s *server) error { return notify.Webhook{Remote: s.remote("")}.SendMessage(t.Context(), m) },
+			"ntfy":    func(s *server) error { return notify.Ntfy{Remote: s.remote("")}.SendMessage(t.Context(), m) },
+			"slack":   func(s *server) error { return notify.Slack{Remote: s.remote("")}.SendMessage(t.Context(), m) },
 		} {
 			s := serve(t, nil)
 			if err := way(s); err != nil {
@@ -171,7 +171,7 @@ func TestNtfy(t *testing.T) {
 	s := serve(t, nil)
 	m := message(hostile)
 	m.Items[0].Branch = "für/日本\r\nX-Evil: 1"
-	if err := (notify.Ntfy{Remote: s.remote(planted)}).Tell(t.Context(), m); err != nil {
+	if err := (notify.Ntfy{Remote: s.remote(planted)}).SendMessage(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	got := s.only(t)
@@ -202,7 +202,7 @@ func TestSlack(t *testing.T) {
 	s := serve(t, nil)
 	r := s.remote(s.URL + "/services/" + planted)
 	r.URL = ""
-	if err := (notify.Slack{Remote: r}).Tell(t.Context(), message(hostile)); err != nil {
+	if err := (notify.Slack{Remote: r}).SendMessage(t.Context(), message(hostile)); err != nil {
 		t.Fatal(err)
 	}
 	got := s.only(t)
@@ -236,7 +236,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	for range 6 {
 		m.Items = append(m.Items, engine.Item{Kind: engine.ItemAttention, Project: "shop"})
 	}
-	if err := (notify.Ntfy{Remote: s.remote("")}).Tell(t.Context(), m); err != nil {
+	if err := (notify.Ntfy{Remote: s.remote("")}).SendMessage(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	got := s.only(t)
@@ -249,7 +249,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	s := serve(t, nil)
 	m := message(strings.Repeat("ü", 5<<20))
 	m.Items[0].Summary, m.Items[0].Branch = strings.Repeat("<", 5<<20), strings.Repeat("b", 5<<20)
-	if err := (notify.Webhook{Remote: s.remote("")}).Tell(t.Context(), m); err != nil {
+	if err := (notify.Webhook{Remote: s.remote("")}).SendMessage(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	var body struct{ Text, Summary, Branch string }
@@ -295,17 +295,17 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tt.answer)
-			client := notify.Client()
+			client := notify.NewClient()
 			if name == "it takes for ever" {
 				client.Timeout = 100 * time.Millisecond
 			}
 			for kind, tell := range map[string]func(notify.Remote) error{
-				"webhook": func(r notify.Remote) error { return notify.Webhook{Remote: r}.Tell(t.Context(), message("?")) },
-				"ntfy":    func(r notify.Remote) error { return notify.Ntfy{Remote: r}.Tell(t.Context(), message("?")) },
+				"webhook": func(r notify.Remote) error { return notify.Webhook{Remote: r}.SendMessage(t.Context(), message("?")) },
+				"ntfy":    func(r notify.Remote) error { return notify.Ntfy{Remote: r}.SendMessage(t.Context(), message("?")) },
 				"slack": func(r notify.Remote) error {
 					r.URL = ""
 					r.Secret = func(context.Context) (string, error) { return s.URL + "/services/" + planted, nil }
-					return notify.Slack{Remote: r}.Tell(t.Context(), message("?"))
+					return notify.Slack{Remote: r}.SendMessage(t.Context(), message("?"))
 				},
 			} {
 				r := s.remote(planted)
@@ -338,7 +338,7 @@ func checkFailure(t *testing.T, kind string, err error, says string, lasting boo
 		return
 	}
 	var f *notify.Failure
-	if !errors.As(err, &f) || f.Lasting() != lasting || !strings.Contains(err.Error(), says) {
+	if !errors.As(err, &f) || f.IsLasting() != lasting || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s: it says %v, not %q", kind, err, says)
 	}
 	if err != nil && (strings.Contains(err.Error(), planted) || strings.Contains(err.Error(), "/topic") || strings.ContainsRune(err.Error(), '\n')) {
@@ -349,7 +349,7 @@ func checkFailure(t *testing.T, kind string, err error, says string, lasting boo
 func TestWhatCannotBeSent(t *testing.T) {
 	ctx := t.Context()
 	given := func(secret string, err error) notify.Remote {
-		return notify.Remote{Client: notify.Client(), URL: "http://127.0.0.1:1/topic", Secret: func(context.Context) (string, error) { return secret, err }}
+		return notify.Remote{Client: notify.NewClient(), URL: "http://127.0.0.1:1/topic", Secret: func(context.Context) (string, error) { return secret, err }}
 	}
 	address := func(at string) notify.Remote {
 		r := given(at, nil)
@@ -361,17 +361,17 @@ func TestWhatCannotBeSent(t *testing.T) {
 		says    string
 		lasting bool
 	}{
-		"nobody listens":               {notify.Ntfy{Remote: given(planted, nil)}.Tell(ctx, message("?")), "127.0.0.1:1 cannot be reached", false},
-		"the secret cannot be read":    {notify.Ntfy{Remote: given("", errors.New("read the secret from env:X: X is not set"))}.Tell(ctx, message("?")), "env:X", false},
-		"the secret is no header":      {notify.Ntfy{Remote: given(planted+"\x01", nil)}.Tell(ctx, message("?")), "cannot be reached", false},
-		"the address is none":          {notify.Slack{Remote: address(planted)}.Tell(ctx, message("?")), "its address is none", true},
-		"the address cannot be parsed": {notify.Slack{Remote: address("https://x/\x7f" + planted)}.Tell(ctx, message("?")), "its address is none", true},
-		"the address is a file":        {notify.Slack{Remote: address("file:///" + planted)}.Tell(ctx, message("?")), "its address is none", true},
+		"nobody listens":               {notify.Ntfy{Remote: given(planted, nil)}.SendMessage(ctx, message("?")), "127.0.0.1:1 cannot be reached", false},
+		"the secret cannot be read":    {notify.Ntfy{Remote: given("", errors.New("read the secret from env:X: X is not set"))}.SendMessage(ctx, message("?")), "env:X", false},
+		"the secret is no header":      {notify.Ntfy{Remote: given(planted+"\x01", nil)}.SendMessage(ctx, message("?")), "cannot be reached", false},
+		"the address is none":          {notify.Slack{Remote: address(planted)}.SendMessage(ctx, message("?")), "its address is none", true},
+		"the address cannot be parsed": {notify.Slack{Remote: address("https://x/\x7f" + planted)}.SendMessage(ctx, message("?")), "its address is none", true},
+		"the address is a file":        {notify.Slack{Remote: address("file:///" + planted)}.SendMessage(ctx, message("?")), "its address is none", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkFailure(t, name, tt.err, tt.says, tt.lasting) })
 	}
-	if (notify.Webhook{}).Tell(ctx, notify.Message{}) == nil {
+	if (notify.Webhook{}).SendMessage(ctx, notify.Message{}) == nil {
 		t.Error("nothing was told")
 	}
 }

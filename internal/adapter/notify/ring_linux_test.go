@@ -14,11 +14,11 @@ func TestOnlyTerminalsAreRung(t *testing.T) {
 	for name, path := range map[string]string{
 		"a file": file, "a way out": "/dev/pts/../../" + file, "a device": "/dev/null", "no path": "", "a folder": "/dev/pts/",
 	} {
-		if err := ring(path); err == nil {
+		if err := ringBell(path); err == nil {
 			t.Errorf("%s was rung", name)
 		}
 	}
-	if err := ring("/dev/pts/999999"); err != nil {
+	if err := ringBell("/dev/pts/999999"); err != nil {
 		t.Errorf("somebody who left: %v", err)
 	}
 	if text, _ := os.ReadFile(file); string(text) != "untouched" {

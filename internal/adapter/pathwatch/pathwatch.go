@@ -14,9 +14,9 @@ type folder struct {
 	names []string // of entries that matter; none: only the folder itself does
 }
 
-// folders lists what to watch for paths: the folder of each, or the nearest one above it
+// foldersToWatch lists what to watch for paths: the folder of each, or the nearest one above it
 // that exists, for its entry; and those above that, because they can be moved or removed.
-func folders(paths []string) []folder {
+func foldersToWatch(paths []string) []folder {
 	var out []folder
 	index := map[string]int{}
 	add := func(path string, names ...string) {

@@ -31,7 +31,7 @@ func Open(paths ...string) (*Watch, error) {
 	var wake unix.Kevent_t
 	unix.SetKevent(&wake, wakeID, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR)
 	changes := []unix.Kevent_t{wake}
-	for _, f := range folders(paths) {
+	for _, f := range foldersToWatch(paths) {
 		fd, err := unix.Open(f.path, unix.O_EVTONLY|unix.O_CLOEXEC, 0)
 		if errors.Is(err, unix.EACCES) && len(f.names) == 0 {
 			continue // it is not ours to see

@@ -37,7 +37,7 @@ func Open(paths ...string) (*Watch, error) {
 	if fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 		w.mounts = fd
 	}
-	for _, f := range folders(paths) {
+	for _, f := range foldersToWatch(paths) {
 		mask := uint32(itself | unix.IN_MASK_ADD) // a folder may have two names
 		if len(f.names) > 0 {
 			mask |= entries
@@ -82,14 +82,14 @@ func (w *Watch) Wait(ctx context.Context) error {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return fmt.Errorf("watch files: %w", err)
-		case fds[1].Revents != 0 || w.matters():
+		case fds[1].Revents != 0 || w.concernsPaths():
 			return nil
 		}
 	}
 }
 
-// matters reads what happened and says whether it can concern one of the paths.
-func (w *Watch) matters() bool {
+// concernsPaths reads what happened and says whether it can concern one of the paths.
+func (w *Watch) concernsPaths() bool {
 	buf := make([]byte, 4096)
 	n, err := unix.Read(w.events, buf)
 	if err != nil {

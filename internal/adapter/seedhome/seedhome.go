@@ -31,8 +31,8 @@ type Task struct {
 	Body []byte
 }
 
-// Read reads the folder at root.
-func Read(root string) (Home, error) {
+// ReadHome reads the folder at root.
+func ReadHome(root string) (Home, error) {
 	text, err := os.ReadFile(filepath.Join(root, "projects.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Home{}, fmt.Errorf("%s has no projects.json: give the folder of an earlier orange, or a file made by orange export", root)

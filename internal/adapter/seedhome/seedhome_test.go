@@ -27,7 +27,7 @@ func TestAHomeIsReadWithItsTasksAndItsProblems(t *testing.T) {
 	write(t, filepath.Join(root, "tasks/shop/abcdefghijklmnopqrstu/TASK.md"),
 		"---\nid: abcdefghijklmnopqrstu\nbranch: fix\nharness: claude\nstatus: agent-review\nreview_round: 1\ncrash_count: 0\nsummary: mend it\ncreated_at: 2026-01-02T03:04:05.000Z\n---\n\n## Plan\n\nAPPROACH: x\n")
 	write(t, filepath.Join(root, "tasks/shop/broken/TASK.md"), "---\nid: [\n---\n")
-	h, err := seedhome.Read(root)
+	h, err := seedhome.ReadHome(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAHomeIsReadWithItsTasksAndItsProblems(t *testing.T) {
 }
 
 func TestAFolderThatIsNoHomeIsRefused(t *testing.T) {
-	if _, err := seedhome.Read(t.TempDir()); err == nil {
+	if _, err := seedhome.ReadHome(t.TempDir()); err == nil {
 		t.Error("an empty folder was taken for a home")
 	}
 }

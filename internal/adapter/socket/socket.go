@@ -48,7 +48,7 @@ type call struct {
 // is cleared away.
 func Listen(paths ...string) (*Listener, error) {
 	l := &Listener{paths: slices.Compact(paths), calls: make(chan call), done: make(chan struct{})}
-	if _, err := l.Check(); l.open == nil {
+	if _, err := l.EnsureListening(); l.open == nil {
 		return nil, err
 	}
 	return l, nil
@@ -67,10 +67,10 @@ func (l *Listener) Path() string {
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.Path(), Net: "unix"} }
 
-// Check listens again if the socket is lost, or if a better place can be had again. It
+// EnsureListening listens again if the socket is lost, or if a better place can be had again. It
 // reports whether it did. The error says why it does not listen in the best place; it
 // may listen in another.
-func (l *Listener) Check() (again bool, err error) {
+func (l *Listener) EnsureListening() (again bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -78,10 +78,10 @@ func (l *Listener) Check() (again bool, err error) {
 	}
 	var errs []error
 	for _, path := range l.paths {
-		if path == l.path && l.ours() {
+		if path == l.path && l.isOurs() {
 			return false, errors.Join(errs...)
 		}
-		if err := l.move(path); err != nil {
+		if err := l.listenAt(path); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -90,16 +90,16 @@ func (l *Listener) Check() (again bool, err error) {
 	return false, errors.Join(errs...)
 }
 
-// Lost says whether nobody can reach the listener.
-func (l *Listener) Lost() bool {
+// IsLost says whether nobody can reach the listener.
+func (l *Listener) IsLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.ours()
+	return !l.isOurs()
 }
 
-// ours says whether the file at the path is the socket that this listener made. Once the
+// isOurs says whether the file at the path is the socket that this listener made. Once the
 // socket is closed another file can have its number, but not its time.
-func (l *Listener) ours() bool {
+func (l *Listener) isOurs() bool {
 	if l.file == nil {
 		return false
 	}
@@ -107,9 +107,9 @@ func (l *Listener) ours() bool {
 	return err == nil && os.SameFile(l.file, there) && there.ModTime().Equal(l.file.ModTime())
 }
 
-// move listens at a path instead of where it did.
-func (l *Listener) move(path string) error {
-	open, err := listen(path)
+// listenAt listens at a path instead of where it did.
+func (l *Listener) listenAt(path string) error {
+	open, err := openSocket(path)
 	if err != nil {
 		return fmt.Errorf("listen at %s: %w", path, err)
 	}
@@ -118,22 +118,22 @@ func (l *Listener) move(path string) error {
 		return errors.Join(fmt.Errorf("listen at %s: %w", path, err), open.Close())
 	}
 	if before := l.open; before != nil {
-		if l.ours() {
+		if l.isOurs() {
 			os.Remove(l.path) //nolint:errcheck // nobody is misled: it leads to nobody
 		}
 		before.SetDeadline(time.Now().Add(drain)) //nolint:errcheck // then it is closed when all is
 	}
 	l.open, l.path, l.file = open, path, file
-	l.accept.Go(func() { l.answer(open) })
+	l.accept.Go(func() { l.acceptFrom(open) })
 	return nil
 }
 
-// answer hands callers on until its socket is no longer the one that is open.
-func (l *Listener) answer(open *net.UnixListener) {
+// acceptFrom hands callers on until its socket is no longer the one that is open.
+func (l *Listener) acceptFrom(open *net.UnixListener) {
 	defer open.Close() //nolint:errcheck // it may be closed
 	for {
 		conn, err := open.Accept()
-		if err != nil && !l.current(open) {
+		if err != nil && !l.isCurrent(open) {
 			return
 		}
 		select {
@@ -147,7 +147,7 @@ func (l *Listener) answer(open *net.UnixListener) {
 	}
 }
 
-func (l *Listener) current(open *net.UnixListener) bool {
+func (l *Listener) isCurrent(open *net.UnixListener) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open == open && !l.closed
@@ -181,14 +181,14 @@ func (l *Listener) Close() error {
 // Remove closes the listener and takes its socket away, if it is still there.
 func (l *Listener) Remove() error {
 	err := l.Close()
-	if l.Lost() {
+	if l.IsLost() {
 		return err
 	}
 	return errors.Join(err, os.Remove(l.path))
 }
 
-// listen opens a socket for the owner alone, in a folder that is the owner's.
-func listen(path string) (*net.UnixListener, error) {
+// openSocket opens a socket for the owner alone, in a folder that is the owner's.
+func openSocket(path string) (*net.UnixListener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

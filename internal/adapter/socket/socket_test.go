@@ -58,17 +58,17 @@ func TestALostSocketIsMadeAgain(t *testing.T) {
 		func() error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
 	} {
 		dial(t, path) // is not accepted yet
-		if err := lose(); err != nil || !l.Lost() {
-			t.Fatalf("lost %v, %v", l.Lost(), err)
+		if err := lose(); err != nil || !l.IsLost() {
+			t.Fatalf("lost %v, %v", l.IsLost(), err)
 		}
-		if again, err := l.Check(); !again || err != nil || l.Lost() {
-			t.Fatalf("again %v, lost %v, %v", again, l.Lost(), err)
+		if again, err := l.EnsureListening(); !again || err != nil || l.IsLost() {
+			t.Fatalf("again %v, lost %v, %v", again, l.IsLost(), err)
 		}
 		dial(t, path)
 		accept(t, l)
 		accept(t, l)
 	}
-	if again, err := l.Check(); again || err != nil {
+	if again, err := l.EnsureListening(); again || err != nil {
 		t.Errorf("nothing was lost: %v, %v", again, err)
 	}
 	info, err := os.Lstat(path)
@@ -96,13 +96,13 @@ func TestASocketOfAnotherIsLeftAlone(t *testing.T) {
 	if l.Path() != spare {
 		t.Errorf("it listens at %s", l.Path())
 	}
-	if again, err := l.Check(); again || !errors.Is(err, socket.ErrTaken) {
+	if again, err := l.EnsureListening(); again || !errors.Is(err, socket.ErrTaken) {
 		t.Errorf("again %v, %v", again, err)
 	}
 	if err := other.Remove(); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := l.Check(); !again || err != nil || l.Path() != path {
+	if again, err := l.EnsureListening(); !again || err != nil || l.Path() != path {
 		t.Errorf("again %v, %v, at %s", again, err, l.Path())
 	}
 	if _, err := os.Lstat(spare); !errors.Is(err, os.ErrNotExist) {

@@ -29,8 +29,8 @@ type Backup struct {
 	At   time.Time // when the copy was begun
 }
 
-// Backups lists the backups in a folder, newest first.
-func Backups(dir string) ([]Backup, error) {
+// ListBackups lists the backups in a folder, newest first.
+func ListBackups(dir string) ([]Backup, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list the backups: %w", err)
@@ -45,11 +45,11 @@ func Backups(dir string) ([]Backup, error) {
 	return list, nil
 }
 
-// Backup copies the store into a folder, as it is at one moment, and says whether it did: a copy
+// WriteBackup copies the store into a folder, as it is at one moment, and says whether it did: a copy
 // that would equal the newest one is not kept. The copy has its name only once it is on the disk.
 // Those who write do not wait for it. Of older backups two stay at most.
-func (s *Store) Backup(ctx context.Context, dir string, now time.Time) (made bool, err error) {
-	made, err = s.backup(ctx, dir, now.UTC().Truncate(time.Millisecond))
+func (s *Store) WriteBackup(ctx context.Context, dir string, now time.Time) (made bool, err error) {
+	made, err = s.writeBackup(ctx, dir, now.UTC().Truncate(time.Millisecond))
 	if err != nil {
 		if advice := adviceFor(err); advice != "" {
 			err = &problem{doing: "back up", path: s.path, advice: advice, err: err}
@@ -60,7 +60,7 @@ func (s *Store) Backup(ctx context.Context, dir string, now time.Time) (made boo
 	return made, err
 }
 
-func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, error) {
+func (s *Store) writeBackup(ctx context.Context, dir string, now time.Time) (bool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
@@ -70,7 +70,7 @@ func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, er
 			return false, err
 		}
 	}
-	list, err := Backups(dir)
+	list, err := ListBackups(dir)
 	if err != nil {
 		return false, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, er
 	if err := atomicfile.SyncFolder(dir); err != nil {
 		return false, err
 	}
-	return true, prune(append([]Backup{made}, list...))
+	return true, pruneBackups(append([]Backup{made}, list...))
 }
 
 // roomFor refuses a copy that would leave the store itself no room to grow.
@@ -129,7 +129,7 @@ func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err er
 			_ = os.Remove(f.Name())
 		}
 	}()
-	db, err := connect(s.path, 1, "")
+	db, err := connectPool(s.path, 1, "")
 	if err != nil {
 		return "", err
 	}
@@ -140,9 +140,9 @@ func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err er
 	return f.Name(), f.Sync()
 }
 
-// prune removes one backup of more than are kept: the newest stays, and of the older ones two
+// pruneBackups removes one backup of more than are kept: the newest stays, and of the older ones two
 // that lie a day apart, so that servers that start often do not drive out what is older.
-func prune(list []Backup) error {
+func pruneBackups(list []Backup) error {
 	for len(list) > keptBackups {
 		drop := len(list) - 1
 		if len(list) == keptBackups+1 && list[1].At.Sub(list[2].At) < backupApart {

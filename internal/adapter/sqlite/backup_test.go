@@ -15,7 +15,7 @@ import (
 
 func backUp(t *testing.T, s *Store, dir string, at time.Time) bool {
 	t.Helper()
-	made, err := s.Backup(context.Background(), dir, at)
+	made, err := s.WriteBackup(context.Background(), dir, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func backUp(t *testing.T, s *Store, dir string, at time.Time) bool {
 
 func backups(t *testing.T, dir string) []Backup {
 	t.Helper()
-	list, err := Backups(dir)
+	list, err := ListBackups(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestABackupIsAWholeStore(t *testing.T) {
 	if info, err := os.Stat(made.Path); err != nil || info.Mode().Perm() != 0o600 || !made.At.Equal(start.Truncate(time.Millisecond)) {
 		t.Errorf("%v, %v, %v", info.Mode(), made.At, err)
 	}
-	if rows, err := Inspect(context.Background(), made.Path); err != nil || rows != 1 {
+	if rows, err := InspectFile(context.Background(), made.Path); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
@@ -96,7 +96,7 @@ func TestThreeBackupsAreKept(t *testing.T) {
 	if backUp(t, s, dir, start); len(backups(t, dir)) != 3 {
 		t.Errorf("%v", backups(t, dir))
 	}
-	if rows, err := Inspect(context.Background(), backups(t, dir)[0].Path); err != nil || rows != 31 {
+	if rows, err := InspectFile(context.Background(), backups(t, dir)[0].Path); err != nil || rows != 31 {
 		t.Errorf("the newest has %d rows (%v)", rows, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestABackupIsConsistentWhileOthersWrite(t *testing.T) {
 	close(stop)
 	group.Wait()
 	for _, b := range backups(t, dir) {
-		if _, err := Inspect(context.Background(), b.Path); err != nil {
+		if _, err := InspectFile(context.Background(), b.Path); err != nil {
 			t.Error(err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 	commit(t, s, created(t, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Backup(ctx, dir, start); !errors.Is(err, context.Canceled) {
+	if _, err := s.WriteBackup(ctx, dir, start); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	for _, name := range []string{"orange-1.tmp", "orange-1.tmp-journal"} { // of a server that was killed
@@ -178,7 +178,7 @@ func TestInspectNamesWhatIsWrongAndChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.ReadFile(path)
-			_, err := Inspect(context.Background(), path)
+			_, err := InspectFile(context.Background(), path)
 			wantError(t, err, tc.want)
 			if after, _ := os.ReadFile(path); string(after) != string(before) {
 				t.Error("the file was changed")
@@ -195,7 +195,7 @@ func TestInspectNamesWhatIsWrongAndChangesNothing(t *testing.T) {
 }
 
 func execute(path, statement string) error {
-	db, err := connect(path, 1, "")
+	db, err := connectPool(path, 1, "")
 	if err != nil {
 		return err
 	}
@@ -214,10 +214,10 @@ func TestReplaceKeepsWhatWasThere(t *testing.T) {
 		}
 	}
 	var steps []string
-	if err := Replace(path, backups(t, dir)[0].Path, aside, func(step string) { steps = append(steps, step) }); err != nil {
+	if err := ReplaceStore(path, backups(t, dir)[0].Path, aside, func(step string) { steps = append(steps, step) }); err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := Inspect(context.Background(), path); err != nil || rows != 1 || len(steps) != 5 {
+	if rows, err := InspectFile(context.Background(), path); err != nil || rows != 1 || len(steps) != 5 {
 		t.Errorf("%d rows, %v, %q", rows, err, steps)
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {

@@ -18,7 +18,7 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 		return err
 	}
 	return s.onBoard(func(ctx context.Context, c *sql.Conn) error {
-		have, err := vocabulary(ctx, c, project)
+		have, err := readVocabulary(ctx, c, project)
 		if err != nil && !errors.Is(err, board.ErrNotFound) {
 			return err
 		}
@@ -39,12 +39,12 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 // Board returns what a project's board knows, and its cards by number. If it has none
 // the error is board.ErrNotFound.
 func (s *Store) Board(project string) (board.Vocabulary, []board.Card, error) {
-	v, err := vocabulary(context.Background(), s.read, project)
+	v, err := readVocabulary(context.Background(), s.read, project)
 	if err != nil {
 		return v, nil, s.ofBoard("read", err)
 	}
 	cards := []board.Card{}
-	err = s.each(func(rows *sql.Rows) error {
+	err = s.queryRows(func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Store) Board(project string) (board.Vocabulary, []board.Card, error) {
 // board of its project, which must be there. It returns the card with its number.
 func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err error) {
 	err = s.onBoard(func(ctx context.Context, c *sql.Conn) error {
-		v, err := vocabulary(ctx, c, draft.Project)
+		v, err := readVocabulary(ctx, c, draft.Project)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Store) Card(project string, number int) (board.Card, []board.Comment, e
 		return card, nil, s.ofBoard("read", err)
 	}
 	comments := []board.Comment{}
-	err = s.each(func(rows *sql.Rows) error {
+	err = s.queryRows(func(rows *sql.Rows) error {
 		var c board.Comment
 		var at string
 		if err := rows.Scan(&c.Number, &at, &c.Author, &c.Text); err != nil {
@@ -122,7 +122,7 @@ func (s *Store) CardHistory(project string, number int) ([]board.Event, error) {
 		return nil, s.ofBoard("read", err)
 	}
 	events := []board.Event{}
-	err = s.each(func(rows *sql.Rows) error {
+	err = s.queryRows(func(rows *sql.Rows) error {
 		var e board.Event
 		var at string
 		var change []byte
@@ -141,7 +141,7 @@ func (s *Store) CardHistory(project string, number int) ([]board.Event, error) {
 
 // onBoard runs one transaction about boards.
 func (s *Store) onBoard(do func(context.Context, *sql.Conn) error) error {
-	return s.ofBoard("write to", s.transact(do, func() {}))
+	return s.ofBoard("write to", s.runTransaction(do, func() {}))
 }
 
 // ofBoard describes an error, unless it is one of the board and not of the store.
@@ -150,15 +150,15 @@ func (s *Store) ofBoard(doing string, err error) error {
 	if errors.As(err, &no) || errors.Is(err, board.ErrNotFound) {
 		return err
 	}
-	return s.describe(doing, err)
+	return s.describeError(doing, err)
 }
 
-// asker is a connection that writes, or the pool of those that read.
-type asker interface {
+// rowQuerier is a connection that writes, or the pool of those that read.
+type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-func vocabulary(ctx context.Context, from asker, project string) (v board.Vocabulary, err error) {
+func readVocabulary(ctx context.Context, from rowQuerier, project string) (v board.Vocabulary, err error) {
 	var text []byte
 	err = from.QueryRowContext(ctx, "SELECT vocabulary FROM board WHERE project = ?", project).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -170,7 +170,7 @@ func vocabulary(ctx context.Context, from asker, project string) (v board.Vocabu
 	return v, decodeBoard("vocabulary of a board", text, &v)
 }
 
-func cardRow(ctx context.Context, from asker, project string, number int) (row int64, card board.Card, err error) {
+func cardRow(ctx context.Context, from rowQuerier, project string, number int) (row int64, card board.Card, err error) {
 	var text []byte
 	err = from.QueryRowContext(ctx, "SELECT n, card FROM card WHERE project = ? AND number = ?", project, number).Scan(&row, &text)
 	if errors.Is(err, sql.ErrNoRows) {

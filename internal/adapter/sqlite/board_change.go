@@ -33,7 +33,7 @@ func changeCard(ctx context.Context, c *sql.Conn, project string, number int, ch
 			return have, false, err
 		}
 	}
-	v, err := vocabulary(ctx, c, project)
+	v, err := readVocabulary(ctx, c, project)
 	if err != nil {
 		return have, false, err
 	}

@@ -40,7 +40,7 @@ func everything(t *testing.T, s *Store) string {
 		"SELECT project, vocabulary FROM board", "SELECT n, card FROM card", "SELECT card, number || at || author || text FROM card_comment",
 		"SELECT card, seq || at || author || change FROM card_event", "SELECT card, key FROM card_key",
 	} {
-		err := s.each(func(rows *sql.Rows) error {
+		err := s.queryRows(func(rows *sql.Rows) error {
 			var a, b string
 			err := rows.Scan(&a, &b)
 			fmt.Fprintln(&out, a, b)
@@ -310,7 +310,7 @@ func TestOpenUpgradesVersion4(t *testing.T) {
 		t.Errorf("%+v, %v", card, err)
 	}
 	var version int
-	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(migrations()) {
+	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(schemaMigrations()) {
 		t.Errorf("version %d (%v)", version, err)
 	}
 }

@@ -24,21 +24,21 @@ type BoardTracker struct {
 	now     func() time.Time
 }
 
-// Tracker returns the board of a project as a tracker. Whether there is one shows when it
+// ProjectTracker returns the board of a project as a tracker. Whether there is one shows when it
 // is used.
-func (s *Store) Tracker(project string, now func() time.Time) *BoardTracker {
+func (s *Store) ProjectTracker(project string, now func() time.Time) *BoardTracker {
 	return &BoardTracker{s, project, now}
 }
 
-// Words returns the columns and tags that the board knows.
-func (b *BoardTracker) Words(ctx context.Context) (board.Vocabulary, error) {
-	v, err := vocabulary(ctx, b.store.read, b.project)
+// ReadVocabulary returns the columns and tags that the board knows.
+func (b *BoardTracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
+	v, err := readVocabulary(ctx, b.store.read, b.project)
 	return v, b.store.ofBoard("read", err)
 }
 
-// List returns the cards that a query asks for, in the order of their numbers. They are
+// ListIssues returns the cards that a query asks for, in the order of their numbers. They are
 // brief.
-func (b *BoardTracker) List(_ context.Context, q tracker.Query) ([]tracker.Issue, error) {
+func (b *BoardTracker) ListIssues(_ context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	_, cards, err := b.store.Board(b.project)
 	if err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func (b *BoardTracker) List(_ context.Context, q tracker.Query) ([]tracker.Issue
 	return out, nil
 }
 
-// Issue returns a card with all that was said about it. If there is none the error is
+// ReadIssue returns a card with all that was said about it. If there is none the error is
 // tracker.ErrNotFound.
-func (b *BoardTracker) Issue(_ context.Context, key string) (tracker.Issue, error) {
-	number, err := b.number(key)
+func (b *BoardTracker) ReadIssue(_ context.Context, key string) (tracker.Issue, error) {
+	number, err := b.parseNumber(key)
 	if err != nil {
 		return tracker.Issue{}, err
 	}
@@ -73,10 +73,10 @@ func (b *BoardTracker) Issue(_ context.Context, key string) (tracker.Issue, erro
 	return issueOf(card, comments), nil
 }
 
-// Write changes a card, all of the change or nothing. Only what is said is known by its
+// WriteChange changes a card, all of the change or nothing. Only what is said is known by its
 // key: everything else can be made so again, after somebody has undone it.
-func (b *BoardTracker) Write(_ context.Context, was tracker.Issue, c board.Change) error {
-	number, err := b.number(was.Key)
+func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
+	number, err := b.parseNumber(was.Key)
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func (b *BoardTracker) Write(_ context.Context, was tracker.Issue, c board.Chang
 // orange is who changes cards for no role.
 const orange = "orange"
 
-// Whoami names who changes cards.
-func (b *BoardTracker) Whoami(ctx context.Context) (string, error) {
-	_, err := b.Words(ctx)
+// AccountName names who changes cards.
+func (b *BoardTracker) AccountName(ctx context.Context) (string, error) {
+	_, err := b.ReadVocabulary(ctx)
 	return orange, err
 }
 
-func (b *BoardTracker) number(key string) (int, error) {
+func (b *BoardTracker) parseNumber(key string) (int, error) {
 	number, ok := board.ParseNumber(key)
 	if !ok {
 		return 0, fmt.Errorf("%w: %.40q is not the number of a card: see orange board show", tracker.ErrNotFound, key)

@@ -23,7 +23,7 @@ var (
 )
 
 func TestTheLocalBoardIsATracker(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World {
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
 		s := open(t)
 		if err := s.SetBoard("shop", board.Vocabulary{Columns: trackertest.Columns, Tags: trackertest.Tags}); err != nil {
 			t.Fatal(err)
@@ -43,17 +43,17 @@ type boardWorld struct {
 
 var errBroken = errors.New("the disk reports an error")
 
-func (w *boardWorld) Can(what string) bool {
+func (w *boardWorld) CanDo(what string) bool {
 	return what != trackertest.Limited && what != trackertest.Denied
 }
 
-func (w *boardWorld) Fail(f trackertest.Fault) {
+func (w *boardWorld) InjectFault(f trackertest.Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = f
 }
 
-func (w *boardWorld) Writes() int {
+func (w *boardWorld) CountWrites() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.writes
@@ -73,8 +73,8 @@ func (w *boardWorld) fails(write bool) string {
 	return w.fault.Kind
 }
 
-func (w *boardWorld) Open(testing.TB) track.Backend {
-	return &faulty{w.store.Tracker("shop", time.Now), w}
+func (w *boardWorld) OpenClient(testing.TB) track.Backend {
+	return &faulty{w.store.ProjectTracker("shop", time.Now), w}
 }
 
 // faulty is a board that fails when the world says so.
@@ -83,33 +83,33 @@ type faulty struct {
 	world *boardWorld
 }
 
-func (f *faulty) Words(ctx context.Context) (board.Vocabulary, error) {
+func (f *faulty) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	if f.world.fails(false) != "" {
 		return board.Vocabulary{}, errBroken
 	}
-	return f.BoardTracker.Words(ctx)
+	return f.BoardTracker.ReadVocabulary(ctx)
 }
 
-func (f *faulty) Issue(ctx context.Context, key string) (tracker.Issue, error) {
+func (f *faulty) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	if f.world.fails(false) != "" {
 		return tracker.Issue{}, errBroken
 	}
-	return f.BoardTracker.Issue(ctx, key)
+	return f.BoardTracker.ReadIssue(ctx, key)
 }
 
-func (f *faulty) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (f *faulty) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	how := f.world.fails(true)
 	if how == trackertest.Broken {
 		return errBroken
 	}
-	err := f.BoardTracker.Write(ctx, was, c)
+	err := f.BoardTracker.WriteChange(ctx, was, c)
 	if how == trackertest.Lost {
 		return errBroken
 	}
 	return err
 }
 
-func (w *boardWorld) Add(t testing.TB, draft tracker.Issue) string {
+func (w *boardWorld) AddIssue(t testing.TB, draft tracker.Issue) string {
 	t.Helper()
 	draft.Card.Project = "shop"
 	card, err := w.store.AddCard(draft.Card, time.Now())
@@ -127,23 +127,23 @@ func (w *boardWorld) change(t testing.TB, key string, c board.Change) {
 	}
 }
 
-func (w *boardWorld) Move(t testing.TB, key, column string) {
+func (w *boardWorld) MoveIssue(t testing.TB, key, column string) {
 	w.change(t, key, board.Change{Author: "human", Column: column})
 }
 
-func (w *boardWorld) Tag(t testing.TB, key string, add, remove []string) {
+func (w *boardWorld) TagIssue(t testing.TB, key string, add, remove []string) {
 	w.change(t, key, board.Change{Author: "human", AddTags: add, RemoveTags: remove})
 }
 
-func (w *boardWorld) Comment(t testing.TB, key, author, text string) {
+func (w *boardWorld) CommentIssue(t testing.TB, key, author, text string) {
 	w.change(t, key, board.Change{Author: author, Comment: text})
 }
 
-func (w *boardWorld) Describe(t testing.TB, key, text string) {
+func (w *boardWorld) DescribeIssue(t testing.TB, key, text string) {
 	w.change(t, key, board.Change{Author: "human", Description: &text})
 }
 
-func (w *boardWorld) Real(t testing.TB, key string) tracker.Issue {
+func (w *boardWorld) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	number, _ := board.ParseNumber(key)
 	card, comments, err := w.store.Card("shop", number)
@@ -208,14 +208,14 @@ func TestCommentsOfOthersThanTheOwnerAreOranges(t *testing.T) {
 	for _, author := range []string{"human", "worker", ""} {
 		c := board.Change{Author: author, Comment: "hi"}
 		if author == "" {
-			if err := s.Tracker("shop", time.Now).Write(t.Context(), tracker.Issue{Key: "1"}, c); err != nil {
+			if err := s.ProjectTracker("shop", time.Now).WriteChange(t.Context(), tracker.Issue{Key: "1"}, c); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		change(t, s, c, start)
 	}
-	is, err := s.Tracker("shop", time.Now).Issue(t.Context(), "1")
+	is, err := s.ProjectTracker("shop", time.Now).ReadIssue(t.Context(), "1")
 	if err != nil || len(is.Comments) != 3 {
 		t.Fatal(is, err)
 	}
@@ -227,14 +227,14 @@ func TestCommentsOfOthersThanTheOwnerAreOranges(t *testing.T) {
 }
 
 func TestAProjectWithoutABoardIsNoTracker(t *testing.T) {
-	b := open(t).Tracker("nope", time.Now)
-	_, words := b.Words(t.Context())
-	_, list := b.List(t.Context(), tracker.Query{})
-	_, name := b.Whoami(t.Context())
+	b := open(t).ProjectTracker("nope", time.Now)
+	_, words := b.ReadVocabulary(t.Context())
+	_, list := b.ListIssues(t.Context(), tracker.Query{})
+	_, name := b.AccountName(t.Context())
 	for _, err := range []error{words, list, name} {
 		wantError(t, err, `project "nope" has no board`)
 	}
-	_, err := b.Issue(t.Context(), "1")
+	_, err := b.ReadIssue(t.Context(), "1")
 	if !errors.Is(err, tracker.ErrNotFound) {
 		t.Error(err)
 	}

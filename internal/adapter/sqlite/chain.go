@@ -68,7 +68,7 @@ func (s *Store) VerifyChainOf(ctx context.Context, id task.ID) (chain journal.Ch
 	var last int64
 	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(row), 0) FROM journal WHERE task = ?", string(id)).Scan(&last)
 	if err != nil {
-		return chain, nil, s.describe("check", err)
+		return chain, nil, s.describeError("check", err)
 	}
 	return s.verifyChain(ctx, last)
 }
@@ -89,25 +89,25 @@ func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chai
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return chain, broken, s.describe("check", err)
+	return chain, broken, s.describeError("check", err)
 }
 
-// Link is the stored link of a row, false if there is no such row.
-func (s *Store) Link(row int64) (link journal.Link, ok bool, err error) {
+// RowLink is the stored link of a row, false if there is no such row.
+func (s *Store) RowLink(row int64) (link journal.Link, ok bool, err error) {
 	var text []byte
 	err = s.read.QueryRow("SELECT link FROM journal WHERE row = ?", row).Scan(&text)
 	if err == sql.ErrNoRows {
 		return link, false, nil
 	}
 	copy(link[:], text)
-	return link, err == nil && len(text) == len(link), s.describe("read", err)
+	return link, err == nil && len(text) == len(link), s.describeError("read", err)
 }
 
-// Restores are the rows at which the journal goes on from a backup. If nothing was written
+// RestorePoints are the rows at which the journal goes on from a backup. If nothing was written
 // since, that is the next row.
-func (s *Store) Restores() ([]journal.Restore, error) {
+func (s *Store) RestorePoints() ([]journal.Restore, error) {
 	var out []journal.Restore
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var row int64
 		var text string
 		err := rows.Scan(&row, &text)
@@ -117,7 +117,7 @@ func (s *Store) Restores() ([]journal.Restore, error) {
 		return err
 	}, `SELECT row, text FROM journal_segment
 		UNION ALL SELECT (SELECT coalesce(max(row), 0) + 1 FROM journal), value FROM setting WHERE key = ? ORDER BY 1`, nextSegmentKey)
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
 // nextSegmentKey is the setting that holds what begins with the next row.
@@ -145,7 +145,7 @@ func (s *Store) ID() (string, error) {
 	}
 	random := make([]byte, 10)
 	rand.Read(random) //nolint:errcheck // it never fails
-	err = s.exec("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", storeIDKey, hex.EncodeToString(random))
+	err = s.execStatement("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", storeIDKey, hex.EncodeToString(random))
 	if err != nil {
 		return "", err
 	}

@@ -201,7 +201,7 @@ func TestARestoreIsASegmentOfTheNextRow(t *testing.T) {
 	s = openAt(t, path)
 	restoredAt := func() {
 		t.Helper()
-		if list, err := s.Restores(); err != nil || len(list) != 1 || list[0].Row != 2 || !list[0].At.Equal(start) {
+		if list, err := s.RestorePoints(); err != nil || len(list) != 1 || list[0].Row != 2 || !list[0].At.Equal(start) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}

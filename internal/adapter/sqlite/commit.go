@@ -32,17 +32,17 @@ type indexed struct {
 // what is stored is an error. Once it has begun it does not heed ctx.
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, s.describe("write to", err)
+		return 0, s.describeError("write to", err)
 	}
 	b, err := newBatch(commits)
 	if err != nil {
-		return 0, s.describe("write to", err)
+		return 0, s.describeError("write to", err)
 	}
-	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err = s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		return s.writeBatch(ctx, c, b)
-	}, func() { firstRow = s.remember(b) })
+	}, func() { firstRow = s.rememberCommitted(b) })
 	if err != nil {
-		return 0, s.describe("write to", err)
+		return 0, s.describeError("write to", err)
 	}
 	return firstRow, nil
 }
@@ -197,9 +197,9 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
 }
 
-// remember notes what was committed and returns its first row, 0 if there is none. Of a
+// rememberCommitted notes what was committed and returns its first row, 0 if there is none. Of a
 // task that is over not much more will come.
-func (s *Store) remember(b *batch) (firstRow int64) {
+func (s *Store) rememberCommitted(b *batch) (firstRow int64) {
 	if len(b.rows) > 0 {
 		firstRow, s.head, s.segment = b.rows[0].Row, b.head, ""
 	}

@@ -102,7 +102,7 @@ func TestCommitWithoutEntriesMovesOnlyTheDueTime(t *testing.T) {
 	if row := commit(t, s, journal.Commit{Task: c.Task, Due: start}); row != 0 {
 		t.Errorf("row %d", row)
 	}
-	if tasks, err := s.Unsettled(); err != nil || len(tasks) != 1 {
+	if tasks, err := s.UnsettledTasks(); err != nil || len(tasks) != 1 {
 		t.Errorf("%v, %v", tasks, err)
 	}
 }

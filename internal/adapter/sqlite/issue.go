@@ -14,14 +14,14 @@ import (
 // a list keeps the comments, links and pull requests that are known.
 func (s *Store) KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error) {
 	is.ReadAt = is.ReadAt.UTC()
-	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err = s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		have, ok, err := issueRow(ctx, c, name, is.Key)
 		if err != nil {
 			return err
 		}
 		if ok {
 			was = &have
-			is = newest(have, is)
+			is = newestIssue(have, is)
 		}
 		text, err := json.Marshal(is)
 		if err != nil {
@@ -32,13 +32,13 @@ func (s *Store) KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, er
 		return err
 	}, func() {})
 	if err != nil {
-		return nil, s.describe("write to", err)
+		return nil, s.describeError("write to", err)
 	}
 	return was, nil
 }
 
-// newest is what is known of an issue that was read twice.
-func newest(have, is tracker.Issue) tracker.Issue {
+// newestIssue is what is known of an issue that was read twice.
+func newestIssue(have, is tracker.Issue) tracker.Issue {
 	if is.ReadAt.Before(have.ReadAt) {
 		have, is = is, have
 	}
@@ -57,14 +57,14 @@ func newest(have, is tracker.Issue) tracker.Issue {
 // KeptIssue returns an issue as it was last read, if it was.
 func (s *Store) KeptIssue(name, key string) (tracker.Issue, bool, error) {
 	is, ok, err := issueRow(context.Background(), s.read, name, key)
-	return is, ok, s.describe("read", err)
+	return is, ok, s.describeError("read", err)
 }
 
 // KeptIssues returns the issues of a tracker as they were last read, in the order in which
 // they became known.
 func (s *Store) KeptIssues(name string) ([]tracker.Issue, error) {
 	var out []tracker.Issue
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -74,10 +74,10 @@ func (s *Store) KeptIssues(name string) ([]tracker.Issue, error) {
 		out = append(out, is)
 		return err
 	}, "SELECT issue FROM tracker_issue WHERE tracker = ? ORDER BY n", name)
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
-func issueRow(ctx context.Context, from asker, name, key string) (is tracker.Issue, ok bool, err error) {
+func issueRow(ctx context.Context, from rowQuerier, name, key string) (is tracker.Issue, ok bool, err error) {
 	var text []byte
 	err = from.QueryRowContext(ctx, "SELECT issue FROM tracker_issue WHERE tracker = ? AND key = ?", name, key).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -14,7 +14,7 @@ import (
 func (s *Store) Journal(id task.ID, after int) ([]journal.Entry, error) {
 	entries, err := readJournal(context.Background(), s.read, id, after)
 	if err != nil {
-		return nil, s.describe("read", err)
+		return nil, s.describeError("read", err)
 	}
 	return entries, nil
 }
@@ -54,13 +54,13 @@ func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) 
 		query, args = "SELECT row, entry FROM journal WHERE task = ? AND +row > ? ORDER BY seq LIMIT ?", []any{string(id), after, limit}
 	}
 	var out []journal.Row
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var r journal.Row
 		err := rows.Scan(&r.ID, (*[]byte)(&r.Entry))
 		out = append(out, r)
 		return err
 	}, query, args...)
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
 // EachRow passes every entry, as stored and in the order they were committed, with its
@@ -74,12 +74,12 @@ func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) erro
 	if refused != nil {
 		return refused
 	}
-	return s.describe("read", err)
+	return s.describeError("read", err)
 }
 
 // LastRow is the row of the newest entry, 0 if there is none.
 func (s *Store) LastRow() (int64, error) {
 	var row int64
 	err := s.read.QueryRow("SELECT coalesce(max(row), 0) FROM journal").Scan(&row)
-	return row, s.describe("read", err)
+	return row, s.describeError("read", err)
 }

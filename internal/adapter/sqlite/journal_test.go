@@ -88,29 +88,29 @@ func TestRebuildAndRepair(t *testing.T) {
 	commit(t, s, one, two, three, four)
 	commit(t, s, transition(t, one.Task))
 	ctx := context.Background()
-	if differences, err := s.Rebuild(ctx); err != nil || len(differences) != 0 {
+	if differences, err := s.CompareRecords(ctx); err != nil || len(differences) != 0 {
 		t.Fatalf("a sound store has differences: %q, %v", differences, err)
 	}
 	tamper(t, s, "UPDATE task SET fold = replace(fold, 'working', 'done'), status = 'done', project = 'x' WHERE id = ?", string(id(1)))
 	tamper(t, s, "DELETE FROM task WHERE id = ?", string(id(2)))
 	tamper(t, s, "UPDATE journal SET entry = 'x' WHERE task = ?", string(id(3)))
-	differences, err := s.Rebuild(ctx)
+	differences, err := s.CompareRecords(ctx)
 	if err != nil || len(differences) != 3 {
 		t.Fatalf("%q, %v", differences, err)
 	}
-	wantError(t, s.Repair(ctx), "1 tasks", "entry 1 of task "+string(id(3)))
+	wantError(t, s.RepairRecords(ctx), "1 tasks", "entry 1 of task "+string(id(3)))
 	tamper(t, s, "DELETE FROM journal WHERE task = ?", string(id(3)))
 	tamper(t, s, "DELETE FROM task WHERE id = ?", string(id(3)))
-	if differences, err := s.Rebuild(ctx); err != nil || len(differences) != 0 {
+	if differences, err := s.CompareRecords(ctx); err != nil || len(differences) != 0 {
 		t.Errorf("after the repair: %q, %v", differences, err)
 	}
 	if got, ok, err := s.TaskByBranch("p", "b1"); got != id(1) || !ok || err != nil {
 		t.Errorf("the columns were not repaired: %v, %v, %v", got, ok, err)
 	}
-	if tasks, err := s.Unsettled(); err != nil || len(tasks) != 2 || tasks[1].ID != id(2) {
+	if tasks, err := s.UnsettledTasks(); err != nil || len(tasks) != 2 || tasks[1].ID != id(2) {
 		t.Errorf("a record that was missing is not looked at: %v, %v", tasks, err)
 	}
-	if err := s.Integrity(ctx); err != nil {
+	if err := s.CheckIntegrity(ctx); err != nil {
 		t.Error(err)
 	}
 }

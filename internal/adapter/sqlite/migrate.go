@@ -9,9 +9,9 @@ import (
 // applicationID marks the file as Orange's: "Orng".
 const applicationID = 0x4f726e67
 
-// migrations lead from one version of the schema to the next; their number is the
+// schemaMigrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []migration {
+func schemaMigrations() []migration {
 	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}}
 }
 
@@ -179,9 +179,9 @@ const schema7 = `
 const schema9 = `
 	ALTER TABLE refusal ADD COLUMN via TEXT NOT NULL DEFAULT '';`
 
-// migrate brings the schema to the newest version, one transaction for each step.
-func migrate(ctx context.Context, b bracket, steps []migration) error {
-	version, err := version(ctx, b.conn)
+// migrateSchema brings the schema to the newest version, one transaction for each step.
+func migrateSchema(ctx context.Context, b transactor, steps []migration) error {
+	version, err := schemaVersion(ctx, b.conn)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func migrate(ctx context.Context, b bracket, steps []migration) error {
 	for ; version < len(steps); version++ {
 		step := steps[version]
 		text := step.text + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
-		err := b.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+		err := b.runTransaction(ctx, func(ctx context.Context, c *sql.Conn) error {
 			_, err := c.ExecContext(ctx, text)
 			if err == nil && step.then != nil {
 				err = step.then(ctx, c)
@@ -206,11 +206,11 @@ func migrate(ctx context.Context, b bracket, steps []migration) error {
 }
 
 func errNewer(version int) error {
-	return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(migrations()))
+	return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(schemaMigrations()))
 }
 
-// version is the schema of the file, 0 if it is empty.
-func version(ctx context.Context, c *sql.Conn) (int, error) {
+// schemaVersion is the schema of the file, 0 if it is empty.
+func schemaVersion(ctx context.Context, c *sql.Conn) (int, error) {
 	var version, application, tables int
 	for _, q := range []struct {
 		text string

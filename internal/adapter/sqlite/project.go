@@ -12,7 +12,7 @@ import (
 // Projects lists the projects by name.
 func (s *Store) Projects() ([]task.Project, error) {
 	var projects []task.Project
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var p task.Project
 		var policy []byte
 		err := rows.Scan(&p.Name, &p.Path, &p.DefaultBranch, &p.PoolSize, &p.Workflow, &policy)
@@ -22,16 +22,16 @@ func (s *Store) Projects() ([]task.Project, error) {
 		projects = append(projects, p)
 		return err
 	}, "SELECT name, path, default_branch, pool_size, workflow, policy FROM project ORDER BY name")
-	return projects, s.describe("read", err)
+	return projects, s.describeError("read", err)
 }
 
 // SaveProject adds a project, or replaces the one of that name.
 func (s *Store) SaveProject(p task.Project) error {
 	policy, err := json.Marshal(p.Policy)
 	if err != nil {
-		return s.describe("write to", err)
+		return s.describeError("write to", err)
 	}
-	return s.exec("write to", `INSERT INTO project (name, path, default_branch, pool_size, workflow, policy) VALUES (?, ?, ?, ?, ?, ?)
+	return s.execStatement("write to", `INSERT INTO project (name, path, default_branch, pool_size, workflow, policy) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET path = excluded.path, default_branch = excluded.default_branch,
 		pool_size = excluded.pool_size, workflow = excluded.workflow, policy = excluded.policy`,
 		p.Name, p.Path, p.DefaultBranch, p.PoolSize, p.Workflow, string(policy))
@@ -44,18 +44,18 @@ func (s *Store) SpentOn(project, day string) (attempts int, micros int64, err er
 		coalesce(sum(json_extract(fold, '$.spent.day_cost_micro_usd')), 0)
 		FROM task WHERE project = ? AND json_extract(fold, '$.spent.day') = ?`, project, day).
 		Scan(&attempts, &micros)
-	return attempts, micros, s.describe("read", err)
+	return attempts, micros, s.describeError("read", err)
 }
 
 // DeleteProject forgets a project. Its tasks stay.
 func (s *Store) DeleteProject(name string) error {
-	return s.exec("write to", "DELETE FROM project WHERE name = ?", name)
+	return s.execStatement("write to", "DELETE FROM project WHERE name = ?", name)
 }
 
 // SaveWorkflow keeps the text of a workflow under its hash, for as long as a task may
 // need it. What is there already is left alone.
 func (s *Store) SaveWorkflow(hash, name, file, text string) error {
-	return s.exec("write to", "INSERT INTO workflow (hash, name, file, text) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
+	return s.execStatement("write to", "INSERT INTO workflow (hash, name, file, text) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
 		hash, name, file, text)
 }
 
@@ -65,7 +65,7 @@ func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err err
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", "", false, nil
 	}
-	return name, file, text, err == nil, s.describe("read", err)
+	return name, file, text, err == nil, s.describeError("read", err)
 }
 
 // EachWorkflow passes every workflow that was saved, oldest first.
@@ -82,7 +82,7 @@ func (s *Store) EachWorkflow(ctx context.Context, yield func(hash, name, file, t
 	if refused != nil {
 		return refused
 	}
-	return s.describe("read", err)
+	return s.describeError("read", err)
 }
 
 // Setting returns the value kept under key, "" if there is none.
@@ -92,10 +92,10 @@ func (s *Store) Setting(key string) (string, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	return value, s.describe("read", err)
+	return value, s.describeError("read", err)
 }
 
 // SetSetting keeps a value under key.
 func (s *Store) SetSetting(key, value string) error {
-	return s.exec("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+	return s.execStatement("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 }

@@ -11,35 +11,35 @@ import (
 	"orange/internal/core/task"
 )
 
-// Integrity lets SQLite look for damage in the file.
-func (s *Store) Integrity(ctx context.Context) error {
+// CheckIntegrity lets SQLite look for damage in the file.
+func (s *Store) CheckIntegrity(ctx context.Context) error {
 	var first string
 	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
 	if err == nil && first != "ok" {
 		err = fmt.Errorf("it is damaged (%s): run orange stop, then orange doctor --restore", first)
 	}
-	return s.describe("check", err)
+	return s.describeError("check", err)
 }
 
-// Rebuild folds every journal anew and lists the tasks whose stored record is not the
+// CompareRecords folds every journal anew and lists the tasks whose stored record is not the
 // same, byte for byte. It changes nothing.
-func (s *Store) Rebuild(ctx context.Context) (differences []string, err error) {
+func (s *Store) CompareRecords(ctx context.Context) (differences []string, err error) {
 	tx, err := s.read.BeginTx(ctx, nil) // one snapshot, whatever is committed meanwhile
 	if err != nil {
-		return nil, s.describe("check", err)
+		return nil, s.describeError("check", err)
 	}
 	err = eachDifference(ctx, tx, func(d difference) error {
 		differences = append(differences, d.text)
 		return nil
 	})
-	return differences, s.describe("check", errors.Join(err, tx.Rollback()))
+	return differences, s.describeError("check", errors.Join(err, tx.Rollback()))
 }
 
-// Repair writes the records that Rebuild finds different anew. A task whose journal
+// RepairRecords writes the records that Rebuild finds different anew. A task whose journal
 // cannot be folded is left as it is and named in the error.
-func (s *Store) Repair(ctx context.Context) error {
+func (s *Store) RepairRecords(ctx context.Context) error {
 	var broken []error
-	err := s.transact(func(inner context.Context, c *sql.Conn) error {
+	err := s.runTransaction(func(inner context.Context, c *sql.Conn) error {
 		var mend []task.Task
 		err := eachDifference(inner, c, func(d difference) error {
 			if d.folded == nil {
@@ -53,7 +53,7 @@ func (s *Store) Repair(ctx context.Context) error {
 			return err
 		}
 		for i := range mend {
-			if err := mendTask(inner, c, &mend[i]); err != nil {
+			if err := rewriteTask(inner, c, &mend[i]); err != nil {
 				return err
 			}
 		}
@@ -62,13 +62,13 @@ func (s *Store) Repair(ctx context.Context) error {
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("%d tasks have a journal that cannot be read, the first: %w", len(broken), broken[0])
 	}
-	return s.describe("repair", err)
+	return s.describeError("repair", err)
 }
 
-// mendTask writes a record and the columns that follow from it. Whether the task is
+// rewriteTask writes a record and the columns that follow from it. Whether the task is
 // over and when it is due only its workflow knows: those stay, and a record that was
 // missing altogether is due at once, so that a start looks at it.
-func mendTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
+func rewriteTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
 	v, err := taskValues(&journal.Commit{Task: *t})
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func eachDifference(ctx context.Context, q querier, yield func(difference) error
 		return err
 	}
 	for _, id := range ids {
-		d, err := compare(ctx, q, id)
+		d, err := compareRecord(ctx, q, id)
 		if err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func eachDifference(ctx context.Context, q querier, yield func(difference) error
 	return nil
 }
 
-// compare folds one task. An error is one of reading, not of what was read.
-func compare(ctx context.Context, q querier, id task.ID) (difference, error) {
+// compareRecord folds one task. An error is one of reading, not of what was read.
+func compareRecord(ctx context.Context, q querier, id task.ID) (difference, error) {
 	var stored []byte
 	err := eachOf(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&stored) }, "SELECT fold FROM task WHERE id = ?", string(id))
 	if err != nil {

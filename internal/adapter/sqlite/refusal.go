@@ -20,7 +20,7 @@ const (
 
 // SaveRefusals keeps refusals, all of them or none, and of each task only the newest.
 func (s *Store) SaveRefusals(list []journal.Refusal) error {
-	return s.describe("write to", s.transact(func(ctx context.Context, c *sql.Conn) error {
+	return s.describeError("write to", s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		trim := map[task.ID]bool{}
 		for i := range list {
 			r := &list[i]
@@ -46,7 +46,7 @@ func (s *Store) SaveRefusals(list []journal.Refusal) error {
 // Refusals lists what was refused to a task, oldest first.
 func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 	var out []journal.Refusal
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		r := journal.Refusal{Task: id}
 		var at, actor, kind, via string
 		if err := rows.Scan(&at, &actor, &r.Attempt, &kind, &r.Asked, &r.Why, &via); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 		out = append(out, r)
 		return nil
 	}, "SELECT at, actor, attempt, kind, asked, why, via FROM refusal WHERE task = ? ORDER BY row", string(id))
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
 // viaText is where a refused action came from, as it is stored; "" if that is not known.

@@ -34,9 +34,9 @@ func OpenExisting(path string) (*Store, error) {
 	return openStore(path, true)
 }
 
-// Place is where the file of a store is, if path is a link to it. Its write-ahead log is beside
+// ResolvePath is where the file of a store is, if path is a link to it. Its write-ahead log is beside
 // the file and not beside the link.
-func Place(path string) string {
+func ResolvePath(path string) string {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		return file
 	}
@@ -48,10 +48,10 @@ type brokenStore string
 
 func (b brokenStore) Error() string { return string(b) }
 
-// Damaged says whether an error of Inspect means that the store cannot be used. Another error, for
+// IsDamaged says whether an error of Inspect means that the store cannot be used. Another error, for
 // instance of a store that a newer orange wrote or of a check that was broken off, says nothing
 // against the store.
-func Damaged(err error) bool {
+func IsDamaged(err error) bool {
 	if _, ok := errors.AsType[brokenStore](err); ok {
 		return true
 	}
@@ -74,7 +74,7 @@ func checkTables(ctx context.Context, q querier, version int) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range migrations()[:version] {
+	for _, step := range schemaMigrations()[:version] {
 		for _, found := range tables.FindAllStringSubmatch(step.text, -1) {
 			if !there[found[1]] {
 				return brokenStore(fmt.Sprintf("its table %s is missing; run orange doctor --restore", found[1]))
@@ -84,11 +84,11 @@ func checkTables(ctx context.Context, q querier, version int) error {
 	return nil
 }
 
-// Inspect makes sure that the file at path is an undamaged store, without changing it or what
+// InspectFile makes sure that the file at path is an undamaged store, without changing it or what
 // lies beside it, and returns how many entries its journal has. One that is missing or empty is
 // ErrEmpty.
-func Inspect(ctx context.Context, path string) (rows int64, err error) {
-	path = Place(path)
+func InspectFile(ctx context.Context, path string) (rows int64, err error) {
+	path = ResolvePath(path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return 0, ErrEmpty
@@ -99,7 +99,7 @@ func Inspect(ctx context.Context, path string) (rows int64, err error) {
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
 	if err == nil {
-		rows, err = inspect(ctx, db)
+		rows, err = inspectDB(ctx, db)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil && !errors.Is(err, ErrEmpty) {
@@ -111,20 +111,20 @@ func Inspect(ctx context.Context, path string) (rows int64, err error) {
 	return rows, err
 }
 
-func inspect(ctx context.Context, db *sql.DB) (rows int64, err error) {
+func inspectDB(ctx context.Context, db *sql.DB) (rows int64, err error) {
 	db.SetMaxOpenConns(1)
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer c.Close() //nolint:errcheck // only read
-	n, err := version(ctx, c)
+	n, err := schemaVersion(ctx, c)
 	switch {
 	case err != nil:
 		return 0, err
 	case n == 0:
 		return 0, ErrEmpty
-	case n > len(migrations()):
+	case n > len(schemaMigrations()):
 		return 0, errNewer(n)
 	}
 	var first string
@@ -141,10 +141,10 @@ func inspect(ctx context.Context, db *sql.DB) (rows int64, err error) {
 	return rows, err
 }
 
-// Replace puts a copy of a backup in the place of the store at path, or nothing if backup is empty.
+// ReplaceStore puts a copy of a backup in the place of the store at path, or nothing if backup is empty.
 // What is there, with its write-ahead log, is moved into the folder aside; nothing is deleted. Cut
 // short at any step, it can be done again. Before each step it calls fault.
-func Replace(path, backup, aside string, fault func(step string)) error {
+func ReplaceStore(path, backup, aside string, fault func(step string)) error {
 	temp := path + ".restoring"
 	if backup != "" {
 		fault("restore.copy")
@@ -189,25 +189,25 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// Sequences returns the number of the last entry of every task, deleted ones too.
-func (s *Store) Sequences() (map[task.ID]int, error) {
+// LastSequences returns the number of the last entry of every task, deleted ones too.
+func (s *Store) LastSequences() (map[task.ID]int, error) {
 	out := make(map[task.ID]int)
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var id string
 		var seq int
 		err := rows.Scan(&id, &seq)
 		out[task.ID(id)] = seq
 		return err
 	}, "SELECT id, seq FROM task")
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
-// Written is when the newest entry was decided, zero if there is none.
-func (s *Store) Written() (at time.Time, err error) {
+// LastWritten is when the newest entry was decided, zero if there is none.
+func (s *Store) LastWritten() (at time.Time, err error) {
 	var text string
 	err = s.read.QueryRow("SELECT coalesce((SELECT at FROM journal ORDER BY row DESC LIMIT 1), '')").Scan(&text)
 	if err == nil && text != "" {
 		at, err = time.Parse(time.RFC3339Nano, text)
 	}
-	return at, s.describe("read", err)
+	return at, s.describeError("read", err)
 }

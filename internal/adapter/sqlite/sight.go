@@ -11,22 +11,22 @@ import (
 // each.
 func (s *Store) Checks() (map[task.ID]string, error) {
 	out := map[task.ID]string{}
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var id task.ID
 		var word string
 		err := rows.Scan(&id, &word)
 		out[id] = word
 		return err
 	}, "SELECT task, checks FROM sight")
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
 // SetChecks keeps the checks of a task's pull request; "" forgets them.
 func (s *Store) SetChecks(id task.ID, word string) error {
 	if word == "" {
-		return s.exec("write to", "DELETE FROM sight WHERE task = ?", id)
+		return s.execStatement("write to", "DELETE FROM sight WHERE task = ?", id)
 	}
-	return s.exec("write to", "INSERT INTO sight (task, checks) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET checks = excluded.checks", id, word)
+	return s.execStatement("write to", "INSERT INTO sight (task, checks) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET checks = excluded.checks", id, word)
 }
 
 // Notice is what was last announced of a task, "" if nothing was.
@@ -36,13 +36,13 @@ func (s *Store) Notice(id task.ID) (string, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	return key, s.describe("read", err)
+	return key, s.describeError("read", err)
 }
 
 // SetNotice keeps what was announced of a task; "" forgets it.
 func (s *Store) SetNotice(id task.ID, key string) error {
 	if key == "" {
-		return s.exec("write to", "DELETE FROM notice WHERE task = ?", id)
+		return s.execStatement("write to", "DELETE FROM notice WHERE task = ?", id)
 	}
-	return s.exec("write to", "INSERT INTO notice (task, key) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET key = excluded.key", id, key)
+	return s.execStatement("write to", "INSERT INTO notice (task, key) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET key = excluded.key", id, key)
 }

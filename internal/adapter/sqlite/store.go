@@ -48,17 +48,17 @@ func Open(path string) (*Store, error) { return openStore(path, false) }
 
 func openStore(path string, existing bool) (*Store, error) {
 	s := &Store{path: path, known: map[task.ID]indexed{}}
-	if err := s.open(existing); err != nil {
-		return nil, errors.Join(s.describe("open", err), s.Close())
+	if err := s.openConnections(existing); err != nil {
+		return nil, errors.Join(s.describeError("open", err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(existing bool) error {
+func (s *Store) openConnections(existing bool) error {
 	if err := prepareFile(s.path); err != nil {
 		return err
 	}
-	db, err := connect(s.path, 1, "")
+	db, err := connectPool(s.path, 1, "")
 	if err != nil {
 		return err
 	}
@@ -67,31 +67,31 @@ func (s *Store) open(existing bool) error {
 	if s.write, err = db.Conn(ctx); err != nil {
 		return err
 	}
-	if n, err := version(ctx, s.write); existing && err == nil && n == 0 {
+	if n, err := schemaVersion(ctx, s.write); existing && err == nil && n == 0 {
 		return ErrEmpty
 	}
 	if err := useWAL(ctx, s.write); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, prepared{&s.begin, beginText}, prepared{&s.commit, commitText}); err != nil {
+	if err := s.prepareStatements(ctx, prepared{&s.begin, beginText}, prepared{&s.commit, commitText}); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.bracket(), migrations()); err != nil {
+	if err := migrateSchema(ctx, s.newTransactor(), schemaMigrations()); err != nil {
 		return err
 	}
-	if err := checkTables(ctx, s.write, len(migrations())); err != nil {
+	if err := checkTables(ctx, s.write, len(schemaMigrations())); err != nil {
 		return err
 	}
-	if s.read, err = connect(s.path, readers, "query_only(1)"); err != nil {
+	if s.read, err = connectPool(s.path, readers, "query_only(1)"); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, prepared{&s.insert, insertRow}, prepared{&s.create, createTask}, prepared{&s.update, updateTask}, prepared{&s.touch, touchTask}); err != nil {
+	if err := s.prepareStatements(ctx, prepared{&s.insert, insertRow}, prepared{&s.create, createTask}, prepared{&s.update, updateTask}, prepared{&s.touch, touchTask}); err != nil {
 		return err
 	}
 	if err := s.readHead(ctx); err != nil {
 		return err
 	}
-	return s.glance(ctx)
+	return s.readNewestRows(ctx)
 }
 
 // prepareFile makes the folder and an empty file that only the owner may read, and
@@ -107,8 +107,8 @@ func prepareFile(path string) error {
 	return f.Close()
 }
 
-// connect prepares a pool of connections; none is open yet.
-func connect(path string, size int, pragma string) (*sql.DB, error) {
+// connectPool prepares a pool of connections; none is open yet.
+func connectPool(path string, size int, pragma string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ type prepared struct {
 	text string
 }
 
-func (s *Store) prepare(ctx context.Context, list ...prepared) error {
+func (s *Store) prepareStatements(ctx context.Context, list ...prepared) error {
 	for _, p := range list {
 		stmt, err := s.write.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -155,8 +155,8 @@ func (s *Store) prepare(ctx context.Context, list ...prepared) error {
 	return nil
 }
 
-// glance reads the newest rows: a damaged file often shows there at once.
-func (s *Store) glance(ctx context.Context) error {
+// readNewestRows reads the newest rows: a damaged file often shows there at once.
+func (s *Store) readNewestRows(ctx context.Context) error {
 	var row sql.NullInt64
 	var fold sql.NullString
 	return s.read.QueryRowContext(ctx,
@@ -182,15 +182,15 @@ func (s *Store) Close() error {
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
 	}
-	return s.describe("close", errors.Join(errs...))
+	return s.describeError("close", errors.Join(errs...))
 }
 
-// transact runs one transaction of the writing connection: all of it or nothing. What
+// runTransaction runs one transaction of the writing connection: all of it or nothing. What
 // follows on its success comes before the next one.
-func (s *Store) transact(do func(context.Context, *sql.Conn) error, then func()) error {
+func (s *Store) runTransaction(do func(context.Context, *sql.Conn) error, then func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.bracket().transact(context.Background(), do)
+	err := s.newTransactor().runTransaction(context.Background(), do)
 	if err == nil {
 		then()
 	}
@@ -202,18 +202,18 @@ const (
 	commitText = "COMMIT"
 )
 
-// bracket begins and ends the transactions of a connection with statements that are
+// transactor begins and ends the transactions of a connection with statements that are
 // prepared once: parsing them every time costs as much as writing a row.
-type bracket struct {
+type transactor struct {
 	conn          *sql.Conn
 	begin, commit *sql.Stmt
 }
 
-func (s *Store) bracket() bracket { return bracket{s.write, s.begin, s.commit} }
+func (s *Store) newTransactor() transactor { return transactor{s.write, s.begin, s.commit} }
 
-// transact must not be given a context that ends: cutting a commit short would leave
+// runTransaction must not be given a context that ends: cutting a commit short would leave
 // open whether it happened.
-func (b bracket) transact(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
+func (b transactor) runTransaction(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	if _, err := b.begin.ExecContext(ctx); err != nil {
 		return err
 	}
@@ -229,9 +229,9 @@ func (b bracket) transact(ctx context.Context, do func(context.Context, *sql.Con
 	return err
 }
 
-// exec runs one statement that writes.
-func (s *Store) exec(doing, text string, args ...any) error {
-	return s.describe(doing, s.transact(func(ctx context.Context, c *sql.Conn) error {
+// execStatement runs one statement that writes.
+func (s *Store) execStatement(doing, text string, args ...any) error {
+	return s.describeError(doing, s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, text, args...)
 		return err
 	}, func() {}))

@@ -159,12 +159,12 @@ func TestOpenUpgradesVersion1(t *testing.T) {
 		`INSERT INTO task VALUES (1, '%s', 'p', 'b1', 'working', 'p--1', 0, 0, 0, 0, NULL, 2, '%s')`, id(1), fold[11]))
 
 	s := openAt(t, path)
-	tasks, err := s.Unsettled()
+	tasks, err := s.UnsettledTasks()
 	if err != nil || len(tasks) != 1 || tasks[0].Workspace != "p--1" {
 		t.Errorf("a task of version 1 with a live agent is not found: %v, %v", tasks, err)
 	}
 	var version int
-	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(migrations()) {
+	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(schemaMigrations()) {
 		t.Errorf("version %d (%v)", version, err)
 	}
 	commit(t, s, next(t, c.Task, journal.Entry{Type: journal.TaskPaused}))
@@ -268,6 +268,6 @@ func TestProblemsSayWhatToDo(t *testing.T) {
 		"permission": {os.ErrPermission, "check the owner"},
 		"unknown":    {fmt.Errorf("boom"), "open the store /x/orange.db: boom"},
 	} {
-		t.Run(name, func(t *testing.T) { wantError(t, s.describe("open", tc.err), tc.want) })
+		t.Run(name, func(t *testing.T) { wantError(t, s.describeError("open", tc.err), tc.want) })
 	}
 }

@@ -18,7 +18,7 @@ func (s *Store) Task(id task.ID) (task.Task, bool, error) {
 		return task.Task{}, false, nil
 	}
 	if err != nil {
-		return task.Task{}, false, s.describe("read", err)
+		return task.Task{}, false, s.describeError("read", err)
 	}
 	t, err := decodeTask(id, fold)
 	return t, err == nil, err
@@ -39,7 +39,7 @@ func (s *Store) FindTasks(prefix string, limit int) ([]task.ID, error) {
 		return nil, nil
 	}
 	after := prefix + "{" // the character behind z
-	return s.ids("SELECT id FROM task WHERE id >= ? AND id < ? AND (deleted = 0 OR id = ?) ORDER BY id LIMIT ?", prefix, after, prefix, limit)
+	return s.queryIDs("SELECT id FROM task WHERE id >= ? AND id < ? AND (deleted = 0 OR id = ?) ORDER BY id LIMIT ?", prefix, after, prefix, limit)
 }
 
 // EachTask passes the records that the filter chooses, as stored and in the order of
@@ -63,7 +63,7 @@ func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
 func (s *Store) eachBytes(yield func([]byte) error, query string, args ...any) error {
 	var text sql.RawBytes
 	var refused error
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		if err := rows.Scan(&text); err != nil {
 			return err
 		}
@@ -73,11 +73,11 @@ func (s *Store) eachBytes(yield func([]byte) error, query string, args ...any) e
 	if refused != nil {
 		return refused
 	}
-	return s.describe("read", err)
+	return s.describeError("read", err)
 }
 
-// each runs a query and calls scan for every row.
-func (s *Store) each(scan func(*sql.Rows) error, query string, args ...any) error {
+// queryRows runs a query and calls scan for every row.
+func (s *Store) queryRows(scan func(*sql.Rows) error, query string, args ...any) error {
 	return eachOf(context.Background(), s.read, scan, query, args...)
 }
 
@@ -98,19 +98,19 @@ func eachOf(ctx context.Context, q querier, scan func(*sql.Rows) error, query st
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-func (s *Store) ids(query string, args ...any) ([]task.ID, error) {
+func (s *Store) queryIDs(query string, args ...any) ([]task.ID, error) {
 	var ids []task.ID
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		ids = append(ids, task.ID(id))
 		return err
 	}, query, args...)
-	return ids, s.describe("read", err)
+	return ids, s.describeError("read", err)
 }
 
 func (s *Store) oneID(query string, args ...any) (task.ID, bool, error) {
-	ids, err := s.ids(query+" ORDER BY n LIMIT 1", args...)
+	ids, err := s.queryIDs(query+" ORDER BY n LIMIT 1", args...)
 	if err != nil || len(ids) == 0 {
 		return "", false, err
 	}
@@ -134,23 +134,23 @@ func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE workspace = ? AND workspace <> '' AND deleted = 0", workspace)
 }
 
-// Unsettled lists the tasks that a start must look at, in the order of creation:
+// UnsettledTasks lists the tasks that a start must look at, in the order of creation:
 // those that are owed an effect, wait for a moment or for a workspace, or have agents.
-func (s *Store) Unsettled() ([]task.Task, error) {
-	return s.tasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
+func (s *Store) UnsettledTasks() ([]task.Task, error) {
+	return s.queryTasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
 }
 
 // NeedAttention lists the tasks that are over and need a person all the same.
 func (s *Store) NeedAttention() ([]task.Task, error) {
-	return s.tasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)
+	return s.queryTasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)
 }
 
-// tasks reads the records that a query chooses by id and fold. One that cannot be read
+// queryTasks reads the records that a query chooses by id and fold. One that cannot be read
 // does not keep the others back.
-func (s *Store) tasks(query string, args ...any) ([]task.Task, error) {
+func (s *Store) queryTasks(query string, args ...any) ([]task.Task, error) {
 	var out []task.Task
 	var unreadable []error
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var id string
 		var fold []byte
 		if err := rows.Scan(&id, &fold); err != nil {
@@ -164,25 +164,25 @@ func (s *Store) tasks(query string, args ...any) ([]task.Task, error) {
 		out = append(out, t)
 		return nil
 	}, query, args...)
-	return out, s.describe("read", errors.Join(append(unreadable, err)...))
+	return out, s.describeError("read", errors.Join(append(unreadable, err)...))
 }
 
-// Queued lists the tasks of a project that wait for a workspace, oldest first.
-func (s *Store) Queued(project string) ([]task.ID, error) {
-	return s.ids("SELECT id FROM task WHERE project = ? AND queued = 1 AND deleted = 0 ORDER BY n", project)
+// QueuedTasks lists the tasks of a project that wait for a workspace, oldest first.
+func (s *Store) QueuedTasks(project string) ([]task.ID, error) {
+	return s.queryIDs("SELECT id FROM task WHERE project = ? AND queued = 1 AND deleted = 0 ORDER BY n", project)
 }
 
-// Bound maps the workspaces that tasks hold to those tasks.
-func (s *Store) Bound() (map[string]task.ID, error) {
+// BoundWorkspaces maps the workspaces that tasks hold to those tasks.
+func (s *Store) BoundWorkspaces() (map[string]task.ID, error) {
 	bound := map[string]task.ID{}
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var workspace, id string
 		err := rows.Scan(&workspace, &id)
 		bound[workspace] = task.ID(id)
 		return err
 	}, "SELECT workspace, id FROM task WHERE workspace <> '' AND deleted = 0")
 	if err != nil {
-		return nil, s.describe("read", err)
+		return nil, s.describeError("read", err)
 	}
 	return bound, nil
 }
@@ -191,5 +191,5 @@ func (s *Store) Bound() (map[string]task.ID, error) {
 func (s *Store) OpenTasks(project string) (int, error) {
 	var n int
 	err := s.read.QueryRow("SELECT count(*) FROM task WHERE project = ? AND over = 0 AND deleted = 0", project).Scan(&n)
-	return n, s.describe("read", err)
+	return n, s.describeError("read", err)
 }

@@ -121,7 +121,7 @@ func TestLookups(t *testing.T) {
 func TestWhatAStartMustLookAt(t *testing.T) {
 	s := open(t)
 	populate(t, s)
-	tasks, err := s.Unsettled()
+	tasks, err := s.UnsettledTasks()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func TestWhatAStartMustLookAt(t *testing.T) {
 	if diff := cmp.Diff([]task.ID{id(6), id(2), id(3)}, got); diff != "" {
 		t.Errorf("unsettled (-want +got)\n%s", diff)
 	}
-	queued, err := s.Queued("p")
+	queued, err := s.QueuedTasks("p")
 	if diff := cmp.Diff([]task.ID{id(6), id(2)}, queued); diff != "" || err != nil {
 		t.Errorf("queued: %v (-want +got)\n%s", err, diff)
 	}
-	bound, err := s.Bound()
+	bound, err := s.BoundWorkspaces()
 	if diff := cmp.Diff(map[string]task.ID{"p--1": id(3)}, bound); diff != "" || err != nil {
 		t.Errorf("bound: %v (-want +got)\n%s", err, diff)
 	}
@@ -192,7 +192,7 @@ func TestLookupsFollowEveryCommit(t *testing.T) {
 			t.Errorf("%s: by workspace %q: %v, %v", step.entry.Type, step.none, ok, err)
 		}
 	}
-	if err := s.Integrity(context.Background()); err != nil {
+	if err := s.CheckIntegrity(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

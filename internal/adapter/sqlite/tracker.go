@@ -20,7 +20,7 @@ import (
 // Trackers lists the trackers by name.
 func (s *Store) Trackers() ([]tracker.Config, error) {
 	var out []tracker.Config
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.queryRows(func(rows *sql.Rows) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (s *Store) Trackers() ([]tracker.Config, error) {
 		out = append(out, c)
 		return err
 	}, "SELECT config FROM tracker ORDER BY name")
-	return out, s.describe("read", err)
+	return out, s.describeError("read", err)
 }
 
 // SetTracker adds a tracker, or replaces the one of that name. A name that cannot be part
@@ -41,22 +41,22 @@ func (s *Store) SetTracker(c tracker.Config) error {
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		return s.describe("write to", err)
+		return s.describeError("write to", err)
 	}
-	return s.exec("write to", `INSERT INTO tracker (name, config) VALUES (?, ?)
+	return s.execStatement("write to", `INSERT INTO tracker (name, config) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET config = excluded.config`, c.Name, string(text))
 }
 
 // RemoveTracker forgets a tracker and what was read of it. What was done about its issues
 // stays known, should it come back: no order is carried out twice.
 func (s *Store) RemoveTracker(name string) error {
-	err := s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err := s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		gone, err := c.ExecContext(ctx, "DELETE FROM tracker WHERE name = ?", name)
 		if err != nil {
 			return err
 		}
 		if n, err := gone.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, task.Mistakef("there is no tracker %q: see orange tracker list", brief(name)))
+			return errors.Join(err, task.Mistakef("there is no tracker %q: see orange tracker list", shortenName(name)))
 		}
 		for _, table := range []string{"tracker_issue", "tracker_sync"} {
 			if _, err := c.ExecContext(ctx, "DELETE FROM "+table+" WHERE tracker = ?", name); err != nil {
@@ -69,7 +69,7 @@ func (s *Store) RemoveTracker(name string) error {
 	if errors.As(err, &mistake) {
 		return mistake
 	}
-	return s.describe("write to", err)
+	return s.describeError("write to", err)
 }
 
 // maxTrackerName bounds the name of a tracker.
@@ -80,7 +80,7 @@ func checkTracker(c *tracker.Config) error {
 	odd := func(r rune) bool { return !letter(r) && !strings.ContainsRune("-_.", r) }
 	switch {
 	case c.Name == "" || len(c.Name) > maxTrackerName || strings.ContainsFunc(c.Name, odd) || !letter(rune(c.Name[0])):
-		return task.Mistakef("%q is no name for a tracker: use letters, digits, - and _, at most %d", brief(c.Name), maxTrackerName)
+		return task.Mistakef("%q is no name for a tracker: use letters, digits, - and _, at most %d", shortenName(c.Name), maxTrackerName)
 	case strings.EqualFold(c.Name, tracker.Board):
 		return task.Mistakef("a tracker is not called %q, the local boards are: use another name", c.Name)
 	}
@@ -96,34 +96,34 @@ func checkTracker(c *tracker.Config) error {
 	return nil
 }
 
-// Tracked lists all tasks whose refs begin with a prefix, those that are deleted too, the
+// TrackedTasks lists all tasks whose refs begin with a prefix, those that are deleted too, the
 // oldest first.
-func (s *Store) Tracked(prefix string) ([]task.Task, error) {
-	return s.tasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
+func (s *Store) TrackedTasks(prefix string) ([]task.Task, error) {
+	return s.queryTasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
 		`"tracker":"`+prefix, prefix)
 }
 
-// SetSynced keeps when a tracker was last read, zero for never, and what was wrong when it
+// RecordSync keeps when a tracker was last read, zero for never, and what was wrong when it
 // was last looked at, "" if nothing was.
-func (s *Store) SetSynced(name string, at time.Time, problem string) error {
+func (s *Store) RecordSync(name string, at time.Time, problem string) error {
 	nanos := int64(0) // never
 	if !at.IsZero() {
 		nanos = at.UnixNano()
 	}
-	return s.exec("write to", `INSERT INTO tracker_sync (tracker, at, problem) VALUES (?, ?, ?)
+	return s.execStatement("write to", `INSERT INTO tracker_sync (tracker, at, problem) VALUES (?, ?, ?)
 		ON CONFLICT (tracker) DO UPDATE SET at = excluded.at, problem = excluded.problem`, name, nanos, problem)
 }
 
-// Synced says when a tracker was last looked at, never if at is zero, and what was wrong
+// LastSync says when a tracker was last looked at, never if at is zero, and what was wrong
 // then.
-func (s *Store) Synced(name string) (at time.Time, problem string, err error) {
+func (s *Store) LastSync(name string) (at time.Time, problem string, err error) {
 	var nanos int64
 	err = s.read.QueryRow("SELECT at, problem FROM tracker_sync WHERE tracker = ?", name).Scan(&nanos, &problem)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return time.Time{}, "", nil
 	case err != nil:
-		return time.Time{}, "", s.describe("read", err)
+		return time.Time{}, "", s.describeError("read", err)
 	}
 	if nanos == 0 {
 		return time.Time{}, problem, nil
@@ -135,22 +135,22 @@ func (s *Store) Synced(name string) (at time.Time, problem string, err error) {
 // one again.
 const remembered = 7 * 24 * time.Hour
 
-// Heard says whether a delivery was heard before. One without a name never was.
-func (s *Store) Heard(name, delivery string, now time.Time) (before bool, err error) {
+// HasDelivery says whether a delivery was heard before. One without a name never was.
+func (s *Store) HasDelivery(name, delivery string, now time.Time) (before bool, err error) {
 	if delivery == "" {
 		return false, nil
 	}
 	err = s.read.QueryRow("SELECT EXISTS (SELECT 1 FROM tracker_delivery WHERE tracker = ? AND delivery = ? AND at >= ?)",
 		name, nameOf(delivery), now.Add(-remembered).UnixNano()).Scan(&before)
-	return before, s.describe("read", err)
+	return before, s.describeError("read", err)
 }
 
-// SetHeard remembers a delivery, and forgets those of long ago.
-func (s *Store) SetHeard(name, delivery string, now time.Time) error {
+// RecordDelivery remembers a delivery, and forgets those of long ago.
+func (s *Store) RecordDelivery(name, delivery string, now time.Time) error {
 	if delivery == "" {
 		return nil
 	}
-	err := s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err := s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		if _, err := c.ExecContext(ctx, "DELETE FROM tracker_delivery WHERE at < ?", now.Add(-remembered).UnixNano()); err != nil {
 			return err
 		}
@@ -158,38 +158,38 @@ func (s *Store) SetHeard(name, delivery string, now time.Time) error {
 			name, nameOf(delivery), now.UnixNano())
 		return err
 	}, func() {})
-	return s.describe("write to", err)
+	return s.describeError("write to", err)
 }
 
-// Acted says whether something about an issue was acted upon.
-func (s *Store) Acted(ref, key string) (done bool, err error) {
+// HasActed says whether something about an issue was acted upon.
+func (s *Store) HasActed(ref, key string) (done bool, err error) {
 	err = s.read.QueryRow("SELECT EXISTS (SELECT 1 FROM tracker_act WHERE ref = ? AND key = ?)", ref, nameOf(key)).Scan(&done)
-	return done, s.describe("read", err)
+	return done, s.describeError("read", err)
 }
 
-// SetActed remembers that something about an issue was acted upon.
-func (s *Store) SetActed(ref, key string) error {
-	return s.exec("write to", "INSERT INTO tracker_act (ref, key) VALUES (?, ?) ON CONFLICT DO NOTHING", ref, nameOf(key))
+// RecordAct remembers that something about an issue was acted upon.
+func (s *Store) RecordAct(ref, key string) error {
+	return s.execStatement("write to", "INSERT INTO tracker_act (ref, key) VALUES (?, ?) ON CONFLICT DO NOTHING", ref, nameOf(key))
 }
 
-// Lease takes an issue for an owner until then, and says whether it did: nobody has it,
+// TakeLease takes an issue for an owner until then, and says whether it did: nobody has it,
 // or the lease that is there has ended or is the owner's own.
-func (s *Store) Lease(ref, owner string, until, now time.Time) (taken bool, err error) {
+func (s *Store) TakeLease(ref, owner string, until, now time.Time) (taken bool, err error) {
 	if owner == "" || !until.After(now) {
 		return false, task.Mistakef("a lease has an owner and an end that is yet to come")
 	}
-	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err = s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		taken, err = changedOne(c.ExecContext(ctx, `INSERT INTO tracker_lease (ref, owner, until) VALUES (?1, ?2, ?3)
 			ON CONFLICT (ref) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE owner = ?2 OR until <= ?4`,
 			ref, owner, until.UnixNano(), now.UnixNano()))
 		return err
 	}, func() {})
-	return taken && err == nil, s.describe("write to", err)
+	return taken && err == nil, s.describeError("write to", err)
 }
 
 // ReleaseLease ends an owner's lease. One of another stays.
 func (s *Store) ReleaseLease(ref, owner string) error {
-	return s.exec("write to", "DELETE FROM tracker_lease WHERE ref = ? AND owner = ?", ref, owner)
+	return s.execStatement("write to", "DELETE FROM tracker_lease WHERE ref = ? AND owner = ?", ref, owner)
 }
 
 func changedOne(r sql.Result, err error) (bool, error) {
@@ -212,8 +212,8 @@ func nameOf(name string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// brief shortens a name for an error.
-func brief(name string) string {
+// shortenName shortens a name for an error.
+func shortenName(name string) string {
 	if runes := []rune(name); len(runes) > maxTrackerName {
 		return string(runes[:maxTrackerName]) + "..."
 	}

@@ -158,17 +158,17 @@ func TestARemovedTrackerLeavesWhatWasDone(t *testing.T) {
 	s := open(t)
 	for _, name := range []string{"a", "b"} {
 		noError(t, s.SetTracker(tracker.Config{Name: name}))
-		noError(t, s.SetSynced(name, start, "no answer"))
-		noError(t, s.SetActed(name+":1", "hold/c1"))
+		noError(t, s.RecordSync(name, start, "no answer"))
+		noError(t, s.RecordAct(name+":1", "hold/c1"))
 		if _, err := s.KeepIssue(name, anIssue("1", 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	noError(t, s.RemoveTracker("a"))
-	if at, problem, err := s.Synced("a"); !at.IsZero() || problem != "" || err != nil {
+	if at, problem, err := s.LastSync("a"); !at.IsZero() || problem != "" || err != nil {
 		t.Errorf("%v %q %v", at, problem, err)
 	}
-	if at, problem, err := s.Synced("b"); !at.Equal(start) || problem != "no answer" || err != nil {
+	if at, problem, err := s.LastSync("b"); !at.Equal(start) || problem != "no answer" || err != nil {
 		t.Errorf("%v %q %v", at, problem, err)
 	}
 	for name, want := range map[string]int{"a": 0, "b": 1} {
@@ -176,7 +176,7 @@ func TestARemovedTrackerLeavesWhatWasDone(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}
-	if done, err := s.Acted("a:1", "hold/c1"); !done || err != nil {
+	if done, err := s.HasActed("a:1", "hold/c1"); !done || err != nil {
 		t.Errorf("%v, %v", done, err)
 	}
 	if list, err := s.Trackers(); len(list) != 1 || err != nil {
@@ -209,23 +209,23 @@ func TestALeaseIsHeldByOne(t *testing.T) {
 		if !tc.now.Before(hour) {
 			until = hour.Add(time.Hour)
 		}
-		if got, err := s.Lease("linear:1", tc.owner, until, tc.now); got != tc.want || err != nil {
+		if got, err := s.TakeLease("linear:1", tc.owner, until, tc.now); got != tc.want || err != nil {
 			t.Errorf("%d: %v, %v", i, got, err)
 		}
 	}
 	end := hour.Add(time.Hour)
 	noError(t, s.ReleaseLease("linear:1", "one"))
-	if taken, err := s.Lease("linear:1", "one", end, end.Add(-1)); taken || err != nil {
+	if taken, err := s.TakeLease("linear:1", "one", end, end.Add(-1)); taken || err != nil {
 		t.Errorf("one's release ended the lease of another, or that ended early: %v, %v", taken, err)
 	}
 	noError(t, s.ReleaseLease("linear:1", "two"))
-	if taken, err := s.Lease("linear:1", "one", end, hour); !taken || err != nil {
+	if taken, err := s.TakeLease("linear:1", "one", end, hour); !taken || err != nil {
 		t.Errorf("a lease that was given back was not taken: %v, %v", taken, err)
 	}
-	if taken, err := s.Lease("linear:1", "", hour, start); taken || err == nil {
+	if taken, err := s.TakeLease("linear:1", "", hour, start); taken || err == nil {
 		t.Error("nobody has a lease")
 	}
-	if taken, err := s.Lease("linear:1", "one", start, start); taken || err == nil {
+	if taken, err := s.TakeLease("linear:1", "one", start, start); taken || err == nil {
 		t.Error("a lease that is over was taken")
 	}
 }
@@ -237,8 +237,8 @@ func TestOneOfManyTakesALease(t *testing.T) {
 	leases := 0
 	for i := range 8 {
 		wait.Go(func() {
-			taken, err := s.Lease("x:1", fmt.Sprint("owner ", i), start.Add(time.Hour), start)
-			if err := errors.Join(err, s.SetHeard("x", "d1", start)); err != nil {
+			taken, err := s.TakeLease("x:1", fmt.Sprint("owner ", i), start.Add(time.Hour), start)
+			if err := errors.Join(err, s.RecordDelivery("x", "d1", start)); err != nil {
 				t.Error(err)
 			}
 			mu.Lock()
@@ -249,7 +249,7 @@ func TestOneOfManyTakesALease(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if before, err := s.Heard("x", "d1", start); leases != 1 || !before || err != nil {
+	if before, err := s.HasDelivery("x", "d1", start); leases != 1 || !before || err != nil {
 		t.Errorf("%d took it; heard %v, %v", leases, before, err)
 	}
 }
@@ -269,11 +269,11 @@ func TestDeliveriesAreNewsOnce(t *testing.T) {
 		{"a", "1", week, false}, {"a", "1", week.Add(1), true}, {"a", "1", week.Add(1), false},
 	} {
 		for range 2 { // asking alone remembers nothing
-			if before, err := s.Heard(tc.tracker, tc.delivery, tc.now); before == tc.want || err != nil {
+			if before, err := s.HasDelivery(tc.tracker, tc.delivery, tc.now); before == tc.want || err != nil {
 				t.Errorf("%d: %v, %v", i, before, err)
 			}
 		}
-		noError(t, s.SetHeard(tc.tracker, tc.delivery, tc.now))
+		noError(t, s.RecordDelivery(tc.tracker, tc.delivery, tc.now))
 	}
 	var rows, longest int
 	err := s.read.QueryRow("SELECT count(*), max(length(delivery)) FROM tracker_delivery").Scan(&rows, &longest)
@@ -287,12 +287,12 @@ func TestWhatWasActedUponIsRemembered(t *testing.T) {
 	long := strings.Repeat("k", 9000)
 	for _, key := range []string{"hold/c1", long} {
 		for _, want := range []bool{false, true} {
-			if done, err := s.Acted("linear:1", key); done != want || err != nil {
+			if done, err := s.HasActed("linear:1", key); done != want || err != nil {
 				t.Errorf("%.20s: %v, %v", key, done, err)
 			}
-			noError(t, s.SetActed("linear:1", key))
+			noError(t, s.RecordAct("linear:1", key))
 		}
-		if done, err := s.Acted("linear:2", key); done || err != nil {
+		if done, err := s.HasActed("linear:2", key); done || err != nil {
 			t.Errorf("another issue: %v, %v", done, err)
 		}
 	}
@@ -300,13 +300,13 @@ func TestWhatWasActedUponIsRemembered(t *testing.T) {
 
 func TestATrackerIsLookedAt(t *testing.T) {
 	s := open(t)
-	if at, problem, err := s.Synced("x"); !at.IsZero() || problem != "" || err != nil {
+	if at, problem, err := s.LastSync("x"); !at.IsZero() || problem != "" || err != nil {
 		t.Errorf("%v %q %v", at, problem, err)
 	}
 	for i, problem := range []string{"no answer", ""} {
 		when := start.Add(time.Duration(i) * time.Hour)
-		noError(t, s.SetSynced("x", when, problem))
-		if at, got, err := s.Synced("x"); !at.Equal(when) || got != problem || err != nil {
+		noError(t, s.RecordSync("x", when, problem))
+		if at, got, err := s.LastSync("x"); !at.Equal(when) || got != problem || err != nil {
 			t.Errorf("%v %q %v", at, got, err)
 		}
 	}
@@ -326,7 +326,7 @@ func TestTasksOfATracker(t *testing.T) {
 	commit(t, s, tracked(t, 1, "linear:ENG-1", "s"), tracked(t, 2, "linear-2:ENG-1", "s"), tracked(t, 3, "", `"tracker":"linear:ENG-9"`),
 		tracked(t, 4, "linear:ENG-2", "s"), tracked(t, 5, "board:p/1", "linear:"), tracked(t, 6, "Linear:ENG-1", "s"))
 	for name, want := range map[string][]task.ID{"linear:": {id(1), id(4)}, "linear-2:": {id(2)}, "board:p/": {id(5)}, "board:q/": nil, "line:": nil} {
-		tasks, err := s.Tracked(name)
+		tasks, err := s.TrackedTasks(name)
 		var got []task.ID
 		for _, one := range tasks {
 			got = append(got, one.ID)
@@ -364,7 +364,7 @@ func TestOpenUpgradesVersion5(t *testing.T) {
 	if _, changed, err := s.ChangeCard("p", 1, board.Change{Key: "k", Column: "Done"}, start); changed || err != nil {
 		t.Errorf("a key was forgotten: %v", err)
 	}
-	if is, err := s.Tracker("p", time.Now).Issue(t.Context(), "1"); err != nil || is.Card.Title != "Cart" {
+	if is, err := s.ProjectTracker("p", time.Now).ReadIssue(t.Context(), "1"); err != nil || is.Card.Title != "Cart" {
 		t.Errorf("%+v, %v", is, err)
 	}
 	if list, err := s.Trackers(); err != nil || len(list) != 0 {
@@ -375,10 +375,10 @@ func TestOpenUpgradesVersion5(t *testing.T) {
 		t.Error(err)
 	}
 	var version int
-	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(migrations()) {
+	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(schemaMigrations()) {
 		t.Errorf("version %d (%v)", version, err)
 	}
-	if err := s.Integrity(context.Background()); err != nil {
+	if err := s.CheckIntegrity(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

@@ -41,8 +41,8 @@ func (d *Dir) Path(project string, id task.ID) string {
 	return filepath.Join(d.root, project, string(id))
 }
 
-// folder is Path for names that cannot lead anywhere else.
-func (d *Dir) folder(project string, id task.ID) (string, error) {
+// checkedPath is Path for names that cannot lead anywhere else.
+func (d *Dir) checkedPath(project string, id task.ID) (string, error) {
 	for _, name := range [...]string{project, string(id)} {
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
 			return "", fmt.Errorf("%q cannot be the name of a folder", name)
@@ -51,10 +51,10 @@ func (d *Dir) folder(project string, id task.ID) (string, error) {
 	return d.Path(project, id), nil
 }
 
-// Create makes the folder of a task with a TASK.md that is on the disk when Create
+// CreateFolder makes the folder of a task with a TASK.md that is on the disk when Create
 // returns. A TASK.md that is there already is kept only if it says the same.
-func (d *Dir) Create(project string, id task.ID, body []byte) error {
-	dir, err := d.folder(project, id)
+func (d *Dir) CreateFolder(project string, id task.ID, body []byte) error {
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return fmt.Errorf("create the folder of a task: %w", err)
 	}
@@ -62,12 +62,12 @@ func (d *Dir) Create(project string, id task.ID, body []byte) error {
 		return fmt.Errorf("create %s: the text has %d bytes and %d are allowed; shorten it", filepath.Join(dir, taskName), len(body), taskfile.MaxSize)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return advise(fmt.Errorf("create the folder of task %s: %w", id, err))
+		return addAdvice(fmt.Errorf("create the folder of task %s: %w", id, err))
 	}
 	path := filepath.Join(dir, taskName)
 	temp, err := writeTemp(dir, body)
 	if err != nil {
-		return advise(fmt.Errorf("create %s: %w", path, err))
+		return addAdvice(fmt.Errorf("create %s: %w", path, err))
 	}
 	defer func() { _ = os.Remove(temp) }()
 	err = os.Link(temp, path) // unlike a rename, it replaces nothing
@@ -78,7 +78,7 @@ func (d *Dir) Create(project string, id task.ID, body []byte) error {
 		err = atomicfile.SyncFolder(dir)
 	}
 	if err != nil {
-		return advise(fmt.Errorf("create %s: %w", path, err))
+		return addAdvice(fmt.Errorf("create %s: %w", path, err))
 	}
 	return nil
 }
@@ -91,9 +91,9 @@ func sameText(path string, body []byte) error {
 	return err
 }
 
-// Remove deletes the folder of a task with all that is in it.
-func (d *Dir) Remove(project string, id task.ID) error {
-	if _, err := d.folder(project, id); err != nil {
+// RemoveFolder deletes the folder of a task with all that is in it.
+func (d *Dir) RemoveFolder(project string, id task.ID) error {
+	if _, err := d.checkedPath(project, id); err != nil {
 		return fmt.Errorf("remove the folder of a task: %w", err)
 	}
 	d.locks.Delete(d.Path(project, id))
@@ -102,27 +102,27 @@ func (d *Dir) Remove(project string, id task.ID) error {
 		return nil
 	}
 	if err != nil {
-		return advise(fmt.Errorf("remove the folder of task %s: %w", id, err))
+		return addAdvice(fmt.Errorf("remove the folder of task %s: %w", id, err))
 	}
 	err = root.RemoveAll(filepath.Join(project, string(id)))
 	if err = errors.Join(err, root.Close()); err != nil {
-		return advise(fmt.Errorf("remove the folder of task %s: %w", id, err))
+		return addAdvice(fmt.Errorf("remove the folder of task %s: %w", id, err))
 	}
 	return nil
 }
 
-// splice changes a TASK.md, alone among ours.
-func (d *Dir) splice(dir string, made change) error {
+// spliceLocked changes a TASK.md, alone among ours.
+func (d *Dir) spliceLocked(dir string, made change) error {
 	lock, _ := d.locks.LoadOrStore(dir, new(sync.Mutex))
 	mu := lock.(*sync.Mutex)
 	mu.Lock()
 	defer mu.Unlock()
-	return splice(dir, made)
+	return spliceTaskFile(dir, made)
 }
 
-// Read returns a task's TASK.md. One that is missing reads as empty.
-func (d *Dir) Read(project string, id task.ID) (taskfile.Document, error) {
-	dir, err := d.folder(project, id)
+// ReadTaskFile returns a task's TASK.md. One that is missing reads as empty.
+func (d *Dir) ReadTaskFile(project string, id task.ID) (taskfile.Document, error) {
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return taskfile.Document{}, fmt.Errorf("read the folder of a task: %w", err)
 	}
@@ -134,10 +134,10 @@ func (d *Dir) Read(project string, id task.ID) (taskfile.Document, error) {
 	if err != nil {
 		return taskfile.Document{}, err
 	}
-	return parse(path, src)
+	return parseTaskFile(path, src)
 }
 
-func parse(path string, src []byte) (taskfile.Document, error) {
+func parseTaskFile(path string, src []byte) (taskfile.Document, error) {
 	doc, err := taskfile.Parse(src)
 	if err != nil {
 		return taskfile.Document{}, fmt.Errorf("%s: %w", path, err)
@@ -145,24 +145,24 @@ func parse(path string, src []byte) (taskfile.Document, error) {
 	return doc, nil
 }
 
-// Project shows the record in TASK.md's frontmatter, the last report among the entries in a
+// ProjectRecord shows the record in TASK.md's frontmatter, the last report among the entries in a
 // section, and appends the entries that are not in history.jsonl yet. One that fails does not keep the other from being done. A
 // deleted task has no folder: nothing is shown of it.
-func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
+func (d *Dir) ProjectRecord(t task.Task, entries []journal.Entry) error {
 	if t.Deleted {
 		return nil
 	}
-	dir, err := d.folder(t.Project, t.ID)
+	dir, err := d.checkedPath(t.Project, t.ID)
 	if err != nil {
 		return fmt.Errorf("show task: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return advise(fmt.Errorf("show task %s in its folder: %w", t.ID, err))
+		return addAdvice(fmt.Errorf("show task %s in its folder: %w", t.ID, err))
 	}
-	history := advise(appendHistory(filepath.Join(dir, historyName), entries))
-	frontmatter := advise(d.splice(dir, withFields(journal.Frontmatter(t))))
+	history := addAdvice(appendHistory(filepath.Join(dir, historyName), entries))
+	frontmatter := addAdvice(d.spliceLocked(dir, withFields(journal.Frontmatter(t))))
 	if frontmatter == nil {
-		frontmatter = advise(d.showReport(dir, entries))
+		frontmatter = addAdvice(d.showReport(dir, entries))
 	}
 	if history != nil && frontmatter != nil {
 		return fmt.Errorf("%w; %w", history, frontmatter)
@@ -170,8 +170,8 @@ func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
 	return errors.Join(history, frontmatter)
 }
 
-// advise adds what to do to an error that only says what the system said.
-func advise(err error) error {
+// addAdvice adds what to do to an error that only says what the system said.
+func addAdvice(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; check the owner and the permissions of the folder", err)
@@ -197,7 +197,7 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(path, kind(info.Mode()))
+		err = notRegular(path, fileKind(info.Mode()))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -205,7 +205,7 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-func kind(m fs.FileMode) string {
+func fileKind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "folder"

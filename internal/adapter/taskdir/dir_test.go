@@ -31,7 +31,7 @@ func record() task.Task {
 func begin(t *testing.T, body string) (*Dir, string) {
 	t.Helper()
 	d := New(filepath.Join(t.TempDir(), "tasks"))
-	if err := d.Create("p", id, []byte(body)); err != nil {
+	if err := d.CreateFolder("p", id, []byte(body)); err != nil {
 		t.Fatal(err)
 	}
 	return d, filepath.Join(d.Path("p", id), taskName)
@@ -93,36 +93,36 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
 		}
 	}
-	if err := d.Create("p", id, []byte("## Context\n")); err != nil {
+	if err := d.CreateFolder("p", id, []byte("## Context\n")); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	wantError(t, d.Create("p", id, []byte("other")), "another text is there already", "move it away")
-	wantError(t, d.Create("p", "x", make([]byte, taskfile.MaxSize+1)), "shorten it")
+	wantError(t, d.CreateFolder("p", id, []byte("other")), "another text is there already", "move it away")
+	wantError(t, d.CreateFolder("p", "x", make([]byte, taskfile.MaxSize+1)), "shorten it")
 	onlyFiles(t, filepath.Dir(path), taskName)
 }
 
 func TestNamesStayInside(t *testing.T) {
 	d := New(t.TempDir())
 	for _, project := range []string{"", ".", "..", "a/b", "../x", "a\x00b"} {
-		wantError(t, d.Create(project, id, nil), "cannot be the name of a folder")
-		wantError(t, d.Remove(project, id), "cannot be the name of a folder")
-		_, err := d.Read("p", task.ID(project))
+		wantError(t, d.CreateFolder(project, id, nil), "cannot be the name of a folder")
+		wantError(t, d.RemoveFolder(project, id), "cannot be the name of a folder")
+		_, err := d.ReadTaskFile("p", task.ID(project))
 		wantError(t, err, "cannot be the name of a folder")
 	}
 }
 
 func TestRemove(t *testing.T) {
 	d, path := begin(t, "x")
-	if err := d.Remove("p", id); err != nil {
+	if err := d.RemoveFolder("p", id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
 		t.Errorf("the folder is there: %v", err)
 	}
-	if err := d.Remove("p", id); err != nil {
+	if err := d.RemoveFolder("p", id); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	if err := New(filepath.Join(t.TempDir(), "none")).Remove("p", id); err != nil {
+	if err := New(filepath.Join(t.TempDir(), "none")).RemoveFolder("p", id); err != nil {
 		t.Errorf("without any tasks: %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestRemoveFollowsNoLinkOutside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(d.root, "linked")); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Remove("linked", id); err == nil {
+	if err := d.RemoveFolder("linked", id); err == nil {
 		t.Error("a folder outside was removed without an error")
 	}
 	if _, err := os.Stat(filepath.Join(outside, string(id))); err != nil {
@@ -167,10 +167,10 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.Lstat(path)
-			_, err := d.Read("p", id)
+			_, err := d.ReadTaskFile("p", id)
 			wantError(t, err, append(tc.want, path)...)
 
-			wantError(t, d.Project(record(), []journal.Entry{{Task: id, Seq: 1, Type: journal.TaskPaused}}), tc.want...)
+			wantError(t, d.ProjectRecord(record(), []journal.Entry{{Task: id, Seq: 1, Type: journal.TaskPaused}}), tc.want...)
 			if last, err := d.LastSeq("p", id); last != 1 || err != nil {
 				t.Errorf("history was not appended: %d, %v", last, err)
 			}
@@ -190,7 +190,7 @@ func sparse(path string, size int64) error {
 }
 
 func TestReadMissing(t *testing.T) {
-	doc, err := New(t.TempDir()).Read("p", id)
+	doc, err := New(t.TempDir()).ReadTaskFile("p", id)
 	if err != nil || len(doc.Bytes()) != 0 {
 		t.Errorf("%q, %v", doc.Bytes(), err)
 	}
@@ -205,11 +205,11 @@ func TestProjectInAFolderThatMayNotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
-	wantError(t, d.Project(record(), nil), "permission denied", "check the owner")
+	wantError(t, d.ProjectRecord(record(), nil), "permission denied", "check the owner")
 }
 
 func TestProjectWhereAFileIsInTheWay(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "p"), "")
-	wantError(t, New(root).Project(record(), nil), "not a directory", "move it away")
+	wantError(t, New(root).ProjectRecord(record(), nil), "not a directory", "move it away")
 }

@@ -18,7 +18,7 @@ func TestAnEditThatCannotBeSplicedIsKept(t *testing.T) {
 		edited := make(chan struct{})
 		stop := make(chan struct{})
 		go saveBrokenEdit(path, stop, edited)
-		err := d.Project(record(), nil)
+		err := d.ProjectRecord(record(), nil)
 		close(stop)
 		<-edited
 		if !strings.Contains(everythingIn(t, filepath.Dir(path)), "NEW BODY") {

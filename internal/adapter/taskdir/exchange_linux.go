@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two files in one step and returns the name under which the file that
+// exchangeFiles swaps two files in one step and returns the name under which the file that
 // was at path is found now.
-func exchange(temp, path string) (old string, err error) {
+func exchangeFiles(temp, path string) (old string, err error) {
 	err = unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
 		return exchangeByLink(temp, path)

@@ -4,9 +4,9 @@ package taskdir
 
 import "os"
 
-// exchange puts temp in the place of path and returns the name under which the file
+// exchangeFiles puts temp in the place of path and returns the name under which the file
 // that was at path is found now.
-func exchange(temp, path string) (old string, err error) { return exchangeByLink(temp, path) }
+func exchangeFiles(temp, path string) (old string, err error) { return exchangeByLink(temp, path) }
 
 // beingWritten says whether any program has the file open for writing; it cannot be
 // told here.

@@ -23,8 +23,8 @@ type Found struct {
 	Written time.Time // its history.jsonl, the last time
 }
 
-// Folders lists the folders of all tasks that were committed, whoever knows them.
-func (d *Dir) Folders() ([]Found, error) {
+// ListFolders lists the folders of all tasks that were committed, whoever knows them.
+func (d *Dir) ListFolders() ([]Found, error) {
 	projects, err := os.ReadDir(d.root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -94,10 +94,10 @@ func (e Shown) String() string {
 	return text
 }
 
-// History reads history.jsonl. A line that does not parse is left out.
-func (d *Dir) History(project string, id task.ID) (History, error) {
+// ReadHistory reads history.jsonl. A line that does not parse is left out.
+func (d *Dir) ReadHistory(project string, id task.ID) (History, error) {
 	var h History
-	dir, err := d.folder(project, id)
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return h, fmt.Errorf("read the folder of a task: %w", err)
 	}
@@ -115,7 +115,7 @@ func (d *Dir) History(project string, id task.ID) (History, error) {
 		if json.Unmarshal(line, &e) != nil || e.Seq <= 0 || e.Seq > len(h.Lines)+maxGap {
 			continue
 		}
-		h.add(e)
+		h.addEvent(e)
 	}
 	return h, nil
 }
@@ -123,7 +123,7 @@ func (d *Dir) History(project string, id task.ID) (History, error) {
 // maxGap bounds how far a number may be beyond the one before it.
 const maxGap = 1000
 
-func (h *History) add(e Shown) {
+func (h *History) addEvent(e Shown) {
 	for len(h.Lines) <= e.Seq {
 		h.Lines = append(h.Lines, "")
 	}

@@ -10,13 +10,13 @@ import (
 
 func TestOnlyFoldersOfCommittedTasksAreFound(t *testing.T) {
 	d := New(t.TempDir())
-	if list, err := New(filepath.Join(d.root, "none")).Folders(); err != nil || len(list) > 0 {
+	if list, err := New(filepath.Join(d.root, "none")).ListFolders(); err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if err := d.Create("p", id, []byte("x")); err != nil { // as before the first entry
+	if err := d.CreateFolder("p", id, []byte("x")); err != nil { // as before the first entry
 		t.Fatal(err)
 	}
-	if list, err := d.Folders(); err != nil || len(list) > 0 {
+	if list, err := d.ListFolders(); err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
 	const lines = `{"type":"task.created","timestamp":"a","seq":1,"branch":"b","status":"pending","tracker":"linear/X-1"}
@@ -29,11 +29,11 @@ not json
 	if err := os.WriteFile(filepath.Join(d.Path("p", id), historyName), []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := d.Folders()
+	list, err := d.ListFolders()
 	if err != nil || len(list) != 1 || list[0].ID != id || list[0].Written.IsZero() {
 		t.Fatalf("%v, %v", list, err)
 	}
-	h, err := d.History("p", id)
+	h, err := d.ReadHistory("p", id)
 	if err != nil || h.Status != "planning" || h.Created.Tracker != "linear/X-1" || h.Last.Seq != 4 {
 		t.Errorf("%+v, %v", h, err)
 	}

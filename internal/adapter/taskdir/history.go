@@ -17,7 +17,7 @@ import (
 // LastSeq is the entry that history.jsonl shows last, 0 if it shows none. A line that
 // was cut short does not count.
 func (d *Dir) LastSeq(project string, id task.ID) (int, error) {
-	dir, err := d.folder(project, id)
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return 0, fmt.Errorf("read the folder of a task: %w", err)
 	}
@@ -29,7 +29,7 @@ func (d *Dir) LastSeq(project string, id task.ID) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, _, err := tail(f, info.Size())
+	seq, _, err := readTail(f, info.Size())
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -53,11 +53,11 @@ func appendHistory(path string, entries []journal.Entry) error {
 }
 
 func appendTo(f *os.File, size int64, entries []journal.Entry) error {
-	last, end, err := tail(f, size)
+	last, end, err := readTail(f, size)
 	if err != nil {
 		return err
 	}
-	text, err := lines(entries, last)
+	text, err := historyLines(entries, last)
 	if err != nil || len(text) == 0 {
 		return err
 	}
@@ -70,7 +70,7 @@ func appendTo(f *os.File, size int64, entries []journal.Entry) error {
 	return err
 }
 
-func lines(entries []journal.Entry, last int) ([]byte, error) {
+func historyLines(entries []journal.Entry, last int) ([]byte, error) {
 	var text []byte
 	for i := range entries {
 		e := &entries[i]
@@ -95,9 +95,9 @@ func lines(entries []journal.Entry, last int) ([]byte, error) {
 // block is how much of the end of a history is read first.
 const block = 16 << 10
 
-// tail finds the number of the last line that has one, and where the last complete
+// readTail finds the number of the last line that has one, and where the last complete
 // line ends.
-func tail(f io.ReaderAt, size int64) (seq int, end int64, err error) {
+func readTail(f io.ReaderAt, size int64) (seq int, end int64, err error) {
 	var text []byte // from start to the end of the file
 	for start := size; start > 0; {
 		n := min(start, max(block, int64(len(text))))

@@ -32,7 +32,7 @@ func TestHistoryIsAppendedOnce(t *testing.T) {
 	d, path := begin(t, "")
 	path = filepath.Join(filepath.Dir(path), historyName)
 	for _, entries := range [][]journal.Entry{{entry(1)}, {entry(1), entry(2)}, {entry(2)}, nil, {entry(1), entry(2), entry(3)}} {
-		if err := d.Project(record(), entries); err != nil {
+		if err := d.ProjectRecord(record(), entries); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestHistoryIsAppendedOnce(t *testing.T) {
 	if got := read(t, path); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
-	wantError(t, d.Project(record(), []journal.Entry{entry(5)}), "entry 5 cannot follow on entry 3")
+	wantError(t, d.ProjectRecord(record(), []journal.Entry{entry(5)}), "entry 5 cannot follow on entry 3")
 }
 
 func TestHistoryAfterACrash(t *testing.T) {
@@ -74,7 +74,7 @@ func TestHistoryAfterACrash(t *testing.T) {
 			if last, err := d.LastSeq("p", id); last != tc.last || err != nil {
 				t.Errorf("last is %d, %v, want %d", last, err, tc.last)
 			}
-			if err := d.Project(record(), []journal.Entry{entry(1), entry(2)}); err != nil {
+			if err := d.ProjectRecord(record(), []journal.Entry{entry(1), entry(2)}); err != nil {
 				t.Fatal(err)
 			}
 			if tc.want == nil {
@@ -94,7 +94,7 @@ func TestHistoryRefusesALink(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(filepath.Dir(path), historyName)); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, d.Project(record(), []journal.Entry{entry(1)}), "it is a link")
+	wantError(t, d.ProjectRecord(record(), []journal.Entry{entry(1)}), "it is a link")
 	if read(t, outside) != "" {
 		t.Error("a file outside was written")
 	}

@@ -31,7 +31,7 @@ func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if text := reportText(&entries[i]); text != "" {
 			mark := fmt.Sprintf(reportMark, entries[i].Seq)
-			return d.splice(dir, func(path string, src []byte) ([]byte, error) {
+			return d.spliceLocked(dir, func(path string, src []byte) ([]byte, error) {
 				if slices.ContainsFunc(bytes.Split(src, []byte("\n")), func(line []byte) bool { return isLine(line, mark) }) {
 					return src, nil
 				}
@@ -40,7 +40,7 @@ func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 					eol = "\r\n"
 				}
 				out := append(bytes.TrimRight(withoutReport(src, eol), "\r\n"), strings.ReplaceAll(section, "\n", eol)...)
-				return allowed(path, bytes.TrimLeft(out, "\r\n"))
+				return checkSize(path, bytes.TrimLeft(out, "\r\n"))
 			})
 		}
 	}
@@ -57,7 +57,7 @@ func reportText(e *journal.Entry) string {
 	if s.Code != "" {
 		says = s.Code
 	}
-	final := heard(e)
+	final := agentReport(e)
 	if !strings.HasPrefix(strings.Join(strings.Fields(final), " "), s.Detail) {
 		says += ": " + s.Detail
 	}
@@ -68,8 +68,8 @@ func reportText(e *journal.Entry) string {
 	return text + "\n>\n> " + strings.ReplaceAll(final, "\n", "\n> ")
 }
 
-// heard is what the agent of an entry said at length, cut short.
-func heard(e *journal.Entry) string {
+// agentReport is what the agent of an entry said at length, cut short.
+func agentReport(e *journal.Entry) string {
 	final := e.Snapshot.AttemptWords()
 	if len(final) > maxReport {
 		final = "[...] " + final[len(final)-maxReport:]

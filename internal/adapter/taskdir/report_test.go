@@ -16,7 +16,7 @@ import (
 func TestTheLastReportIsInTaskMD(t *testing.T) {
 	d := taskdir.New(t.TempDir())
 	rec := task.Task{ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Status: "Started", Seq: 1}
-	if err := d.Create(rec.Project, rec.ID, []byte("## Context\n\nthe cart\n")); err != nil {
+	if err := d.CreateFolder(rec.Project, rec.ID, []byte("## Context\n\nthe cart\n")); err != nil {
 		t.Fatal(err)
 	}
 	report := func(seq int, outcome, final string) journal.Entry {
@@ -28,7 +28,7 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 	path := filepath.Join(d.Path(rec.Project, rec.ID), "TASK.md")
 	show := func(entries ...journal.Entry) string {
 		t.Helper()
-		if err := d.Project(rec, entries); err != nil {
+		if err := d.ProjectRecord(rec, entries); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(path)
@@ -82,11 +82,11 @@ func shows(t *testing.T, before string, e journal.Entry) string {
 	t.Helper()
 	d := taskdir.New(t.TempDir())
 	rec := task.Task{ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Status: "Started", Seq: e.Seq}
-	if err := d.Create(rec.Project, rec.ID, []byte(before)); err != nil {
+	if err := d.CreateFolder(rec.Project, rec.ID, []byte(before)); err != nil {
 		t.Fatal(err)
 	}
 	entries := []journal.Entry{{Task: rec.ID, Seq: 1, Type: journal.TaskPaused}, e}
-	if err := d.Project(rec, entries[2-e.Seq:]); err != nil {
+	if err := d.ProjectRecord(rec, entries[2-e.Seq:]); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(d.Path(rec.Project, rec.ID), "TASK.md"))

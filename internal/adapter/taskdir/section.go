@@ -11,12 +11,12 @@ import (
 // AddSection adds a person's words to TASK.md as a section of their own, at the end.
 // The key stands beside them: the same words are added once, however often it is asked.
 func (d *Dir) AddSection(project string, id task.ID, section, text, key string) error {
-	dir, err := d.folder(project, id)
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return fmt.Errorf("add to the folder of a task: %w", err)
 	}
 	mark := []byte("<!-- " + key + " -->")
-	return advise(d.splice(dir, func(path string, src []byte) ([]byte, error) {
+	return addAdvice(d.spliceLocked(dir, func(path string, src []byte) ([]byte, error) {
 		if bytes.Contains(src, mark) {
 			return src, nil
 		}
@@ -25,24 +25,24 @@ func (d *Dir) AddSection(project string, id task.ID, section, text, key string) 
 			out = append(bytes.Clone(out), "\n\n"...)
 		}
 		out = fmt.Appendf(out, "## %s\n\n%s\n%s\n", section, mark, taskfile.QuoteContext(text))
-		return allowed(path, out)
+		return checkSize(path, out)
 	}))
 }
 
 // WriteVerdict states a verdict in a section of TASK.md and returns the file as it was written.
 func (d *Dir) WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
-	dir, err := d.folder(project, id)
+	dir, err := d.checkedPath(project, id)
 	if err != nil {
 		return taskfile.Document{}, fmt.Errorf("write into the folder of a task: %w", err)
 	}
 	var written taskfile.Document
-	err = d.splice(dir, func(path string, src []byte) ([]byte, error) {
-		doc, err := parse(path, src)
+	err = d.spliceLocked(dir, func(path string, src []byte) ([]byte, error) {
+		doc, err := parseTaskFile(path, src)
 		if err != nil {
 			return nil, err
 		}
 		written = doc.WithVerdict(section, s)
-		return allowed(path, written.Bytes())
+		return checkSize(path, written.Bytes())
 	})
-	return written, advise(err)
+	return written, addAdvice(err)
 }

@@ -16,7 +16,7 @@ const someID = task.ID("0123456789abcdefghijk")
 
 func TestWordsAreAddedOnceAndOpenNoSection(t *testing.T) {
 	d := taskdir.New(t.TempDir())
-	if err := d.Create("p", someID, []byte("## Plan\n\nAPPROACH: x\n")); err != nil {
+	if err := d.CreateFolder("p", someID, []byte("## Plan\n\nAPPROACH: x\n")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -43,7 +43,7 @@ func TestWordsAreAddedOnceAndOpenNoSection(t *testing.T) {
 
 func TestWordsAndEditsMeetWithoutLoss(t *testing.T) {
 	d := taskdir.New(t.TempDir())
-	if err := d.Create("p", someID, []byte("begin\n")); err != nil {
+	if err := d.CreateFolder("p", someID, []byte("begin\n")); err != nil {
 		t.Fatal(err)
 	}
 	var wait sync.WaitGroup

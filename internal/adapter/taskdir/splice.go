@@ -22,11 +22,11 @@ const patience = time.Second
 // A change makes the new text of a TASK.md from the one that is there.
 type change func(path string, src []byte) ([]byte, error)
 
-// splice changes TASK.md. The new file takes the place
+// spliceTaskFile changes TASK.md. The new file takes the place
 // of the old one in one step. Whoever edits TASK.md meanwhile writes into the old
 // file or replaces it, so the file that was displaced is looked at again: if it is not
 // what the new one was made from, the edit is newer and the change is made to it.
-func splice(dir string, made change) error {
+func spliceTaskFile(dir string, made change) error {
 	path := filepath.Join(dir, taskName)
 	base, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,17 +43,17 @@ func splice(dir string, made change) error {
 			return putBack(edit, path, there, err)
 		}
 		if bytes.Equal(text, there) {
-			return discard(edit)
+			return discardFile(edit)
 		}
-		displaced, old, err := replace(dir, text)
+		displaced, old, err := replaceTaskFile(dir, text)
 		if err != nil {
 			return putBack(edit, path, there, fmt.Errorf("write %s: %w", path, err))
 		}
-		if err := discard(edit); err != nil {
+		if err := discardFile(edit); err != nil {
 			return err
 		}
 		if bytes.Equal(displaced, there) {
-			return discard(old)
+			return discardFile(old)
 		}
 		base, there, edit = displaced, text, old
 	}
@@ -69,7 +69,7 @@ func putBack(edit, path string, text []byte, why error) error {
 	return takeBack(edit, path, text, why)
 }
 
-func discard(file string) error {
+func discardFile(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func spliceMissing(dir string, made change) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return splice(dir, made)
+		return spliceTaskFile(dir, made)
 	case err != nil:
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -102,7 +102,7 @@ func spliceMissing(dir string, made change) error {
 // withFields writes the fields into the frontmatter.
 func withFields(fields []taskfile.Field) change {
 	return func(path string, src []byte) ([]byte, error) {
-		doc, err := parse(path, src)
+		doc, err := parseTaskFile(path, src)
 		if err != nil {
 			return nil, err
 		}
@@ -110,20 +110,20 @@ func withFields(fields []taskfile.Field) change {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return allowed(path, doc.Bytes())
+		return checkSize(path, doc.Bytes())
 	}
 }
 
-func allowed(path string, text []byte) ([]byte, error) {
+func checkSize(path string, text []byte) ([]byte, error) {
 	if len(text) > taskfile.MaxSize {
 		return nil, fmt.Errorf("write %s: it would have %d bytes and %d are allowed; shorten it", path, len(text), taskfile.MaxSize)
 	}
 	return text, nil
 }
 
-// replace puts text in the place of TASK.md and returns what it displaced, and the
+// replaceTaskFile puts text in the place of TASK.md and returns what it displaced, and the
 // file that holds it now.
-func replace(dir string, text []byte) (displaced []byte, old string, err error) {
+func replaceTaskFile(dir string, text []byte) (displaced []byte, old string, err error) {
 	temp, err := writeTemp(dir, text)
 	if err != nil {
 		return nil, "", err
@@ -135,7 +135,7 @@ func replace(dir string, text []byte) (displaced []byte, old string, err error) 
 			return nil, "", errors.Join(err, os.Remove(temp))
 		}
 	}
-	old, err = exchange(temp, path)
+	old, err = exchangeFiles(temp, path)
 	if err != nil {
 		return nil, "", errors.Join(err, os.Remove(temp))
 	}
@@ -149,7 +149,7 @@ func replace(dir string, text []byte) (displaced []byte, old string, err error) 
 // takeBack puts a displaced file that is still being written in its place again. What
 // someone wrote into the new one meanwhile is kept beside it.
 func takeBack(old, path string, text []byte, why error) error {
-	undone, err := exchange(old, path)
+	undone, err := exchangeFiles(old, path)
 	if err != nil {
 		return fmt.Errorf("%w (and the text is in %s now: %w)", why, old, err)
 	}
@@ -174,7 +174,7 @@ func readSettled(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if err := settle(f); err != nil {
+	if err := waitUntilSettled(f); err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
@@ -184,8 +184,8 @@ func readSettled(path string) ([]byte, error) {
 	return readAllowed(f, info.Size())
 }
 
-// settle waits until no program has the file open for writing.
-func settle(f *os.File) error {
+// waitUntilSettled waits until no program has the file open for writing.
+func waitUntilSettled(f *os.File) error {
 	wait := time.Millisecond
 	for deadline := time.Now().Add(patience); beingWritten(f); wait = min(2*wait, 50*time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -44,7 +44,7 @@ func TestProjectWritesTheFrontmatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, path := begin(t, tc.before)
-			if err := d.Project(record(), nil); err != nil {
+			if err := d.ProjectRecord(record(), nil); err != nil {
 				t.Fatal(err)
 			}
 			got := read(t, path)
@@ -64,7 +64,7 @@ func TestProjectWritesTheFrontmatter(t *testing.T) {
 
 func TestProjectMakesAMissingTaskFile(t *testing.T) {
 	d := New(t.TempDir())
-	if err := d.Project(record(), nil); err != nil {
+	if err := d.ProjectRecord(record(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, filepath.Join(d.Path("p", id), taskName)); got != frontmatter {
@@ -76,7 +76,7 @@ func TestProjectOfADeletedTaskMakesNothing(t *testing.T) {
 	d := New(t.TempDir())
 	gone := record()
 	gone.Deleted = true
-	if err := d.Project(gone, nil); err != nil {
+	if err := d.ProjectRecord(gone, nil); err != nil {
 		t.Fatal(err)
 	}
 	onlyFiles(t, d.root)
@@ -88,7 +88,7 @@ func TestProjectWritesNothingIfNothingChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Project(record(), nil); err != nil {
+	if err := d.ProjectRecord(record(), nil); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Stat(path)
@@ -102,7 +102,7 @@ func TestProjectKeepsTheMode(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Project(record(), nil); err != nil {
+	if err := d.ProjectRecord(record(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
@@ -148,7 +148,7 @@ func TestProjectNeverDropsAnEdit(t *testing.T) {
 				if got := read(t, path); !strings.Contains(got, last) {
 					t.Fatalf("the last edit of round %d is gone:\n%.600s", round, got)
 				}
-				if err := d.Project(record(), nil); err != nil {
+				if err := d.ProjectRecord(record(), nil); err != nil {
 					t.Fatal(err)
 				}
 				if got := read(t, path); !strings.HasPrefix(got, frontmatter) || !strings.Contains(got, last) {
@@ -176,7 +176,7 @@ func race(t *testing.T, d *Dir, edit func(n int) error) {
 			default:
 			}
 			r.Counters[1].Value = n
-			_ = d.Project(r, nil) // "keeps changing" is an answer: the next one succeeds
+			_ = d.ProjectRecord(r, nil) // "keeps changing" is an answer: the next one succeeds
 		}
 	})
 	for n := range edits {

@@ -8,8 +8,8 @@ import (
 // A command is one tmux command with its arguments.
 type command []string
 
-// sequence joins commands into the arguments of one tmux process.
-func sequence(commands ...command) []string {
+// joinCommands joins commands into the arguments of one tmux process.
+func joinCommands(commands ...command) []string {
 	var args []string
 	for i, c := range commands {
 		if i > 0 {
@@ -26,31 +26,31 @@ func sequence(commands ...command) []string {
 	return args
 }
 
-// either is a command that runs the first list if the format is true, else the second.
-func either(format, target string, yes, no []command) command {
+// ifElseCommand is a command that runs the first list if the format is true, else the second.
+func ifElseCommand(format, target string, yes, no []command) command {
 	c := command{"if-shell", "-F"}
 	if target != "" {
 		c = append(c, "-t", target)
 	}
-	return append(c, format, script(yes), script(no))
+	return append(c, format, formatScript(yes), formatScript(no))
 }
 
-// script writes commands in tmux's own language.
-func script(commands []command) string {
+// formatScript writes commands in tmux's own language.
+func formatScript(commands []command) string {
 	lines := make([]string, len(commands))
 	for i, c := range commands {
 		words := make([]string, len(c))
 		for j, arg := range c {
-			words[j] = quote(arg)
+			words[j] = quoteArgument(arg)
 		}
 		lines[i] = strings.Join(words, " ")
 	}
 	return strings.Join(lines, " ; ")
 }
 
-// quote writes an argument so that tmux's parser gives it back unchanged. Between single
+// quoteArgument writes an argument so that tmux's parser gives it back unchanged. Between single
 // quotes everything stands for itself, except that blanks after a line end are lost.
-func quote(arg string) string {
+func quoteArgument(arg string) string {
 	var out strings.Builder
 	out.WriteByte('\'')
 	for i := range len(arg) {
@@ -67,9 +67,9 @@ func quote(arg string) string {
 	return out.String()
 }
 
-// visible is text without the characters that a terminal would act on: of the control
+// stripControls is text without the characters that a terminal would act on: of the control
 // characters only line ends and tabs are left.
-func visible(text string) string {
+func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':

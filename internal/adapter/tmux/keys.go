@@ -2,11 +2,11 @@ package tmux
 
 import "context"
 
-// Keys types characters into a window as they are, control characters too. It is for
+// TypeKeys types characters into a window as they are, control characters too. It is for
 // answering a dialog, not for texts: those are pasted.
-func (s *Server) Keys(ctx context.Context, session, window, keys string) error {
-	buffer := s.buffer()
+func (s *Server) TypeKeys(ctx context.Context, session, window, keys string) error {
+	buffer := s.newBufferName()
 	load := command{"set-buffer", "-b", buffer, "--", keys}
-	_, err := s.write(ctx, session, window, "", nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
+	_, err := s.pasteGuarded(ctx, session, window, "", nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
 	return err
 }

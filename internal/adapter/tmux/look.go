@@ -9,67 +9,67 @@ import (
 	"orange/internal/core/screen"
 )
 
-// Look is what the window shows with its colours: text, and the sequences by which a
+// CaptureStyled is what the window shows with its colours: text, and the sequences by which a
 // terminal is told how it looks. What a program wrote is in it: it is not safe to be shown
 // before somebody has read it. A window that is looked at again costs one tmux process.
-func (s *Server) Look(ctx context.Context, session, window string) (string, error) {
+func (s *Server) CaptureStyled(ctx context.Context, session, window string) (string, error) {
 	name := session + " " + windowName(window)
 	if id, ok := s.looked.Load(name); ok {
-		if text, ok, err := s.lookAt(ctx, id.(string), name); ok || err != nil {
+		if text, ok, err := s.captureStyledPane(ctx, id.(string), name); ok || err != nil {
 			return text, err
 		}
 		s.looked.Delete(name)
 	}
-	p, err := s.find(ctx, session, window)
+	p, err := s.findPane(ctx, session, window)
 	if err == nil {
 		var text string
-		if text, err = s.run(ctx, nil, p.capture("-e")); err == nil {
+		if text, err = s.runCommands(ctx, nil, p.captureCommand("-e")); err == nil {
 			s.looked.Store(name, p.id)
-			return drawn(text), nil
+			return convertFrames(text), nil
 		}
 	}
-	if missing(err) {
+	if isMissing(err) {
 		err = ErrGone
 	}
 	return "", fmt.Errorf("look at window %q: %w", window, err)
 }
 
-// lookAt looks at a pane, if it is the one that is meant and its program runs.
-func (s *Server) lookAt(ctx context.Context, id, name string) (text string, ok bool, err error) {
+// captureStyledPane looks at a pane, if it is the one that is meant and its program runs.
+func (s *Server) captureStyledPane(ctx context.Context, id, name string) (text string, ok bool, err error) {
 	who := command{"display-message", "-p", "-t", id, "#{session_name} #{@orange} #{pane_dead}"}
-	out, err := s.run(ctx, nil, who, Pane{id: id}.capture("-e"))
+	out, err := s.runCommands(ctx, nil, who, Pane{id: id}.captureCommand("-e"))
 	switch {
-	case errors.Is(err, errNoServer), missing(err):
+	case errors.Is(err, errNoServer), isMissing(err):
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("look at a window: %w", err)
 	}
 	first, text, _ := strings.Cut(out, "\n")
-	return drawn(text), first == name+" 0", nil
+	return convertFrames(text), first == name+" 0", nil
 }
 
 // place is a format with the size of a window and where its cursor is. Programs move the cursor when
 // something is typed at their input line.
 const place = "#{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
 
-// View is what the window shows, and where its cursor is.
-func (s *Server) View(ctx context.Context, session, window string) (screen.View, error) {
-	p, err := s.find(ctx, session, window)
+// ReadView is what the window shows, and where its cursor is.
+func (s *Server) ReadView(ctx context.Context, session, window string) (screen.View, error) {
+	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
 		err = ErrGone
 	}
 	var out string
 	if err == nil {
-		out, err = s.run(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.capture("-e"))
+		out, err = s.runCommands(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.captureCommand("-e"))
 	}
 	var v screen.View
 	if err == nil {
 		first, text, _ := strings.Cut(out, "\n")
 		mode := 0
 		_, err = fmt.Sscan(first, &mode, &v.X, &v.Y, &v.Width, &v.Height)
-		v.Text, v.InMode = drawn(text), mode != 0
+		v.Text, v.InMode = convertFrames(text), mode != 0
 	}
-	if missing(err) {
+	if isMissing(err) {
 		err = ErrGone
 	}
 	if err != nil {
@@ -78,14 +78,14 @@ func (s *Server) View(ctx context.Context, session, window string) (screen.View,
 	return v, nil
 }
 
-// unchanged is a format that is true while a window's cursor is where it was seen and no mode of
+// unchangedFormat is a format that is true while a window's cursor is where it was seen and no mode of
 // tmux is on.
-func unchanged(v screen.View) string {
+func unchangedFormat(v screen.View) string {
 	return fmt.Sprintf("#{==:%s,0 %d %d %d %d}", place, v.X, v.Y, v.Width, v.Height)
 }
 
-// capture is the command that prints what a pane shows.
-func (p Pane) capture(flags ...string) command {
+// captureCommand is the command that prints what a pane shows.
+func (p Pane) captureCommand(flags ...string) command {
 	c := append(command{"capture-pane", "-p", "-t", p.id}, flags...)
 	if p.Dead {
 		c = append(c, "-S", "-1") // tmux moved the text up by a line to say so
@@ -93,9 +93,9 @@ func (p Pane) capture(flags ...string) command {
 	return c
 }
 
-// drawn writes the lines and corners of frames as the characters they are. A terminal
+// convertFrames writes the lines and corners of frames as the characters they are. A terminal
 // knows them as letters of another character set, which begins and ends with a sign.
-func drawn(text string) string {
+func convertFrames(text string) string {
 	if !strings.ContainsRune(text, shiftOut) {
 		return text
 	}

@@ -14,7 +14,7 @@ func shows(t *testing.T, s *tmux.Server, session, window, want string) string {
 	var text string
 	eventually(t, "the window shows "+want, func() bool {
 		var err error
-		if text, err = s.Look(t.Context(), session, window); err != nil {
+		if text, err = s.CaptureStyled(t.Context(), session, window); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Contains(text, want)
@@ -29,7 +29,7 @@ func TestLookShowsColours(t *testing.T) {
 	if !strings.Contains(text, "\x1b[31mred") || !strings.Contains(text, "\x1b[1m") || !strings.Contains(text, "┌─\x1b[34m─┐") || !strings.Contains(text, " lqk") || strings.Contains(text, "\x0e") {
 		t.Errorf("%q", text)
 	}
-	if err := s.Paste(t.Context(), "p/b", "worker", "more of it\n"); err != nil {
+	if err := s.PasteText(t.Context(), "p/b", "worker", "more of it\n"); err != nil {
 		t.Fatal(err)
 	}
 	shows(t, s, "p/b", "worker", "more of it")
@@ -46,7 +46,7 @@ func TestLookIsNeverAtAnotherWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if text, err := s.Look(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
+		if text, err := s.CaptureStyled(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestLookIsNeverAtAnotherWindow(t *testing.T) {
 	if err := s.KillServer(t.Context()); err != nil { // the next one counts its panes from the beginning
 		t.Fatal(err)
 	}
-	if text, err := s.Look(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
+	if text, err := s.CaptureStyled(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("%q, %v", text, err)
 	}
 	open(t, s, tmux.Window{Session: "p/b", Name: "reviewer", Argv: say("third")})
@@ -70,7 +70,7 @@ func TestLookAtAProgramThatHasEnded(t *testing.T) {
 	s := terminal(t)
 	open(t, s, tmux.Window{Session: "p/b", Name: "worker", Argv: []string{"sh", "-c", `printf '\033[32mlast words\n'; read x`}})
 	shows(t, s, "p/b", "worker", "last words")
-	if err := s.Enter(t.Context(), "p/b", "worker"); err != nil {
+	if err := s.PressEnter(t.Context(), "p/b", "worker"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it ends", func() bool { return windows(t, s)[0] == "p/b worker dead=true" })

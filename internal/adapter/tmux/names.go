@@ -14,13 +14,13 @@ import (
 // SessionName is the name of the session of a branch of a project. Different branches
 // and projects have different names, whatever characters they hold.
 func SessionName(project, branch string) string {
-	return encode(project, "_-+") + "/" + encode(branch, "_-+/")
+	return encodeName(project, "_-+") + "/" + encodeName(branch, "_-+/")
 }
 
 // windowName is how tmux knows a window. It is never a number and never begins with a
 // sign: tmux would take it for an index or an offset.
 func windowName(name string) string {
-	safe := encode(name, "_-+")
+	safe := encodeName(name, "_-+")
 	if safe == "" {
 		return safe
 	}
@@ -30,12 +30,12 @@ func windowName(name string) string {
 	return safe
 }
 
-// encode keeps letters, digits and the signs, and writes every other byte as %XX.
-func encode(text, signs string) string {
+// encodeName keeps letters, digits and the signs, and writes every other byte as %XX.
+func encodeName(text, signs string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if plain(r, size) || r < utf8.RuneSelf && strings.ContainsRune(signs, r) {
+		if isPlain(r, size) || r < utf8.RuneSelf && strings.ContainsRune(signs, r) {
 			out.WriteString(text[i : i+size])
 		} else {
 			for _, b := range []byte(text[i : i+size]) {
@@ -47,9 +47,9 @@ func encode(text, signs string) string {
 	return out.String()
 }
 
-// plain says whether a character is a letter or digit that tmux leaves alone. Letters
+// isPlain says whether a character is a letter or digit that tmux leaves alone. Letters
 // beyond the basic plane are too new for the tables of some systems.
-func plain(r rune, size int) bool {
+func isPlain(r rune, size int) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
@@ -59,8 +59,8 @@ func plain(r rune, size int) bool {
 	return r <= 0xFFFF && unicode.IsLetter(r)
 }
 
-// decode undoes encode.
-func decode(name string) string {
+// decodeName undoes encode.
+func decodeName(name string) string {
 	var out strings.Builder
 	for i := 0; i < len(name); i++ {
 		if name[i] == '%' && i+2 < len(name) {
@@ -79,4 +79,4 @@ func decode(name string) string {
 const digits = "0123456789ABCDEF"
 
 // safeName says whether a session's name holds nothing that tmux could misread.
-func safeName(name string) bool { return name != "" && encode(name, "_-+/%") == name }
+func safeName(name string) bool { return name != "" && encodeName(name, "_-+/%") == name }

@@ -45,8 +45,8 @@ func TestWindowNamesAreNeverNumbersOrOffsets(t *testing.T) {
 		if got != want {
 			t.Errorf("windowName(%q) = %q, want %q", name, got, want)
 		}
-		if decode(got) != name {
-			t.Errorf("decode(%q) = %q, want %q", got, decode(got), name)
+		if decodeName(got) != name {
+			t.Errorf("decode(%q) = %q, want %q", got, decodeName(got), name)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func FuzzSessionNamesComeBack(f *testing.F) {
 		if strings.ContainsAny(name, ".:#;'\"`$(){}[]*?!@=,~\\ \t\r\n\x00\x1b") {
 			t.Fatalf("%q is not safe", name)
 		}
-		if w := windowName(branch); decode(w) != branch {
-			t.Fatalf("window %q became %q and came back as %q", branch, w, decode(w))
+		if w := windowName(branch); decodeName(w) != branch {
+			t.Fatalf("window %q became %q and came back as %q", branch, w, decodeName(w))
 		}
 	})
 }
@@ -75,7 +75,7 @@ func TestVersions(t *testing.T) {
 		"next-3.6": true, "3.5-rc1": true, "master": true,
 		"3.1c": false, "2.9": false, "next-3.1": false, "1.8": false, "": false, "openbsd-7.4": false, "3": false, "3.x": false,
 	} {
-		if got := Supported(version); got != want {
+		if got := IsSupported(version); got != want {
 			t.Errorf("Supported(%q) = %v, want %v", version, got, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestWhatIsPastedIsOnlyText(t *testing.T) {
 		"ünïcödé 🙂":             "ünïcödé 🙂",
 	}
 	for text, want := range cases {
-		if got := visible(text); got != want {
+		if got := stripControls(text); got != want {
 			t.Errorf("visible(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -100,5 +100,5 @@ func TestWhatIsPastedIsOnlyText(t *testing.T) {
 // parseSessionName undoes SessionName.
 func parseSessionName(name string) (project, branch string) {
 	first, second, _ := strings.Cut(name, "/")
-	return decode(first), decode(second)
+	return decodeName(first), decodeName(second)
 }

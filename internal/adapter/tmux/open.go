@@ -27,16 +27,16 @@ type Window struct {
 // does when another session that was its last is closed at that moment.
 const tries = 5
 
-// Open opens the window in its session, which is made if it is not there. Nobody's view
+// OpenWindow opens the window in its session, which is made if it is not there. Nobody's view
 // changes. If a window of that name is there and its program has ended, it is used
 // again; if its program runs, the error is ErrOpen.
-func (s *Server) Open(ctx context.Context, w Window) error {
-	if err := w.ready(); err != nil {
+func (s *Server) OpenWindow(ctx context.Context, w Window) error {
+	if err := w.prepareWindow(); err != nil {
 		return fmt.Errorf("open a terminal: %w", err)
 	}
 	var err error
 	for try := range tries {
-		if err = s.open(ctx, w); !errors.Is(err, errNoServer) {
+		if err = s.openOnce(ctx, w); !errors.Is(err, errNoServer) {
 			break
 		}
 		select {
@@ -51,8 +51,8 @@ func (s *Server) Open(ctx context.Context, w Window) error {
 	return nil
 }
 
-// ready checks what tmux would not complain about, and makes the log.
-func (w *Window) ready() error {
+// prepareWindow checks what tmux would not complain about, and makes the log.
+func (w *Window) prepareWindow() error {
 	if !safeName(w.Session) {
 		return fmt.Errorf("%q is no session name: use SessionName", w.Session)
 	}
@@ -81,15 +81,15 @@ func (w *Window) ready() error {
 	return f.Close()
 }
 
-// open asks once. In the usual case that is one tmux process: the server itself finds
+// openOnce asks once. In the usual case that is one tmux process: the server itself finds
 // out whether the session and the window are there, so that nothing can change between
 // the question and the answer.
-func (s *Server) open(ctx context.Context, w Window) error {
+func (s *Server) openOnce(ctx context.Context, w Window) error {
 	there := inSession(w.Session, "#{W:#{P:#{?#{==:#{@orange},"+windowName(w.Name)+"},yes,}}}")
-	create := either(inSession(w.Session, "yes"), "", w.beside(), w.first())
-	commands := append([]command{{"start-server"}}, options()...)
-	commands = append(commands, either(there, "", []command{listing()}, []command{create}))
-	out, err := s.run(ctx, nil, commands...)
+	create := ifElseCommand(inSession(w.Session, "yes"), "", w.newWindowCommands(), w.newSessionCommands())
+	commands := append([]command{{"start-server"}}, serverOptions()...)
+	commands = append(commands, ifElseCommand(there, "", []command{listPanesCommand()}, []command{create}))
+	out, err := s.runCommands(ctx, nil, commands...)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) open(ctx context.Context, w Window) error {
 		if !p.Dead {
 			return ErrOpen
 		}
-		return s.reuse(ctx, w, p)
+		return s.reuseWindow(ctx, w, p)
 	}
 	return nil
 }
@@ -111,46 +111,46 @@ func inSession(session, inner string) string {
 	return "#{S:#{?#{==:#{session_name}," + session + "}," + inner + ",}}"
 }
 
-// reuse starts the window's program in a window whose program has ended. tmux refuses
+// reuseWindow starts the window's program in a window whose program has ended. tmux refuses
 // if somebody else was faster.
-func (s *Server) reuse(ctx context.Context, w Window, p Pane) error {
-	respawn := append(append(command{"respawn-pane", "-t", p.id}, w.start()...), "--")
-	_, err := s.run(ctx, nil, append([]command{append(respawn, w.argv()...)}, w.marks(p.id)...)...)
+func (s *Server) reuseWindow(ctx context.Context, w Window, p Pane) error {
+	respawn := append(append(command{"respawn-pane", "-t", p.id}, w.startOptions()...), "--")
+	_, err := s.runCommands(ctx, nil, append([]command{append(respawn, w.programArgs()...)}, w.markCommands(p.id)...)...)
 	if err != nil && strings.Contains(err.Error(), "still active") {
 		return ErrOpen
 	}
 	return err
 }
 
-// first are the commands that make the session with this window in it.
-func (w Window) first() []command {
+// newSessionCommands are the commands that make the session with this window in it.
+func (w Window) newSessionCommands() []command {
 	size := fmt.Sprintf("%dx%d", w.Width, w.Height)
 	add := command{"new-session", "-d", "-s", w.Session, "-n", windowName(w.Name),
 		"-x", fmt.Sprint(w.Width), "-y", fmt.Sprint(w.Height)}
-	add = append(append(append(add, w.start()...), "--"), w.argv()...)
+	add = append(append(append(add, w.startOptions()...), "--"), w.programArgs()...)
 	here := "=" + w.Session + ":"
-	return append([]command{add, {"set-option", "-t", here, "default-size", size}}, w.marks(here)...)
+	return append([]command{add, {"set-option", "-t", here, "default-size", size}}, w.markCommands(here)...)
 }
 
-// beside are the commands that add this window to a session that is there. It becomes
+// newWindowCommands are the commands that add this window to a session that is there. It becomes
 // the last one, and is found there whatever names the others have.
-func (w Window) beside() []command {
+func (w Window) newWindowCommands() []command {
 	last := "=" + w.Session + ":{end}"
 	add := command{"new-window", "-d", "-a", "-t", last, "-n", windowName(w.Name)}
-	add = append(append(append(add, w.start()...), "--"), w.argv()...)
-	return append([]command{add}, w.marks(last)...)
+	add = append(append(append(add, w.startOptions()...), "--"), w.programArgs()...)
+	return append([]command{add}, w.markCommands(last)...)
 }
 
-// start says where the program begins. tmux expands formats in this option.
-func (w Window) start() []string {
+// startOptions says where the program begins. tmux expands formats in this option.
+func (w Window) startOptions() []string {
 	if strings.Contains(w.Dir, "#") {
 		return nil // argv sees to it
 	}
 	return []string{"-c", w.Dir}
 }
 
-// argv is the program for tmux: a single argument would go to a shell.
-func (w Window) argv() []string {
+// programArgs is the program for tmux: a single argument would go to a shell.
+func (w Window) programArgs() []string {
 	switch {
 	case strings.Contains(w.Dir, "#"):
 		return append([]string{"/bin/sh", "-c", `cd "$0" && exec "$@"`, w.Dir}, w.Argv...)
@@ -160,9 +160,9 @@ func (w Window) argv() []string {
 	return w.Argv
 }
 
-// marks are the commands that make the pane known as ours and keep what it prints. They
+// markCommands are the commands that make the pane known as ours and keep what it prints. They
 // run before the server reads anything from the pane.
-func (w Window) marks(target string) []command {
+func (w Window) markCommands(target string) []command {
 	marks := []command{{"set-option", "-p", "-t", target, "@orange", windowName(w.Name)}}
 	if w.Log == "" {
 		return marks
@@ -191,9 +191,9 @@ func shellWord(word string) string {
 	return out.String()
 }
 
-// options are what makes the server ours. They are said with every Open, because any of
+// serverOptions are what makes the server ours. They are said with every Open, because any of
 // them may be the one that starts the server.
-func options() []command {
+func serverOptions() []command {
 	return []command{
 		{"set-option", "-s", "escape-time", "10"},
 		{"set-option", "-s", "default-terminal", Terminal},

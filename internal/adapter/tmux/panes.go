@@ -22,8 +22,8 @@ type Pane struct {
 	id string
 }
 
-// listing is the command that lists all panes. No name holds a blank.
-func listing() command {
+// listPanesCommand is the command that lists all panes. No name holds a blank.
+func listPanesCommand() command {
 	return command{"list-panes", "-a", "-F", "#{pane_id} #{pane_dead} #{pane_pid} #{session_name} #{@orange}"}
 }
 
@@ -36,14 +36,14 @@ func parseListing(out string) []Pane {
 			continue
 		}
 		pid, _ := strconv.Atoi(fields[2])
-		panes = append(panes, Pane{id: fields[0], Dead: fields[1] == "1", PID: pid, Session: fields[3], Window: decode(fields[4])})
+		panes = append(panes, Pane{id: fields[0], Dead: fields[1] == "1", PID: pid, Session: fields[3], Window: decodeName(fields[4])})
 	}
 	return panes
 }
 
-// Windows lists the windows that Open made, none if no server runs.
-func (s *Server) Windows(ctx context.Context) ([]Pane, error) {
-	out, err := s.run(ctx, nil, listing())
+// ListWindows lists the windows that Open made, none if no server runs.
+func (s *Server) ListWindows(ctx context.Context) ([]Pane, error) {
+	out, err := s.runCommands(ctx, nil, listPanesCommand())
 	if errors.Is(err, errNoServer) {
 		return nil, nil
 	}
@@ -53,10 +53,10 @@ func (s *Server) Windows(ctx context.Context) ([]Pane, error) {
 	return parseListing(out), nil
 }
 
-// find looks a window up by its full name. What follows goes by the id of its pane,
+// findPane looks a window up by its full name. What follows goes by the id of its pane,
 // because tmux takes a name for many other things before it takes it for a name.
-func (s *Server) find(ctx context.Context, session, window string) (Pane, error) {
-	panes, err := s.Windows(ctx)
+func (s *Server) findPane(ctx context.Context, session, window string) (Pane, error) {
+	panes, err := s.ListWindows(ctx)
 	if err != nil {
 		return Pane{}, err
 	}
@@ -68,58 +68,58 @@ func (s *Server) find(ctx context.Context, session, window string) (Pane, error)
 	return Pane{}, ErrGone
 }
 
-// Paste gives text to the program in the window as if a person had pasted it. Control
+// PasteText gives text to the program in the window as if a person had pasted it. Control
 // characters other than line ends and tabs are left out, so that it is never more than
 // text.
-func (s *Server) Paste(ctx context.Context, session, window, text string) error {
-	_, err := s.paste(ctx, session, window, text, "")
+func (s *Server) PasteText(ctx context.Context, session, window, text string) error {
+	_, err := s.pasteText(ctx, session, window, text, "")
 	return err
 }
 
 // PasteAt pastes text if nothing was drawn in the window since it was seen, as far as the cursor
 // shows, and the program gets the keys. The server checks and pastes in one step.
 func (s *Server) PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error) {
-	return s.paste(ctx, session, window, text, unchanged(seen))
+	return s.pasteText(ctx, session, window, text, unchangedFormat(seen))
 }
 
-func (s *Server) paste(ctx context.Context, session, window, text, guard string) (bool, error) {
-	text = visible(text)
+func (s *Server) pasteText(ctx context.Context, session, window, text, guard string) (bool, error) {
+	text = stripControls(text)
 	if text == "" {
 		return true, nil
 	}
-	buffer := s.buffer()
+	buffer := s.newBufferName()
 	load := command{"load-buffer", "-b", buffer, "-"}
-	return s.write(ctx, session, window, guard, strings.NewReader(text), load, command{"paste-buffer", "-p", "-d", "-r", "-b", buffer})
+	return s.pasteGuarded(ctx, session, window, guard, strings.NewReader(text), load, command{"paste-buffer", "-p", "-d", "-r", "-b", buffer})
 }
 
-// Enter gives the program in the window a carriage return, as the key Enter does. It is
+// PressEnter gives the program in the window a carriage return, as the key Enter does. It is
 // pasted too, because keys go elsewhere while a person reads the window's history.
-func (s *Server) Enter(ctx context.Context, session, window string) error {
-	_, err := s.enter(ctx, session, window, "")
+func (s *Server) PressEnter(ctx context.Context, session, window string) error {
+	_, err := s.pressEnter(ctx, session, window, "")
 	return err
 }
 
 // EnterAt is Enter under the condition of PasteAt.
 func (s *Server) EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error) {
-	return s.enter(ctx, session, window, unchanged(seen))
+	return s.pressEnter(ctx, session, window, unchangedFormat(seen))
 }
 
-func (s *Server) enter(ctx context.Context, session, window, guard string) (bool, error) {
-	buffer := s.buffer()
+func (s *Server) pressEnter(ctx context.Context, session, window, guard string) (bool, error) {
+	buffer := s.newBufferName()
 	load := command{"set-buffer", "-b", buffer, "\r"}
-	return s.write(ctx, session, window, guard, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
+	return s.pasteGuarded(ctx, session, window, guard, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
 }
 
-// buffer is a name for a paste buffer that nobody else uses.
-func (s *Server) buffer() string {
+// newBufferName is a name for a paste buffer that nobody else uses.
+func (s *Server) newBufferName() string {
 	return fmt.Sprintf("orange-%d-%d", os.Getpid(), s.buffers.Add(1))
 }
 
-// write loads a buffer and pastes it if the guard, a format, is true; without a guard always.
+// pasteGuarded loads a buffer and pastes it if the guard, a format, is true; without a guard always.
 // Pasting into a pane whose program has ended kills the whole server in some versions, so the
 // server itself looks first.
-func (s *Server) write(ctx context.Context, session, window, guard string, stdin io.Reader, load, paste command) (done bool, err error) {
-	p, err := s.find(ctx, session, window)
+func (s *Server) pasteGuarded(ctx context.Context, session, window, guard string, stdin io.Reader, load, paste command) (done bool, err error) {
+	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
 		err = ErrGone
 	}
@@ -132,12 +132,12 @@ func (s *Server) write(ctx context.Context, session, window, guard string, stdin
 	}
 	act := append(paste, "-t", p.id)
 	if guard != "" {
-		act = either(guard, p.id, []command{act}, refuse("changed"))
+		act = ifElseCommand(guard, p.id, []command{act}, refuse("changed"))
 	}
-	out, err := s.run(ctx, stdin, load, either("#{pane_dead}", p.id, refuse("gone"), []command{act}))
+	out, err := s.runCommands(ctx, stdin, load, ifElseCommand("#{pane_dead}", p.id, refuse("gone"), []command{act}))
 	switch {
-	case missing(err):
-		_, _ = s.run(ctx, nil, forget) // it may hold what was not pasted
+	case isMissing(err):
+		_, _ = s.runCommands(ctx, nil, forget) // it may hold what was not pasted
 		err = ErrGone
 	case err == nil && strings.TrimSpace(out) == "gone":
 		err = ErrGone
@@ -148,33 +148,33 @@ func (s *Server) write(ctx context.Context, session, window, guard string, stdin
 	return strings.TrimSpace(out) != "changed", nil
 }
 
-// Capture is what the window shows, as plain text.
-func (s *Server) Capture(ctx context.Context, session, window string) (string, error) {
-	p, err := s.find(ctx, session, window)
+// CaptureText is what the window shows, as plain text.
+func (s *Server) CaptureText(ctx context.Context, session, window string) (string, error) {
+	p, err := s.findPane(ctx, session, window)
 	if err != nil {
 		return "", fmt.Errorf("read window %q: %w", window, err)
 	}
-	out, err := s.run(ctx, nil, p.capture())
-	if missing(err) {
+	out, err := s.runCommands(ctx, nil, p.captureCommand())
+	if isMissing(err) {
 		err = ErrGone
 	}
 	if err != nil {
 		return "", fmt.Errorf("read window %q: %w", window, err)
 	}
-	return visible(out), nil
+	return stripControls(out), nil
 }
 
 // CloseWindow closes the window and ends what runs in it. That it is not there is no
 // error.
 func (s *Server) CloseWindow(ctx context.Context, session, window string) error {
-	p, err := s.find(ctx, session, window)
+	p, err := s.findPane(ctx, session, window)
 	if errors.Is(err, ErrGone) {
 		return nil
 	}
 	if err == nil {
-		_, err = s.run(ctx, nil, command{"kill-window", "-t", p.id})
+		_, err = s.runCommands(ctx, nil, command{"kill-window", "-t", p.id})
 	}
-	if err != nil && !missing(err) {
+	if err != nil && !isMissing(err) {
 		return fmt.Errorf("close window %q: %w", window, err)
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// sessions maps the names of all sessions to their ids.
-func (s *Server) sessions(ctx context.Context) (map[string]string, error) {
-	out, err := s.run(ctx, nil, command{"list-sessions", "-F", "#{session_id} #{session_name}"})
+// listSessions maps the names of all sessions to their ids.
+func (s *Server) listSessions(ctx context.Context) (map[string]string, error) {
+	out, err := s.runCommands(ctx, nil, command{"list-sessions", "-F", "#{session_id} #{session_name}"})
 	if errors.Is(err, errNoServer) {
 		return nil, nil
 	}
@@ -27,30 +27,30 @@ func (s *Server) sessions(ctx context.Context) (map[string]string, error) {
 // CloseSession closes all windows of the session and ends what runs in them. That it is
 // not there is no error.
 func (s *Server) CloseSession(ctx context.Context, session string) error {
-	ids, err := s.sessions(ctx)
+	ids, err := s.listSessions(ctx)
 	if err != nil || ids[session] == "" {
 		return err
 	}
-	if _, err = s.run(ctx, nil, command{"kill-session", "-t", ids[session]}); err != nil && !missing(err) {
+	if _, err = s.runCommands(ctx, nil, command{"kill-session", "-t", ids[session]}); err != nil && !isMissing(err) {
 		return fmt.Errorf("close session %q: %w", session, err)
 	}
 	return nil
 }
 
-// Rename gives a session another name. That there is none of the old name is no error:
+// RenameSession gives a session another name. That there is none of the old name is no error:
 // it may have been renamed before.
-func (s *Server) Rename(ctx context.Context, from, to string) error {
+func (s *Server) RenameSession(ctx context.Context, from, to string) error {
 	if !safeName(to) {
 		return fmt.Errorf("rename session %q: %q is no session name: use SessionName", from, to)
 	}
-	ids, err := s.sessions(ctx)
+	ids, err := s.listSessions(ctx)
 	if err != nil || ids[from] == "" || from == to {
 		return err
 	}
 	if ids[to] != "" {
 		return fmt.Errorf("rename session %q: there is a session %q already: close one of them", from, to)
 	}
-	if _, err = s.run(ctx, nil, command{"rename-session", "-t", ids[from], "--", to}); err != nil && !missing(err) {
+	if _, err = s.runCommands(ctx, nil, command{"rename-session", "-t", ids[from], "--", to}); err != nil && !isMissing(err) {
 		return fmt.Errorf("rename session %q: %w", from, err)
 	}
 	return nil
@@ -63,5 +63,5 @@ func (s *Server) AttachArgv(session, window string) []string {
 	if window != "" {
 		target += "=" + windowName(window)
 	}
-	return s.argv("attach-session", "-t", target)
+	return s.tmuxArgs("attach-session", "-t", target)
 }

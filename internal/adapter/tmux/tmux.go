@@ -66,17 +66,17 @@ func withoutTmux(env []string) []string {
 	return kept
 }
 
-// argv is how tmux is called for this server.
-func (s *Server) argv(commands ...string) []string {
+// tmuxArgs is how tmux is called for this server.
+func (s *Server) tmuxArgs(commands ...string) []string {
 	return append(append(append([]string{s.program}, s.socket...), "-f", "/dev/null", "-u"), commands...)
 }
 
-// run runs one tmux process with commands and returns what it prints.
-func (s *Server) run(ctx context.Context, stdin io.Reader, commands ...command) (string, error) {
-	return s.exec(ctx, stdin, s.argv(sequence(commands...)...))
+// runCommands runs one tmux process with commands and returns what it prints.
+func (s *Server) runCommands(ctx context.Context, stdin io.Reader, commands ...command) (string, error) {
+	return s.runProcess(ctx, stdin, s.tmuxArgs(joinCommands(commands...)...))
 }
 
-func (s *Server) exec(ctx context.Context, stdin io.Reader, argv []string) (string, error) {
+func (s *Server) runProcess(ctx context.Context, stdin io.Reader, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -96,13 +96,13 @@ func (s *Server) exec(ctx context.Context, stdin io.Reader, argv []string) (stri
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("tmux took too long: %w", ctx.Err())
 	case errors.As(err, &exit):
-		return "", complaint(errs.String())
+		return "", errorFromOutput(errs.String())
 	}
 	return "", fmt.Errorf("run tmux: %w", err)
 }
 
-// complaint is what tmux said on its way out, as an error.
-func complaint(said string) error {
+// errorFromOutput is what tmux said on its way out, as an error.
+func errorFromOutput(said string) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	for _, sign := range [...]string{"no server running", "server exited", "lost server", "no current target", "no sessions"} {
 		if strings.Contains(line, sign) {
@@ -113,17 +113,17 @@ func complaint(said string) error {
 		(strings.Contains(line, "No such file") || strings.Contains(line, "Connection refused")) {
 		return errNoServer
 	}
-	return fmt.Errorf("tmux: %s", visible(line))
+	return fmt.Errorf("tmux: %s", stripControls(line))
 }
 
-// missing says whether err is tmux's word for something that is not there.
-func missing(err error) bool {
+// isMissing says whether err is tmux's word for something that is not there.
+func isMissing(err error) bool {
 	return errors.Is(err, errNoServer) || err != nil && strings.Contains(err.Error(), "can't find")
 }
 
 // KillServer ends the server with everything in it. That there is none is no error.
 func (s *Server) KillServer(ctx context.Context) error {
-	_, err := s.run(ctx, nil, command{"kill-server"})
+	_, err := s.runCommands(ctx, nil, command{"kill-server"})
 	if err != nil && !errors.Is(err, errNoServer) {
 		return fmt.Errorf("end the tmux server: %w", err)
 	}

@@ -72,14 +72,14 @@ func open(t *testing.T, s *tmux.Server, w tmux.Window) {
 		w.Argv = []string{"cat"}
 	}
 	w.Recorder = recorder
-	if err := s.Open(t.Context(), w); err != nil {
+	if err := s.OpenWindow(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func windows(t *testing.T, s *tmux.Server) []string {
 	t.Helper()
-	panes, err := s.Windows(t.Context())
+	panes, err := s.ListWindows(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTheInstalledTmuxIsSupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !tmux.Supported(version) {
+	if !tmux.IsSupported(version) {
 		t.Errorf("version %q is not supported", version)
 	}
 }
@@ -112,20 +112,20 @@ func TestWithoutAServerNothingIsThereAndNothingIsAnError(t *testing.T) {
 	for what, err := range map[string]error{
 		"CloseWindow":  s.CloseWindow(t.Context(), "p/b", "w"),
 		"CloseSession": s.CloseSession(t.Context(), "p/b"),
-		"Rename":       s.Rename(t.Context(), "p/b", "p/c"),
+		"Rename":       s.RenameSession(t.Context(), "p/b", "p/c"),
 		"KillServer":   s.KillServer(t.Context()),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := s.Paste(t.Context(), "p/b", "w", "x"); !errors.Is(err, tmux.ErrGone) {
+	if err := s.PasteText(t.Context(), "p/b", "w", "x"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Paste: %v", err)
 	}
-	if err := s.Enter(t.Context(), "p/b", "w"); !errors.Is(err, tmux.ErrGone) {
+	if err := s.PressEnter(t.Context(), "p/b", "w"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Enter: %v", err)
 	}
-	if _, err := s.Capture(t.Context(), "p/b", "w"); !errors.Is(err, tmux.ErrGone) {
+	if _, err := s.CaptureText(t.Context(), "p/b", "w"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Capture: %v", err)
 	}
 }
@@ -152,11 +152,11 @@ func TestNamesAreNeverActedUpon(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s %s dead=false", session, window))
 			eventually(t, "the window prints its folder and arguments", func() bool { return read(t, log) == prints })
 		}
-		if err := s.Paste(t.Context(), session, name, "hello"); err != nil {
+		if err := s.PasteText(t.Context(), session, name, "hello"); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		eventually(t, "pasted text is shown", func() bool {
-			shown, err := s.Capture(t.Context(), session, name)
+			shown, err := s.CaptureText(t.Context(), session, name)
 			return err == nil && strings.Contains(shown, "hello")
 		})
 	}
@@ -183,13 +183,13 @@ func TestANameThatIsPartOfAnotherIsNotTakenForIt(t *testing.T) {
 	open(t, s, tmux.Window{Session: "p/feature", Name: "1"})
 	for _, err := range []error{
 		s.CloseSession(t.Context(), "p/feat"), s.CloseSession(t.Context(), "p"), s.CloseWindow(t.Context(), "p/feature", "worker"),
-		s.CloseWindow(t.Context(), "p/feature", "0"), s.CloseWindow(t.Context(), "p/feat", "worker-1"), s.Rename(t.Context(), "p/f", "p/g"),
+		s.CloseWindow(t.Context(), "p/feature", "0"), s.CloseWindow(t.Context(), "p/feat", "worker-1"), s.RenameSession(t.Context(), "p/f", "p/g"),
 	} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if err := s.Paste(t.Context(), "p/feature", "0", "x"); !errors.Is(err, tmux.ErrGone) {
+	if err := s.PasteText(t.Context(), "p/feature", "0", "x"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Paste to a window that is not there: %v", err)
 	}
 	if got, want := windows(t, s), []string{"p/feature 1 dead=false", "p/feature worker-1 dead=false"}; !slices.Equal(got, want) {
@@ -209,22 +209,22 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	log := filepath.Join(dir, "log")
 	w := tmux.Window{Session: "p/b", Name: "worker", Dir: dir, Log: log, Recorder: recorder, Argv: []string{"sh", "-c", "echo one; read x; echo two"}}
 	open(t, s, w)
-	if err := s.Open(t.Context(), w); !errors.Is(err, tmux.ErrOpen) {
+	if err := s.OpenWindow(t.Context(), w); !errors.Is(err, tmux.ErrOpen) {
 		t.Fatalf("Open of a living window: %v", err)
 	}
-	if err := s.Enter(t.Context(), "p/b", "worker"); err != nil {
+	if err := s.PressEnter(t.Context(), "p/b", "worker"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the program ends", func() bool { return slices.Equal(windows(t, s), []string{"p/b worker dead=true"}) })
 	eventually(t, "its last words are in the log", func() bool { return strings.Contains(read(t, log), "two\r\n") })
-	shown, err := s.Capture(t.Context(), "p/b", "worker")
+	shown, err := s.CaptureText(t.Context(), "p/b", "worker")
 	if err != nil || !strings.Contains(shown, "one") {
 		t.Errorf("a dead window shows %q, %v", shown, err)
 	}
-	if err := s.Paste(t.Context(), "p/b", "worker", "x"); !errors.Is(err, tmux.ErrGone) {
+	if err := s.PasteText(t.Context(), "p/b", "worker", "x"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Paste into a dead window: %v", err)
 	}
-	if err := s.Enter(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
+	if err := s.PressEnter(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Enter in a dead window: %v", err)
 	}
 	w.Argv = []string{"sh", "-c", `printf 'three<%s>' "$1"; exec cat`, "sh", `it's;\n;`}
@@ -283,10 +283,10 @@ func TestALargePasteArrivesByteForByte(t *testing.T) {
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c",
 		`stty raw -echo; printf '\033[?2004hready'; head -c "$1" >"$2.tmp"; mv "$2.tmp" "$2"`, "sh", fmt.Sprint(len(want)), got}})
 	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
-	if err := s.Paste(t.Context(), "p/b", "w", text); err != nil {
+	if err := s.PasteText(t.Context(), "p/b", "w", text); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Enter(t.Context(), "p/b", "w"); err != nil {
+	if err := s.PressEnter(t.Context(), "p/b", "w"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "all of it has been read", func() bool { return read(t, got) != "" })
@@ -302,10 +302,10 @@ func TestAPasteIsNotBracketedForAProgramThatDidNotAsk(t *testing.T) {
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c",
 		`stty raw -echo; printf ready; head -c 8 >"$1.tmp"; mv "$1.tmp" "$1"`, "sh", got}})
 	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
-	if err := s.Paste(t.Context(), "p/b", "w", "a\x1b[201~b"); err != nil {
+	if err := s.PasteText(t.Context(), "p/b", "w", "a\x1b[201~b"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Enter(t.Context(), "p/b", "w"); err != nil {
+	if err := s.PressEnter(t.Context(), "p/b", "w"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it has been read", func() bool { return read(t, got) != "" })
@@ -320,17 +320,17 @@ func TestARenamedSessionKeepsItsWindows(t *testing.T) {
 	open(t, s, tmux.Window{Session: tmux.SessionName("p", "other"), Name: "w"})
 	from, to := tmux.SessionName("p", "old.1"), tmux.SessionName("p", "new.#S")
 	for range 2 { // the second time there is nothing left to do
-		if err := s.Rename(t.Context(), from, to); err != nil {
+		if err := s.RenameSession(t.Context(), from, to); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got, want := windows(t, s), []string{to + " w dead=false", "p/other w dead=false"}; !slices.Equal(got, want) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}
-	if err := s.Rename(t.Context(), to, "p/other"); err == nil {
+	if err := s.RenameSession(t.Context(), to, "p/other"); err == nil {
 		t.Error("a session took the name of another")
 	}
-	if err := s.Rename(t.Context(), to, "a.b"); err == nil {
+	if err := s.RenameSession(t.Context(), to, "a.b"); err == nil {
 		t.Error("a name that is not safe was taken")
 	}
 }
@@ -342,7 +342,7 @@ func TestManyWindowsOpenAtOnce(t *testing.T) {
 	for i := range 20 {
 		all.Go(func() {
 			w := tmux.Window{Session: fmt.Sprintf("p/%d", i%2), Name: fmt.Sprint("w", i), Dir: dir, Argv: []string{"cat"}, Log: filepath.Join(dir, fmt.Sprint("log", i)), Recorder: recorder}
-			if err := s.Open(context.WithoutCancel(t.Context()), w); err != nil {
+			if err := s.OpenWindow(context.WithoutCancel(t.Context()), w); err != nil {
 				t.Error(err)
 			}
 		})
@@ -362,7 +362,7 @@ func TestOfManyThatOpenTheSameWindowOneSucceeds(t *testing.T) {
 		opened := 0
 		for range 8 {
 			all.Go(func() {
-				err := s.Open(context.WithoutCancel(t.Context()), tmux.Window{Session: "p/b", Name: "w", Dir: dir, Argv: argv})
+				err := s.OpenWindow(context.WithoutCancel(t.Context()), tmux.Window{Session: "p/b", Name: "w", Dir: dir, Argv: argv})
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -440,7 +440,7 @@ func TestWhatCannotBeOpenedSaysWhy(t *testing.T) {
 		"a log without a full path":       {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: "log", Recorder: recorder},
 		"a log that nobody records":       {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: dir + "/log"},
 	} {
-		if err := s.Open(t.Context(), w); err == nil || strings.Contains(err.Error(), "\n") {
+		if err := s.OpenWindow(t.Context(), w); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -458,7 +458,7 @@ func TestAPersonAttachesToTheWindow(t *testing.T) {
 	// The person's own tmux stands for their terminal.
 	open(t, outer, tmux.Window{Session: "me/me", Name: "me", Argv: append([]string{"env", "-u", "TMUX"}, attach...)})
 	eventually(t, "the second window is seen", func() bool {
-		shown, err := outer.Capture(t.Context(), "me/me", "me")
+		shown, err := outer.CaptureText(t.Context(), "me/me", "me")
 		return err == nil && strings.Contains(shown, "this is two") && !strings.Contains(shown, "this is one")
 	})
 }
@@ -477,7 +477,7 @@ func TestAMessageReachesTheProgramWhateverAPersonDoesInTheWindow(t *testing.T) {
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c", `while read line; do echo "got $line"; done`}})
 	say := func(text string) {
 		t.Helper()
-		if err := errors.Join(s.Paste(t.Context(), "p/b", "w", text), s.Enter(t.Context(), "p/b", "w")); err != nil {
+		if err := errors.Join(s.PasteText(t.Context(), "p/b", "w", text), s.PressEnter(t.Context(), "p/b", "w")); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, text+" arrives", func() bool { return strings.Contains(read(t, log), "got "+text+"\r\n") })

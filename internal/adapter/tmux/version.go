@@ -9,15 +9,15 @@ import (
 
 // Version is the version of the installed tmux, such as 3.3a.
 func (s *Server) Version(ctx context.Context) (string, error) {
-	out, err := s.exec(ctx, nil, []string{s.program, "-V"})
+	out, err := s.runProcess(ctx, nil, []string{s.program, "-V"})
 	if err != nil {
 		return "", fmt.Errorf("ask tmux for its version: %w", err)
 	}
 	return strings.TrimPrefix(strings.TrimSpace(out), "tmux "), nil
 }
 
-// Supported says whether Orange works with this version of tmux: 3.2 or later.
-func Supported(version string) bool {
+// IsSupported says whether Orange works with this version of tmux: 3.2 or later.
+func IsSupported(version string) bool {
 	version = strings.TrimPrefix(version, "next-")
 	major, rest, ok := strings.Cut(version, ".")
 	if !ok {

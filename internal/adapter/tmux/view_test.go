@@ -18,7 +18,7 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 	log, got := filepath.Join(dir, "log"), filepath.Join(dir, "got")
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c", `stty raw; printf 'ready> '; exec cat >"$1"`, "sh", got}})
 	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready> ") })
-	seen, err := s.View(t.Context(), "p/b", "w")
+	seen, err := s.ReadView(t.Context(), "p/b", "w")
 	if err != nil || seen.X != len("ready> ") || seen.Y != 0 || seen.InMode || seen.Width == 0 || !strings.HasPrefix(seen.Text, "ready>") {
 		t.Fatalf("%+v, %v", seen, err)
 	}
@@ -43,7 +43,7 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 	}
 
 	mode()
-	if v, err := s.View(t.Context(), "p/b", "w"); err != nil || !v.InMode {
+	if v, err := s.ReadView(t.Context(), "p/b", "w"); err != nil || !v.InMode {
 		t.Errorf("in copy mode it is %+v, %v", v, err)
 	}
 	if a, b := paste("one;"), enter(); a != (outcome{}) || b != (outcome{}) {
@@ -54,13 +54,13 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 		t.Errorf("at the prompt: %+v", a)
 	}
 	eventually(t, "the cursor moves", func() bool {
-		v, err := s.View(t.Context(), "p/b", "w")
+		v, err := s.ReadView(t.Context(), "p/b", "w")
 		return err == nil && v.X > seen.X
 	})
 	if a, b := paste("three;"), enter(); a != (outcome{}) || b != (outcome{}) {
 		t.Errorf("behind what was typed: %+v, %+v", a, b)
 	}
-	if seen, err = s.View(t.Context(), "p/b", "w"); err != nil {
+	if seen, err = s.ReadView(t.Context(), "p/b", "w"); err != nil {
 		t.Fatal(err)
 	}
 	if b := enter(); b != (outcome{done: true}) {

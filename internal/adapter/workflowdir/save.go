@@ -24,10 +24,10 @@ type draft struct{ temporary, file string }
 // A File is a workflow file that is to be written: its name without extension, and JSON.
 type File struct{ Name, Text string }
 
-// Save writes workflows into the repository, or among the user's own if repoRoot is
+// SaveFiles writes workflows into the repository, or among the user's own if repoRoot is
 // empty: all of them or none. It replaces files only if force says so. It returns where
 // they are.
-func (d *Dir) Save(files []File, repoRoot string, force bool) ([]string, error) {
+func (d *Dir) SaveFiles(files []File, repoRoot string, force bool) ([]string, error) {
 	b := batch{folder: d.user, force: force}
 	if repoRoot != "" {
 		b.folder = filepath.Join(repoRoot, ".orange", "workflows")
@@ -37,24 +37,24 @@ func (d *Dir) Save(files []File, repoRoot string, force bool) ([]string, error) 
 	}
 	out := make([]string, len(files))
 	for i, f := range files {
-		if !plain(f.Name) {
+		if !isPlainName(f.Name) {
 			return nil, fmt.Errorf("%q is not the name of a workflow: give a plain name without slashes", f.Name)
 		}
 		out[i] = filepath.Join(b.folder, f.Name+stepFile)
-		if err := b.free(f.Name); err != nil {
+		if err := b.checkFree(f.Name); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.write(files); err != nil {
-		b.undo()
+	if err := b.writeFiles(files); err != nil {
+		b.removeWritten()
 		return nil, fmt.Errorf("write workflows to %s: %w", b.folder, err)
 	}
 	return out, nil
 }
 
-// free makes sure that a new file would not replace another or be hidden by it.
-func (b *batch) free(name string) error {
-	for _, extension := range extensions() {
+// checkFree makes sure that a new file would not replace another or be hidden by it.
+func (b *batch) checkFree(name string) error {
+	for _, extension := range fileExtensions() {
 		file := filepath.Join(b.folder, name+extension)
 		info, err := os.Lstat(file)
 		switch {
@@ -72,13 +72,13 @@ func (b *batch) free(name string) error {
 	return nil
 }
 
-// write puts every text on disk before any file gets its name.
-func (b *batch) write(files []File) error {
+// writeFiles puts every text on disk before any file gets its name.
+func (b *batch) writeFiles(files []File) error {
 	if err := os.MkdirAll(b.folder, 0o755); err != nil {
 		return err
 	}
 	for _, f := range files {
-		temporary, err := b.draft(f.Text)
+		temporary, err := b.writeDraft(f.Text)
 		b.drafts = append(b.drafts, draft{temporary, filepath.Join(b.folder, f.Name+stepFile)})
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (b *batch) write(files []File) error {
 	return atomicfile.SyncFolder(b.folder)
 }
 
-func (b *batch) draft(text string) (string, error) {
+func (b *batch) writeDraft(text string) (string, error) {
 	f, err := os.CreateTemp(b.folder, ".import-*")
 	if err != nil {
 		return "", err
@@ -106,9 +106,9 @@ func (b *batch) draft(text string) (string, error) {
 	return f.Name(), errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 }
 
-// undo takes away what was written before something went wrong. What could not be taken
+// removeWritten takes away what was written before something went wrong. What could not be taken
 // away is in nobody's way: drafts are hidden files.
-func (b *batch) undo() {
+func (b *batch) removeWritten() {
 	for _, d := range b.drafts {
 		if d.temporary != "" {
 			_ = os.Remove(d.temporary)

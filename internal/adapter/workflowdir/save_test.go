@@ -25,7 +25,7 @@ func TestSaveWritesWhatFindFinds(t *testing.T) {
 	user, repo := filepath.Join(t.TempDir(), "new", "folder"), t.TempDir()
 	d := New(user)
 	for _, root := range []string{repo, ""} {
-		where, err := d.Save([]File{{"a", "text of a in " + root}, {"b", "text of b"}}, root, false)
+		where, err := d.SaveFiles([]File{{"a", "text of a in " + root}, {"b", "text of b"}}, root, false)
 		if err != nil || len(where) != 2 {
 			t.Fatal(where, err)
 		}
@@ -37,7 +37,7 @@ func TestSaveWritesWhatFindFinds(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	list := d.List(repo)
+	list := d.ListFiles(repo)
 	if len(list) != 4 || list[0].Name != "a" || list[0].Origin != OfRepository {
 		t.Errorf("%+v", list)
 	}
@@ -68,7 +68,7 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 			} else if tc.there != "" {
 				write(t, "old", dir, tc.there)
 			}
-			_, err := New(dir).Save(tc.files, "", tc.force)
+			_, err := New(dir).SaveFiles(tc.files, "", tc.force)
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
@@ -80,7 +80,7 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 			}
 		})
 	}
-	if _, err := New("").Save([]File{{"a", "x"}}, "", false); err == nil || !strings.Contains(err.Error(), "no folder") {
+	if _, err := New("").SaveFiles([]File{{"a", "x"}}, "", false); err == nil || !strings.Contains(err.Error(), "no folder") {
 		t.Error(err)
 	}
 }
@@ -88,7 +88,7 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 func TestSaveLeavesNothingBehindWhenItCannotWrite(t *testing.T) {
 	repo := t.TempDir()
 	write(t, "a plain file", repo, ".orange")
-	if _, err := New("").Save([]File{{"a", "x"}}, repo, false); err == nil || !strings.Contains(err.Error(), ".orange") {
+	if _, err := New("").SaveFiles([]File{{"a", "x"}}, repo, false); err == nil || !strings.Contains(err.Error(), ".orange") {
 		t.Error(err)
 	}
 	if got := files(t, repo); got != ".orange" {

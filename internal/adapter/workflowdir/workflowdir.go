@@ -42,14 +42,14 @@ type Found struct {
 	Origin string `json:"origin"`
 }
 
-// extensions lists those of workflow files, the one that counts first.
-func extensions() []string { return []string{".yaml", ".yml", stepFile} }
+// fileExtensions lists those of workflow files, the one that counts first.
+func fileExtensions() []string { return []string{".yaml", ".yml", stepFile} }
 
 // stepFile is the extension of workflows in steps.
 const stepFile = ".json"
 
-// places lists the folders to look in, the one that counts first.
-func (d *Dir) places(repoRoot string) []Found {
+// searchFolders lists the folders to look in, the one that counts first.
+func (d *Dir) searchFolders(repoRoot string) []Found {
 	var out []Found
 	if repoRoot != "" {
 		out = append(out, Found{File: filepath.Join(repoRoot, ".orange", "workflows"), Origin: OfRepository})
@@ -63,20 +63,20 @@ func (d *Dir) places(repoRoot string) []Found {
 // Find returns the file and the text of the workflow called name. A repoRoot that is
 // empty means that there is no repository.
 func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error) {
-	if !plain(name) {
+	if !isPlainName(name) {
 		return "", "", false, fmt.Errorf("%q is not the name of a workflow: give a plain name without slashes", name)
 	}
-	for _, place := range d.places(repoRoot) {
-		for _, extension := range extensions() {
+	for _, place := range d.searchFolders(repoRoot) {
+		for _, extension := range fileExtensions() {
 			file := filepath.Join(place.File, name+extension)
-			text, err := read(file)
+			text, err := readPlainFile(file)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 				continue
 			}
 			if err != nil {
 				return "", "", false, fmt.Errorf("read workflow %s: %w", file, err)
 			}
-			whole, err := Expand(file, place.File, text)
+			whole, err := ExpandIncludes(file, place.File, text)
 			if err != nil {
 				return file, text, false, err
 			}
@@ -86,9 +86,9 @@ func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error
 	return "", "", false, nil
 }
 
-// Expand adds the fragments to the text of a workflow that it includes, from the folder of the workflow. No link
+// ExpandIncludes adds the fragments to the text of a workflow that it includes, from the folder of the workflow. No link
 // leads out of that folder: a repository that is not trusted reads nothing else of this machine.
-func Expand(file, folder, text string) (string, error) {
+func ExpandIncludes(file, folder, text string) (string, error) {
 	return workflow.ExpandIncludes(file, text, func(name string) (string, error) {
 		root, err := os.OpenRoot(folder)
 		if err != nil {
@@ -104,18 +104,18 @@ func Expand(file, folder, text string) (string, error) {
 	})
 }
 
-// List returns every workflow file, sorted by name; of several with the same name the
+// ListFiles returns every workflow file, sorted by name; of several with the same name the
 // one that Find returns comes first. A folder that cannot be read counts as empty.
-func (d *Dir) List(repoRoot string) []Found {
+func (d *Dir) ListFiles(repoRoot string) []Found {
 	var out []Found
-	for _, place := range d.places(repoRoot) {
+	for _, place := range d.searchFolders(repoRoot) {
 		entries, err := os.ReadDir(place.File)
 		if err != nil {
 			continue
 		}
 		for _, e := range entries {
 			name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
-			if !e.IsDir() && plain(name) && slices.Contains(extensions(), filepath.Ext(e.Name())) {
+			if !e.IsDir() && isPlainName(name) && slices.Contains(fileExtensions(), filepath.Ext(e.Name())) {
 				out = append(out, Found{Name: name, File: filepath.Join(place.File, e.Name()), Origin: place.Origin})
 			}
 		}
@@ -124,13 +124,13 @@ func (d *Dir) List(repoRoot string) []Found {
 	return out
 }
 
-func plain(name string) bool {
+func isPlainName(name string) bool {
 	return name != "" && len(name) <= 255 && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") &&
 		!strings.ContainsAny(name, "/\\\x00")
 }
 
-// read reads a plain file of allowed size. It may be reached through a link.
-func read(file string) (string, error) {
+// readPlainFile reads a plain file of allowed size. It may be reached through a link.
+func readPlainFile(file string) (string, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
 	if err != nil {
 		return "", err

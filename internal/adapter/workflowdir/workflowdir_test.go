@@ -94,10 +94,10 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Found{{"a", a, OfUser}, {"b", b, OfRepository}, {"b", other, OfUser}}
-	if diff := cmp.Diff(want, New(user).List(repo)); diff != "" {
+	if diff := cmp.Diff(want, New(user).ListFiles(repo)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := New(filepath.Join(user, "none")).List(""); got != nil {
+	if got := New(filepath.Join(user, "none")).ListFiles(""); got != nil {
 		t.Errorf("got %v", got)
 	}
 }

@@ -51,28 +51,28 @@ func TestAcquireAndRelease(t *testing.T) {
 func TestAcquireRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		arrange func(b *bench, s *Slot)
+		arrange func(b *env, s *Slot)
 		want    string
 	}{
-		"a workspace of another task": {func(b *bench, s *Slot) { b.acquire(b.slot(9)) }, "is bound to task " + string(id(9))},
-		"a branch in use":             {func(_ *bench, s *Slot) { s.Branch = "main" }, "switch to another branch there"},
-		"a branch like an option":     {func(_ *bench, s *Slot) { s.Branch = "--force" }, "not a name git accepts"},
-		"an unknown base":             {func(_ *bench, s *Slot) { s.Base = "nothing" }, "no such commit"},
-		"a tracked TASK.md":           {func(b *bench, _ *Slot) { commitFile(b.t, b.project.Path, TaskFileName, "theirs") }, "tracks a TASK.md of its own"},
-		"another project's name":      {func(_ *bench, s *Slot) { s.Name = "q--1" }, "not one of project"},
-		"a name that leads out":       {func(_ *bench, s *Slot) { s.Name = "../p--1" }, "not of the form"},
-		"a slot number of zero":       {func(_ *bench, s *Slot) { s.Name = "p--0" }, "not of the form"},
-		"no task":                     {func(_ *bench, s *Slot) { s.Task = "../x" }, "not the id of a task"},
-		"a relative task file":        {func(_ *bench, s *Slot) { s.TaskFile = "TASK.md" }, "absolute"},
-		"a relative project":          {func(_ *bench, s *Slot) { s.Project.Path = "repo" }, "absolute"},
-		"an exclude that leads out":   {func(_ *bench, s *Slot) { s.Exclude = []string{"../x"} }, "is not a file in it"},
-		"a repository without commits": {func(b *bench, s *Slot) {
+		"a workspace of another task": {func(b *env, s *Slot) { b.acquire(b.slot(9)) }, "is bound to task " + string(id(9))},
+		"a branch in use":             {func(_ *env, s *Slot) { s.Branch = "main" }, "switch to another branch there"},
+		"a branch like an option":     {func(_ *env, s *Slot) { s.Branch = "--force" }, "not a name git accepts"},
+		"an unknown base":             {func(_ *env, s *Slot) { s.Base = "nothing" }, "no such commit"},
+		"a tracked TASK.md":           {func(b *env, _ *Slot) { commitFile(b.t, b.project.Path, TaskFileName, "theirs") }, "tracks a TASK.md of its own"},
+		"another project's name":      {func(_ *env, s *Slot) { s.Name = "q--1" }, "not one of project"},
+		"a name that leads out":       {func(_ *env, s *Slot) { s.Name = "../p--1" }, "not of the form"},
+		"a slot number of zero":       {func(_ *env, s *Slot) { s.Name = "p--0" }, "not of the form"},
+		"no task":                     {func(_ *env, s *Slot) { s.Task = "../x" }, "not the id of a task"},
+		"a relative task file":        {func(_ *env, s *Slot) { s.TaskFile = "TASK.md" }, "absolute"},
+		"a relative project":          {func(_ *env, s *Slot) { s.Project.Path = "repo" }, "absolute"},
+		"an exclude that leads out":   {func(_ *env, s *Slot) { s.Exclude = []string{"../x"} }, "is not a file in it"},
+		"a repository without commits": {func(b *env, s *Slot) {
 			s.Project.Path = b.t.TempDir()
 			do(b.t, s.Project.Path, "init", "-q", "-b", "main")
 		}, "make a first commit"},
-		"no repository":        {func(b *bench, s *Slot) { s.Project.Path = b.t.TempDir() }, "not a git repository"},
-		"a failing setup":      {func(_ *bench, s *Slot) { s.Setup = "echo first; printf '\\033[1mno\\tway\\n'; exit 3" }, "exit status 3: [1mnoway"},
-		"an unreadable marker": {func(b *bench, s *Slot) { b.acquire(*s); write(b.t, b.admin("p--1"), bindingName, "") }, "remove the file if no task uses the workspace"},
+		"no repository":        {func(b *env, s *Slot) { s.Project.Path = b.t.TempDir() }, "not a git repository"},
+		"a failing setup":      {func(_ *env, s *Slot) { s.Setup = "echo first; printf '\\033[1mno\\tway\\n'; exit 3" }, "exit status 3: [1mnoway"},
+		"an unreadable marker": {func(b *env, s *Slot) { b.acquire(*s); write(b.t, b.admin("p--1"), bindingName, "") }, "remove the file if no task uses the workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestAcquireKeepsLeftovers(t *testing.T) {
 	b.release(second)
 
 	fresh := Slot{Project: b.project, Name: "p--2"}
-	if err := b.Init(context.Background(), fresh.Project, 2); err != nil {
+	if err := b.MakeWorkspaces(context.Background(), fresh.Project, 2); err != nil {
 		t.Fatal(err)
 	}
 	write(t, b.Path("p--2"), "nobody's", "n")
@@ -363,7 +363,7 @@ func TestInit(t *testing.T) {
 	b := newBench(t)
 	ctx := context.Background()
 	for range 2 {
-		if err := b.Init(ctx, b.project, 2); err != nil {
+		if err := b.MakeWorkspaces(ctx, b.project, 2); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -373,12 +373,12 @@ func TestInit(t *testing.T) {
 		t.Error("a third one was made")
 	}
 	b.acquire(b.slot(1))
-	if err := b.Init(ctx, b.project, 3); err != nil {
+	if err := b.MakeWorkspaces(ctx, b.project, 3); err != nil {
 		t.Fatal(err)
 	}
 	b.isReady(b.slot(1))
 	for _, n := range []int{0, -1, task.MaxPoolSize + 1} {
-		wantError(t, b.Init(ctx, b.project, n), "positive integer")
+		wantError(t, b.MakeWorkspaces(ctx, b.project, n), "positive integer")
 	}
 	if _, _, err := b.Head("../x"); err == nil {
 		t.Error("a name that leads out has a head")
@@ -390,7 +390,7 @@ func TestAProjectWithDotsInItsName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.project.Name = "a..b"
-	if err := b.Init(context.Background(), b.project, 1); err != nil {
+	if err := b.MakeWorkspaces(context.Background(), b.project, 1); err != nil {
 		t.Fatal(err)
 	}
 	write(t, b.Path("a..b--1"), "nobody's", "n")

@@ -35,7 +35,7 @@ func (w *workspace) asideFolder(keeper string) string {
 // asideUntracked sets aside what the default branch does not ignore. It was ignored when
 // the work was kept, or it would have been kept and removed.
 func (w *workspace) asideUntracked(ctx context.Context, keeper string) error {
-	files, err := w.pool.git.Untracked(ctx, w.path)
+	files, err := w.pool.git.UntrackedFiles(ctx, w.path)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func moveAside(root *os.Root, from, to string) (free string, err error) {
 	return free, err
 }
 
-// asides lists the folders of files set aside, as <workspace>/<task>.
-func (p *Pool) asides() ([]Aside, error) {
+// listAsides lists the folders of files set aside, as <workspace>/<task>.
+func (p *Pool) listAsides() ([]Aside, error) {
 	found, err := filepath.Glob(filepath.Join(escapeGlob(p.root), asideName, "*", "*"))
 	if err != nil {
 		return nil, fmt.Errorf("list what was set aside: %w", err)

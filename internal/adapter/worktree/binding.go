@@ -60,8 +60,8 @@ func (b binding) write(gitDir string) error {
 	return atomicfile.Write(filepath.Join(gitDir, bindingName), append(text, '\n'), 0o600)
 }
 
-// unbind makes the binding the last one, in one step.
-func unbind(gitDir string) error {
+// retireBinding makes the binding the last one, in one step.
+func retireBinding(gitDir string) error {
 	err := os.Rename(filepath.Join(gitDir, bindingName), filepath.Join(gitDir, lastName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"orange/internal/core/task"
 )
 
-// Check says what is wrong with the workspace of a task, nil if it is a worktree of the
+// CheckWorkspace says what is wrong with the workspace of a task, nil if it is a worktree of the
 // project's repository, on the task's branch. It reads files and changes nothing.
-func (p *Pool) Check(ctx context.Context, s Slot) error {
-	if err := s.check(); err != nil {
+func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) error {
+	if err := s.checkSlot(); err != nil {
 		return err
 	}
 	path := p.Path(s.Name)
-	if err := p.git.Attached(ctx, s.Project.Path, path); err != nil {
+	if err := p.git.CheckAttached(ctx, s.Project.Path, path); err != nil {
 		return fmt.Errorf("workspace %s: %w, and nothing that is done there counts: end this session, and the next one gets a new worktree", s.Name, err)
 	}
 	if err := p.git.OnBranch(path, s.Branch); err != nil {
@@ -28,22 +28,22 @@ func (p *Pool) Check(ctx context.Context, s Slot) error {
 	return nil
 }
 
-// Repair makes sure that the workspace a task has can be worked in, and does nothing to one
+// RepairWorkspace makes sure that the workspace a task has can be worked in, and does nothing to one
 // that Check finds nothing wrong with, except that its TASK.md is healed. A worktree that is
 // gone is made again on the task's branch. A folder that was a worktree becomes one again
 // with its files as they are; any other folder is moved aside. A worktree on another branch
 // is switched back if that leaves nothing behind; otherwise a person must look.
-func (p *Pool) Repair(ctx context.Context, s Slot) error { return p.acquire(ctx, s, true) }
+func (p *Pool) RepairWorkspace(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, true) }
 
-func (w *workspace) attached(ctx context.Context) bool {
-	return w.git != "" && w.pool.git.Attached(ctx, w.Project.Path, w.path) == nil
+func (w *workspace) isAttached(ctx context.Context) bool {
+	return w.git != "" && w.pool.git.CheckAttached(ctx, w.Project.Path, w.path) == nil
 }
 
-// restore brings a worktree that was handed over back to its branch, with its TASK.md. It
+// restoreBranch brings a worktree that was handed over back to its branch, with its TASK.md. It
 // is not ready if the folder is no worktree, or was never handed over.
-func (w *workspace) restore(ctx context.Context) (ready bool, err error) {
-	if !w.attached(ctx) {
-		if again, err := w.reattach(ctx); !again || err != nil {
+func (w *workspace) restoreBranch(ctx context.Context) (ready bool, err error) {
+	if !w.isAttached(ctx) {
+		if again, err := w.reattachFolder(ctx); !again || err != nil {
 			return false, err
 		}
 	}
@@ -54,28 +54,28 @@ func (w *workspace) restore(ctx context.Context) (ready bool, err error) {
 		if err := w.pool.git.SwitchBack(ctx, w.path, w.Branch); err != nil {
 			return false, task.Mistakef("workspace %s: %v, then orange resume %s", w.Name, err, w.Task)
 		}
-		w.note("workspace %s was not on branch %s and was switched back", w.Name, w.Branch)
+		w.reportNote("workspace %s was not on branch %s and was switched back", w.Name, w.Branch)
 	}
-	return true, w.heal()
+	return true, w.restoreLink()
 }
 
-// reattach makes the folder that the task has worked in a worktree again.
-func (w *workspace) reattach(ctx context.Context) (bool, error) {
+// reattachFolder makes the folder that the task has worked in a worktree again.
+func (w *workspace) reattachFolder(ctx context.Context) (bool, error) {
 	if w.now.Task != w.Task || !w.exists() {
 		return false, nil
 	}
-	again, err := w.pool.git.Reattach(ctx, w.Project.Path, w.path, w.Branch)
+	again, err := w.pool.git.ReattachWorktree(ctx, w.Project.Path, w.path, w.Branch)
 	if err != nil || !again {
 		return false, err
 	}
-	if w.git, err = w.pool.git.Registered(ctx, w.Project.Path, w.path); err != nil {
+	if w.git, err = w.pool.git.RegisteredDir(ctx, w.Project.Path, w.path); err != nil {
 		return false, err
 	}
-	w.note("workspace %s was no longer registered and was registered again, with its files as they were", w.Name)
+	w.reportNote("workspace %s was no longer registered and was registered again, with its files as they were", w.Name)
 	if w.now, err = readBinding(w.git, bindingName); err != nil {
 		return false, err
 	}
-	return true, w.pool.run(step{"bind", w.bind}, step{"exclude", w.exclude}, step{"ready", w.ready})
+	return true, w.pool.runSteps(step{"bind", w.bindTask}, step{"exclude", w.excludeFiles}, step{"ready", w.markReady})
 }
 
 // giveUp frees a workspace whose work git cannot keep: the folder is moved aside with all
@@ -84,13 +84,13 @@ func (w *workspace) giveUp(ctx context.Context, why error) (salvage string, err 
 	if err := w.moveFolder(fmt.Sprintf("cannot be cleared (%v)", why)); err != nil {
 		return "", err
 	}
-	return w.pool.git.Forget(ctx, w.Project.Path, w.path, w.keeper())
+	return w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, w.salvageName())
 }
 
 // gitRefused says whether a git command came to its end and said no, such as one whose
 // filter is missing. Trying again does not help.
 func gitRefused(err error) bool {
-	var refused interface{ Refused() string }
+	var refused interface{ RefusalReason() string }
 	return errors.As(err, &refused)
 }
 
@@ -112,11 +112,11 @@ func (w *workspace) moveFolder(why string) error {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}
 	defer func() { _ = root.Close() }()
-	to, err := moveAside(root, w.Name, filepath.Join(asideName, w.Name, w.keeper(), "folder"))
+	to, err := moveAside(root, w.Name, filepath.Join(asideName, w.Name, w.salvageName(), "folder"))
 	if err != nil {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}
-	w.note("%s %s: it was moved to %s and is kept there", w.path, why, filepath.Join(w.pool.root, to))
+	w.reportNote("%s %s: it was moved to %s and is kept there", w.path, why, filepath.Join(w.pool.root, to))
 	link := filepath.Join(to, ".git")
 	if info, err := root.Lstat(link); err != nil || !info.Mode().IsRegular() {
 		return nil // it is a repository of its own, or none
@@ -136,12 +136,12 @@ func (w *workspace) removeLocks() error {
 	}
 	removed, err := w.pool.git.RemoveStaleLocks(w.git, w.path)
 	if len(removed) > 0 {
-		w.note("a git command that was killed left a lock, which was removed: %s", strings.Join(removed, ", "))
+		w.reportNote("a git command that was killed left a lock, which was removed: %s", strings.Join(removed, ", "))
 	}
 	return err
 }
 
-func (w *workspace) note(format string, args ...any) {
+func (w *workspace) reportNote(format string, args ...any) {
 	if w.Note != nil {
 		w.Note(fmt.Sprintf(format, args...))
 	}

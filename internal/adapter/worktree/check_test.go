@@ -20,7 +20,7 @@ func noted(s *Slot) *[]string {
 }
 
 // aside finds a file that was moved out of the workspace p--1 of a task.
-func (b *bench) aside(n int, name string) string {
+func (b *env) aside(n int, name string) string {
 	return content(b.t, b.root, filepath.Join(asideName, "p--1", string(id(n)), name))
 }
 
@@ -38,60 +38,60 @@ func TestRepair(t *testing.T) {
 	gone := "is gone"
 	none := "is no worktree of"
 	for name, tc := range map[string]struct {
-		arrange func(b *bench, s *Slot, dir string)
+		arrange func(b *env, s *Slot, dir string)
 		wrong   string // what Check says, "" if nothing
 		note    string // what a person is told
 		kept    map[string]string
 	}{
-		"nothing is wrong": {func(b *bench, s *Slot, dir string) { write(b.t, dir, "f", "changed") }, "", "", map[string]string{"f": "changed"}},
-		"removed":          {func(b *bench, s *Slot, dir string) { check(b.t, os.RemoveAll(dir)) }, gone, "made again at the last commit of task/1", nil},
-		"removed and pruned": {func(b *bench, s *Slot, dir string) {
+		"nothing is wrong": {func(b *env, s *Slot, dir string) { write(b.t, dir, "f", "changed") }, "", "", map[string]string{"f": "changed"}},
+		"removed":          {func(b *env, s *Slot, dir string) { check(b.t, os.RemoveAll(dir)) }, gone, "made again at the last commit of task/1", nil},
+		"removed and pruned": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			do(b.t, b.project.Path, "worktree", "prune")
 		}, gone, "made again", nil},
-		"removed, and a folder in its place": {func(b *bench, s *Slot, dir string) {
+		"removed, and a folder in its place": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			write(b.t, dir, "late", "l")
 		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
-		"removed and pruned, and a folder in its place": {func(b *bench, s *Slot, dir string) {
+		"removed and pruned, and a folder in its place": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			do(b.t, b.project.Path, "worktree", "prune")
 			write(b.t, dir, "late", "l")
 		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
-		"a folder inside another repository": {func(b *bench, s *Slot, dir string) {
+		"a folder inside another repository": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			write(b.t, dir, "late", "l")
 			do(b.t, b.home, "init", "-q", "-b", "feature")
 			commitFile(b.t, b.home, "outer", "o")
 		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
-		"a repository in its place": {func(b *bench, s *Slot, dir string) {
+		"a repository in its place": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			do(b.t, b.home, "init", "-q", "-b", "task/1", dir)
 			commitFile(b.t, dir, "late", "l")
 		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
-		"a worktree of another repository in its place": {func(b *bench, s *Slot, dir string) {
+		"a worktree of another repository in its place": {func(b *env, s *Slot, dir string) {
 			check(b.t, os.RemoveAll(dir))
 			other := filepath.Join(b.home, "other")
 			do(b.t, b.home, "clone", "-q", b.project.Path, other)
 			do(b.t, other, "worktree", "add", "-q", "-b", "task/1", dir)
 			write(b.t, dir, "late", "l")
 		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
-		"pruned while its folder was elsewhere": {func(b *bench, s *Slot, dir string) {
+		"pruned while its folder was elsewhere": {func(b *env, s *Slot, dir string) {
 			write(b.t, dir, "f", "changed")
 			write(b.t, dir, "new", "n")
 			check(b.t, os.Rename(dir, dir+".elsewhere"))
 			do(b.t, b.project.Path, "worktree", "prune")
 			check(b.t, os.Rename(dir+".elsewhere", dir))
 		}, none, "registered again, with its files as they were", map[string]string{"f": "changed", "new": "n"}},
-		"the repository was moved": {func(b *bench, s *Slot, dir string) {
+		"the repository was moved": {func(b *env, s *Slot, dir string) {
 			write(b.t, dir, "f", "changed")
 			check(b.t, os.Rename(b.project.Path, b.project.Path+".new"))
 			b.project.Path += ".new"
 			s.Project = b.project
 		}, none, "registered again", map[string]string{"f": "changed"}},
-		"on another branch": {func(b *bench, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
-		"on no branch":      {func(b *bench, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "has no branch checked out", "switched back", nil},
-		"in the middle of a rebase": {func(b *bench, s *Slot, dir string) {
+		"on another branch": {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
+		"on no branch":      {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "has no branch checked out", "switched back", nil},
+		"in the middle of a rebase": {func(b *env, s *Slot, dir string) {
 			commitFile(b.t, dir, "f", "task")
 			commitFile(b.t, b.project.Path, "f", "main")
 			if _, err := try(dir, "rebase", "main"); err == nil {
@@ -109,15 +109,15 @@ func TestRepair(t *testing.T) {
 			tc.arrange(b, &s, dir)
 			notes := noted(&s)
 			ctx := context.Background()
-			switch err := b.Check(ctx, s); {
+			switch err := b.CheckWorkspace(ctx, s); {
 			case tc.wrong == "" && err != nil:
 				t.Errorf("Check: %v", err)
 			case tc.wrong != "":
 				wantError(t, err, tc.wrong)
 			}
 			for range 2 {
-				check(t, b.Repair(ctx, s))
-				check(t, b.Check(ctx, s))
+				check(t, b.RepairWorkspace(ctx, s))
+				check(t, b.CheckWorkspace(ctx, s))
 			}
 			if told := strings.Join(*notes, "\n"); !strings.Contains(told, tc.note) || tc.note == "" && told != "" {
 				t.Errorf("a person is told %q, want %q", told, tc.note)
@@ -173,7 +173,7 @@ func TestRepairLeavesToAPerson(t *testing.T) {
 			tc.arrange(t, dir)
 			before, branch, err := b.Head(s.Name)
 			check(t, err)
-			err = b.Repair(context.Background(), s)
+			err = b.RepairWorkspace(context.Background(), s)
 			wantError(t, err, tc.want)
 			var mistake *task.Mistake
 			if !errors.As(err, &mistake) {
@@ -205,42 +205,42 @@ func TestAcquireMovesAsideWhatIsInTheWay(t *testing.T) {
 func TestReleaseFreesTheSlot(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		arrange func(t *testing.T, b *bench, dir string)
+		arrange func(t *testing.T, b *env, dir string)
 		note    string
 		aside   map[string]string
 		folder  bool // all of it is set aside, nothing is salvaged
 	}{
-		"a stale index lock":   {func(t *testing.T, b *bench, dir string) { write(t, b.admin("p--1"), "index.lock", "") }, "index.lock", nil, false},
-		"a stale lock of HEAD": {func(t *testing.T, b *bench, dir string) { write(t, b.admin("p--1"), "HEAD.lock", "") }, "HEAD.lock", nil, false},
-		"a repository without work": {func(t *testing.T, _ *bench, dir string) {
+		"a stale index lock":   {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "index.lock", "") }, "index.lock", nil, false},
+		"a stale lock of HEAD": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD.lock", "") }, "HEAD.lock", nil, false},
+		"a repository without work": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "init", "-q", "inner")
 			write(t, dir, "inner/work", "w")
 		}, "inner in workspace p--1 is a git repository", map[string]string{"inner/work": "w"}, false},
-		"two cloned repositories": {func(t *testing.T, b *bench, dir string) {
+		"two cloned repositories": {func(t *testing.T, b *env, dir string) {
 			do(t, dir, "clone", "-q", b.project.Path, "deep/one")
 			do(t, dir, "clone", "-q", b.project.Path, "two")
 			commitFile(t, filepath.Join(dir, "two"), "work", "w")
 		}, "two in workspace p--1", map[string]string{"deep/one/f": "0", "two/work": "w"}, false},
-		"a repository that is staged": {func(t *testing.T, b *bench, dir string) {
+		"a repository that is staged": {func(t *testing.T, b *env, dir string) {
 			do(t, dir, "clone", "-q", b.project.Path, "inner")
 			do(t, dir, "add", "inner")
 		}, "inner in workspace p--1", map[string]string{"inner/f": "0"}, false},
-		"a filter that fails": {func(t *testing.T, _ *bench, dir string) {
+		"a filter that fails": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "config", "filter.broken.clean", "false")
 			do(t, dir, "config", "filter.broken.required", "true")
 			write(t, dir, ".gitattributes", "f filter=broken\n")
 		}, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
-		"a filter that is missing": {func(t *testing.T, _ *bench, dir string) {
+		"a filter that is missing": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "config", "filter.lfs.process", "git-no-such-lfs filter-process")
 			do(t, dir, "config", "filter.lfs.required", "true")
 			write(t, dir, ".gitattributes", "* filter=lfs\n")
 		}, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
-		"pruned while its folder was elsewhere": {func(t *testing.T, b *bench, dir string) {
+		"pruned while its folder was elsewhere": {func(t *testing.T, b *env, dir string) {
 			check(t, os.Rename(dir, dir+"-away"))
 			do(t, b.project.Path, "worktree", "prune")
 			check(t, os.Rename(dir+"-away", dir))
 		}, "was registered again", nil, false},
-		"no worktree": {func(t *testing.T, _ *bench, dir string) { remove(t, dir, ".git") }, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"no worktree": {func(t *testing.T, _ *env, dir string) { remove(t, dir, ".git") }, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,9 +20,9 @@ const portsPerSlot = 100
 // longestLine is how much of a line of output an error shows.
 const longestLine = 200
 
-// command runs a command of the project in the workspace. Its output goes to a log in the
+// runCommand runs a command of the project in the workspace. Its output goes to a log in the
 // administrative folder.
-func (w *workspace) command(ctx context.Context, what, line string) error {
+func (w *workspace) runCommand(ctx context.Context, what, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
@@ -31,8 +31,8 @@ func (w *workspace) command(ctx context.Context, what, line string) error {
 	if err != nil {
 		return fmt.Errorf("run the %s command of %s: %w", what, w.Name, err)
 	}
-	err = w.shell(ctx, line, f)
-	if err = both(err, f.Close()); err == nil {
+	err = w.runShell(ctx, line, f)
+	if err = joinErrors(err, f.Close()); err == nil {
 		return nil
 	}
 	said := ""
@@ -42,7 +42,7 @@ func (w *workspace) command(ctx context.Context, what, line string) error {
 	return fmt.Errorf("the %s command of %s: %w%s (see %s)", what, w.Name, err, said, log)
 }
 
-func (w *workspace) shell(ctx context.Context, line string, log *os.File) error {
+func (w *workspace) runShell(ctx context.Context, line string, log *os.File) error {
 	_, n, err := parseName(w.Name)
 	if err != nil {
 		return err

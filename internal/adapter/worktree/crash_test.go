@@ -17,7 +17,7 @@ var errCrash = errors.New("crash")
 
 // crashAt makes the pool stop before the n-th step of the next call; it says whether there
 // were that many.
-func (b *bench) crashAt(n int) (crashed func() bool) {
+func (b *env) crashAt(n int) (crashed func() bool) {
 	steps, hit := 0, false
 	b.fault = func(string) error {
 		steps++
@@ -178,7 +178,7 @@ func TestThreeWorkspacesAndFiftyTasks(t *testing.T) {
 }
 
 // turn is what one task does with its workspace.
-func (b *bench) turn(s Slot) (ref string, err error) {
+func (b *env) turn(s Slot) (ref string, err error) {
 	ctx := context.Background()
 	if err := untilDone(func() error { return b.Acquire(ctx, s) }); err != nil {
 		return "", err

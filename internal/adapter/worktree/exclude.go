@@ -12,14 +12,14 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// exclude keeps git from seeing what Orange puts into workspaces. Git has one list for all
+// excludeFiles keeps git from seeing what Orange puts into workspaces. Git has one list for all
 // worktrees of a repository, in the folder they share.
-func (w *workspace) exclude() error {
+func (w *workspace) excludeFiles() error {
 	common := filepath.Dir(filepath.Dir(w.git)) // of <common>/worktrees/<name>
-	defer w.pool.hold(common)()
-	patterns := []string{pattern(TaskFileName)}
+	defer w.pool.lockName(common)()
+	patterns := []string{ignorePattern(TaskFileName)}
 	for _, file := range w.Exclude {
-		patterns = append(patterns, pattern(file))
+		patterns = append(patterns, ignorePattern(file))
 	}
 	if err := addLines(filepath.Join(common, "info", "exclude"), patterns); err != nil {
 		return fmt.Errorf("exclude the files of Orange from git: %w", err)
@@ -27,8 +27,8 @@ func (w *workspace) exclude() error {
 	return nil
 }
 
-// pattern is the gitignore pattern that matches one path, from the top of the worktree.
-func pattern(path string) string {
+// ignorePattern is the gitignore pattern that matches one path, from the top of the worktree.
+func ignorePattern(path string) string {
 	escaped := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(filepath.ToSlash(path))
 	if trimmed := strings.TrimRight(escaped, " "); trimmed != escaped {
 		escaped = trimmed + strings.Repeat(`\ `, len(escaped)-len(trimmed))

@@ -50,7 +50,7 @@ type Kept struct {
 // first, and ignored files are set aside; one whose work cannot be kept stays. What was set
 // aside is deleted only on demand.
 func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, how Sweep) (Swept, error) {
-	names, err := p.folders()
+	names, err := p.listFolders()
 	if err != nil {
 		return Swept{}, err
 	}
@@ -65,18 +65,18 @@ func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string
 			continue
 		}
 		r := Removed{Name: name, Path: p.Path(name)}
-		if err := p.remove(ctx, &r, bound[name], how.Dry); err != nil {
+		if err := p.removeWorkspace(ctx, &r, bound[name], how.Dry); err != nil {
 			swept.Kept = append(swept.Kept, Kept{Name: name, Path: r.Path, Reason: err.Error()})
 			continue
 		}
 		swept.Removed = append(swept.Removed, r)
 	}
-	return swept, p.purge(how, &swept)
+	return swept, p.purgeAsides(how, &swept)
 }
 
-// purge deletes what was set aside, as far as it is wanted.
-func (p *Pool) purge(how Sweep, swept *Swept) error {
-	list, err := p.asides()
+// purgeAsides deletes what was set aside, as far as it is wanted.
+func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
+	list, err := p.listAsides()
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *Pool) purge(how Sweep, swept *Swept) error {
 		}
 		if !how.Purge || aside.Age < how.Older {
 			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
-				Reason: "files were set aside " + prose.Span(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
+				Reason: "files were set aside " + prose.FormatDuration(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
 			continue
 		}
 		if !how.Dry {
@@ -101,18 +101,18 @@ func (p *Pool) purge(how Sweep, swept *Swept) error {
 	return nil
 }
 
-// remove removes one workspace. An error is the reason why it stays.
-func (p *Pool) remove(ctx context.Context, r *Removed, holder task.ID, dry bool) error {
+// removeWorkspace removes one workspace. An error is the reason why it stays.
+func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, dry bool) error {
 	if holder != "" {
 		return fmt.Errorf("it is bound to task %s", holder)
 	}
-	defer p.hold(r.Name)()
+	defer p.lockName(r.Name)()
 	owner, _, err := parseName(r.Name)
 	if err != nil {
 		return err
 	}
 	// The repository of a project that is gone is known to the worktree itself.
-	w, err := p.open(ctx, Slot{Project: task.Project{Name: owner, Path: r.Path}, Name: r.Name})
+	w, err := p.openWorkspace(ctx, Slot{Project: task.Project{Name: owner, Path: r.Path}, Name: r.Name})
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *Pool) remove(ctx context.Context, r *Removed, holder task.ID, dry bool)
 	if err := w.noRepository(); err != nil {
 		return err
 	}
-	keeper := w.keeper()
+	keeper := w.salvageName()
 	ignored, err := p.git.AllIgnored(ctx, w.path)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (p *Pool) remove(ctx context.Context, r *Removed, holder task.ID, dry bool)
 	if len(ignored) > 0 {
 		r.Aside = w.asideFolder(keeper)
 	}
-	unsaved, err := p.git.Unsaved(ctx, w.path) // an error means that nothing can be kept
+	unsaved, err := p.git.UnsavedWork(ctx, w.path) // an error means that nothing can be kept
 	if err != nil {
 		return err
 	}
@@ -143,11 +143,11 @@ func (p *Pool) remove(ctx context.Context, r *Removed, holder task.ID, dry bool)
 	}
 	// Ignored files go first, as long as the rules that ignore them are there: others would
 	// make them part of the work.
-	return p.run(
+	return p.runSteps(
 		step{"drop", func() error { return w.dropOwn(ctx, keeper) }},
 		step{"aside", func() error { return w.asideIgnored(ctx, keeper) }},
-		step{"salvage", func() (err error) { r.Salvage, err = p.git.Salvage(ctx, w.path, keeper); return err }},
-		step{"clean", func() error { return p.git.Clean(ctx, w.path, keeper) }},
+		step{"salvage", func() (err error) { r.Salvage, err = p.git.SalvageWork(ctx, w.path, keeper); return err }},
+		step{"clean", func() error { return p.git.CleanWorktree(ctx, w.path, keeper) }},
 		step{"remove", func() error { return p.git.RemoveWorktree(ctx, w.path) }},
 	)
 }

@@ -14,7 +14,7 @@ import (
 
 // withLibrary gives the project a submodule at lib, and the workspace of a task a checkout
 // of it.
-func (b *bench) withLibrary(s Slot) (dir, lib string) {
+func (b *env) withLibrary(s Slot) (dir, lib string) {
 	b.t.Helper()
 	source := filepath.Join(b.t.TempDir(), "library")
 	do(b.t, b.t.TempDir(), "init", "-q", "--initial-branch=main", source)
@@ -106,7 +106,7 @@ func TestTheAgeOfWhatWasSetAside(t *testing.T) {
 	b := newBench(t)
 	s := b.slot(1)
 	dir := b.acquire(s)
-	w, err := b.open(context.Background(), s)
+	w, err := b.openWorkspace(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTheAgeOfWhatWasSetAside(t *testing.T) {
 		if err := w.setAside(string(s.Task), []string{file}); err != nil {
 			t.Fatal(err)
 		}
-		list, err := b.asides()
+		list, err := b.listAsides()
 		if err != nil || len(list) != 1 || list[0].Age > time.Hour {
 			t.Fatalf("got %+v, %v", list, err)
 		}
@@ -172,9 +172,9 @@ func TestGCAfterACrashAtAnyStep(t *testing.T) {
 }
 
 // foundAgain looks for everything that TestGCAfterACrashAtAnyStep left in the workspace.
-func (b *bench) foundAgain(s Slot, n int) {
+func (b *env) foundAgain(s Slot, n int) {
 	b.t.Helper()
-	list, err := git.New().Salvages(context.Background(), b.project.Path)
+	list, err := git.New().ListSalvages(context.Background(), b.project.Path)
 	if err != nil || len(list) == 0 {
 		b.t.Fatalf("step %d: %+v, %v", n, list, err)
 	}

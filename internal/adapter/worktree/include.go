@@ -23,10 +23,10 @@ func (w *workspace) copyIncluded(ctx context.Context) error {
 	if info, err := os.Stat(patterns); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	files, err := w.pool.git.Matching(ctx, w.Project.Path, patterns)
+	files, err := w.pool.git.MatchingFiles(ctx, w.Project.Path, patterns)
 	for _, dir := range [...]string{w.Project.Path, w.path} {
 		if err == nil {
-			files, err = w.pool.git.Ignored(ctx, dir, files)
+			files, err = w.pool.git.IgnoredFiles(ctx, dir, files)
 		}
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *workspace) copyFile(from, to *os.Root, file string) error {
 		return err
 	}
 	if err := copyInto(from, file, to, temp, info.Mode().Perm()); err != nil {
-		return both(err, to.Remove(temp))
+		return joinErrors(err, to.Remove(temp))
 	}
 	return to.Rename(temp, name)
 }
@@ -91,5 +91,5 @@ func copyInto(from *os.Root, file string, to *os.Root, temp string, mode fs.File
 	if err == nil {
 		err = dst.Chmod(mode)
 	}
-	return both(err, dst.Close())
+	return joinErrors(err, dst.Close())
 }

@@ -17,43 +17,43 @@ import (
 // origSuffix ends the name of a task's file that another edit has replaced.
 const origSuffix = ".orig"
 
-// Heal restores the link to the task's file. An editor that saves by rename leaves a plain
+// RestoreTaskLink restores the link to the task's file. An editor that saves by rename leaves a plain
 // file where the link was: what is in it counts and becomes the task's file. If that has
 // changed since, it is kept beside as TASK.md.orig.
-func (p *Pool) Heal(ctx context.Context, s Slot) error {
+func (p *Pool) RestoreTaskLink(ctx context.Context, s Slot) error {
 	if target, err := os.Readlink(filepath.Join(p.Path(s.Name), TaskFileName)); err == nil && target == s.TaskFile {
 		return nil
 	}
-	if err := s.check(); err != nil {
+	if err := s.checkSlot(); err != nil {
 		return err
 	}
-	w, err := p.open(ctx, s)
-	if err != nil || w.now.Task != s.Task || !w.attached(ctx) {
+	w, err := p.openWorkspace(ctx, s)
+	if err != nil || w.now.Task != s.Task || !w.isAttached(ctx) {
 		return err
 	}
-	return w.heal()
+	return w.restoreLink()
 }
 
-// link puts the link into a workspace whose branch is checked out.
-func (w *workspace) link(ctx context.Context) error {
-	tracked, err := w.pool.git.Tracked(ctx, w.path, TaskFileName)
+// linkTaskFile puts the link into a workspace whose branch is checked out.
+func (w *workspace) linkTaskFile(ctx context.Context) error {
+	tracked, err := w.pool.git.TrackedFiles(ctx, w.path, TaskFileName)
 	if err != nil {
 		return err
 	}
 	if len(tracked) > 0 {
 		return fmt.Errorf("branch %s of project %s tracks a %s of its own, where the task's file must be: rename it there (git mv) and try again", w.Branch, w.Project.Name, TaskFileName)
 	}
-	return w.heal()
+	return w.restoreLink()
 }
 
-// heal brings the link about, whatever is in its place. A plain file is taken out of the
+// restoreLink brings the link about, whatever is in its place. A plain file is taken out of the
 // workspace before it is read: nobody can replace it meanwhile.
-func (w *workspace) heal() error {
-	defer w.pool.hold(w.Name + "/" + TaskFileName)()
+func (w *workspace) restoreLink() error {
+	defer w.pool.lockName(w.Name + "/" + TaskFileName)()
 	link := filepath.Join(w.path, TaskFileName)
 	taken := filepath.Join(w.pool.root, "."+w.Name+"."+TaskFileName)
 	for range 10 {
-		done, err := w.healOnce(link, taken)
+		done, err := w.restoreLinkOnce(link, taken)
 		if err != nil {
 			return fmt.Errorf("restore the link %s: %w", link, err)
 		}
@@ -64,12 +64,12 @@ func (w *workspace) heal() error {
 	return fmt.Errorf("restore the link %s: other programs keep replacing it; close them and try again", link)
 }
 
-func (w *workspace) healOnce(link, taken string) (done bool, err error) {
+func (w *workspace) restoreLinkOnce(link, taken string) (done bool, err error) {
 	if target, err := os.Readlink(link); err == nil && target == w.TaskFile {
 		return true, nil
 	}
 	if _, err := os.Lstat(taken); err == nil {
-		return false, adopt(taken, w.TaskFile)
+		return false, adoptEdit(taken, w.TaskFile)
 	}
 	info, err := os.Lstat(link)
 	switch {
@@ -89,19 +89,19 @@ func (w *workspace) healOnce(link, taken string) (done bool, err error) {
 	return false, errors.New("something that is no file is in its place; move it away")
 }
 
-// adopt makes an edit the task's file.
-func adopt(edit, file string) error {
-	text, edited, err := read(edit)
+// adoptEdit makes an edit the task's file.
+func adoptEdit(edit, file string) error {
+	text, edited, err := readPlainFile(edit)
 	if err != nil {
 		return err
 	}
-	old, changed, err := read(file)
+	old, changed, err := readPlainFile(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !missing:
 		return err
 	case missing:
-		return move(edit, file, 0o600)
+		return moveFile(edit, file, 0o600)
 	case bytes.Equal(text, old):
 		return os.Remove(edit)
 	}
@@ -113,7 +113,7 @@ func adopt(edit, file string) error {
 		}
 	}
 	if !newer {
-		return move(edit, file, mode)
+		return moveFile(edit, file, mode)
 	}
 	if err := atomicfile.Write(file, withFrontmatter(text, old), mode); err != nil {
 		return err
@@ -121,7 +121,7 @@ func adopt(edit, file string) error {
 	return os.Remove(edit)
 }
 
-func read(path string) ([]byte, fs.FileInfo, error) {
+func readPlainFile(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no plain file: put one in its place", path)
@@ -133,9 +133,9 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// move renames a file, so that a program that is still writing to it writes to the same
+// moveFile renames a file, so that a program that is still writing to it writes to the same
 // one; onto another disk it is copied.
-func move(from, to string, mode fs.FileMode) error {
+func moveFile(from, to string, mode fs.FileMode) error {
 	err := os.Chmod(from, mode)
 	if err == nil {
 		err = os.Rename(from, to)

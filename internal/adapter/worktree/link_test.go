@@ -67,7 +67,7 @@ func TestHeal(t *testing.T) {
 			link := filepath.Join(b.acquire(s), TaskFileName)
 			tc.arrange(t, link, s.TaskFile)
 			for range 2 {
-				if err := b.Heal(context.Background(), s); err != nil {
+				if err := b.RestoreTaskLink(context.Background(), s); err != nil {
 					t.Fatal(err)
 				}
 				b.isReady(s)
@@ -115,17 +115,17 @@ func TestHealLeavesAloneWhatIsNotTheTasks(t *testing.T) {
 	b := newBench(t)
 	ctx := context.Background()
 	s, other := b.slot(1), b.slot(2)
-	if err := b.Heal(ctx, s); err != nil || there(b.Path(s.Name), "") {
+	if err := b.RestoreTaskLink(ctx, s); err != nil || there(b.Path(s.Name), "") {
 		t.Errorf("there is no workspace: %v", err)
 	}
 	dir := b.acquire(s)
-	if err := b.Heal(ctx, other); err != nil {
+	if err := b.RestoreTaskLink(ctx, other); err != nil {
 		t.Error(err)
 	}
 	b.isReady(s)
 	remove(t, dir, TaskFileName)
 	write(t, dir, TaskFileName+"/inner", "x")
-	wantError(t, b.Heal(ctx, s), "move it away")
+	wantError(t, b.RestoreTaskLink(ctx, s), "move it away")
 	if !there(dir, TaskFileName+"/inner") {
 		t.Error("it was removed")
 	}
@@ -149,7 +149,7 @@ func TestHealWhileAnEditorWrites(t *testing.T) {
 		if _, err := f.WriteString(part); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Heal(context.Background(), s); err != nil {
+		if err := b.RestoreTaskLink(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,10 +26,10 @@ type Workspace struct {
 	Problem string  `json:"problem,omitempty"` // what is wrong with it, "" if nothing is
 }
 
-// List lists the workspaces of the projects: the pool of each, and what is there beyond
+// ListWorkspaces lists the workspaces of the projects: the pool of each, and what is there beyond
 // it. The map says which task has which workspace by the record.
-func (p *Pool) List(projects []task.Project, bound map[string]task.ID) ([]Workspace, error) {
-	there, err := p.folders()
+func (p *Pool) ListWorkspaces(projects []task.Project, bound map[string]task.ID) ([]Workspace, error) {
+	there, err := p.listFolders()
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (p *Pool) List(projects []task.Project, bound map[string]task.ID) ([]Worksp
 		}
 		slices.SortFunc(names, byNumber)
 		for _, name := range names {
-			list = append(list, p.look(ctx, project, name, bound[name]))
+			list = append(list, p.inspectWorkspace(ctx, project, name, bound[name]))
 		}
 	}
 	return list, nil
@@ -56,8 +56,8 @@ func byNumber(a, b string) int {
 	return x - y
 }
 
-// folders lists the workspaces that are on the disk.
-func (p *Pool) folders() ([]string, error) {
+// listFolders lists the workspaces that are on the disk.
+func (p *Pool) listFolders() ([]string, error) {
 	entries, err := os.ReadDir(p.root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -74,9 +74,9 @@ func (p *Pool) folders() ([]string, error) {
 	return names, nil
 }
 
-func (p *Pool) look(ctx context.Context, project task.Project, name string, holder task.ID) Workspace {
+func (p *Pool) inspectWorkspace(ctx context.Context, project task.Project, name string, holder task.ID) Workspace {
 	found := Workspace{Name: name, Project: project.Name, Path: p.Path(name), Task: holder}
-	w, err := p.open(ctx, Slot{Project: project, Name: name})
+	w, err := p.openWorkspace(ctx, Slot{Project: project, Name: name})
 	if err != nil {
 		found.Problem = err.Error()
 		return found
@@ -84,11 +84,11 @@ func (p *Pool) look(ctx context.Context, project task.Project, name string, hold
 	found.Exists, found.Marker = w.exists(), w.now.Task
 	var problems []string
 	switch {
-	case found.Exists && !w.attached(ctx):
+	case found.Exists && !w.isAttached(ctx):
 		problems = append(problems, fmt.Sprintf("%s is no worktree of %s: it is moved aside when a task needs the workspace", found.Path, project.Path))
 	case found.Exists:
 		if found.Commit, found.Branch, err = p.git.Head(found.Path); err == nil {
-			found.Dirty, err = p.git.Dirty(ctx, found.Path)
+			found.Dirty, err = p.git.IsDirty(ctx, found.Path)
 		}
 		if err != nil {
 			problems = append(problems, err.Error())

@@ -24,7 +24,7 @@ func TestList(t *testing.T) {
 	write(t, b.Path("p--4"), "file", "no worktree")
 	write(t, b.Path("other--1"), "file", "another project's")
 	main := do(t, b.project.Path, "rev-parse", "main")
-	got, err := b.List([]task.Project{b.project}, map[string]task.ID{"p--1": s.Task, "p--3": id(3)})
+	got, err := b.ListWorkspaces([]task.Project{b.project}, map[string]task.ID{"p--1": s.Task, "p--3": id(3)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,16 +42,16 @@ func TestList(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	got, err = b.List([]task.Project{b.project}, map[string]task.ID{"p--1": s.Task, "p--2": id(2)})
+	got, err = b.ListWorkspaces([]task.Project{b.project}, map[string]task.ID{"p--1": s.Task, "p--2": id(2)})
 	if err != nil || got[0].Exists || !strings.Contains(got[0].Problem, "is gone") || got[1].Problem != "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if list, err := New(filepath.Join(b.home, "none"), b.git).List([]task.Project{b.project}, nil); len(list) != 3 || list[0].Problem != "" || err != nil {
+	if list, err := New(filepath.Join(b.home, "none"), b.git).ListWorkspaces([]task.Project{b.project}, nil); len(list) != 3 || list[0].Problem != "" || err != nil {
 		t.Errorf("an empty pool: %+v, %v", list, err)
 	}
 	gone := b.project
 	gone.Path = t.TempDir()
-	if list, err := b.List([]task.Project{gone}, nil); err != nil || !strings.Contains(list[0].Problem, "not a git repository") {
+	if list, err := b.ListWorkspaces([]task.Project{gone}, nil); err != nil || !strings.Contains(list[0].Problem, "not a git repository") {
 		t.Errorf("got %+v, %v", list, err)
 	}
 }
@@ -60,12 +60,12 @@ func TestGC(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := context.Background()
-	if err := b.Init(ctx, b.project, 8); err != nil {
+	if err := b.MakeWorkspaces(ctx, b.project, 8); err != nil {
 		t.Fatal(err)
 	}
 	removed := b.project
 	removed.Name = "old"
-	if err := b.Init(ctx, removed, 1); err != nil {
+	if err := b.MakeWorkspaces(ctx, removed, 1); err != nil {
 		t.Fatal(err)
 	}
 	write(t, b.Path("p--4"), "cache/x", "an ignored file is no change")

@@ -17,22 +17,22 @@ import (
 // failure of the teardown command is an error that is returned after all else is done. A
 // workspace that is not bound to the task is left alone.
 func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) {
-	if err := s.check(); err != nil {
+	if err := s.checkSlot(); err != nil {
 		return "", err
 	}
-	defer p.hold(s.Name)()
-	w, err := p.open(ctx, s)
+	defer p.lockName(s.Name)()
+	w, err := p.openWorkspace(ctx, s)
 	if err != nil {
 		return "", err
 	}
 	if w.git == "" { // git may have been told to forget it, with the task's work in it
 		w.now.Task = s.Task
-		again, err := w.reattach(ctx)
+		again, err := w.reattachFolder(ctx)
 		if err != nil && ctx.Err() != nil {
 			return "", err
 		}
 		if err != nil { // it must not hold the slot
-			w.note("%v; what is in %s stays there until a task needs the workspace, and is moved aside then", err, w.path)
+			w.reportNote("%v; what is in %s stays there until a task needs the workspace, and is moved aside then", err, w.path)
 		}
 		if !again || err != nil {
 			return "", nil
@@ -43,7 +43,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 		return w.last.Salvage, nil
 	case w.now.Task != s.Task:
 		return "", nil
-	case !w.attached(ctx):
+	case !w.isAttached(ctx):
 		return w.giveUp(ctx, errNoWorktree)
 	}
 	if err := w.removeLocks(); err != nil {
@@ -52,18 +52,18 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	var teardown error
 	before := []step{
 		{"teardown", func() error { teardown = w.tearDown(ctx); return nil }},
-		{"heal", w.heal},
+		{"heal", w.restoreLink},
 	}
 	after := []step{
-		{"unbind", w.unbind},
+		{"unbind", w.releaseBinding},
 		{"released", func() error { return nil }},
 	}
-	steps := append(append(before, w.clearing(ctx, string(s.Task))...), after...)
-	if err := p.run(steps...); gitRefused(err) {
+	steps := append(append(before, w.clearingSteps(ctx, string(s.Task))...), after...)
+	if err := p.runSteps(steps...); gitRefused(err) {
 		salvage, err := w.giveUp(ctx, err)
-		return cmp.Or(w.now.Salvage, salvage), both(err, teardown)
+		return cmp.Or(w.now.Salvage, salvage), joinErrors(err, teardown)
 	} else if err != nil {
-		return w.now.Salvage, both(err, teardown)
+		return w.now.Salvage, joinErrors(err, teardown)
 	}
 	return w.now.Salvage, teardown
 }
@@ -74,34 +74,34 @@ func (w *workspace) tearDown(ctx context.Context) error {
 	if w.now.Torn {
 		return nil
 	}
-	failed := w.command(ctx, "teardown", w.Teardown)
+	failed := w.runCommand(ctx, "teardown", w.Teardown)
 	w.now.Torn = true
-	return both(failed, w.save())
+	return joinErrors(failed, w.saveBinding())
 }
 
-func (w *workspace) unbind() error {
-	if err := unbind(w.git); err != nil {
+func (w *workspace) releaseBinding() error {
+	if err := retireBinding(w.git); err != nil {
 		return fmt.Errorf("give back workspace %s: %w", w.Name, err)
 	}
 	return nil
 }
 
-// both makes one line of two errors.
-func both(a, b error) error {
+// joinErrors makes one line of two errors.
+func joinErrors(a, b error) error {
 	if a != nil && b != nil {
 		return fmt.Errorf("%w; %w", a, b)
 	}
 	return errors.Join(a, b)
 }
 
-// clearing are the steps that bring a workspace back to the default branch, in an order in
+// clearingSteps are the steps that bring a workspace back to the default branch, in an order in
 // which nothing is removed before it is kept.
-func (w *workspace) clearing(ctx context.Context, keeper string) []step {
+func (w *workspace) clearingSteps(ctx context.Context, keeper string) []step {
 	return []step{
-		{"salvage", func() error { return w.withoutNested(keeper, func() error { return w.salvage(ctx, keeper) }) }},
-		{"clean", func() error { return w.withoutNested(keeper, func() error { return w.clean(ctx, keeper) }) }},
+		{"salvage", func() error { return w.withoutNested(keeper, func() error { return w.salvageWork(ctx, keeper) }) }},
+		{"clean", func() error { return w.withoutNested(keeper, func() error { return w.cleanWorktree(ctx, keeper) }) }},
 		{"drop", func() error { return w.dropOwn(ctx, keeper) }},
-		{"detach", func() error { return w.detach(ctx, keeper) }},
+		{"detach", func() error { return w.detachHead(ctx, keeper) }},
 		{"aside", func() error { return w.asideUntracked(ctx, keeper) }},
 	}
 }
@@ -111,53 +111,53 @@ func (w *workspace) clearing(ctx context.Context, keeper string) []step {
 func (w *workspace) withoutNested(keeper string, do func() error) error {
 	for {
 		err := do()
-		var nested interface{ Nested() string }
+		var nested interface{ NestedRepository() string }
 		if !errors.As(err, &nested) {
 			return err
 		}
-		name, outside := filepath.Rel(w.path, nested.Nested())
-		if _, missing := os.Lstat(nested.Nested()); outside != nil || missing != nil || !filepath.IsLocal(name) {
+		name, outside := filepath.Rel(w.path, nested.NestedRepository())
+		if _, missing := os.Lstat(nested.NestedRepository()); outside != nil || missing != nil || !filepath.IsLocal(name) {
 			return err
 		}
 		if err := w.setAside(keeper, []string{name}); err != nil {
 			return err
 		}
-		w.note("%s in workspace %s is a git repository of its own: it was moved to %s and is kept there", name, w.Name, filepath.Join(w.pool.root, asideName, w.Name, keeper))
+		w.reportNote("%s in workspace %s is a git repository of its own: it was moved to %s and is kept there", name, w.Name, filepath.Join(w.pool.root, asideName, w.Name, keeper))
 	}
 }
 
-// salvage keeps the work and, while a task has the workspace, remembers where. Untracked
+// salvageWork keeps the work and, while a task has the workspace, remembers where. Untracked
 // files in one that was cleaned before are those that only the task's branch ignored: they
 // do not belong into the repository.
-func (w *workspace) salvage(ctx context.Context, keeper string) error {
+func (w *workspace) salvageWork(ctx context.Context, keeper string) error {
 	if w.now.Cleaned {
 		if err := w.asideUntracked(ctx, keeper); err != nil {
 			return err
 		}
 	}
-	ref, err := w.pool.git.Salvage(ctx, w.path, keeper)
+	ref, err := w.pool.git.SalvageWork(ctx, w.path, keeper)
 	if err != nil || ref == "" || w.now.Task == "" || w.now.Salvage == ref {
 		return err
 	}
 	w.now.Salvage = ref
-	return w.save()
+	return w.saveBinding()
 }
 
-func (w *workspace) clean(ctx context.Context, keeper string) error {
-	err := w.unblock(keeper, func() error { return w.pool.git.Clean(ctx, w.path, keeper) })
+func (w *workspace) cleanWorktree(ctx context.Context, keeper string) error {
+	err := w.runUnblocked(keeper, func() error { return w.pool.git.CleanWorktree(ctx, w.path, keeper) })
 	if err != nil || w.now.Task == "" || w.now.Cleaned {
 		return err
 	}
 	w.now.Cleaned = true
-	return w.save()
+	return w.saveBinding()
 }
 
-func (w *workspace) detach(ctx context.Context, keeper string) error {
-	commit, err := w.begin(ctx)
+func (w *workspace) detachHead(ctx context.Context, keeper string) error {
+	commit, err := w.baseCommit(ctx)
 	if err != nil {
 		return err
 	}
-	return w.unblock(keeper, func() error { return w.pool.git.Detach(ctx, w.path, commit) })
+	return w.runUnblocked(keeper, func() error { return w.pool.git.DetachHead(ctx, w.path, commit) })
 }
 
 // dropOwn removes what Orange itself has put into the workspace. Files that the repository
@@ -165,7 +165,7 @@ func (w *workspace) detach(ctx context.Context, keeper string) error {
 // link, and settings of a harness, which are not for the next task.
 func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 	own := append([]string{TaskFileName}, w.Exclude...)
-	tracked, err := w.pool.git.Tracked(ctx, w.path, own...)
+	tracked, err := w.pool.git.TrackedFiles(ctx, w.path, own...)
 	if err != nil {
 		return err
 	}

@@ -172,9 +172,9 @@ func TestAFileThatIsNotTrackedAnyMoreIsSetAside(t *testing.T) {
 // Git does not look into the folder of a submodule that is not checked out.
 func TestFilesInTheFolderOfASubmoduleAreSetAside(t *testing.T) {
 	t.Parallel()
-	for name, give := range map[string]func(b *bench, s Slot){
-		"release": func(b *bench, s Slot) { b.release(s); b.isClear(s.Name) },
-		"gc": func(b *bench, s Slot) {
+	for name, give := range map[string]func(b *env, s Slot){
+		"release": func(b *env, s Slot) { b.release(s); b.isClear(s.Name) },
+		"gc": func(b *env, s Slot) {
 			b.release(s)
 			write(b.t, b.Path(s.Name), "lib/later", "w")
 			if swept, err := b.GC(context.Background(), nil, nil, Sweep{}); err != nil || len(swept.Removed) != 1 {
@@ -210,7 +210,7 @@ func TestASubmoduleThatWasAddedIsKept(t *testing.T) {
 	commitFile(t, filepath.Join(dir, "more"), "new", "n")
 	ref := b.release(s)
 	b.isClear(s.Name)
-	list, err := git.New().Salvages(context.Background(), b.project.Path)
+	list, err := git.New().ListSalvages(context.Background(), b.project.Path)
 	if err != nil || len(list) != 1 || list[0].Ref != ref || len(list[0].Submodules) != 1 {
 		t.Fatalf("got %+v, %v", list, err)
 	}
@@ -224,24 +224,24 @@ func TestASubmoduleThatWasAddedIsKept(t *testing.T) {
 func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		arrange, repair func(t *testing.T, b *bench, dir string)
+		arrange, repair func(t *testing.T, b *env, dir string)
 		want            string
 	}{
 		"a lock of the salvage ref": {
-			func(t *testing.T, b *bench, dir string) {
+			func(t *testing.T, b *env, dir string) {
 				write(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock", "")
 			},
-			func(t *testing.T, b *bench, dir string) {
+			func(t *testing.T, b *env, dir string) {
 				remove(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock")
 			},
 			"1.lock is there",
 		},
 		"core.worktree": {
-			func(t *testing.T, b *bench, dir string) {
+			func(t *testing.T, b *env, dir string) {
 				do(t, dir, "config", "extensions.worktreeConfig", "true")
 				do(t, dir, "config", "--worktree", "core.worktree", b.project.Path)
 			},
-			func(t *testing.T, b *bench, dir string) {
+			func(t *testing.T, b *env, dir string) {
 				do(t, dir, "config", "--worktree", "--unset", "core.worktree")
 			},
 			"remove core.worktree",
@@ -402,7 +402,7 @@ func TestWhatIsSetAsideReplacesNothing(t *testing.T) {
 	b := newBench(t)
 	s := b.slot(1)
 	dir := b.acquire(s)
-	w, err := b.open(context.Background(), s)
+	w, err := b.openWorkspace(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

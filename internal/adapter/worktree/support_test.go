@@ -111,14 +111,14 @@ func wantError(t *testing.T, err error, want string) {
 }
 
 // A bench is a project with a pool.
-type bench struct {
+type env struct {
 	*Pool
 	t       *testing.T
 	project task.Project
 	home    string
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *env {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -132,7 +132,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{
+	return &env{
 		Pool:    New(filepath.Join(base, "home", "workspaces"), git.New()),
 		t:       t,
 		project: task.Project{Name: "p", Path: root, DefaultBranch: "main", PoolSize: 3},
@@ -144,7 +144,7 @@ func newBench(t *testing.T) *bench {
 func id(n int) task.ID { return task.ID(fmt.Sprintf("Task%017d", n)) }
 
 // slot is what the n-th task wants: workspace p--1, a branch of its own.
-func (b *bench) slot(n int) Slot {
+func (b *env) slot(n int) Slot {
 	b.t.Helper()
 	file := filepath.Join(b.home, "tasks", "p", string(id(n)), TaskFileName)
 	if !there("/", file) {
@@ -156,7 +156,7 @@ func (b *bench) slot(n int) Slot {
 	}
 }
 
-func (b *bench) acquire(s Slot) string {
+func (b *env) acquire(s Slot) string {
 	b.t.Helper()
 	if err := b.Acquire(context.Background(), s); err != nil {
 		b.t.Fatal(err)
@@ -164,7 +164,7 @@ func (b *bench) acquire(s Slot) string {
 	return b.Path(s.Name)
 }
 
-func (b *bench) release(s Slot) string {
+func (b *env) release(s Slot) string {
 	b.t.Helper()
 	ref, err := b.Release(context.Background(), s)
 	if err != nil {
@@ -174,7 +174,7 @@ func (b *bench) release(s Slot) string {
 }
 
 // clear says whether a workspace is as it should be when nobody has it.
-func (b *bench) isClear(name string) {
+func (b *env) isClear(name string) {
 	b.t.Helper()
 	dir := b.Path(name)
 	if status := do(b.t, dir, "status", "--porcelain"); status != "" {
@@ -193,7 +193,7 @@ func (b *bench) isClear(name string) {
 }
 
 // isReady says whether a workspace is as its task wants it.
-func (b *bench) isReady(s Slot) {
+func (b *env) isReady(s Slot) {
 	b.t.Helper()
 	dir := b.Path(s.Name)
 	if _, branch, err := b.Head(s.Name); branch != s.Branch || err != nil {
@@ -210,12 +210,12 @@ func (b *bench) isReady(s Slot) {
 	}
 }
 
-func (b *bench) admin(name string) string {
+func (b *env) admin(name string) string {
 	return filepath.Join(b.project.Path, ".git/worktrees", name)
 }
 
 // salvaged is what the work kept at a ref has of a file.
-func (b *bench) salvaged(ref, name string) string {
+func (b *env) salvaged(ref, name string) string {
 	b.t.Helper()
 	return do(b.t, b.project.Path, "show", ref+":"+name)
 }

@@ -35,54 +35,54 @@ type Git interface {
 
 // Worktrees makes, moves and removes worktrees.
 type Worktrees interface {
-	// Default is the commit at which new work begins.
-	Default(ctx context.Context, root, branch string) (string, error)
-	// Registered finds the administrative folder of the worktree at path, even if the
+	// DefaultCommit is the commit at which new work begins.
+	DefaultCommit(ctx context.Context, root, branch string) (string, error)
+	// RegisteredDir finds the administrative folder of the worktree at path, even if the
 	// worktree is gone; "" if the repository has none there.
-	Registered(ctx context.Context, root, path string) (string, error)
-	// Attached says whether the folder at path is a worktree of root's repository, OnBranch
+	RegisteredDir(ctx context.Context, root, path string) (string, error)
+	// CheckAttached says whether the folder at path is a worktree of root's repository, OnBranch
 	// whether it is on a branch.
-	Attached(ctx context.Context, root, path string) error
+	CheckAttached(ctx context.Context, root, path string) error
 	OnBranch(path, branch string) error
-	// Reattach makes a folder that was a worktree one again, with its files as they are.
-	Reattach(ctx context.Context, root, path, branch string) (bool, error)
+	// ReattachWorktree makes a folder that was a worktree one again, with its files as they are.
+	ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error)
 	// SwitchBack checks a branch out if that leaves nothing behind.
 	SwitchBack(ctx context.Context, path, branch string) error
 	// RemoveStaleLocks removes lock files that killed commands have left.
 	RemoveStaleLocks(gitDir, path string) ([]string, error)
 	AddWorktree(ctx context.Context, root, path, commit string) error
 	RemoveWorktree(ctx context.Context, path string) error
-	// Switch checks out a branch; Detach a commit without one. An error that has a method
+	// SwitchBranch checks out a branch; Detach a commit without one. An error that has a method
 	// Blocking names untracked files that would be overwritten.
-	Switch(ctx context.Context, dir, branch, base string) error
-	Detach(ctx context.Context, dir, commit string) error
+	SwitchBranch(ctx context.Context, dir, branch, base string) error
+	DetachHead(ctx context.Context, dir, commit string) error
 	Head(dir string) (commit, branch string, err error)
 }
 
 // Keeper keeps work before it is cleared away.
 type Keeper interface {
-	// Pristine says whether a worktree stands at commit without a branch and holds nothing
+	// IsPristine says whether a worktree stands at commit without a branch and holds nothing
 	// that would be kept or removed.
-	Pristine(ctx context.Context, dir, commit string) (bool, error)
-	// Salvage keeps what Clean would lose and returns the ref, "" if that is nothing.
-	Salvage(ctx context.Context, dir, name string) (string, error)
-	// Unsaved says what Salvage would keep.
-	Unsaved(ctx context.Context, dir string) ([]string, error)
-	// Clean brings a worktree back to its HEAD, if all of it is kept for name.
-	Clean(ctx context.Context, dir, name string) error
-	// Forget is Salvage for a worktree whose folder is gone, and removes its registration.
-	Forget(ctx context.Context, root, path, name string) (string, error)
+	IsPristine(ctx context.Context, dir, commit string) (bool, error)
+	// SalvageWork keeps what Clean would lose and returns the ref, "" if that is nothing.
+	SalvageWork(ctx context.Context, dir, name string) (string, error)
+	// UnsavedWork says what Salvage would keep.
+	UnsavedWork(ctx context.Context, dir string) ([]string, error)
+	// CleanWorktree brings a worktree back to its HEAD, if all of it is kept for name.
+	CleanWorktree(ctx context.Context, dir, name string) error
+	// ForgetWorktree is Salvage for a worktree whose folder is gone, and removes its registration.
+	ForgetWorktree(ctx context.Context, root, path, name string) (string, error)
 }
 
 // Files asks which files git knows.
 type Files interface {
-	Untracked(ctx context.Context, dir string) ([]string, error)
-	Tracked(ctx context.Context, dir string, files ...string) ([]string, error)
-	Ignored(ctx context.Context, dir string, files []string) ([]string, error)
+	UntrackedFiles(ctx context.Context, dir string) ([]string, error)
+	TrackedFiles(ctx context.Context, dir string, files ...string) ([]string, error)
+	IgnoredFiles(ctx context.Context, dir string, files []string) ([]string, error)
 	// AllIgnored lists all that is ignored, submodules included.
 	AllIgnored(ctx context.Context, dir string) ([]string, error)
-	Matching(ctx context.Context, root, patterns string) ([]string, error)
-	Dirty(ctx context.Context, dir string) (bool, error)
+	MatchingFiles(ctx context.Context, root, patterns string) ([]string, error)
+	IsDirty(ctx context.Context, dir string) (bool, error)
 }
 
 // A Slot is one workspace and what a task wants of it.
@@ -133,8 +133,8 @@ func (p *Pool) Head(name string) (commit, branch string, err error) {
 	return p.git.Head(p.Path(name))
 }
 
-// hold keeps others from working on the same thing at the same time.
-func (p *Pool) hold(thing string) (release func()) {
+// lockName keeps others from working on the same thing at the same time.
+func (p *Pool) lockName(thing string) (release func()) {
 	p.mu.Lock()
 	lock := p.held[thing]
 	if lock == nil {
@@ -158,8 +158,8 @@ func parseName(name string) (project string, n int, err error) {
 	return name[:at], n, nil
 }
 
-// check says what is wrong with a slot, nil if nothing is.
-func (s *Slot) check() error {
+// checkSlot says what is wrong with a slot, nil if nothing is.
+func (s *Slot) checkSlot() error {
 	project, _, err := parseName(s.Name)
 	switch {
 	case err != nil:
@@ -187,7 +187,7 @@ type step struct {
 	do   func() error
 }
 
-func (p *Pool) run(steps ...step) error {
+func (p *Pool) runSteps(steps ...step) error {
 	for _, s := range steps {
 		if p.fault != nil {
 			if err := p.fault(s.name); err != nil {

@@ -44,21 +44,21 @@ type Line struct {
 func Parse(text string) []File {
 	var p parser
 	for s := range strings.SplitSeq(text, "\n") {
-		p.line(s)
+		p.parseLine(s)
 	}
 	return p.files
 }
 
-// Mark says of files which of them, and which of their hunks, are not committed. pending
+// MarkUncommitted says of files which of them, and which of their hunks, are not committed. pending
 // is how the files differ from the last commit, with the same new side; untracked names
 // files that git does not know yet, which are added without their lines.
-func Mark(files, pending []File, untracked []string) []File {
+func MarkUncommitted(files, pending []File, untracked []string) []File {
 	for i := range files {
 		f := &files[i]
 		for j := range pending {
 			if pending[j].Path == f.Path {
 				f.Uncommitted = true
-				f.mark(&pending[j])
+				f.markHunks(&pending[j])
 			}
 		}
 	}
@@ -68,11 +68,11 @@ func Mark(files, pending []File, untracked []string) []File {
 	return files
 }
 
-// mark finds the hunks in which something of the other diff is. A line that is gone is
+// markHunks finds the hunks in which something of the other diff is. A line that is gone is
 // where the next line is.
-func (f *File) mark(pending *File) {
+func (f *File) markHunks(pending *File) {
 	for i := range f.Hunks {
-		first, last := f.Hunks[i].reach()
+		first, last := f.Hunks[i].lineRange()
 		for _, h := range pending.Hunks {
 			next := 0
 			for _, l := range h.Lines {
@@ -88,8 +88,8 @@ func (f *File) mark(pending *File) {
 	}
 }
 
-// reach is the first and the last line of the new side, 0 if there is none.
-func (h *Hunk) reach() (first, last int) {
+// lineRange is the first and the last line of the new side, 0 if there is none.
+func (h *Hunk) lineRange() (first, last int) {
 	for _, l := range h.Lines {
 		if l.New == 0 {
 			continue
@@ -109,7 +109,7 @@ type parser struct {
 	right    int // likewise on the new side
 }
 
-func (p *parser) line(s string) {
+func (p *parser) parseLine(s string) {
 	switch {
 	case p.left > 0 || p.right > 0:
 		p.inHunk(s)
@@ -123,33 +123,33 @@ func (p *parser) line(s string) {
 	f := &p.files[len(p.files)-1]
 	switch {
 	case strings.HasPrefix(s, "@@ "):
-		p.hunk(f, s)
+		p.parseHunk(f, s)
 	case strings.HasPrefix(s, "rename from "):
-		f.Old = name(strings.TrimPrefix(s, "rename from "))
+		f.Old = unquotePath(strings.TrimPrefix(s, "rename from "))
 	case strings.HasPrefix(s, "rename to "):
-		f.Path = name(strings.TrimPrefix(s, "rename to "))
+		f.Path = unquotePath(strings.TrimPrefix(s, "rename to "))
 	case strings.HasPrefix(s, "+++ ") && s != "+++ /dev/null":
-		f.Path = sided(s[4:])
+		f.Path = trimSide(s[4:])
 	case strings.HasPrefix(s, "--- ") && s != "--- /dev/null" && f.Path == "":
-		f.Path = sided(s[4:])
+		f.Path = trimSide(s[4:])
 	case strings.HasPrefix(s, "Binary files "), strings.HasPrefix(s, "GIT binary patch"):
 		f.Binary = true
 	}
 }
 
-// hunk reads "@@ -1,2 +3,4 @@ words".
-func (p *parser) hunk(f *File, s string) {
+// parseHunk reads "@@ -1,2 +3,4 @@ words".
+func (p *parser) parseHunk(f *File, s string) {
 	ranges, words, _ := strings.Cut(strings.TrimPrefix(s, "@@ "), " @@")
 	before, after, ok := strings.Cut(ranges, " ")
 	if !ok {
 		return
 	}
-	p.old, p.left = span(strings.TrimPrefix(before, "-"))
-	p.new, p.right = span(strings.TrimPrefix(after, "+"))
+	p.old, p.left = parseRange(strings.TrimPrefix(before, "-"))
+	p.new, p.right = parseRange(strings.TrimPrefix(after, "+"))
 	f.Hunks = append(f.Hunks, Hunk{Header: screen.OneLine(words), Lines: []Line{}})
 }
 
-func span(s string) (from, count int) {
+func parseRange(s string) (from, count int) {
 	first, n, more := strings.Cut(s, ",")
 	from, _ = strconv.Atoi(first)
 	count = 1
@@ -169,7 +169,7 @@ func (p *parser) inHunk(s string) {
 	if s != "" {
 		kind, text = s[:1], s[1:]
 	}
-	l := Line{Kind: kind, Text: screen.Text(strings.TrimSuffix(text, "\r"))}
+	l := Line{Kind: kind, Text: screen.SafeText(strings.TrimSuffix(text, "\r"))}
 	switch kind {
 	case "+":
 		l.New = p.new
@@ -193,24 +193,24 @@ func (p *parser) inHunk(s string) {
 func bothNames(s string) string {
 	s = strings.TrimPrefix(s, "diff --git ")
 	if n := len(s); n%2 == 1 && s[n/2] == ' ' {
-		if a, b := sided(s[:n/2]), sided(s[n/2+1:]); a == b {
+		if a, b := trimSide(s[:n/2]), trimSide(s[n/2+1:]); a == b {
 			return a
 		}
 	}
 	return ""
 }
 
-// sided is a path behind the letter of its side.
-func sided(s string) string {
-	s = name(strings.TrimSuffix(s, "\t"))
+// trimSide is a path behind the letter of its side.
+func trimSide(s string) string {
+	s = unquotePath(strings.TrimSuffix(s, "\t"))
 	if len(s) > 2 && s[1] == '/' {
 		return s[2:]
 	}
 	return s
 }
 
-// name is a path, which git quotes if it is odd.
-func name(s string) string {
+// unquotePath is a path, which git quotes if it is odd.
+func unquotePath(s string) string {
 	if len(s) > 1 && s[0] == '"' {
 		if plain, err := strconv.Unquote(s); err == nil {
 			s = plain
@@ -227,9 +227,9 @@ type Remark struct {
 	Text string `json:"text"`
 }
 
-// quoted is a text as code. More backticks than any that it has in a row are around it,
+// quoteCode is a text as code. More backticks than any that it has in a row are around it,
 // so that none of them ends it.
-func quoted(s string) string {
+func quoteCode(s string) string {
 	fence, run := 0, 0
 	for _, c := range s {
 		if run++; c != '`' {
@@ -244,8 +244,8 @@ func quoted(s string) string {
 	return marks + s + marks
 }
 
-// Note puts remarks into words for an agent, behind what is said about the whole.
-func Note(whole string, remarks []Remark) string {
+// DescribeRemarks puts remarks into words for an agent, behind what is said about the whole.
+func DescribeRemarks(whole string, remarks []Remark) string {
 	var out strings.Builder
 	out.WriteString(strings.TrimSpace(whole))
 	for _, r := range remarks {
@@ -262,7 +262,7 @@ func Note(whole string, remarks []Remark) string {
 		if r.Old {
 			place += " (a line that was removed)"
 		}
-		fmt.Fprintf(&out, "%s: %s", quoted(place), strings.TrimSpace(screen.Text(r.Text)))
+		fmt.Fprintf(&out, "%s: %s", quoteCode(place), strings.TrimSpace(screen.SafeText(r.Text)))
 	}
 	return out.String()
 }

@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	got := Note(" Please mend this.\n", []Remark{{Path: "a.go", Line: 3, Text: "too long\x1b[2J "}, {Path: "b.go", Text: " "}, {Path: "c.go", Line: 9, Old: true, Text: "why?"}})
+	got := DescribeRemarks(" Please mend this.\n", []Remark{{Path: "a.go", Line: 3, Text: "too long\x1b[2J "}, {Path: "b.go", Text: " "}, {Path: "c.go", Line: 9, Old: true, Text: "why?"}})
 	const want = "Please mend this.\n\n`a.go:3`: too long\n\n`c.go:9 (a line that was removed)`: why?"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -78,7 +78,7 @@ func TestNoteQuotesOddPaths(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Note("", []Remark{{Path: tt.path, Line: 1, Text: "x"}}); got != tt.want {
+			if got := DescribeRemarks("", []Remark{{Path: tt.path, Line: 1, Text: "x"}}); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -116,7 +116,7 @@ func TestWhatIsNotCommittedIsMarked(t *testing.T) {
 	all := Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n@@ -10,0 +11,2 @@\n+c\n+d\n" +
 		"diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n")
 	pending := Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -11,0 +12 @@\n+d\n")
-	got := Mark(all, pending, []string{"z"})
+	got := MarkUncommitted(all, pending, []string{"z"})
 	if x := got[0]; !x.Uncommitted || x.Hunks[0].Uncommitted || !x.Hunks[1].Uncommitted {
 		t.Errorf("%+v", x)
 	}

@@ -109,5 +109,5 @@ func (x Explanation) NextTimer(now time.Time) (label, text string) {
 	case label == "":
 		label = "Timer " + tm.Name + ":"
 	}
-	return label, prose.When(now, tm.At) + ": " + tm.What
+	return label, prose.DescribeUntil(now, tm.At) + ": " + tm.What
 }

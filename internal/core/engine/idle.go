@@ -83,7 +83,7 @@ func leftBy(message string) task.Left {
 	switch {
 	case strings.TrimSpace(message) == "":
 		return ""
-	case question.Asked(message):
+	case question.AsksReader(message):
 		return task.LeftQuestion
 	}
 	return task.LeftWords

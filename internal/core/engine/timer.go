@@ -41,7 +41,7 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	if !t.RespawnAt.IsZero() {
 		what := "start the " + s.Role
 		if coolsDown(s, t) {
-			what += ", when the cooldown of " + prose.Span(s.Cooldown) + " is over"
+			what += ", when the cooldown of " + prose.FormatDuration(s.Cooldown) + " is over"
 		} else {
 			what += " again"
 		}

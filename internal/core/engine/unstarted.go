@@ -66,7 +66,7 @@ func (d *decider) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) 
 	case d.t.WorkFailed != "":
 		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)
 	case u.Count <= StartTries:
-		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", prose.Span(startDelays[u.Count-1]), u.Count+1, StartTries+1)
+		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", prose.FormatDuration(startDelays[u.Count-1]), u.Count+1, StartTries+1)
 	}
 }
 

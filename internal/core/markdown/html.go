@@ -6,49 +6,49 @@ import (
 	"strings"
 )
 
-// HTML is the text as HTML that is safe to put into a page: no element, attribute or
+// RenderHTML is the text as HTML that is safe to put into a page: no element, attribute or
 // address of it comes from the text but those that Markdown itself makes. A page has a
 // heading of its own: those of the text begin at the second level.
-func HTML(text string) string {
+func RenderHTML(text string) string {
 	var p page
-	p.blocks(Blocks(text), false)
+	p.writeBlocks(ParseBlocks(text), false)
 	return p.String()
 }
 
 // page is what HTML is written on.
 type page struct{ strings.Builder }
 
-func (p *page) words(s string) { p.WriteString(html.EscapeString(s)) }
+func (p *page) writeEscaped(s string) { p.WriteString(html.EscapeString(s)) }
 
-// blocks writes blocks. In a tight list a paragraph is bare.
-func (p *page) blocks(list []Block, tight bool) {
+// writeBlocks writes blocks. In a tight list a paragraph is bare.
+func (p *page) writeBlocks(list []Block, tight bool) {
 	for i := range list {
 		b := &list[i]
 		if tight && b.Kind == Paragraph {
-			p.spans(b.Text)
+			p.writeSpans(b.Text)
 			p.WriteByte('\n')
 			continue
 		}
-		p.block(b)
+		p.writeBlock(b)
 	}
 }
 
-func (p *page) block(b *Block) {
+func (p *page) writeBlock(b *Block) {
 	switch b.Kind {
 	case Heading:
 		name := "h" + strconv.Itoa(min(b.Level+1, 6))
 		p.WriteString("<" + name + ">")
-		p.spans(b.Text)
+		p.writeSpans(b.Text)
 		p.WriteString("</" + name + ">\n")
 	case Paragraph:
 		p.WriteString("<p>")
-		p.spans(b.Text)
+		p.writeSpans(b.Text)
 		p.WriteString("</p>\n")
 	case List:
-		p.list(b)
+		p.writeList(b)
 	case Quote:
 		p.WriteString("<blockquote>\n")
-		p.blocks(b.Blocks, false)
+		p.writeBlocks(b.Blocks, false)
 		p.WriteString("</blockquote>\n")
 	case Code:
 		p.WriteString("<pre><code")
@@ -56,16 +56,16 @@ func (p *page) block(b *Block) {
 			p.WriteString(` class="language-` + html.EscapeString(b.Lang) + `"`)
 		}
 		p.WriteString(">")
-		p.words(b.Code)
+		p.writeEscaped(b.Code)
 		p.WriteString("</code></pre>\n")
 	case Rule:
 		p.WriteString("<hr>\n")
 	case Table:
-		p.table(b)
+		p.writeTable(b)
 	}
 }
 
-func (p *page) list(b *Block) {
+func (p *page) writeList(b *Block) {
 	name := "ul"
 	if b.Number > 0 {
 		name = "ol"
@@ -85,13 +85,13 @@ func (p *page) list(b *Block) {
 		case Done:
 			p.WriteString(`<li class="todo"><input type="checkbox" checked disabled> `)
 		}
-		p.blocks(it.Blocks, b.Tight)
+		p.writeBlocks(it.Blocks, b.Tight)
 		p.WriteString("</li>\n")
 	}
 	p.WriteString("</" + name + ">\n")
 }
 
-func (p *page) table(b *Block) {
+func (p *page) writeTable(b *Block) {
 	p.WriteString("<table>\n")
 	for i, row := range b.Rows {
 		switch i {
@@ -100,7 +100,7 @@ func (p *page) table(b *Block) {
 		case 1:
 			p.WriteString("<tbody>\n")
 		}
-		p.row(row, i == 0)
+		p.writeRow(row, i == 0)
 		if i == 0 {
 			p.WriteString("</thead>\n")
 		}
@@ -111,7 +111,7 @@ func (p *page) table(b *Block) {
 	p.WriteString("</table>\n")
 }
 
-func (p *page) row(cells []Cell, head bool) {
+func (p *page) writeRow(cells []Cell, head bool) {
 	name := "td"
 	if head {
 		name = "th"
@@ -123,14 +123,14 @@ func (p *page) row(cells []Cell, head bool) {
 			p.WriteString(` class="` + c.Align + `"`)
 		}
 		p.WriteString(">")
-		p.spans(c.Text)
+		p.writeSpans(c.Text)
 		p.WriteString("</" + name + ">")
 	}
 	p.WriteString("</tr>\n")
 }
 
-// spans writes text. What leads to one place is one link.
-func (p *page) spans(list []Span) {
+// writeSpans writes text. What leads to one place is one link.
+func (p *page) writeSpans(list []Span) {
 	to := ""
 	for _, s := range list {
 		if s.Link != to {
@@ -138,7 +138,7 @@ func (p *page) spans(list []Span) {
 			p.startLink(s.Link)
 			to = s.Link
 		}
-		p.span(s)
+		p.writeSpan(s)
 	}
 	p.endLink(to)
 }
@@ -155,7 +155,7 @@ func (p *page) endLink(to string) {
 	}
 }
 
-func (p *page) span(s Span) {
+func (p *page) writeSpan(s Span) {
 	var names []string
 	for _, look := range []struct {
 		has  bool
@@ -170,7 +170,7 @@ func (p *page) span(s Span) {
 		if i > 0 {
 			p.WriteString("<br>\n")
 		}
-		p.words(line)
+		p.writeEscaped(line)
 	}
 	for i := len(names) - 1; i >= 0; i-- {
 		p.WriteString("</" + names[i] + ">")

@@ -54,7 +54,7 @@ func TestHTML(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := HTML(tt.in)
+			got := RenderHTML(tt.in)
 			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -155,11 +155,11 @@ func FuzzHTMLIsSafe(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		page := HTML(s)
+		page := RenderHTML(s)
 		if err := safe(page); err != nil {
 			t.Errorf("%q: %v\n%s", s, err, page)
 		}
-		if screen.Text(page) != page {
+		if screen.SafeText(page) != page {
 			t.Errorf("%q is not clean: %q", s, page)
 		}
 	})
@@ -186,7 +186,7 @@ func TestHostileTextsAreRead(t *testing.T) {
 		"bars":       "|a|b|\n|-|-|\n" + strings.Repeat("|`\\|`|`\\|`|\n", n/11), "entities": strings.Repeat("&#27;", n/5), "5 MB": strings.Repeat("word ", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			page := HTML(s)
+			page := RenderHTML(s)
 			if err := safe(page); err != nil {
 				t.Error(err)
 			}

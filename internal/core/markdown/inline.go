@@ -15,11 +15,11 @@ import (
 // what is around it.
 const maxSpans = 64
 
-// text reads what is in a block.
-func (r *reader) text(n ast.Node) []Span {
+// readText reads what is in a block.
+func (r *reader) readText(n ast.Node) []Span {
 	w := writer{r: r}
-	w.children(n, Span{}, 0)
-	w.end()
+	w.addChildren(n, Span{}, 0)
+	w.endSpan()
 	return w.out
 }
 
@@ -31,32 +31,32 @@ type writer struct {
 	now  strings.Builder
 }
 
-func (w *writer) children(n ast.Node, look Span, depth int) {
+func (w *writer) addChildren(n ast.Node, look Span, depth int) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		w.inline(c, look, depth)
+		w.addInline(c, look, depth)
 	}
 }
 
-func (w *writer) inline(n ast.Node, look Span, depth int) {
+func (w *writer) addInline(n ast.Node, look Span, depth int) {
 	inner := look
 	switch n := n.(type) {
 	case *ast.Text:
-		w.words(n, look)
+		w.addTextNode(n, look)
 		return
 	case *ast.String:
-		w.add(look, string(n.Value))
+		w.addText(look, string(n.Value))
 		return
 	case *ast.CodeSpan:
 		inner.Raw = true
-		w.code(n, inner)
+		w.addCode(n, inner)
 		return
 	case *ast.AutoLink:
 		to := n.URL(w.r.source)
 		if n.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(to, []byte("mailto:")) {
 			to = append([]byte("mailto:"), to...)
 		}
-		inner.Link = address(to)
-		w.add(inner, string(n.Label(w.r.source)))
+		inner.Link = safeAddress(to)
+		w.addText(inner, string(n.Label(w.r.source)))
 		return
 	case *tables.TaskCheckBox:
 		return
@@ -65,37 +65,37 @@ func (w *writer) inline(n ast.Node, look Span, depth int) {
 	case *tables.Strikethrough:
 		inner.Struck = true
 	case *ast.Link:
-		w.link(n, n.Destination, look, depth)
+		w.addLink(n, n.Destination, look, depth)
 		return
 	case *ast.Image:
-		w.link(n, n.Destination, look, depth)
+		w.addLink(n, n.Destination, look, depth)
 		return
 	}
 	if depth > maxSpans {
 		inner = look
 	}
-	w.children(n, inner, depth+1)
+	w.addChildren(n, inner, depth+1)
 }
 
-func (w *writer) words(n *ast.Text, look Span) {
+func (w *writer) addTextNode(n *ast.Text, look Span) {
 	s := string(n.Segment.Value(w.r.source))
 	if !n.IsRaw() {
-		s = plain(s)
+		s = unescapeText(s)
 	}
 	switch {
 	case n.HardLineBreak():
 		s += "\n"
-	case n.SoftLineBreak() && labelled(w.r.source[n.Segment.Stop:]):
+	case n.SoftLineBreak() && startsWithLabel(w.r.source[n.Segment.Stop:]):
 		s += "\n"
 	case n.SoftLineBreak():
 		s += " "
 	}
-	w.add(look, s)
+	w.addText(look, s)
 }
 
-// labelled says that the line after a line break begins with a word in capitals and a
+// startsWithLabel says that the line after a line break begins with a word in capitals and a
 // colon, as those of TASK.md do: it stays a line.
-func labelled(after []byte) bool {
+func startsWithLabel(after []byte) bool {
 	line := bytes.TrimLeft(after[:min(len(after), maxLabel)], "\n >\t")
 	n := bytes.IndexByte(line, ':')
 	return n > 1 && !bytes.ContainsFunc(line[:n], func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' && r != '-' && r != ' ' })
@@ -104,47 +104,47 @@ func labelled(after []byte) bool {
 // maxLabel is where a label ends at the latest.
 const maxLabel = 40
 
-func (w *writer) code(n ast.Node, look Span) {
+func (w *writer) addCode(n ast.Node, look Span) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
-			w.add(look, strings.ReplaceAll(string(t.Segment.Value(w.r.source)), "\n", " "))
+			w.addText(look, strings.ReplaceAll(string(t.Segment.Value(w.r.source)), "\n", " "))
 		}
 	}
 }
 
-// link reads a link, or a picture, which is shown by its words. What leads nowhere is
+// addLink reads a link, or a picture, which is shown by its words. What leads nowhere is
 // text; of a path, the path is told.
-func (w *writer) link(n ast.Node, to []byte, look Span, depth int) {
+func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
 	inner := look
 	if look.Link == "" {
-		inner.Link = address(to)
+		inner.Link = safeAddress(to)
 	}
-	before := w.written()
-	w.children(n, inner, depth+1)
+	before := w.outputSize()
+	w.addChildren(n, inner, depth+1)
 	path := screen.OneLine(string(to))
-	if w.written() == before { // without words
-		w.add(inner, path)
+	if w.outputSize() == before { // without words
+		w.addText(inner, path)
 	} else if inner.Link == "" && isPath(path) {
-		w.add(look, " ("+path+")")
+		w.addText(look, " ("+path+")")
 	}
 }
 
-// written tells whether anything was written since.
-func (w *writer) written() [2]int { return [2]int{len(w.out), w.now.Len()} }
+// outputSize tells whether anything was written since.
+func (w *writer) outputSize() [2]int { return [2]int{len(w.out), w.now.Len()} }
 
-// add appends text, to what is being written if it looks the same.
-func (w *writer) add(look Span, s string) {
-	if s = screen.Text(s); s == "" {
+// addText appends text, to what is being written if it looks the same.
+func (w *writer) addText(look Span, s string) {
+	if s = screen.SafeText(s); s == "" {
 		return
 	}
 	if look != w.look {
-		w.end()
+		w.endSpan()
 		w.look = look
 	}
 	w.now.WriteString(s)
 }
 
-func (w *writer) end() {
+func (w *writer) endSpan() {
 	if w.now.Len() > 0 {
 		w.look.Text = w.now.String()
 		w.out = append(w.out, w.look)
@@ -156,8 +156,8 @@ func (w *writer) end() {
 // maxAddress bounds where a link leads, in bytes.
 const maxAddress = 2000
 
-// address is where a link leads, "" if that is neither the web nor mail.
-func address(to []byte) string {
+// safeAddress is where a link leads, "" if that is neither the web nor mail.
+func safeAddress(to []byte) string {
 	if len(to) > maxAddress {
 		return ""
 	}
@@ -175,8 +175,8 @@ func isPath(s string) bool {
 	return s != "" && s[0] != '#' && !strings.Contains(s, ":") && len(s) <= maxAddress
 }
 
-// plain resolves what Markdown writes differently: \* and &amp;.
-func plain(s string) string {
+// unescapeText resolves what Markdown writes differently: \* and &amp;.
+func unescapeText(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
 	}

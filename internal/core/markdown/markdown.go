@@ -75,18 +75,18 @@ const maxSize = 512 << 10
 // tooLong is said below a text of which not everything is shown.
 const tooLong = "The text is longer than 512 KB: the rest is not shown."
 
-// Blocks reads a text. It never fails: what is not Markdown is a paragraph.
-func Blocks(text string) []Block {
-	text, whole := bounded(text)
-	out := read(text)
+// ParseBlocks reads a text. It never fails: what is not Markdown is a paragraph.
+func ParseBlocks(text string) []Block {
+	text, whole := boundText(text)
+	out := parseClean(text)
 	if !whole {
 		out = append(out, Block{Kind: Rule}, Block{Kind: Paragraph, Text: []Span{{Text: tooLong, Emphasis: true}}})
 	}
 	return out
 }
 
-// bounded is the beginning of a text that is read, cleaned, and whether that is all.
-func bounded(text string) (string, bool) {
+// boundText is the beginning of a text that is read, cleaned, and whether that is all.
+func boundText(text string) (string, bool) {
 	whole := len(text) <= maxSize
 	if !whole {
 		text = text[:maxSize]
@@ -100,5 +100,5 @@ func bounded(text string) (string, bool) {
 			text = text[:len(text)-1]
 		}
 	}
-	return screen.Text(text), whole
+	return screen.SafeText(text), whole
 }

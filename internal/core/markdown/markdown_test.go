@@ -9,7 +9,7 @@ import (
 )
 
 func TestBlocks(t *testing.T) {
-	got := Blocks("# Title\n\nSome **strong `code`** [words](https://x.example).\n\n2. a\n   - [x] b\n\n> c\n\n```sh\nls\n```\n\n---\n\n|a|b|\n|:-:|-|\n|c||\n")
+	got := ParseBlocks("# Title\n\nSome **strong `code`** [words](https://x.example).\n\n2. a\n   - [x] b\n\n> c\n\n```sh\nls\n```\n\n---\n\n|a|b|\n|:-:|-|\n|c||\n")
 	want := []Block{
 		{Kind: Heading, Level: 1, Text: []Span{{Text: "Title"}}},
 		{Kind: Paragraph, Text: []Span{{Text: "Some "}, {Text: "strong ", Strong: true}, {Text: "code", Strong: true, Raw: true}, {Text: " "}, {Text: "words", Link: "https://x.example"}, {Text: "."}}},
@@ -32,7 +32,7 @@ func TestBlocks(t *testing.T) {
 
 func TestALongTextIsCutBetweenLines(t *testing.T) {
 	line := strings.Repeat("é", 50) + "\n\n"
-	got := Blocks(strings.Repeat(line, maxSize/len(line)+10))
+	got := ParseBlocks(strings.Repeat(line, maxSize/len(line)+10))
 	last := got[len(got)-1]
 	if last.Text[0].Text != tooLong {
 		t.Errorf("the end is %+v", last)
@@ -44,7 +44,7 @@ func TestALongTextIsCutBetweenLines(t *testing.T) {
 
 func TestALongLineIsCutBetweenCharacters(t *testing.T) {
 	for shift := range 3 {
-		got := Blocks(strings.Repeat("x", shift) + strings.Repeat("日", maxSize))
+		got := ParseBlocks(strings.Repeat("x", shift) + strings.Repeat("日", maxSize))
 		if text := got[0].Text[0].Text; !utf8.ValidString(text) || strings.Contains(text, "\ufffd") {
 			t.Errorf("ends in %q", text[len(text)-8:])
 		}
@@ -65,7 +65,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			if page := HTML(text); !strings.Contains(page, "word") {
+			if page := RenderHTML(text); !strings.Contains(page, "word") {
 				t.Errorf("the word is gone: %.300s", page)
 			}
 		})

@@ -24,18 +24,18 @@ const (
 func newParser() parser.Parser {
 	// Each stands at the place at which it is tried.
 	blocks := []parser.BlockParser{
-		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(), shallow{parser.NewListParser()}, parser.NewListItemParser(),
-		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(), shallow{parser.NewBlockquoteParser()},
+		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(), depthLimit{parser.NewListParser()}, parser.NewListItemParser(),
+		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(), depthLimit{parser.NewBlockquoteParser()},
 		parser.NewParagraphParser(),
 	}
 	inlines := []parser.InlineParser{
-		extension.NewTaskCheckBoxParser(), few{parser.NewCodeSpanParser()}, few{parser.NewLinkParser()}, few{parser.NewAutoLinkParser()},
-		few{parser.NewEmphasisParser()}, few{extension.NewStrikethroughParser()}, extension.NewLinkifyParser(), counted{},
+		extension.NewTaskCheckBoxParser(), markLimit{parser.NewCodeSpanParser()}, markLimit{parser.NewLinkParser()}, markLimit{parser.NewAutoLinkParser()},
+		markLimit{parser.NewEmphasisParser()}, markLimit{extension.NewStrikethroughParser()}, extension.NewLinkifyParser(), markCounter{},
 	}
 	return parser.NewParser(
 		parser.WithBlockParsers(inOrder(blocks)...),
 		parser.WithInlineParsers(inOrder(inlines)...),
-		parser.WithParagraphTransformers(inOrder([]parser.ParagraphTransformer{vast{}, extension.NewTableParagraphTransformer()})...),
+		parser.WithParagraphTransformers(inOrder([]parser.ParagraphTransformer{tableLimit{}, extension.NewTableParagraphTransformer()})...),
 	)
 }
 
@@ -47,11 +47,11 @@ func inOrder[T any](list []T) []util.PrioritizedValue {
 	return out
 }
 
-// shallow opens no block that is too deep.
-type shallow struct{ parser.BlockParser }
+// depthLimit opens no block that is too deep.
+type depthLimit struct{ parser.BlockParser }
 
 // Open implements parser.BlockParser.
-func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (s depthLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	depth := 0
 	for n := parent; n != nil; n = n.Parent() {
 		if depth++; depth > 2*maxDepth { // a list and its item are two
@@ -61,11 +61,11 @@ func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 	return s.BlockParser.Open(parent, reader, pc)
 }
 
-// few reads so many marks of a block and leaves the others as they are.
-type few struct{ parser.InlineParser }
+// markLimit reads so many marks of a block and leaves the others as they are.
+type markLimit struct{ parser.InlineParser }
 
 // Parse implements parser.InlineParser.
-func (f few) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (f markLimit) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	n, _ := pc.Get(marks).(int)
 	if n >= maxMarks {
 		return nil
@@ -75,7 +75,7 @@ func (f few) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.No
 }
 
 // CloseBlock implements parser.CloseBlocker.
-func (f few) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+func (f markLimit) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if c, ok := f.InlineParser.(parser.CloseBlocker); ok {
 		c.CloseBlock(parent, block, pc)
 	}
@@ -84,23 +84,23 @@ func (f few) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 // marks is where the marks of a block are counted.
 var marks = parser.NewContextKey()
 
-// counted begins to count anew with each block. It reads nothing.
-type counted struct{}
+// markCounter begins to count anew with each block. It reads nothing.
+type markCounter struct{}
 
 // Trigger implements parser.InlineParser.
-func (counted) Trigger() []byte { return nil }
+func (markCounter) Trigger() []byte { return nil }
 
 // Parse implements parser.InlineParser.
-func (counted) Parse(ast.Node, text.Reader, parser.Context) ast.Node { return nil }
+func (markCounter) Parse(ast.Node, text.Reader, parser.Context) ast.Node { return nil }
 
 // CloseBlock implements parser.CloseBlocker.
-func (counted) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) { pc.Set(marks, 0) }
+func (markCounter) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) { pc.Set(marks, 0) }
 
-// vast leaves a table that is too large as it is written.
-type vast struct{}
+// tableLimit leaves a table that is too large as it is written.
+type tableLimit struct{}
 
 // Transform implements parser.ParagraphTransformer.
-func (vast) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Context) {
+func (tableLimit) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Context) {
 	lines := node.Lines()
 	for i := range lines.Len() {
 		line := lines.At(i)

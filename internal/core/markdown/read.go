@@ -12,41 +12,41 @@ import (
 // reader turns what the parser found into blocks.
 type reader struct{ source []byte }
 
-func read(clean string) []Block {
+func parseClean(clean string) []Block {
 	source := []byte(clean)
 	r := reader{source}
-	return r.blocks(newParser().Parse(text.NewReader(source)))
+	return r.readBlocks(newParser().Parse(text.NewReader(source)))
 }
 
-func (r *reader) blocks(parent ast.Node) []Block {
+func (r *reader) readBlocks(parent ast.Node) []Block {
 	var out []Block
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if b, ok := r.block(n); ok {
+		if b, ok := r.readBlock(n); ok {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-func (r *reader) block(n ast.Node) (Block, bool) {
+func (r *reader) readBlock(n ast.Node) (Block, bool) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return Block{Kind: Heading, Level: n.Level, Text: r.text(n)}, true
+		return Block{Kind: Heading, Level: n.Level, Text: r.readText(n)}, true
 	case *ast.Paragraph, *ast.TextBlock:
-		spans := r.text(n)
+		spans := r.readText(n)
 		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0 && !isMark(spans)
 	case *ast.ThematicBreak:
 		return Block{Kind: Rule}, true
 	case *ast.Blockquote:
-		return Block{Kind: Quote, Blocks: r.blocks(n)}, true
+		return Block{Kind: Quote, Blocks: r.readBlocks(n)}, true
 	case *ast.FencedCodeBlock:
-		return Block{Kind: Code, Lang: word(string(n.Language(r.source))), Code: r.lines(n)}, true
+		return Block{Kind: Code, Lang: languageName(string(n.Language(r.source))), Code: r.readLines(n)}, true
 	case *ast.CodeBlock:
-		return Block{Kind: Code, Code: r.lines(n)}, true
+		return Block{Kind: Code, Code: r.readLines(n)}, true
 	case *ast.List:
-		return r.list(n), true
+		return r.readList(n), true
 	case *tables.Table:
-		return r.table(n), true
+		return r.readTable(n), true
 	}
 	return Block{}, false
 }
@@ -59,13 +59,13 @@ func isMark(text []Span) bool {
 	return len(text) == 1 && text[0] == Span{Text: text[0].Text} && mark.MatchString(text[0].Text)
 }
 
-func (r *reader) list(n *ast.List) Block {
+func (r *reader) readList(n *ast.List) Block {
 	out := Block{Kind: List, Tight: n.IsTight}
 	if n.IsOrdered() {
 		out.Number = max(n.Start, 1)
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		out.Items = append(out.Items, Item{Tick: tickOf(c), Blocks: r.blocks(c)})
+		out.Items = append(out.Items, Item{Tick: tickOf(c), Blocks: r.readBlocks(c)})
 	}
 	return out
 }
@@ -86,12 +86,12 @@ func tickOf(item ast.Node) Tick {
 	return Open
 }
 
-func (r *reader) table(n *tables.Table) Block {
+func (r *reader) readTable(n *tables.Table) Block {
 	out := Block{Kind: Table}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []Cell
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cell := Cell{Text: r.text(c)}
+			cell := Cell{Text: r.readText(c)}
 			if t, ok := c.(*tables.TableCell); ok && t.Alignment != tables.AlignNone {
 				cell.Align = t.Alignment.String()
 			}
@@ -107,7 +107,7 @@ func (r *reader) table(n *tables.Table) Block {
 	return out
 }
 
-func (r *reader) lines(n ast.Node) string {
+func (r *reader) readLines(n ast.Node) string {
 	var out strings.Builder
 	lines := n.Lines()
 	for i := range lines.Len() {
@@ -120,8 +120,8 @@ func (r *reader) lines(n ast.Node) string {
 // maxWord bounds the name of a language.
 const maxWord = 32
 
-// word is the name of a language if it is nothing but that.
-func word(s string) string {
+// languageName is the name of a language if it is nothing but that.
+func languageName(s string) string {
 	odd := strings.ContainsFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 		return !letter && !strings.ContainsRune("_+#.-", r)

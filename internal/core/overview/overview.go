@@ -257,7 +257,7 @@ func (r *Row) AtTerminal() string {
 func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
 	var out []engine.WaitReason
 	for _, r := range list {
-		text := screen.Steady(screen.Text(prose.Cut(r.Text, maxReason)))
+		text := screen.SteadyText(screen.SafeText(prose.Cut(r.Text, maxReason)))
 		out = append(out, engine.WaitReason{Kind: r.Kind, By: cleanWord(r.By), Text: text})
 	}
 	return out
@@ -309,7 +309,7 @@ func cleanLine(s string, n int) string {
 	if !whole { // what is cut away need not be cleaned
 		s = strings.ToValidUTF8(s[:4*n], "")
 	}
-	s = screen.Steady(screen.OneLine(s))
+	s = screen.SteadyText(screen.OneLine(s))
 	if whole && len(s) <= n {
 		return s
 	}

@@ -12,16 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// Age says how long ago at was.
-func Age(now, at time.Time) string {
+// FormatAge says how long ago at was.
+func FormatAge(now, at time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
-	return Span(now.Sub(at))
+	return FormatDuration(now.Sub(at))
 }
 
-// Span says how long something takes, in its largest unit.
-func Span(d time.Duration) string {
+// FormatDuration says how long something takes, in its largest unit.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0s"
@@ -35,22 +35,22 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// Clock shows a moment in the time zone of now.
-func Clock(now, at time.Time) string { return at.In(now.Location()).Format("2006-01-02 15:04:05") }
+// FormatTime shows a moment in the time zone of now.
+func FormatTime(now, at time.Time) string { return at.In(now.Location()).Format("2006-01-02 15:04:05") }
 
-// When says how far ahead a moment is; one that has come, or none, is now.
-func When(now, at time.Time) string {
+// DescribeUntil says how far ahead a moment is; one that has come, or none, is now.
+func DescribeUntil(now, at time.Time) string {
 	if at.IsZero() || !at.After(now) {
 		return "now"
 	}
-	return "in " + ahead(at.Sub(now)) + " (" + Clock(now, at) + ")"
+	return "in " + formatAhead(at.Sub(now)) + " (" + FormatTime(now, at) + ")"
 }
 
-// ahead says how long there is to wait, to the minute: of four hours a second is gone
+// formatAhead says how long there is to wait, to the minute: of four hours a second is gone
 // before anybody has read it.
-func ahead(d time.Duration) string {
+func formatAhead(d time.Duration) string {
 	if d < time.Minute || d >= 48*time.Hour {
-		return Span(d)
+		return FormatDuration(d)
 	}
 	d = d.Round(time.Minute)
 	h, m := d/time.Hour, d%time.Hour/time.Minute
@@ -63,8 +63,8 @@ func ahead(d time.Duration) string {
 	return fmt.Sprintf("%dh%dm", h, m)
 }
 
-// Short is the part of an id that people read.
-func Short(id string) string {
+// ShortID is the part of an id that people read.
+func ShortID(id string) string {
 	if len(id) <= 8 {
 		return id
 	}

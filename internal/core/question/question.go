@@ -18,22 +18,22 @@ const maxRead = 16 << 10
 // choices, or a sentence about what they would do, below what they ask.
 const lastParts = 3
 
-// Asked says whether a message ends by asking the reader for something that its author needs to
+// AsksReader says whether a message ends by asking the reader for something that its author needs to
 // go on. A polite offer at the end of finished work is no question, and neither is one that the
 // message answers itself.
-func Asked(message string) bool {
+func AsksReader(message string) bool {
 	if len(message) > maxRead {
 		message = message[len(message)-maxRead:]
 	}
-	parts := partsOf(markdown.Blocks(strings.ToValidUTF8(message, "")))
-	for len(parts) > 0 && polite(parts[len(parts)-1].text) { // what is asked stands above it
+	parts := partsOf(markdown.ParseBlocks(strings.ToValidUTF8(message, "")))
+	for len(parts) > 0 && isPolite(parts[len(parts)-1].text) { // what is asked stands above it
 		parts = parts[:len(parts)-1]
 	}
 	if len(parts) > lastParts {
 		parts = parts[len(parts)-lastParts:]
 	}
 	for i, p := range parts {
-		if asks(p, i == len(parts)-1) {
+		if asksSomething(p, i == len(parts)-1) {
 			return true
 		}
 	}
@@ -52,7 +52,7 @@ func partsOf(blocks []markdown.Block) []part {
 	for i := range blocks {
 		switch b := &blocks[i]; b.Kind {
 		case markdown.Heading, markdown.Paragraph:
-			out = append(out, part{text: plain(b.Text)})
+			out = append(out, part{text: plainText(b.Text)})
 		case markdown.List:
 			var points []string
 			for _, item := range b.Items {
@@ -66,7 +66,7 @@ func partsOf(blocks []markdown.Block) []part {
 	return out
 }
 
-func plain(spans []markdown.Span) string {
+func plainText(spans []markdown.Span) string {
 	var b strings.Builder
 	for _, s := range spans {
 		if s.Raw {
@@ -108,9 +108,9 @@ var (
 		`\bbitte (bestätig|entscheid|sag|teil|wähl|antwort)`)
 )
 
-// asks says whether one part of a message asks something. The last part may end with any question;
+// asksSomething says whether one part of a message asks something. The last part may end with any question;
 // further up only one counts that is put to the reader.
-func asks(p part, last bool) bool {
+func asksSomething(p part, last bool) bool {
 	p.text = farewell.ReplaceAllString(p.text, "")
 	if approval.MatchString(p.text) {
 		return true
@@ -149,8 +149,8 @@ func onlyQuestions(text string) bool {
 	return text != ""
 }
 
-// polite says that a text is nothing but a polite end.
-func polite(text string) bool {
+// isPolite says that a text is nothing but a polite end.
+func isPolite(text string) bool {
 	for _, s := range sentence.FindAllString(farewell.ReplaceAllString(text, ""), -1) {
 		words := strings.ContainsFunc(s, unicode.IsLetter)
 		if words && (!aside.MatchString(s) || approval.MatchString(s)) {

@@ -76,7 +76,7 @@ func TestAsked(t *testing.T) {
 		{false, "I ran `grep -r 'what?' .` and found nothing, so I stopped there."},
 		{false, "Summary:\n\n- Added the endpoint\n- Added tests\n- Updated the changelog"},
 	} {
-		if got := question.Asked(c.text); got != c.want {
+		if got := question.AsksReader(c.text); got != c.want {
 			t.Errorf("Asked(%q) = %v", c.text, got)
 		}
 	}
@@ -84,10 +84,10 @@ func TestAsked(t *testing.T) {
 
 func TestOnlyTheEndOfAMessageIsLookedAt(t *testing.T) {
 	long := "Should I go on?\n\n" + strings.Repeat("I changed another file.\n\n", 10)
-	if question.Asked(long) {
+	if question.AsksReader(long) {
 		t.Error("a question at the beginning counts")
 	}
-	if !question.Asked(strings.Repeat("x ", 1<<20) + "\n\nShould I go on?") {
+	if !question.AsksReader(strings.Repeat("x ", 1<<20) + "\n\nShould I go on?") {
 		t.Error("the question at the end of a long message is not seen")
 	}
 }
@@ -96,7 +96,7 @@ func FuzzAsked(f *testing.F) {
 	f.Add("Which one?\n\n1. a\n2. b")
 	f.Add("```\nwhat?\n```")
 	f.Fuzz(func(t *testing.T, text string) {
-		if question.Asked(text) != question.Asked(text+"\n") {
+		if question.AsksReader(text) != question.AsksReader(text+"\n") {
 			t.Errorf("a line end makes a difference: %q", text)
 		}
 	})

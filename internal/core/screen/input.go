@@ -40,9 +40,9 @@ type Input struct {
 	Line string // at a prompt: the text in its input line. What the agent only suggests is no text
 }
 
-// placeholder says whether a line is what programs show in place of a long paste: [Pasted text #1 +12
+// isPlaceholder says whether a line is what programs show in place of a long paste: [Pasted text #1 +12
 // lines], [paste #2 1600 chars] and their like.
-func placeholder(line string) bool {
+func isPlaceholder(line string) bool {
 	inside, open := strings.CutPrefix(line, "[")
 	inside, closed := strings.CutSuffix(inside, "]")
 	word, _, more := strings.Cut(strings.ToLower(inside), " ")
@@ -53,15 +53,15 @@ func placeholder(line string) bool {
 // end: an input line may be too small for all of it.
 const leastPart = 60
 
-// Holds says whether the input line holds this text and nothing else.
-func (i Input) Holds(text string) bool {
+// HoldsText says whether the input line holds this text and nothing else.
+func (i Input) HoldsText(text string) bool {
 	if i.Kind != Prompt || i.Line == "" {
 		return false
 	}
-	if placeholder(strings.TrimSpace(i.Line)) {
+	if isPlaceholder(strings.TrimSpace(i.Line)) {
 		return true
 	}
-	line, all := Letters(i.Line), Letters(text)
+	line, all := LettersOnly(i.Line), LettersOnly(text)
 	return line == all || len(line) >= leastPart && strings.HasSuffix(all, line)
 }
 
@@ -70,14 +70,14 @@ func (l Line) Width() int {
 	n := 0
 	for _, run := range l {
 		for _, r := range run.Text {
-			n += columns(r)
+			n += runeColumns(r)
 		}
 	}
 	return n
 }
 
-// Columns is the part of a line between two columns.
-func (l Line) Columns(from, to int) Line {
+// ColumnRange is the part of a line between two columns.
+func (l Line) ColumnRange(from, to int) Line {
 	var out Line
 	x := 0
 	for _, run := range l {
@@ -86,7 +86,7 @@ func (l Line) Columns(from, to int) Line {
 			if x >= from && x < to {
 				part.WriteRune(r)
 			}
-			x += columns(r)
+			x += runeColumns(r)
 		}
 		if part.Len() > 0 {
 			out = append(out, Run{Text: part.String(), Style: run.Style})
@@ -95,17 +95,17 @@ func (l Line) Columns(from, to int) Line {
 	return out
 }
 
-// columns is how many columns a character takes: none if it is drawn onto the one before.
-func columns(r rune) int {
+// runeColumns is how many columns a character takes: none if it is drawn onto the one before.
+func runeColumns(r rune) int {
 	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 		return 0
 	}
 	return runeCells(r)
 }
 
-// Letters is a text without blanks, line ends and drawings: where lines are broken and framed
+// LettersOnly is a text without blanks, line ends and drawings: where lines are broken and framed
 // does not matter to it.
-func Letters(text string) string {
+func LettersOnly(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f || r > 0x7f && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r

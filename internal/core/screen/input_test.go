@@ -27,17 +27,17 @@ func TestHolds(t *testing.T) {
 		"more than the end":         {long[200:] + "x", long, false},
 		"too little of the end":     {"the end", long, false},
 	} {
-		if got := (Input{Kind: Prompt, Line: tt.line}).Holds(tt.text); got != tt.want {
+		if got := (Input{Kind: Prompt, Line: tt.line}).HoldsText(tt.text); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if (Input{Kind: Dialog, Line: tt.line}).Holds(tt.text) {
+		if (Input{Kind: Dialog, Line: tt.line}).HoldsText(tt.text) {
 			t.Errorf("%s: in a dialog", name)
 		}
 	}
 }
 
 func TestColumns(t *testing.T) {
-	line := Lines("a\x1b[1m日本\x1b[0me\u0301x")[0]
+	line := ParseLines("a\x1b[1m日本\x1b[0me\u0301x")[0]
 	if line.Width() != 7 {
 		t.Errorf("width %d", line.Width())
 	}
@@ -45,7 +45,7 @@ func TestColumns(t *testing.T) {
 		from, to int
 		want     string
 	}{{0, 1, "a"}, {1, 3, "日"}, {3, 5, "本"}, {5, 7, "e\u0301x"}, {7, 9, ""}} {
-		if got := line.Columns(tt.from, tt.to).String(); got != tt.want {
+		if got := line.ColumnRange(tt.from, tt.to).String(); got != tt.want {
 			t.Errorf("%d to %d: %q, want %q", tt.from, tt.to, got, tt.want)
 		}
 	}

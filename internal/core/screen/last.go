@@ -9,7 +9,7 @@ import (
 // frames that programs draw around them.
 func LastLines(text string, n int) []string {
 	var out []string
-	for line := range strings.Lines(Text(text)) {
+	for line := range strings.Lines(SafeText(text)) {
 		line = strings.TrimFunc(line, isFrame)
 		if strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0 {
 			out = append(out, line)

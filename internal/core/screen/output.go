@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Output makes text of a line that a program wrote to its terminal. A step to
+// OutputText makes text of a line that a program wrote to its terminal. A step to
 // the right is spaces, a jump to another line is a new line, and what is written over
 // is gone.
-func Output(s string) string {
+func OutputText(s string) string {
 	var out []byte
 	begin, back := 0, false // of the present line; the cursor went to it
 	for i := 0; i < len(s); {
@@ -30,7 +30,7 @@ func Output(s string) string {
 		case r == '\r':
 			back = true
 			continue
-		case dangerous(r):
+		case isDangerous(r):
 			continue
 		case back:
 			out, back = out[:begin], false

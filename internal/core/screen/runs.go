@@ -36,9 +36,9 @@ func (l Line) String() string {
 	return out.String()
 }
 
-// Lines reads what a terminal shows: text with sequences that say how it looks. All
+// ParseLines reads what a terminal shows: text with sequences that say how it looks. All
 // other sequences and control characters are taken out. Runs never hold a line break.
-func Lines(s string) []Line {
+func ParseLines(s string) []Line {
 	var out []Line
 	var style Style
 	for _, text := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
@@ -60,8 +60,8 @@ func parseLine(s string, style Style) (Line, Style) {
 	}
 	for i := 0; i < len(s); {
 		if n := escapeLength(s[i:]); n > 0 {
-			if params, ok := looks(s[i : i+n]); ok {
-				next := style.apply(params)
+			if params, ok := styleParams(s[i : i+n]); ok {
+				next := style.applyParams(params)
 				if next != style {
 					end()
 				}
@@ -74,7 +74,7 @@ func parseLine(s string, style Style) (Line, Style) {
 		switch {
 		case r == '\t':
 			text.WriteByte(' ')
-		case !dangerous(r):
+		case !isDangerous(r):
 			text.WriteRune(r)
 		}
 		i += n
@@ -83,9 +83,9 @@ func parseLine(s string, style Style) (Line, Style) {
 	return line, style
 }
 
-// looks returns the parameters of a sequence that says how text looks, and nothing of
+// styleParams returns the parameters of a sequence that says how text looks, and nothing of
 // any other.
-func looks(sequence string) ([]int, bool) {
+func styleParams(sequence string) ([]int, bool) {
 	body, ok := strings.CutPrefix(sequence, "\x1b[")
 	if !ok {
 		if body, ok = strings.CutPrefix(sequence, "\u009b"); !ok {
@@ -110,12 +110,12 @@ func looks(sequence string) ([]int, bool) {
 	return out, true
 }
 
-// apply follows the parameters of one sequence.
-func (s Style) apply(params []int) Style {
+// applyParams follows the parameters of one sequence.
+func (s Style) applyParams(params []int) Style {
 	for i := 0; i < len(params); i++ {
 		switch p := params[i]; {
 		case p == 38 || p == 48:
-			color, used := extended(params[i+1:])
+			color, used := extendedColor(params[i+1:])
 			i += used
 			if p == 38 {
 				s.FG = color
@@ -131,13 +131,13 @@ func (s Style) apply(params []int) Style {
 		case p >= 100 && p <= 107:
 			s.BG = strconv.Itoa(p - 100 + 8)
 		default:
-			s = s.attribute(p)
+			s = s.applyAttribute(p)
 		}
 	}
 	return s
 }
 
-func (s Style) attribute(p int) Style {
+func (s Style) applyAttribute(p int) Style {
 	switch p {
 	case 0:
 		return Style{}
@@ -167,8 +167,8 @@ func (s Style) attribute(p int) Style {
 	return s
 }
 
-// extended reads a colour of 256, or of red, green and blue.
-func extended(params []int) (color string, used int) {
+// extendedColor reads a colour of 256, or of red, green and blue.
+func extendedColor(params []int) (color string, used int) {
 	switch {
 	case len(params) >= 2 && params[0] == 5:
 		if params[1] < 0 || params[1] > 255 {

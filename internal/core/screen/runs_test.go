@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Lines(tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, ParseLines(tt.in)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -39,7 +39,7 @@ func FuzzLinesLeaveNothingDangerous(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, line := range Lines(s) {
+		for _, line := range ParseLines(s) {
 			for _, run := range line {
 				if needsCleaning(run.Text) || run.Text == "" || strings.Contains(run.Text, "\n") {
 					t.Errorf("%q became %q", s, run.Text)

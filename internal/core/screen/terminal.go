@@ -45,12 +45,12 @@ const wide = -1
 // NewTerminal returns an empty terminal.
 func NewTerminal(width, height int) *Terminal {
 	t := &Terminal{width: max(width, 2), height: max(height, 2)}
-	t.main, t.alt = t.blank(), t.blank()
+	t.main, t.alt = t.blankGrid(), t.blankGrid()
 	t.on = &t.main
 	return t
 }
 
-func (t *Terminal) blank() grid {
+func (t *Terminal) blankGrid() grid {
 	g := grid{rows: make([][]rune, t.height), bottom: t.height - 1}
 	for i := range g.rows {
 		g.rows[i] = make([]rune, t.width)
@@ -63,7 +63,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	text := append(t.rest, p...)
 	t.rest = nil
 	for len(text) > 0 {
-		n := t.take(text)
+		n := t.consumeNext(text)
 		if n == 0 { // the rest of a sequence or of a character is yet to come
 			if len(text) > maxSequence {
 				n = 1
@@ -77,16 +77,16 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take acts on what text begins with and says how long that is, 0 if its end is missing.
-func (t *Terminal) take(text []byte) int {
+// consumeNext acts on what text begins with and says how long that is, 0 if its end is missing.
+func (t *Terminal) consumeNext(text []byte) int {
 	switch b := text[0]; {
 	case b == 0x1b:
-		return t.escape(text)
+		return t.handleEscape(text)
 	case b < 0x20 || b == 0x7f:
-		t.control(b)
+		t.handleControl(b)
 		return 1
 	case b < utf8.RuneSelf:
-		t.put(rune(b))
+		t.putRune(rune(b))
 		return 1
 	}
 	if !utf8.FullRune(text) {
@@ -94,16 +94,16 @@ func (t *Terminal) take(text []byte) int {
 	}
 	r, n := utf8.DecodeRune(text)
 	if r == 0x9b {
-		if used := t.csi(text[n:]); used > 0 {
+		if used := t.handleCSI(text[n:]); used > 0 {
 			return n + used
 		}
 		return 0
 	}
-	t.put(r)
+	t.putRune(r)
 	return n
 }
 
-func (t *Terminal) control(b byte) {
+func (t *Terminal) handleControl(b byte) {
 	g := t.on
 	switch b {
 	case '\n', '\v', '\f':
@@ -117,9 +117,9 @@ func (t *Terminal) control(b byte) {
 	}
 }
 
-// put writes a character where the cursor is.
-func (t *Terminal) put(r rune) {
-	if dangerous(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+// putRune writes a character where the cursor is.
+func (t *Terminal) putRune(r rune) {
+	if isDangerous(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 		return
 	}
 	g, cells := t.on, runeCells(r)
@@ -143,25 +143,25 @@ func (t *Terminal) lineFeed() {
 	g.wrap = false
 	switch {
 	case g.y == g.bottom:
-		t.scroll(1)
+		t.scrollUp(1)
 	case g.y < t.height-1:
 		g.y++
 	}
 }
 
-// scroll moves the rows of the scroll region up. What leaves the main screen at its top
+// scrollUp moves the rows of the scroll region up. What leaves the main screen at its top
 // becomes history.
-func (t *Terminal) scroll(n int) {
+func (t *Terminal) scrollUp(n int) {
 	g := t.on
 	for range min(n, g.bottom-g.top+1) {
 		if g == &t.main && g.top == 0 {
-			t.keep(rowText(g.rows[0]))
+			t.keepLine(rowText(g.rows[0]))
 		}
-		g.shift(g.top, g.bottom, 1, t.width)
+		g.shiftRows(g.top, g.bottom, 1, t.width)
 	}
 }
 
-func (t *Terminal) keep(line string) {
+func (t *Terminal) keepLine(line string) {
 	if len(t.history) >= 2*maxHistory {
 		t.dropped += maxHistory
 		t.history = append([]string(nil), t.history[maxHistory:]...)
@@ -169,8 +169,8 @@ func (t *Terminal) keep(line string) {
 	t.history = append(t.history, line)
 }
 
-// shift moves the rows from top to bottom up by one, or down for -1.
-func (g *grid) shift(top, bottom, by, width int) {
+// shiftRows moves the rows from top to bottom up by one, or down for -1.
+func (g *grid) shiftRows(top, bottom, by, width int) {
 	if by > 0 {
 		copy(g.rows[top:bottom], g.rows[top+1:bottom+1])
 		g.rows[bottom] = make([]rune, width)
@@ -180,14 +180,14 @@ func (g *grid) shift(top, bottom, by, width int) {
 	g.rows[top] = make([]rune, width)
 }
 
-// escape acts on an escape sequence.
-func (t *Terminal) escape(text []byte) int {
+// handleEscape acts on an escape sequence.
+func (t *Terminal) handleEscape(text []byte) int {
 	if len(text) < 2 {
 		return 0
 	}
 	switch text[1] {
 	case '[':
-		if used := t.csi(text[2:]); used > 0 {
+		if used := t.handleCSI(text[2:]); used > 0 {
 			return 2 + used
 		}
 		return 0
@@ -202,7 +202,7 @@ func (t *Terminal) escape(text []byte) int {
 		t.lineFeed()
 	case 'M':
 		if g := t.on; g.y == g.top {
-			g.shift(g.top, g.bottom, -1, t.width)
+			g.shiftRows(g.top, g.bottom, -1, t.width)
 		} else {
 			g.y = max(g.y-1, 0)
 		}
@@ -211,7 +211,7 @@ func (t *Terminal) escape(text []byte) int {
 	case '8':
 		t.on.x, t.on.y, t.on.wrap = t.on.saved[0], t.on.saved[1], false
 	case 'c':
-		t.main, t.alt = t.blank(), t.blank()
+		t.main, t.alt = t.blankGrid(), t.blankGrid()
 		t.on = &t.main
 	default:
 		if text[1] >= 0x20 && text[1] < 0x30 { // an intermediate byte, then one more
@@ -244,12 +244,12 @@ func stringLength(text []byte) int {
 	return 0
 }
 
-// csi acts on a control sequence, of which text is what follows its introducer.
-func (t *Terminal) csi(text []byte) int {
+// handleCSI acts on a control sequence, of which text is what follows its introducer.
+func (t *Terminal) handleCSI(text []byte) int {
 	for i, b := range text {
 		switch {
 		case b >= 0x40 && b <= 0x7e:
-			t.sequence(string(text[:i]), b)
+			t.handleSequence(string(text[:i]), b)
 			return i + 1
 		case b < 0x20 || b > 0x7e: // it is broken off
 			return max(i, 1)
@@ -258,10 +258,10 @@ func (t *Terminal) csi(text []byte) int {
 	return 0
 }
 
-// sequence acts on a control sequence.
-func (t *Terminal) sequence(params string, final byte) {
+// handleSequence acts on a control sequence.
+func (t *Terminal) handleSequence(params string, final byte) {
 	if strings.HasPrefix(params, "?") {
-		t.private(params[1:], final)
+		t.handlePrivateMode(params[1:], final)
 		return
 	}
 	if strings.ContainsAny(params, "<=> !\"$'*") {
@@ -310,13 +310,13 @@ func (t *Terminal) sequence(params string, final byte) {
 	case 'm', 'h', 'l', 'n', 'c', 't', 'q':
 		return // looks, modes and questions
 	default:
-		t.change(at(0, 0), n, final)
+		t.eraseOrMove(at(0, 0), n, final)
 	}
 	g.wrap = false
 }
 
-// change erases or moves text.
-func (t *Terminal) change(mode, n int, final byte) {
+// eraseOrMove erases or moves text.
+func (t *Terminal) eraseOrMove(mode, n int, final byte) {
 	g := t.on
 	row := g.rows[g.y]
 	switch final {
@@ -324,12 +324,12 @@ func (t *Terminal) change(mode, n int, final byte) {
 		switch mode {
 		case 0:
 			clear(row[g.x:])
-			g.erase(g.y+1, t.height)
+			g.eraseRows(g.y+1, t.height)
 		case 1:
-			g.erase(0, g.y)
+			g.eraseRows(0, g.y)
 			clear(row[:g.x+1])
 		default:
-			g.erase(0, t.height)
+			g.eraseRows(0, t.height)
 		}
 	case 'K':
 		switch mode {
@@ -355,38 +355,38 @@ func (t *Terminal) change(mode, n int, final byte) {
 			return
 		}
 		for range min(n, g.bottom-g.y+1) {
-			g.shift(g.y, g.bottom, map[byte]int{'L': -1, 'M': 1}[final], t.width)
+			g.shiftRows(g.y, g.bottom, map[byte]int{'L': -1, 'M': 1}[final], t.width)
 		}
 	case 'S':
-		t.scroll(n)
+		t.scrollUp(n)
 	case 'T':
 		for range min(n, g.bottom-g.top+1) {
-			g.shift(g.top, g.bottom, -1, t.width)
+			g.shiftRows(g.top, g.bottom, -1, t.width)
 		}
 	}
 }
 
-func (g *grid) erase(from, to int) {
+func (g *grid) eraseRows(from, to int) {
 	for y := from; y < to; y++ {
 		clear(g.rows[y])
 	}
 }
 
-// private acts on the modes that programs of the whole screen set: another screen, which
+// handlePrivateMode acts on the modes that programs of the whole screen set: another screen, which
 // has no history. What it showed last becomes part of the history, because nothing else
 // would tell of it.
-func (t *Terminal) private(params string, final byte) {
+func (t *Terminal) handlePrivateMode(params string, final byte) {
 	for mode := range strings.SplitSeq(params, ";") {
 		if mode != "1049" && mode != "1047" && mode != "47" {
 			continue
 		}
 		switch {
 		case final == 'h' && t.on == &t.main:
-			t.alt = t.blank()
+			t.alt = t.blankGrid()
 			t.on = &t.alt
 		case final == 'l' && t.on == &t.alt:
-			for _, line := range t.alt.lines() {
-				t.keep(line)
+			for _, line := range t.alt.textLines() {
+				t.keepLine(line)
 			}
 			t.on = &t.main
 		}
@@ -396,9 +396,9 @@ func (t *Terminal) private(params string, final byte) {
 // Lines is everything the terminal showed that is not gone, oldest first, without blank
 // lines at the end.
 func (t *Terminal) Lines() []string {
-	out := append(append([]string(nil), t.history...), t.main.lines()...)
+	out := append(append([]string(nil), t.history...), t.main.textLines()...)
 	if t.on == &t.alt {
-		out = append(out, t.alt.lines()...)
+		out = append(out, t.alt.textLines()...)
 	}
 	for len(out) > 0 && out[len(out)-1] == "" {
 		out = out[:len(out)-1]
@@ -406,28 +406,28 @@ func (t *Terminal) Lines() []string {
 	return out
 }
 
-// Dropped is how many of the oldest lines are not kept any more.
-func (t *Terminal) Dropped() int { return t.dropped }
+// DroppedLines is how many of the oldest lines are not kept any more.
+func (t *Terminal) DroppedLines() int { return t.dropped }
 
-// Settled is how many of Lines are unlikely to change: those that left the screen, and
+// SettledLines is how many of Lines are unlikely to change: those that left the screen, and
 // those above the cursor.
-func (t *Terminal) Settled() int {
+func (t *Terminal) SettledLines() int {
 	if t.on == &t.alt {
 		return len(t.history)
 	}
 	return len(t.history) + t.main.y
 }
 
-// Current is the line that the cursor is in, "" on a screen without history.
-func (t *Terminal) Current() string {
+// CurrentLine is the line that the cursor is in, "" on a screen without history.
+func (t *Terminal) CurrentLine() string {
 	if t.on == &t.alt {
 		return ""
 	}
 	return rowText(t.main.rows[t.main.y])
 }
 
-// lines are the rows of a screen as text, without blank ones at the end.
-func (g *grid) lines() []string {
+// textLines are the rows of a screen as text, without blank ones at the end.
+func (g *grid) textLines() []string {
 	var out []string
 	for _, row := range g.rows {
 		out = append(out, rowText(row))

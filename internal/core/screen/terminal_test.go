@@ -63,8 +63,8 @@ func TestATerminalForgetsTheOldest(t *testing.T) {
 	if last := lines[len(lines)-1]; last != fmt.Sprint(3*maxHistory-1) {
 		t.Errorf("the last is %q", last)
 	}
-	if len(lines) > 2*maxHistory+4 || term.Dropped()+len(lines) != 3*maxHistory || lines[0] != fmt.Sprint(term.Dropped()) {
-		t.Errorf("%d lines from %q on, %d dropped", len(lines), lines[0], term.Dropped())
+	if len(lines) > 2*maxHistory+4 || term.DroppedLines()+len(lines) != 3*maxHistory || lines[0] != fmt.Sprint(term.DroppedLines()) {
+		t.Errorf("%d lines from %q on, %d dropped", len(lines), lines[0], term.DroppedLines())
 	}
 }
 
@@ -85,7 +85,7 @@ func FuzzTerminal(f *testing.F) {
 				t.Fatalf("unsafe line %q", line)
 			}
 		}
-		if n := term.Settled(); n < 0 {
+		if n := term.SettledLines(); n < 0 {
 			t.Fatal(n)
 		}
 	})

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes text from elsewhere safe for a terminal: what could move the
+// SafeText makes text from elsewhere safe for a terminal: what could move the
 // cursor, colour, hide or reorder is taken out. Line breaks and tabs stay.
-func Text(s string) string {
+func SafeText(s string) string {
 	if !needsCleaning(s) {
 		return s
 	}
@@ -23,7 +23,7 @@ func Text(s string) string {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if !dangerous(r) {
+		if !isDangerous(r) {
 			out.WriteRune(r)
 		}
 		i += n
@@ -33,7 +33,7 @@ func Text(s string) string {
 
 // OneLine is Text for what must stay on one line.
 func OneLine(s string) string {
-	s = Text(s)
+	s = SafeText(s)
 	if strings.ContainsAny(s, "\n\t") {
 		s = strings.NewReplacer("\n", " ", "\t", " ").Replace(s)
 	}
@@ -43,10 +43,10 @@ func OneLine(s string) string {
 // maxMarks is how many marks may stand on one character.
 const maxMarks = 4
 
-// Steady takes out of text what terminals do not agree about, so that a table stays
+// SteadyText takes out of text what terminals do not agree about, so that a table stays
 // straight on all of them: characters that only choose how another one looks, and marks
 // that are piled up.
-func Steady(s string) string {
+func SteadyText(s string) string {
 	marks := 0
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -67,10 +67,10 @@ func Steady(s string) string {
 }
 
 func needsCleaning(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, dangerous)
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, isDangerous)
 }
 
-func dangerous(r rune) bool {
+func isDangerous(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false

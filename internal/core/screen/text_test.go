@@ -42,14 +42,14 @@ func TestSteady(t *testing.T) {
 		"marks here, there": {"e\u0301e\u0301", "e\u0301e\u0301"},
 		"lines":             {"a\n\tb", "a\n\tb"},
 	} {
-		if got := Steady(tt.in); got != tt.want {
+		if got := SteadyText(tt.in); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
 }
 
 func TestTextKeepsLines(t *testing.T) {
-	if got := Text("a\n\tb\x1b[2J\r\n"); got != "a\n\tb\n" {
+	if got := SafeText("a\n\tb\x1b[2J\r\n"); got != "a\n\tb\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -59,7 +59,7 @@ func FuzzTextLeavesNothingDangerous(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Text(s); needsCleaning(got) {
+		if got := SafeText(s); needsCleaning(got) {
 			t.Errorf("%q became %q", s, got)
 		}
 	})
@@ -82,7 +82,7 @@ func TestOutput(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Output(tt.in); got != tt.want {
+			if got := OutputText(tt.in); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -94,7 +94,7 @@ func FuzzOutputLeavesNothingDangerous(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Output(s); needsCleaning(got) {
+		if got := OutputText(s); needsCleaning(got) {
 			t.Errorf("%q became %q", s, got)
 		}
 	})

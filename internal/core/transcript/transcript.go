@@ -39,11 +39,11 @@ const (
 	answerLine  = 300 // bytes of each of them
 )
 
-// Shorten keeps the first lines of a tool's answer and counts the others. Blank lines do
+// ShortenAnswer keeps the first lines of a tool's answer and counts the others. Blank lines do
 // not count.
-func Shorten(text string) (head string, more int) {
+func ShortenAnswer(text string) (head string, more int) {
 	var lines []string
-	for line := range strings.SplitSeq(screen.Text(text), "\n") {
+	for line := range strings.SplitSeq(screen.SafeText(text), "\n") {
 		switch line = strings.TrimRight(line, " \t"); {
 		case line == "":
 		case len(lines) < answerLines:
@@ -55,8 +55,8 @@ func Shorten(text string) (head string, more int) {
 	return strings.Join(lines, "\n"), more
 }
 
-// Latest keeps the last version of each turn, at the place and the time of the first one.
-func Latest(turns []Turn) []Turn {
+// LatestTurns keeps the last version of each turn, at the place and the time of the first one.
+func LatestTurns(turns []Turn) []Turn {
 	place := map[string]int{}
 	out := make([]Turn, 0, len(turns))
 	for _, t := range turns {
@@ -81,27 +81,27 @@ type Printer struct {
 	shown map[string]string // by id: the text that was printed
 }
 
-// Lines writes more turns. A turn that was written before is not written again, unless its
+// FormatTurns writes more turns. A turn that was written before is not written again, unless its
 // text has changed.
-func (p *Printer) Lines(turns []Turn) []string {
+func (p *Printer) FormatTurns(turns []Turn) []string {
 	if p.shown == nil {
 		p.shown = map[string]string{}
 	}
 	var out []string
 	for _, t := range turns {
-		body := strings.Join(t.body(), "\n")
+		body := strings.Join(t.bodyLines(), "\n")
 		if t.ID != "" {
 			if p.shown[t.ID] == body {
 				continue
 			}
 			p.shown[t.ID] = body
 		}
-		out = append(out, p.turn(t, body)...)
+		out = append(out, p.formatTurn(t, body)...)
 	}
 	return out
 }
 
-func (p *Printer) turn(t Turn, body string) []string {
+func (p *Printer) formatTurn(t Turn, body string) []string {
 	var out []string
 	speaker := t.Who
 	if speaker == Tool {
@@ -111,21 +111,21 @@ func (p *Printer) turn(t Turn, body string) []string {
 		if p.any {
 			out = append(out, "")
 		}
-		out = append(out, p.header(t.At, speaker))
+		out = append(out, p.formatHeader(t.At, speaker))
 	}
 	p.any, p.speak = true, speaker
 	return append(out, strings.Split(body, "\n")...)
 }
 
-func (p *Printer) header(at time.Time, who Who) string {
+func (p *Printer) formatHeader(at time.Time, who Who) string {
 	if at.IsZero() {
 		return string(who)
 	}
-	return prose.Clock(p.Now, at) + " " + string(who)
+	return prose.FormatTime(p.Now, at) + " " + string(who)
 }
 
-// body is a turn without its header. Whatever could control a terminal is taken out.
-func (t Turn) body() []string {
+// bodyLines is a turn without its header. Whatever could control a terminal is taken out.
+func (t Turn) bodyLines() []string {
 	switch {
 	case t.Tool != "":
 		line := "› " + screen.OneLine(t.Tool)
@@ -134,10 +134,10 @@ func (t Turn) body() []string {
 		}
 		return []string{line}
 	case t.Who != Tool:
-		return strings.Split(strings.Trim(screen.Text(t.Text), "\n"), "\n")
+		return strings.Split(strings.Trim(screen.SafeText(t.Text), "\n"), "\n")
 	}
 	var out []string
-	if text := screen.Text(t.Text); text != "" {
+	if text := screen.SafeText(t.Text); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			out = append(out, strings.TrimRight("  "+line, " "))
 		}

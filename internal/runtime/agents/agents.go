@@ -40,15 +40,15 @@ type Processes interface {
 // A Terminal holds the windows of agents that have one.
 type Terminal interface {
 	SessionName(project, branch string) string
-	Keys(ctx context.Context, session, window, keys string) error
-	Capture(ctx context.Context, session, window string) (string, error)
-	View(ctx context.Context, session, window string) (screen.View, error)
+	TypeKeys(ctx context.Context, session, window, keys string) error
+	CaptureText(ctx context.Context, session, window string) (string, error)
+	ReadView(ctx context.Context, session, window string) (screen.View, error)
 	// PasteAt and EnterAt do nothing if something was drawn since the window was seen, or if tmux takes keys for itself.
 	PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error)
 	EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error)
 	CloseWindow(ctx context.Context, session, window string) error
 	CloseSession(ctx context.Context, session string) error
-	Rename(ctx context.Context, from, to string) error
+	RenameSession(ctx context.Context, from, to string) error
 }
 
 // Harnesses know the agents that can be started, by the value a task has for them.

@@ -75,7 +75,7 @@ func (a *Agents) watchStart(k Key, session string) {
 	a.watched(k, func(at *attempt) {
 		w := startWatch{a: a, k: k, card: card}
 		for wait := firstGlance; a.pause(a.ctx, at, wait) && !a.reported(at); {
-			pane, err := a.Terminal.Capture(a.ctx, session, card.Window)
+			pane, err := a.Terminal.CaptureText(a.ctx, session, card.Window)
 			if err != nil {
 				return
 			}

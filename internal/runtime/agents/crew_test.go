@@ -311,7 +311,7 @@ func (s window) add(what string) {
 	s.c.typed = append(s.c.typed, what)
 }
 
-func (s window) View(context.Context, string, string) (screen.View, error) {
+func (s window) ReadView(context.Context, string, string) (screen.View, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	return screen.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
@@ -348,9 +348,9 @@ func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, 
 	return true, s.c.Heard(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
 }
 
-func (s window) Keys(context.Context, string, string, string) error { return nil }
+func (s window) TypeKeys(context.Context, string, string, string) error { return nil }
 
-func (s window) Capture(context.Context, string, string) (string, error) {
+func (s window) CaptureText(context.Context, string, string) (string, error) {
 	s.c.mu.Lock()
 	pane, then := s.c.pane, s.c.captured
 	s.c.captured = nil
@@ -371,7 +371,7 @@ func (s window) CloseSession(_ context.Context, session string) error {
 	return nil
 }
 
-func (s window) Rename(_ context.Context, from, to string) error {
+func (s window) RenameSession(_ context.Context, from, to string) error {
 	s.add("rename " + from + " " + to)
 	return nil
 }

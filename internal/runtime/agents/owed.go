@@ -187,7 +187,7 @@ func (m *message) awaitScreen() bool {
 			return true // it says what is wrong
 		}
 		told := slices.Contains(m.card.Told, m.e.ID) // else what stands in the line is a person's
-		if told && s.Holds(m.text) && !s.InMode || m.refusal(s) == "" {
+		if told && s.HoldsText(m.text) && !s.InMode || m.refusal(s) == "" {
 			return true
 		}
 		if next = wait; s.InMode {
@@ -201,7 +201,7 @@ var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w
 
 // lastWords is the end of what a screen shows, as one line.
 func (m *message) lastWords(text string, limit int) string {
-	words := m.a.masked(m.card.Harness, strings.Join(strings.Fields(screen.Text(plain(text))), " "))
+	words := m.a.masked(m.card.Harness, strings.Join(strings.Fields(screen.SafeText(plain(text))), " "))
 	words = keys().ReplaceAllStringFunc(words, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") {
 			return "[...]"

@@ -32,7 +32,7 @@ func (a *Agents) look(t *task.Task, k Key, at *attempt, news int) {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	pane, err := a.Terminal.Capture(ctx, t.Session, card.Window)
+	pane, err := a.Terminal.CaptureText(ctx, t.Session, card.Window)
 	if err != nil {
 		return
 	}
@@ -65,12 +65,12 @@ func (a *Agents) answerDialogs(k Key, w *agent.Window) {
 			if !a.pause(a.ctx, at, wait) {
 				return
 			}
-			pane, err := a.Terminal.Capture(a.ctx, w.Session, w.Name)
+			pane, err := a.Terminal.CaptureText(a.ctx, w.Session, w.Name)
 			if err != nil {
 				return
 			}
 			if keys, ok := a.Harnesses.Dialog(card.Harness, pane); ok {
-				if a.Terminal.Keys(a.ctx, w.Session, w.Name, keys) != nil {
+				if a.Terminal.TypeKeys(a.ctx, w.Session, w.Name, keys) != nil {
 					return
 				}
 			}

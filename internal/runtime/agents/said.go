@@ -39,7 +39,7 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Con
 		}
 		if lacksMessage(&whole, card.Final) {
 			last := whole.Turns[len(whole.Turns)-1]
-			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: screen.Text(card.Final)})
+			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: screen.SafeText(card.Final)})
 			told = true
 		}
 	}
@@ -54,7 +54,7 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Con
 const toldLast = "+last"
 
 // inWords is a text without its line breaks, to be compared.
-func inWords(text string) string { return strings.Join(strings.Fields(screen.Text(text)), " ") }
+func inWords(text string) string { return strings.Join(strings.Fields(screen.SafeText(text)), " ") }
 
 // lacksMessage says whether a message that a hook told is not in the agent's record: the agent
 // writes it down later, or was ended before it did. The beginning of the message counts:

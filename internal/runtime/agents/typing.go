@@ -49,7 +49,7 @@ type sight struct {
 }
 
 func (m *message) look(ctx context.Context) (sight, error) {
-	v, err := m.a.Terminal.View(ctx, m.session(), m.card.Window)
+	v, err := m.a.Terminal.ReadView(ctx, m.session(), m.card.Window)
 	if err != nil {
 		return sight{}, err
 	}
@@ -79,7 +79,7 @@ func (m *message) deliver(ctx context.Context) error {
 		}
 		why := m.refusal(s)
 		switch {
-		case told && !s.InMode && s.Holds(m.text):
+		case told && !s.InMode && s.HoldsText(m.text):
 			return m.send(ctx)
 		case (sent || told && m.card.Prompted.After(m.card.Pasted)) && !m.inLine(s):
 			if left++; left == steady {
@@ -152,7 +152,7 @@ func (m *message) paste(ctx context.Context, s sight) (done bool, err error) {
 	default:
 	}
 	if s.Kind == screen.Unknown {
-		m.before = screen.Letters(plain(s.Text))
+		m.before = screen.LettersOnly(plain(s.Text))
 	}
 	if err := m.note(func(c *Card) { // better untold than told twice
 		c.Pasted = m.a.Clock().UTC()
@@ -225,8 +225,8 @@ func (m *message) left(before, now sight) bool {
 // inLine says whether an input line still shows the message, or its beginning: Enter may have completed a word in it
 // instead of sending it.
 func (m *message) inLine(s sight) bool {
-	all := screen.Letters(m.text)
-	return s.Holds(m.text) || s.Kind == screen.Prompt && strings.HasPrefix(screen.Letters(s.Line), all[:min(len(all), beginning)])
+	all := screen.LettersOnly(m.text)
+	return s.HoldsText(m.text) || s.Kind == screen.Prompt && strings.HasPrefix(screen.LettersOnly(s.Line), all[:min(len(all), beginning)])
 }
 
 // awaitHeard waits for the word of an agent that took the message out of its line. One that is
@@ -284,7 +284,7 @@ func (m *message) awaitHeld(ctx context.Context) (s sight, why string, err error
 		if why = m.notHeld(s); why == "" {
 			return s, "", nil
 		}
-		whole := !strings.HasPrefix(screen.Letters(m.text), screen.Letters(s.Line)) // else more of it may come
+		whole := !strings.HasPrefix(screen.LettersOnly(m.text), screen.LettersOnly(s.Line)) // else more of it may come
 		settled := s.Kind == screen.Prompt && whole && s.Input == last.Input
 		if settled || m.a.Clock().After(end) {
 			return s, why, nil
@@ -304,7 +304,7 @@ func (m *message) notHeld(s sight) string {
 		return "a dialog opened while it was told something"
 	case s.Kind == screen.Prompt && s.Line == "":
 		return "its input line does not show what it was told"
-	case s.Kind == screen.Prompt && !s.Holds(m.text):
+	case s.Kind == screen.Prompt && !s.HoldsText(m.text):
 		return "somebody typed while it was told something, and both are in its input line"
 	case s.Kind == screen.Unknown && !m.explains(s):
 		return "its screen changed while it was told something"
@@ -324,14 +324,14 @@ func (m *message) explains(s sight) bool {
 	if m.before == "" {
 		return false // it was not unknown before
 	}
-	shown, all := screen.Letters(plain(s.Text)), screen.Letters(m.text)
+	shown, all := screen.LettersOnly(plain(s.Text)), screen.LettersOnly(m.text)
 	return shown == m.before || strings.Contains(shown, all[max(0, len(all)-ending):])
 }
 
 // plain is a view's text without its looks.
 func plain(text string) string {
 	var out strings.Builder
-	for _, line := range screen.Lines(text) {
+	for _, line := range screen.ParseLines(text) {
 		out.WriteString(strings.TrimRight(line.String(), " "))
 		out.WriteByte('\n')
 	}

@@ -260,7 +260,7 @@ func (a *Agents) Rename(ctx context.Context, t task.Task) (session string, err e
 	if to == t.Session {
 		return to, nil
 	}
-	return to, a.Terminal.Rename(ctx, t.Session, to)
+	return to, a.Terminal.RenameSession(ctx, t.Session, to)
 }
 
 // Attempts lists the numbers of a task's attempts that left a folder, oldest first.

@@ -46,7 +46,7 @@ type Tasks interface {
 	LastRow() (int64, error)
 	Task(id task.ID) (task.Task, bool, error)
 	EachTask(f task.Filter, yield func(fold []byte) error) error
-	Unsettled() ([]task.Task, error)
+	UnsettledTasks() ([]task.Task, error)
 }
 
 // Notes is where it is kept what was announced.
@@ -195,7 +195,7 @@ func (h *Notifier) passOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	late, err := h.Tasks.Unsettled() // a task that is over may need somebody too
+	late, err := h.Tasks.UnsettledTasks() // a task that is over may need somebody too
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,12 @@ func same(t *testing.T, want, got []string) {
 
 func TestAnItemIsAnnouncedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
-		r.book.write(atWork("a"))
+		r.store.write(atWork("a"))
 		after(10 * time.Second)
-		r.book.write(asks("a", "rm -r build?"))
+		r.store.write(asks("a", "rm -r build?"))
 		after(time.Second)
 		same(t, nil, e.all()) // it has not settled
 		if !r.h.Busy() {
@@ -43,14 +43,14 @@ func TestAnItemIsAnnouncedOnce(t *testing.T) {
 		if r.h.Busy() {
 			t.Error("it is still busy")
 		}
-		was, _, _ := r.book.Task("a")
+		was, _, _ := r.store.Task("a")
 		for range 20 { // something else changes
 			was.Counters = append(was.Counters, task.Counter{Name: "x"})
-			r.book.write(was)
+			r.store.write(was)
 			after(3 * time.Second)
 		}
 		same(t, []string{"permission a"}, e.all())
-		r.book.write(asks("a", "rm -r build?")) // the same words, later
+		r.store.write(asks("a", "rm -r build?")) // the same words, later
 		after(10 * time.Second)
 		same(t, []string{"permission a", "permission a"}, e.all())
 		if e.ids[0] == e.ids[1] {
@@ -62,15 +62,15 @@ func TestAnItemIsAnnouncedOnce(t *testing.T) {
 
 func TestAttentionIsTheSameWhateverElseIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
 		for range 5 {
-			r.book.write(broken("a", "push failed")) // its moment is that of the last entry
+			r.store.write(broken("a", "push failed")) // its moment is that of the last entry
 			after(10 * time.Second)
 		}
 		same(t, []string{"attention a"}, e.all())
-		r.book.write(broken("a", "merge failed"))
+		r.store.write(broken("a", "merge failed"))
 		after(10 * time.Second)
 		same(t, []string{"attention a", "attention a"}, e.all())
 		r.stop()
@@ -79,17 +79,17 @@ func TestAttentionIsTheSameWhateverElseIsWritten(t *testing.T) {
 
 func TestWhatComesAndGoesAtOnceIsNotAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
 		for range 5 {
-			r.book.write(asks("a", "?"))
+			r.store.write(asks("a", "?"))
 			after(1500 * time.Millisecond)
-			r.book.write(atWork("a"))
+			r.store.write(atWork("a"))
 			after(10 * time.Second)
 		}
 		for i := range 20 { // never the same for two seconds
-			r.book.write(asks("b", fmt.Sprint(i)))
+			r.store.write(asks("b", fmt.Sprint(i)))
 			after(time.Second)
 		}
 		same(t, nil, e.all())
@@ -101,25 +101,25 @@ func TestWhatComesAndGoesAtOnceIsNotAnnounced(t *testing.T) {
 
 func TestAnItemThatVanishedAndCameAgainIsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
-		r.book.write(broken("a", "push failed"))
+		r.store.write(broken("a", "push failed"))
 		after(10 * time.Second)
-		r.book.write(atWork("a"))
+		r.store.write(atWork("a"))
 		after(10 * time.Second)
-		if got := r.book.notices["a"]; got != "" {
+		if got := r.store.notices["a"]; got != "" {
 			t.Errorf("%q is kept", got)
 		}
-		r.book.write(broken("a", "push failed"))
+		r.store.write(broken("a", "push failed"))
 		after(10 * time.Second)
 		same(t, []string{"attention a", "attention a"}, e.all())
 		gone := broken("a", "push failed")
 		gone.Deleted = true
-		r.book.write(gone)
+		r.store.write(gone)
 		after(10 * time.Second)
-		if len(r.book.notices) != 0 {
-			t.Errorf("of a deleted task is kept: %v", r.book.notices)
+		if len(r.store.notices) != 0 {
+			t.Errorf("of a deleted task is kept: %v", r.store.notices)
 		}
 		r.stop()
 	})
@@ -127,18 +127,18 @@ func TestAnItemThatVanishedAndCameAgainIsNew(t *testing.T) {
 
 func TestTheFirstStartAnnouncesNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		old := asks("a", "?")
-		r.book.write(old)
-		r.book.write(atWork("b"))
+		r.store.write(old)
+		r.store.write(atWork("b"))
 		after(time.Hour)
 		r.start()
 		after(time.Minute)
-		r.book.write(old) // it is written to, and asks the same
+		r.store.write(old) // it is written to, and asks the same
 		after(time.Minute)
 		same(t, nil, e.all())
-		r.book.write(asks("b", "?"))
+		r.store.write(asks("b", "?"))
 		after(time.Minute)
 		same(t, []string{"permission b"}, e.all())
 		r.stop()
@@ -147,7 +147,7 @@ func TestTheFirstStartAnnouncesNothingOld(t *testing.T) {
 
 func TestWhoWantsToBeToldLaterIsToldWhatIsNewThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		r.way("one")
 		r.start()
 		after(time.Minute)
@@ -156,7 +156,7 @@ func TestWhoWantsToBeToldLaterIsToldWhatIsNewThen(t *testing.T) {
 		r.ways = nil // nobody is configured any more
 		r.start()
 		r.stop()
-		r.book.write(asks("a", "?"))
+		r.store.write(asks("a", "?"))
 		r.ways = ways
 		e := r.way("two")
 		r.start()
@@ -168,20 +168,20 @@ func TestWhoWantsToBeToldLaterIsToldWhatIsNewThen(t *testing.T) {
 
 func TestARestartAnnouncesWhatCameInBetweenAndNothingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
-		r.book.write(asks("a", "?"))
+		r.store.write(asks("a", "?"))
 		after(time.Minute)
 		r.stop()
-		r.book.write(asks("b", "?"))
+		r.store.write(asks("b", "?"))
 		for range 3 {
 			r.start()
 			after(time.Minute)
 			r.stop()
 		}
 		same(t, []string{"permission a", "permission b"}, e.all())
-		r.book.write(asks("c", "?"))
+		r.store.write(asks("c", "?"))
 		r.start()
 		after(time.Second) // it stops before the item has settled
 		r.stop()
@@ -195,19 +195,19 @@ func TestARestartAnnouncesWhatCameInBetweenAndNothingTwice(t *testing.T) {
 
 func TestAKillBetweenTellingAndKeepingTellsTwiceUnderOneID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		e.fail = func(n int) error {
-			r.book.kill(n == 1)
+			r.store.kill(n == 1)
 			return nil
 		}
 		r.start()
-		r.book.write(atWork("a"))
+		r.store.write(atWork("a"))
 		after(time.Minute)
-		r.book.write(asks("a", "?"))
+		r.store.write(asks("a", "?"))
 		after(time.Minute)
 		r.stop()
-		r.book.kill(false)
+		r.store.kill(false)
 		r.start()
 		after(time.Minute)
 		r.stop()
@@ -223,14 +223,14 @@ func TestAKillBetweenTellingAndKeepingTellsTwiceUnderOneID(t *testing.T) {
 
 func TestWhatAWayStillOwesIsToldByTheNextServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		up, down := r.way("up"), r.way("down", remote)
 		down.fail = func(int) error { return errors.New("no route") }
 		r.start()
-		r.book.write(asks("a", "?"))
+		r.store.write(asks("a", "?"))
 		after(20 * time.Second)
 		for i := range 1000 { // the cursor does not run away from it
-			r.book.write(atWork(fmt.Sprint("other", i)))
+			r.store.write(atWork(fmt.Sprint("other", i)))
 		}
 		after(20 * time.Second)
 		if !r.h.Busy() {
@@ -248,7 +248,7 @@ func TestWhatAWayStillOwesIsToldByTheNextServer(t *testing.T) {
 
 func TestOneWayThatIsDownHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		slow, down, up := r.way("slow", remote), r.way("down", remote), r.way("up")
 		slow.hold = make(chan struct{})
 		down.fail = func(int) error { return errors.New("503") }
@@ -256,7 +256,7 @@ func TestOneWayThatIsDownHoldsUpNoOther(t *testing.T) {
 		var want []string
 		for i := range 10 {
 			id := fmt.Sprint("t", i)
-			r.book.write(asks(id, "?"))
+			r.store.write(asks(id, "?"))
 			after(5 * time.Second)
 			want = append(want, "permission "+id)
 		}
@@ -286,8 +286,8 @@ func TestOneWayThatIsDownHoldsUpNoOther(t *testing.T) {
 // forGood is an error that trying again does not mend.
 type forGood struct{}
 
-func (forGood) Error() string { return "400" }
-func (forGood) Lasting() bool { return true }
+func (forGood) Error() string   { return "400" }
+func (forGood) IsLasting() bool { return true }
 
 func TestTries(t *testing.T) {
 	tests := map[string]struct {
@@ -309,11 +309,11 @@ func TestTries(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
+				r := newEnv(t)
 				e := r.way("one", tt.change...)
 				e.fail = tt.fail
 				r.start()
-				r.book.write(asks("a", "?"))
+				r.store.write(asks("a", "?"))
 				after(time.Hour)
 				if n := len(e.tries); n < tt.tries || n > tt.tries+tt.tries/4 {
 					t.Errorf("%d tries, not %d: %v", n, tt.tries, e.tries)
@@ -330,7 +330,7 @@ func TestTries(t *testing.T) {
 
 func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one", remote)
 		e.fail = func(n int) error {
 			if n < 3 {
@@ -339,9 +339,9 @@ func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
 			return nil
 		}
 		r.start()
-		r.book.write(asks("a", "?"))
+		r.store.write(asks("a", "?"))
 		after(6 * time.Second)
-		r.book.write(atWork("a"))
+		r.store.write(atWork("a"))
 		after(time.Hour)
 		same(t, nil, e.all())
 		if r.h.Busy() {
@@ -353,17 +353,17 @@ func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
 
 func TestWaysAreToldWhatTheyWant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		kind := r.way("kind", func(w *herald.Channel) {
 			w.Wants = func(it engine.Item) bool { return it.Kind == engine.ItemAttention }
 		})
 		project := r.way("project", func(w *herald.Channel) { w.Wants = func(it engine.Item) bool { return it.Project == "other" } })
 		r.start()
-		r.book.write(asks("a", "?"))
-		r.book.write(broken("b", "?"))
+		r.store.write(asks("a", "?"))
+		r.store.write(broken("b", "?"))
 		c := asks("c", "?")
 		c.Project = "other"
-		r.book.write(c)
+		r.store.write(c)
 		after(time.Minute)
 		same(t, []string{"attention b"}, kind.all())
 		same(t, []string{"permission c"}, project.all())
@@ -373,12 +373,12 @@ func TestWaysAreToldWhatTheyWant(t *testing.T) {
 
 func TestATaskWhoseWorkflowIsGoneAsksForAttention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
 		lost := atWork("a")
 		lost.Workflow = "gone"
-		r.book.write(lost)
+		r.store.write(lost)
 		after(time.Minute)
 		same(t, []string{"attention a"}, e.all())
 		r.stop()
@@ -387,16 +387,16 @@ func TestATaskWhoseWorkflowIsGoneAsksForAttention(t *testing.T) {
 
 func TestManyAtOnceAreToldAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		person, program := r.way("person", func(w *herald.Channel) { w.Several = 5 }), r.way("program")
 		r.start()
 		var want []string
 		for i := range 200 {
-			r.book.write(broken(fmt.Sprintf("t%03d", i), "the limit is reached"))
+			r.store.write(broken(fmt.Sprintf("t%03d", i), "the limit is reached"))
 			want = append(want, fmt.Sprintf("attention t%03d", i))
 		}
 		after(time.Minute)
-		for name, e := range map[string]*ear{"person": person, "program": program} {
+		for name, e := range map[string]*recipient{"person": person, "program": program} {
 			got := e.all()
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -413,27 +413,27 @@ func TestManyAtOnceAreToldAsOne(t *testing.T) {
 // A thousand entries a second, of tasks of which some want somebody for a while.
 func TestAStormIsReadInFewReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
 		const seconds, tasks = 60, 50
 		for i := range seconds * 1000 {
 			id := fmt.Sprint("t", i%tasks)
-			r.book.write(broken(id, "push failed"))
+			r.store.write(broken(id, "push failed"))
 			time.Sleep(time.Millisecond)
 		}
 		after(10 * time.Second)
 		if got := e.all(); len(got) != tasks {
 			t.Errorf("%d announcements of %d", len(got), tasks)
 		}
-		if limit := 3 * seconds; r.book.follows > 2*limit+200 {
-			t.Errorf("the journal was read %d times in %d seconds", r.book.follows, seconds)
+		if limit := 3 * seconds; r.store.follows > 2*limit+200 {
+			t.Errorf("the journal was read %d times in %d seconds", r.store.follows, seconds)
 		}
-		if limit := (2*seconds + 20) * tasks; r.book.reads > limit {
-			t.Errorf("%d tasks were read, more than %d", r.book.reads, limit)
+		if limit := (2*seconds + 20) * tasks; r.store.reads > limit {
+			t.Errorf("%d tasks were read, more than %d", r.store.reads, limit)
 		}
-		if limit := 2*tasks + seconds; r.book.writes > limit {
-			t.Errorf("%d writes, more than %d", r.book.writes, limit)
+		if limit := 2*tasks + seconds; r.store.writes > limit {
+			t.Errorf("%d writes, more than %d", r.store.writes, limit)
 		}
 		r.stop()
 	})
@@ -450,7 +450,7 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
+				r := newEnv(t)
 				e := r.way("one", remote)
 				began := make(chan struct{}, 1)
 				tell := r.ways[0].Deliver
@@ -464,13 +464,13 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 					return tell(ctx, id, items)
 				}
 				r.start()
-				r.book.write(asks("a", "?"))
+				r.store.write(asks("a", "?"))
 				<-began
 				r.stop()
 				same(t, tt.heard, e.all())
-				owes := strings.Contains(r.book.notices["a"], " one")
+				owes := strings.Contains(r.store.notices["a"], " one")
 				if owes == (len(tt.heard) > 0) {
-					t.Errorf("kept is %q", r.book.notices["a"])
+					t.Errorf("kept is %q", r.store.notices["a"])
 				}
 			})
 		})
@@ -479,29 +479,29 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 
 func TestAnAgentWhoseTurnEndedIsGivenTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newEnv(t)
 		e := r.way("one")
 		r.start()
 		stopped := ended("a")
-		r.book.write(stopped)
+		r.store.write(stopped)
 		after(20 * time.Second)
-		r.book.write(stopped) // something else of it changes
+		r.store.write(stopped) // something else of it changes
 		after(9 * time.Second)
 		same(t, nil, e.all())
 		after(3 * time.Second)
 		same(t, []string{"idle a"}, e.all())
 
-		r.book.write(atWork("a"))
+		r.store.write(atWork("a"))
 		after(5 * time.Second)
-		r.book.write(ended("a"))
+		r.store.write(ended("a"))
 		after(10 * time.Second)
-		r.book.write(atWork("a")) // somebody answered it at its terminal
+		r.store.write(atWork("a")) // somebody answered it at its terminal
 		after(time.Minute)
 		same(t, []string{"idle a"}, e.all())
 
-		r.book.write(ended("a"))
+		r.store.write(ended("a"))
 		after(5 * time.Second)
-		r.book.write(asks("a", "rm -r build?")) // what presses more does not wait for it
+		r.store.write(asks("a", "rm -r build?")) // what presses more does not wait for it
 		after(5 * time.Second)
 		same(t, []string{"idle a", "permission a"}, e.all())
 	})

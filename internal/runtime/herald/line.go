@@ -201,8 +201,8 @@ func (w *channelQueue) giveUp(orders []*announcement, err error) []*announcement
 
 // isLasting says that trying again would not help.
 func isLasting(err error) bool {
-	var l interface{ Lasting() bool }
-	return errors.As(err, &l) && l.Lasting()
+	var l interface{ IsLasting() bool }
+	return errors.As(err, &l) && l.IsLasting()
 }
 
 // retryDelay is how long to wait after a number of failures, a fifth more or less.

@@ -21,8 +21,8 @@ import (
 	"orange/internal/runtime/herald"
 )
 
-// book is a store in memory.
-type book struct {
+// memoryStore is a store in memory.
+type memoryStore struct {
 	mu       sync.Mutex
 	order    []task.ID
 	tasks    map[task.ID]task.Task
@@ -36,11 +36,11 @@ type book struct {
 	writes   int
 }
 
-func newBook() *book {
-	return &book{tasks: map[task.ID]task.Task{}, more: make(chan struct{}), notices: map[task.ID]string{}, settings: map[string]string{}}
+func newMemoryStore() *memoryStore {
+	return &memoryStore{tasks: map[task.ID]task.Task{}, more: make(chan struct{}), notices: map[task.ID]string{}, settings: map[string]string{}}
 }
 
-func (b *book) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+func (b *memoryStore) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.follows++
@@ -48,13 +48,13 @@ func (b *book) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, 
 	return slices.Clone(b.rows[from:min(from+limit, len(b.rows))]), b.more, nil
 }
 
-func (b *book) LastRow() (int64, error) {
+func (b *memoryStore) LastRow() (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return int64(len(b.rows)), nil
 }
 
-func (b *book) Task(id task.ID) (task.Task, bool, error) {
+func (b *memoryStore) Task(id task.ID) (task.Task, bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reads++
@@ -62,7 +62,7 @@ func (b *book) Task(id task.ID) (task.Task, bool, error) {
 	return t, ok, nil
 }
 
-func (b *book) EachTask(_ task.Filter, yield func([]byte) error) error {
+func (b *memoryStore) EachTask(_ task.Filter, yield func([]byte) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range b.order {
@@ -77,15 +77,15 @@ func (b *book) EachTask(_ task.Filter, yield func([]byte) error) error {
 	return nil
 }
 
-func (b *book) Unsettled() ([]task.Task, error) { return nil, nil }
+func (b *memoryStore) UnsettledTasks() ([]task.Task, error) { return nil, nil }
 
-func (b *book) Notice(id task.ID) (string, error) {
+func (b *memoryStore) Notice(id task.ID) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.notices[id], nil
 }
 
-func (b *book) SetNotice(id task.ID, key string) error {
+func (b *memoryStore) SetNotice(id task.ID, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dead {
@@ -99,13 +99,13 @@ func (b *book) SetNotice(id task.ID, key string) error {
 	return nil
 }
 
-func (b *book) Setting(key string) (string, error) {
+func (b *memoryStore) Setting(key string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.settings[key], nil
 }
 
-func (b *book) SetSetting(key, value string) error {
+func (b *memoryStore) SetSetting(key, value string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dead {
@@ -116,14 +116,14 @@ func (b *book) SetSetting(key, value string) error {
 	return nil
 }
 
-func (b *book) kill(dead bool) {
+func (b *memoryStore) kill(dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dead = dead
 }
 
 // write changes a task, as a commit does.
-func (b *book) write(t task.Task) {
+func (b *memoryStore) write(t task.Task) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.Seq = b.tasks[t.ID].Seq + 1
@@ -166,8 +166,8 @@ func broken(id, why string) task.Task {
 
 func start() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// ear is somebody who is told.
-type ear struct {
+// recipient is somebody who is told.
+type recipient struct {
 	mu    sync.Mutex
 	heard []string // kind, task
 	ids   []string
@@ -178,7 +178,7 @@ type ear struct {
 	most  int           // items at once
 }
 
-func (e *ear) tell(ctx context.Context, id string, items []engine.Item) error {
+func (e *recipient) tell(ctx context.Context, id string, items []engine.Item) error {
 	e.mu.Lock()
 	e.tries = append(e.tries, time.Since(e.began))
 	n, hold := len(e.tries), e.hold
@@ -205,16 +205,16 @@ func (e *ear) tell(ctx context.Context, id string, items []engine.Item) error {
 	return nil
 }
 
-func (e *ear) all() []string {
+func (e *recipient) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.heard)
 }
 
-// rig is a herald at work.
-type rig struct {
+// env is a herald at work.
+type env struct {
 	t       *testing.T
-	book    *book
+	store   *memoryStore
 	def     *workflow.Definition
 	ways    []herald.Channel
 	log     bytes.Buffer
@@ -224,19 +224,19 @@ type rig struct {
 	stop    func()
 }
 
-func newRig(t *testing.T) *rig {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	text, _ := builtin.Text("orange")
 	def, err := workflow.Parse(builtin.File("orange"), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, book: newBook(), def: def}
+	return &env{t: t, store: newMemoryStore(), def: def}
 }
 
 // way adds somebody who wants everything.
-func (r *rig) way(name string, change ...func(*herald.Channel)) *ear {
-	e := &ear{began: time.Now()}
+func (r *env) way(name string, change ...func(*herald.Channel)) *recipient {
+	e := &recipient{began: time.Now()}
 	w := herald.Channel{Name: name, Wants: func(engine.Item) bool { return true }, Deliver: e.tell}
 	for _, c := range change {
 		c(&w)
@@ -248,10 +248,10 @@ func (r *rig) way(name string, change ...func(*herald.Channel)) *ear {
 func remote(w *herald.Channel) { w.Retry = true }
 
 // start lets a herald begin, and waits until it has nothing to do.
-func (r *rig) start() {
+func (r *env) start() {
 	r.t.Helper()
 	r.h = herald.New(herald.Options{
-		Journal: r.book, Tasks: r.book, Notes: r.book, Channels: r.ways, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Journal: r.store, Tasks: r.store, Notes: r.store, Channels: r.ways, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Definition: func(t *task.Task) (*workflow.Definition, error) {
 			if t.Workflow != "orange" {
 				return nil, errors.New("its workflow is gone")

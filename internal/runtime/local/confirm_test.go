@@ -42,24 +42,24 @@ func (p *phone) Shares(_ context.Context, a, b task.Project) bool {
 
 func (p *phone) last() string { return p.shown[len(p.shown)-1].Code }
 
-// desk is a runtime whose project asks for codes.
-type desk struct {
+// confirmEnv is a runtime whose project asks for codes.
+type confirmEnv struct {
 	*local.Runtime
 	t     *testing.T
 	store *runtimetest.MemoryStore
 	phone *phone
 }
 
-func newDesk(t *testing.T) *desk {
+func newConfirmEnv(t *testing.T) *confirmEnv {
 	t.Helper()
 	p := task.Project{Name: "p", Path: "/p", PoolSize: 4, Workflow: "orange-direct"}
 	p.Confirm.Merge = task.ConfirmCode
-	d := &desk{t: t, store: runtimetest.NewMemoryStore(p), phone: &phone{head: "c0ffee"}}
+	d := &confirmEnv{t: t, store: runtimetest.NewMemoryStore(p), phone: &phone{head: "c0ffee"}}
 	d.open()
 	return d
 }
 
-func (d *desk) open() {
+func (d *confirmEnv) open() {
 	d.t.Helper()
 	none := library(func(string) (string, bool) { return "", false })
 	rt, err := local.Open(local.Options{
@@ -72,7 +72,7 @@ func (d *desk) open() {
 }
 
 // reviewing makes a task that waits for a person.
-func (d *desk) reviewing(branch string) task.ID {
+func (d *confirmEnv) reviewing(branch string) task.ID {
 	d.t.Helper()
 	a, err := d.Create(d.t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Status: "reviewing"}})
 	if err != nil || a.Decision.Refused != "" {
@@ -82,7 +82,7 @@ func (d *desk) reviewing(branch string) task.ID {
 	return a.Task.ID
 }
 
-func (d *desk) merge(id task.ID, code string) engine.Decision {
+func (d *confirmEnv) merge(id task.ID, code string) engine.Decision {
 	d.t.Helper()
 	return submit(d.t, d.Runtime, id, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge, Actor: task.Human, Confirm: code})
 }
@@ -103,7 +103,7 @@ func wantMerged(t *testing.T, got engine.Decision) {
 
 func TestAMergeNeedsTheCodeThatWasShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		id := d.reviewing("b")
 		wantRefused(t, d.merge(id, ""), "it was sent by notification")
@@ -134,21 +134,21 @@ func TestAMergeNeedsTheCodeThatWasShown(t *testing.T) {
 }
 
 func TestACodeIsForOneUseOneTaskOneCommitAndOneAction(t *testing.T) {
-	for name, spoil := range map[string]func(d *desk, id task.ID, code string) task.ID{
-		"used": func(d *desk, id task.ID, code string) task.ID {
+	for name, spoil := range map[string]func(d *confirmEnv, id task.ID, code string) task.ID{
+		"used": func(d *confirmEnv, id task.ID, code string) task.ID {
 			wantMerged(d.t, d.merge(id, code))
 			synctest.Wait()
 			return id
 		},
-		"old":             func(_ *desk, id task.ID, _ string) task.ID { time.Sleep(5 * time.Minute); return id },
-		"another task":    func(d *desk, _ task.ID, _ string) task.ID { return d.reviewing("other") },
-		"another head":    func(d *desk, id task.ID, _ string) task.ID { d.phone.head = "beef"; return id },
-		"another server":  func(d *desk, id task.ID, _ string) task.ID { d.Close(); d.open(); return id },
-		"for the project": func(d *desk, id task.ID, code string) task.ID { return id },
+		"old":             func(_ *confirmEnv, id task.ID, _ string) task.ID { time.Sleep(5 * time.Minute); return id },
+		"another task":    func(d *confirmEnv, _ task.ID, _ string) task.ID { return d.reviewing("other") },
+		"another head":    func(d *confirmEnv, id task.ID, _ string) task.ID { d.phone.head = "beef"; return id },
+		"another server":  func(d *confirmEnv, id task.ID, _ string) task.ID { d.Close(); d.open(); return id },
+		"for the project": func(d *confirmEnv, id task.ID, code string) task.ID { return id },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
+				d := newConfirmEnv(t)
 				defer func() { d.Close() }()
 				id := d.reviewing("b")
 				if name == "for the project" {
@@ -167,7 +167,7 @@ func TestACodeIsForOneUseOneTaskOneCommitAndOneAction(t *testing.T) {
 
 func TestAfterFiveWrongCodesNoneIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		id := d.reviewing("b")
 		wantRefused(t, d.merge(id, ""), "it was sent")
@@ -185,7 +185,7 @@ func TestAfterFiveWrongCodesNoneIsSent(t *testing.T) {
 
 func TestACodeThatCannotBeShownConfirmsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		id := d.reviewing("b")
 		d.phone.lost = errors.New("webhook: it is gone")
@@ -214,7 +214,7 @@ func TestWhatNeedsACode(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
+				d := newConfirmEnv(t)
 				defer d.Close()
 				submit(t, d.Runtime, d.reviewing("b"), tt.sig)
 				if got := len(d.phone.shown) > 0; got != tt.want {
@@ -297,7 +297,7 @@ func TestACardThatLetsAMergeHappenNeedsACode(t *testing.T) {
 // The effect names the commit that was confirmed: whatever the branch becomes, nothing else is merged.
 func TestAMergeIsBoundToTheCommitThatWasConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		id := d.reviewing("b")
 		d.merge(id, "")
@@ -331,7 +331,7 @@ func TestAMergeIsBoundToTheCommitThatWasConfirmed(t *testing.T) {
 
 func TestAnotherProjectOfTheRepositoryIsNoWayRoundTheCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		err := d.AddProject(task.Project{Name: "q", Path: "/p/worktree", PoolSize: 1})
 		if err == nil || !strings.Contains(err.Error(), `belongs to the repository of project "p"`) {
@@ -346,7 +346,7 @@ func TestAnotherProjectOfTheRepositoryIsNoWayRoundTheCode(t *testing.T) {
 // Wrong codes are counted for the project, whatever they were given for.
 func TestWrongCodesOfAllActionsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newConfirmEnv(t)
 		defer d.Close()
 		one, other := d.reviewing("one"), d.reviewing("other")
 		d.merge(one, "")

@@ -78,7 +78,7 @@ func (r *Runtime) beginTask(ctx context.Context, def *workflow.Definition, sig s
 		return engine.Answer{}, task.Mistakef("project %s asks for a code before a person's merge, so no task of it begins with one: begin in another state", n.Project)
 	}
 	if r.Files != nil {
-		if err := r.Files.Create(n.Project, n.ID, body); err != nil {
+		if err := r.Files.CreateFolder(n.Project, n.ID, body); err != nil {
 			return engine.Answer{}, err
 		}
 	}
@@ -90,7 +90,7 @@ func (r *Runtime) beginTask(ctx context.Context, def *workflow.Definition, sig s
 	}
 	answer, err := r.decideAndCommit(ctx, def, task.Task{}, sig)
 	if r.Files != nil && (err != nil || answer.Decision.Refused != "") {
-		if gone := r.Files.Remove(n.Project, n.ID); gone != nil {
+		if gone := r.Files.RemoveFolder(n.Project, n.ID); gone != nil {
 			r.Log.Error("remove the folder of a refused task", "component", "local", "task", n.ID, "error", gone)
 		}
 	}

@@ -302,7 +302,7 @@ func (r *Runtime) kickQueue(project string) {
 	}
 	go func() {
 		defer r.wait.Done()
-		ids, err := r.Store.Queued(project)
+		ids, err := r.Store.QueuedTasks(project)
 		if err != nil {
 			r.Log.Error("read the queue", "component", "local", "project", project, "error", err)
 			return

@@ -71,7 +71,7 @@ func (r *Runtime) forkTexts(t *task.Task, seq int) (requirements, text string) {
 	if r.Files == nil {
 		return "", text
 	}
-	doc, err := r.Files.Read(t.Project, t.ID)
+	doc, err := r.Files.ReadTaskFile(t.Project, t.ID)
 	if err != nil || len(doc.Body()) == 0 {
 		return "", text
 	}

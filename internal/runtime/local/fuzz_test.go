@@ -45,7 +45,7 @@ func FuzzRestore(f *testing.F) {
 		if err != nil && strings.ContainsAny(err.Error(), "\n\r") {
 			t.Errorf("error of several lines: %q", err)
 		}
-		tasks, err := store.Unsettled()
+		tasks, err := store.UnsettledTasks()
 		if err != nil || len(tasks) > taken.Tasks {
 			t.Fatalf("%d tasks of %d, %v", len(tasks), taken.Tasks, err)
 		}

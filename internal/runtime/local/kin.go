@@ -14,7 +14,7 @@ import (
 
 // Relations says which tasks belong together.
 type Relations interface {
-	Children(parent task.ID) ([]signal.Child, error)
+	ChildTasks(parent task.ID) ([]signal.Child, error)
 	OnCard(ref string) ([]task.ID, error) // that are not over
 }
 
@@ -23,7 +23,7 @@ func (r *Runtime) loadChildren(def *workflow.Definition, t *task.Task) ([]signal
 	if r.Relations == nil || !def.AsksForChildren(t.Status) {
 		return nil, nil
 	}
-	list, err := r.Relations.Children(t.ID)
+	list, err := r.Relations.ChildTasks(t.ID)
 	if err != nil {
 		err = fmt.Errorf("look up the children of task %s: %w", t.ID, err)
 	}

@@ -20,9 +20,9 @@ import (
 	"orange/internal/runtime/runtimetest"
 )
 
-// family is a runtime on a store in memory, whose tasks belong together, with a board
+// relationsEnv is a runtime on a store in memory, whose tasks belong together, with a board
 // of one card a task.
-type family struct {
+type relationsEnv struct {
 	*local.Runtime
 	t     *testing.T
 	store *runtimetest.MemoryStore
@@ -33,15 +33,15 @@ type family struct {
 	made  []task.ID
 }
 
-func newFamily(t *testing.T, workflow string) *family {
+func newRelationsEnv(t *testing.T, workflow string) *relationsEnv {
 	t.Helper()
-	f := &family{t: t, store: runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 4, Workflow: workflow}), cards: map[string]board.Snapshot{}}
+	f := &relationsEnv{t: t, store: runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 4, Workflow: workflow}), cards: map[string]board.Snapshot{}}
 	f.open()
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
-func (f *family) open() {
+func (f *relationsEnv) open() {
 	f.t.Helper()
 	rt, err := local.Open(local.Options{
 		Store: disk{f.store, f}, Files: runtimetest.NewMemoryFolders(), Library: library(func(string) (string, bool) { return "", false }),
@@ -56,7 +56,7 @@ func (f *family) open() {
 // disk is the store with a Commit of the test's own.
 type disk struct {
 	*runtimetest.MemoryStore
-	f *family
+	f *relationsEnv
 }
 
 func (d disk) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
@@ -64,7 +64,7 @@ func (d disk) Commit(ctx context.Context, commits []journal.Commit) (int64, erro
 }
 
 // Perform changes cards and looks at them; everything else is done at once.
-func (f *family) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+func (f *relationsEnv) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	face := f.cards[t.TrackerRef]
@@ -87,7 +87,7 @@ func (f *family) Perform(_ context.Context, t task.Task, e task.Effect) (local.E
 	return done, nil
 }
 
-func (f *family) Children(parent task.ID) ([]signal.Child, error) {
+func (f *relationsEnv) ChildTasks(parent task.ID) ([]signal.Child, error) {
 	var out []signal.Child
 	for _, t := range f.tasks() {
 		if t.Parent == parent {
@@ -97,7 +97,7 @@ func (f *family) Children(parent task.ID) ([]signal.Child, error) {
 	return out, nil
 }
 
-func (f *family) OnCard(ref string) ([]task.ID, error) {
+func (f *relationsEnv) OnCard(ref string) ([]task.ID, error) {
 	var out []task.ID
 	for _, t := range f.tasks() {
 		if t.TrackerRef == ref {
@@ -107,7 +107,7 @@ func (f *family) OnCard(ref string) ([]task.ID, error) {
 	return out, nil
 }
 
-func (f *family) tasks() []task.Task {
+func (f *relationsEnv) tasks() []task.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []task.Task
@@ -119,7 +119,7 @@ func (f *family) tasks() []task.Task {
 	return out
 }
 
-func (f *family) begin(n signal.New) task.ID {
+func (f *relationsEnv) begin(n signal.New) task.ID {
 	f.t.Helper()
 	n.ID = task.NewID([]byte(fmt.Sprintf("%032d", len(f.made))))
 	f.mu.Lock()
@@ -134,7 +134,7 @@ func (f *family) begin(n signal.New) task.ID {
 	return a.Task.ID
 }
 
-func (f *family) status(id task.ID) string {
+func (f *relationsEnv) status(id task.ID) string {
 	f.t.Helper()
 	t, _, err := f.store.Task(id)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *family) status(id task.ID) string {
 }
 
 // ends lets the one agent of a task end with a word.
-func (f *family) ends(id task.ID, r signal.Report) {
+func (f *relationsEnv) ends(id task.ID, r signal.Report) {
 	f.t.Helper()
 	t, _, _ := f.store.Task(id)
 	if len(t.Attempts) != 1 {
@@ -160,7 +160,7 @@ func (f *family) ends(id task.ID, r signal.Report) {
 func TestOneAgentOfASerialGroupWorksAtATime(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFamily(t, "joan-board")
+			f := newRelationsEnv(t, "joan-board")
 			f.cards["board:p/1"] = board.Snapshot{Column: "Development", Tags: []string{"Planned"}}
 			f.cards["board:p/2"] = board.Snapshot{Column: "Development", Tags: []string{"Planned"}}
 			one, two := f.begin(signal.New{TrackerRef: "board:p/1"}), f.begin(signal.New{TrackerRef: "board:p/2"})
@@ -188,7 +188,7 @@ func TestOneAgentOfASerialGroupWorksAtATime(t *testing.T) {
 
 func TestACommitThatFailsHoldsNoSerialGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "joan-board")
+		f := newRelationsEnv(t, "joan-board")
 		f.cards["board:p/1"] = board.Snapshot{Column: "Done"}
 		f.cards["board:p/2"] = board.Snapshot{Column: "Done"}
 		one, two := f.begin(signal.New{TrackerRef: "board:p/1"}), f.begin(signal.New{TrackerRef: "board:p/2"})
@@ -206,7 +206,7 @@ func TestACommitThatFailsHoldsNoSerialGroup(t *testing.T) {
 }
 
 // Commit fails while the disk is full.
-func (f *family) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
+func (f *relationsEnv) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
 	if f.full.Load() {
 		return 0, errors.New("the disk is full")
 	}
@@ -215,7 +215,7 @@ func (f *family) Commit(ctx context.Context, commits []journal.Commit) (int64, e
 
 func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "linear-sdlc")
+		f := newRelationsEnv(t, "linear-sdlc")
 		parent := f.begin(signal.New{Status: "Backlog"})
 		f.to(parent, "Canceled") // it has no children yet, so it was started; begin anew
 		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
@@ -246,7 +246,7 @@ func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 	})
 }
 
-func (f *family) to(id task.ID, state string) {
+func (f *relationsEnv) to(id task.ID, state string) {
 	f.t.Helper()
 	a, err := f.Submit(f.t.Context(), id, signal.Signal{Kind: signal.Request, Actor: task.Human, To: state})
 	if err != nil || a.Decision.Refused != "" {
@@ -257,7 +257,7 @@ func (f *family) to(id task.ID, state string) {
 
 func TestWhatAPersonDoesToACardReachesItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "joan-board")
+		f := newRelationsEnv(t, "joan-board")
 		f.cards["board:p/3"] = board.Snapshot{Column: "Analyse", Tags: []string{"Plan-Pending-Approval"}}
 		id := f.begin(signal.New{TrackerRef: "board:p/3"})
 		if f.status(id) != "board" {

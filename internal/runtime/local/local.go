@@ -30,9 +30,9 @@ type Records interface {
 
 // Overview answers questions about many tasks.
 type Overview interface {
-	Unsettled() ([]task.Task, error)
-	Queued(project string) ([]task.ID, error)
-	Bound() (map[string]task.ID, error)
+	UnsettledTasks() ([]task.Task, error)
+	QueuedTasks(project string) ([]task.ID, error)
+	BoundWorkspaces() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
 	TaskBeside(project, branch string) (task.ID, bool, error) // whose branch git cannot hold beside this one
 }
@@ -70,13 +70,13 @@ type Store interface {
 
 // Files shows a task to people and agents as a folder with a TASK.md.
 type Files interface {
-	Create(project string, id task.ID, body []byte) error
-	Read(project string, id task.ID) (taskfile.Document, error)
-	Project(t task.Task, entries []journal.Entry) error
+	CreateFolder(project string, id task.ID, body []byte) error
+	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
+	ProjectRecord(t task.Task, entries []journal.Entry) error
 	// WriteVerdict states a verdict in a section and returns the file as it was written.
 	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
 	LastSeq(project string, id task.ID) (int, error)
-	Remove(project string, id task.ID) error
+	RemoveFolder(project string, id task.ID) error
 }
 
 // A Library finds workflow files that people wrote.
@@ -248,7 +248,7 @@ func Open(o Options) (*Runtime, error) {
 
 // loadState reads what must be known before the first signal.
 func (r *Runtime) loadState() error {
-	bound, err := r.Store.Bound()
+	bound, err := r.Store.BoundWorkspaces()
 	if err != nil {
 		return fmt.Errorf("read the bound workspaces: %w", err)
 	}
@@ -275,7 +275,7 @@ func (r *Runtime) pickUp() error {
 
 // kickAll looks at every task that waits for the engine.
 func (r *Runtime) kickAll() error {
-	tasks, err := r.Store.Unsettled()
+	tasks, err := r.Store.UnsettledTasks()
 	if err != nil { // one record that cannot be read must not hold up the others
 		r.Log.Error("read what is pending", "component", "local", "error", err)
 	}
@@ -322,7 +322,7 @@ func (r *Runtime) Busy() bool {
 	if r.clock.len() > 0 || r.drives.len() > 0 {
 		return true
 	}
-	tasks, err := r.Store.Unsettled()
+	tasks, err := r.Store.UnsettledTasks()
 	if err != nil {
 		r.Log.Error("look for live agents", "component", "local", "error", err)
 	}

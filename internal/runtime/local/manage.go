@@ -28,7 +28,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 	sig := signal.Signal{At: r.now()}
 	if r.Files != nil {
 		r.syncTaskFile(ctx, &t)
-		doc, err := r.Files.Read(t.Project, t.ID)
+		doc, err := r.Files.ReadTaskFile(t.Project, t.ID)
 		if err != nil {
 			sig.Artifacts.Problem = err.Error()
 		} else {

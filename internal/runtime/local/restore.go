@@ -54,7 +54,7 @@ func (r *Runtime) ImportLost(ctx context.Context, n signal.New, workflowName str
 		return engine.Answer{}, &StoreError{err}
 	}
 	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &n, Lost: &lost}
-	if doc, err := r.Files.Read(n.Project, n.ID); err == nil {
+	if doc, err := r.Files.ReadTaskFile(n.Project, n.ID); err == nil {
 		sig.Artifacts.Sections = doc.Sections()
 	}
 	held := workspaceHold{}

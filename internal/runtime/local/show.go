@@ -118,7 +118,7 @@ func (r *Runtime) showInFolder(t task.Task, entries []journal.Entry) (warning st
 
 func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {
 	if t.Deleted {
-		return r.Files.Remove(t.Project, t.ID)
+		return r.Files.RemoveFolder(t.Project, t.ID)
 	}
 	last, err := r.Files.LastSeq(t.Project, t.ID)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {
 			return err
 		}
 	}
-	return r.Files.Project(t, entries)
+	return r.Files.ProjectRecord(t, entries)
 }
 
 // showAgain shows what was committed by a server that died before it could.

@@ -20,12 +20,12 @@ import (
 
 // An agency lets a test act right after an effect was carried out, before its receipt.
 type agency struct {
-	*family
+	*relationsEnv
 	after func(e task.Effect)
 }
 
 func (a *agency) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
-	d, err := a.family.Perform(ctx, t, e)
+	d, err := a.relationsEnv.Perform(ctx, t, e)
 	if a.after != nil {
 		a.after(e)
 	}
@@ -43,7 +43,7 @@ func (h holding) Commit(ctx context.Context, c []journal.Commit) (int64, error) 
 }
 
 // anew opens the family's runtime again, with changes.
-func (f *family) anew(change func(*local.Options)) {
+func (f *relationsEnv) anew(change func(*local.Options)) {
 	f.t.Helper()
 	f.Close()
 	o := local.Options{
@@ -60,7 +60,7 @@ func (f *family) anew(change func(*local.Options)) {
 
 func TestAChangeWhileTheCardIsReadIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "joan-board")
+		f := newRelationsEnv(t, "joan-board")
 		var once atomic.Bool
 		approved := []string{"Plan-Pending-Approval", "Plan-Approved"}
 		f.anew(func(o *local.Options) {
@@ -85,7 +85,7 @@ func TestAChangeWhileTheCardIsReadIsNotLost(t *testing.T) {
 
 func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "joan-board")
+		f := newRelationsEnv(t, "joan-board")
 		exit, queued := make(chan struct{}), make(chan struct{})
 		var holds atomic.Bool
 		f.anew(func(o *local.Options) {
@@ -126,7 +126,7 @@ func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 
 func TestAParentThatBeginsToWaitLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "linear-sdlc")
+		f := newRelationsEnv(t, "linear-sdlc")
 		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func (believer) Probe(_ context.Context, q local.Question) signal.Evidence {
 
 func TestAParentWaitsForTheOneWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "linear-sdlc")
+		f := newRelationsEnv(t, "linear-sdlc")
 		f.store = runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 1, Workflow: "linear-sdlc"})
 		f.anew(func(o *local.Options) {
 			o.Store, o.EvidenceSource = disk{f.store, f}, believer{}
@@ -203,7 +203,7 @@ prompts:
 
 func TestASerialGroupHoldsAtCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "one-by-one")
+		f := newRelationsEnv(t, "one-by-one")
 		f.anew(func(o *local.Options) {
 			o.Library = library(func(n string) (string, bool) { return serialFlow, n == "one-by-one" })
 		})
@@ -251,7 +251,7 @@ prompts:
 
 func TestAGateOfALookoutIsLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, "gated")
+		f := newRelationsEnv(t, "gated")
 		f.anew(func(o *local.Options) {
 			o.Library, o.EvidenceSource = library(func(n string) (string, bool) { return gatedBoard, n == "gated" }), believer{}
 		})

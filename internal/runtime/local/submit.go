@@ -240,7 +240,7 @@ func (r *Runtime) readTaskFile(ctx context.Context, def *workflow.Definition, t 
 		r.showInFolder(t, nil)
 	}
 	r.syncTaskFile(ctx, &t)
-	doc, err := r.Files.Read(t.Project, t.ID)
+	doc, err := r.Files.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		sig.Artifacts.Problem = err.Error()
 		return t, nil

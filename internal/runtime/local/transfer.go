@@ -73,7 +73,7 @@ func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
 	if err != nil || !ok || t.Deleted || r.Files == nil {
 		return err
 	}
-	doc, err := r.Files.Read(t.Project, id)
+	doc, err := r.Files.ReadTaskFile(t.Project, id)
 	if err != nil {
 		r.Log.Warn("a body is left out of the export", "component", "local", "task", id, "error", err)
 		return nil
@@ -216,7 +216,7 @@ func (x *restore) restoreTask(ctx context.Context, id task.ID) error {
 		return nil
 	}
 	if r.Files != nil && !t.Deleted {
-		if err := r.Files.Create(t.Project, id, []byte(x.bodies[id])); err != nil {
+		if err := r.Files.CreateFolder(t.Project, id, []byte(x.bodies[id])); err != nil {
 			held.undo()
 			return err
 		}

@@ -20,8 +20,8 @@ import (
 	"orange/internal/runtime/runtimetest"
 )
 
-// crew is a runtime whose performer, pulse and ledger the test plays.
-type crew struct {
+// env is a runtime whose performer, pulse and ledger the test plays.
+type env struct {
 	*local.Runtime
 	t     *testing.T
 	store local.Store
@@ -35,9 +35,9 @@ type crew struct {
 	cost   int64
 }
 
-func newCrew(t *testing.T, p task.Project) *crew {
+func newEnv(t *testing.T, p task.Project) *env {
 	t.Helper()
-	c := &crew{t: t, store: runtimetest.NewMemoryStore(), pages: runtimetest.NewMemoryFolders()}
+	c := &env{t: t, store: runtimetest.NewMemoryStore(), pages: runtimetest.NewMemoryFolders()}
 	p.Name, p.Path, p.DefaultBranch, p.PoolSize = "p", "/p", "main", 2
 	if err := c.store.SaveProject(p); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func newCrew(t *testing.T, p task.Project) *crew {
 	return c
 }
 
-func (c *crew) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+func (c *env) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.did = append(c.did, strings.TrimSpace(e.Do+" "+e.Prompt))
@@ -76,21 +76,21 @@ func (c *crew) Perform(_ context.Context, t task.Task, e task.Effect) (local.Eff
 	return done, nil
 }
 
-func (c *crew) LastActive(*task.Task, int) time.Time {
+func (c *env) LastActive(*task.Task, int) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.active
 }
 
-func (c *crew) SpentOn(string, string) (int, int64, error) { return c.spent, c.cost, nil }
+func (c *env) SpentOn(string, string) (int, int64, error) { return c.spent, c.cost, nil }
 
-func (c *crew) shows() {
+func (c *env) shows() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.active = time.Now()
 }
 
-func (c *crew) count(word string) (n int) {
+func (c *env) count(word string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.did {
@@ -101,7 +101,7 @@ func (c *crew) count(word string) (n int) {
 	return n
 }
 
-func (c *crew) begin(n signal.New) task.Task {
+func (c *env) begin(n signal.New) task.Task {
 	c.t.Helper()
 	n.Project, n.Summary, n.Spawn = "p", "s", true
 	a, err := c.Create(c.t.Context(), signal.NewTask{Actor: task.Human, New: n})
@@ -112,7 +112,7 @@ func (c *crew) begin(n signal.New) task.Task {
 	return c.task(a.Task.ID)
 }
 
-func (c *crew) task(id task.ID) task.Task {
+func (c *env) task(id task.ID) task.Task {
 	c.t.Helper()
 	t, ok, err := c.store.Task(id)
 	if !ok || err != nil {
@@ -121,14 +121,14 @@ func (c *crew) task(id task.ID) task.Task {
 	return t
 }
 
-func (c *crew) pass(d time.Duration) {
+func (c *env) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
 func TestOnlyASilentAgentIsAskedAndEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{})
+		c := newEnv(t, task.Project{})
 		got := c.begin(signal.New{Branch: "b"})
 		for range 2 { // planning allows 10 minutes of silence, and 30 in all
 			c.pass(7 * time.Minute)
@@ -163,7 +163,7 @@ func TestABudgetStopsTheNextAgentAndSaysSo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, task.Project{Policy: task.Policy{Budget: tt.budget}})
+				c := newEnv(t, task.Project{Policy: task.Policy{Budget: tt.budget}})
 				c.spent, c.cost = tt.spent, tt.cost
 				got := c.begin(signal.New{Branch: "b"})
 				started := c.count("spawn_agent worker") == 1
@@ -188,7 +188,7 @@ func TestABudgetStopsTheNextAgentAndSaysSo(t *testing.T) {
 
 func TestATaskHasSoManyAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{Policy: task.Policy{Budget: task.Budget{TaskAttempts: 1}}})
+		c := newEnv(t, task.Project{Policy: task.Policy{Budget: task.Budget{TaskAttempts: 1}}})
 		got := c.begin(signal.New{Branch: "b"})
 		if _, err := c.Submit(t.Context(), got.ID, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker"}); err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestATaskHasSoManyAttempts(t *testing.T) {
 
 func TestWhatAnEffectMakesTrueIsHeardBeforeItsReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{})
+		c := newEnv(t, task.Project{})
 		c.answer = func(e task.Effect) (local.EffectResult, error) {
 			if e.Do == "acquire_workspace" {
 				return local.EffectResult{Fields: []signal.Field{{Name: "pr_url", To: "https://x/1"}}, Event: "nothing"}, nil
@@ -227,7 +227,7 @@ func TestWhatAnEffectMakesTrueIsHeardBeforeItsReceipt(t *testing.T) {
 
 func TestAMistakeIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{})
+		c := newEnv(t, task.Project{})
 		c.answer = func(task.Effect) (local.EffectResult, error) {
 			return local.EffectResult{}, task.Mistakef("no such branch")
 		}
@@ -242,7 +242,7 @@ func TestAMistakeIsNotTriedAgain(t *testing.T) {
 
 func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{Policy: task.Policy{Delivery: task.DeliverPR}})
+		c := newEnv(t, task.Project{Policy: task.Policy{Delivery: task.DeliverPR}})
 		got := c.begin(signal.New{Branch: "b", Harness: "pi", Vars: task.Vars{"tests": "make check"}})
 		if _, err := c.ForkTask(t.Context(), got.ID, 99, signal.NewTask{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "and no 99") {
 			t.Errorf("entry 99: %v", err)
@@ -270,7 +270,7 @@ func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 
 func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{})
+		c := newEnv(t, task.Project{})
 		for want, roles := range map[string][]task.RoleChoice{
 			`role "painter" is not known: workflow orange has worker, `: {{Role: "painter", Harness: "pi"}},
 			"reviewer: odd is not known":                                {{Role: "reviewer", Harness: "odd"}},
@@ -299,7 +299,7 @@ func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
 
 func TestAnAgentNobodyKnowsIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, task.Project{})
+		c := newEnv(t, task.Project{})
 		for _, n := range []signal.New{{Harness: "odd"}, {ReviewHarness: "odd"}, {Effort: "odd"}} {
 			n.Project, n.Branch = "p", "b"
 			_, err := c.Create(t.Context(), signal.NewTask{Actor: task.Human, New: n})

@@ -141,15 +141,15 @@ func (p *MemoryFolders) WriteVerdict(_ string, id task.ID, section string, s tas
 	return doc, nil
 }
 
-// Project implements the folders' port.
-func (s *failingFolders) Project(t task.Task, entries []journal.Entry) error {
+// ProjectRecord implements the folders' port.
+func (s *failingFolders) ProjectRecord(t task.Task, entries []journal.Entry) error {
 	s.mu.Lock()
 	full := s.full
 	s.mu.Unlock()
 	if full {
 		return errFull
 	}
-	return s.Folders.Project(t, entries)
+	return s.Folders.ProjectRecord(t, entries)
 }
 
 func (s *failingFolders) setFull(full bool) {
@@ -170,8 +170,8 @@ func NewMemoryFolders() *MemoryFolders {
 	return &MemoryFolders{text: map[task.ID]string{}, last: map[task.ID]int{}}
 }
 
-// Create implements the folders' port.
-func (p *MemoryFolders) Create(_ string, id task.ID, body []byte) error {
+// CreateFolder implements the folders' port.
+func (p *MemoryFolders) CreateFolder(_ string, id task.ID, body []byte) error {
 	return p.Edit("", id, func(string) string { return string(body) })
 }
 
@@ -183,15 +183,15 @@ func (p *MemoryFolders) Edit(_ string, id task.ID, change func(string) string) e
 	return nil
 }
 
-// Read implements the folders' port. A page that is missing reads as empty.
-func (p *MemoryFolders) Read(_ string, id task.ID) (taskfile.Document, error) {
+// ReadTaskFile implements the folders' port. A page that is missing reads as empty.
+func (p *MemoryFolders) ReadTaskFile(_ string, id task.ID) (taskfile.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return taskfile.Parse([]byte(p.text[id]))
 }
 
-// Project implements the folders' port.
-func (p *MemoryFolders) Project(t task.Task, entries []journal.Entry) error {
+// ProjectRecord implements the folders' port.
+func (p *MemoryFolders) ProjectRecord(t task.Task, entries []journal.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	doc, err := taskfile.Parse([]byte(p.text[t.ID]))
@@ -218,8 +218,8 @@ func (p *MemoryFolders) LastSeq(_ string, id task.ID) (int, error) {
 	return p.last[id], nil
 }
 
-// Remove implements the folders' port.
-func (p *MemoryFolders) Remove(_ string, id task.ID) error {
+// RemoveFolder implements the folders' port.
+func (p *MemoryFolders) RemoveFolder(_ string, id task.ID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.text, id)

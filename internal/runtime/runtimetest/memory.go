@@ -116,15 +116,15 @@ func (m *MemoryStore) EachWorkflow(_ context.Context, yield func(hash, name, fil
 	return nil
 }
 
-// Unsettled implements the store's port.
-func (m *MemoryStore) Unsettled() ([]task.Task, error) {
+// UnsettledTasks implements the store's port.
+func (m *MemoryStore) UnsettledTasks() ([]task.Task, error) {
 	return m.chooseTasks(func(c journal.Commit) bool {
 		return len(c.Task.Pending)+len(c.Task.Attempts) > 0 || !c.Due.IsZero() || c.Task.Queued
 	}), nil
 }
 
-// Queued implements the store's port.
-func (m *MemoryStore) Queued(project string) ([]task.ID, error) {
+// QueuedTasks implements the store's port.
+func (m *MemoryStore) QueuedTasks(project string) ([]task.ID, error) {
 	var ids []task.ID
 	for _, t := range m.chooseTasks(func(c journal.Commit) bool { return c.Task.Queued && c.Task.Project == project }) {
 		ids = append(ids, t.ID)
@@ -144,8 +144,8 @@ func (m *MemoryStore) chooseTasks(want func(journal.Commit) bool) []task.Task {
 	return out
 }
 
-// Bound implements the store's port.
-func (m *MemoryStore) Bound() (map[string]task.ID, error) {
+// BoundWorkspaces implements the store's port.
+func (m *MemoryStore) BoundWorkspaces() (map[string]task.ID, error) {
 	bound := map[string]task.ID{}
 	for _, t := range m.chooseTasks(func(c journal.Commit) bool { return c.Task.Workspace != "" }) {
 		bound[t.Workspace] = t.ID

@@ -56,9 +56,9 @@ type Records interface {
 
 // Overview answers questions about many tasks.
 type Overview interface {
-	Unsettled() ([]task.Task, error)
-	Queued(project string) ([]task.ID, error)
-	Bound() (map[string]task.ID, error)
+	UnsettledTasks() ([]task.Task, error)
+	QueuedTasks(project string) ([]task.ID, error)
+	BoundWorkspaces() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
 	TaskBeside(project, branch string) (task.ID, bool, error)
 }
@@ -104,12 +104,12 @@ type Store interface {
 
 // Folders shows tasks to people and agents.
 type Folders interface {
-	Create(project string, id task.ID, body []byte) error
-	Read(project string, id task.ID) (taskfile.Document, error)
+	CreateFolder(project string, id task.ID, body []byte) error
+	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
 	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
-	Project(t task.Task, entries []journal.Entry) error
+	ProjectRecord(t task.Task, entries []journal.Entry) error
 	LastSeq(project string, id task.ID) (int, error)
-	Remove(project string, id task.ID) error
+	RemoveFolder(project string, id task.ID) error
 }
 
 // A World is what a runtime is opened on, and how somebody else writes a TASK.md.

@@ -81,7 +81,7 @@ func restoreBeside(r *env, there, here, why string) {
 // dumpTask is everything that is known of a task.
 func (r *env) dumpTask(id task.ID) string {
 	r.t.Helper()
-	doc, err := r.folders.Read("p", id)
+	doc, err := r.folders.ReadTaskFile("p", id)
 	r.requireNoError(err)
 	b, err := json.MarshalIndent([]any{r.storedTask(id), r.storedEntries(id), string(doc.Body())}, "", " ")
 	r.requireNoError(err)

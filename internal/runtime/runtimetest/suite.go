@@ -187,7 +187,7 @@ func (r *env) appendBody(id task.ID, text string) {
 // taskText is TASK.md.
 func (r *env) taskText(id task.ID) string {
 	r.t.Helper()
-	doc, err := r.folders.Read("p", id)
+	doc, err := r.folders.ReadTaskFile("p", id)
 	r.requireNoError(err)
 	return string(doc.Bytes())
 }

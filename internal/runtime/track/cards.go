@@ -49,7 +49,7 @@ func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (n
 		}
 	}
 	if e.Do == workflow.DescribeCard && e.Arg != "" {
-		is, err := d.client.Issue(ctx, key)
+		is, err := d.client.ReadIssue(ctx, key)
 		if err == nil && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
 			return "the description was changed meanwhile: it is left as it is", nil
 		}
@@ -80,7 +80,7 @@ func (o *Service) resolveUndone(ctx context.Context, d *connection, note string,
 	if !errors.Is(err, tracker.ErrNotFound) {
 		return note, err
 	}
-	if _, hidden := d.client.Words(ctx); hidden != nil {
+	if _, hidden := d.client.ReadVocabulary(ctx); hidden != nil {
 		return "", fmt.Errorf("%w, and neither is the tracker: %w", err, hidden)
 	}
 	return err.Error(), nil
@@ -90,7 +90,7 @@ func (o *Service) resolveUndone(ctx context.Context, d *connection, note string,
 // is done if the task is by now where the issue is, through that or anything else: a move
 // that is owed later sees to it. Otherwise the issue is to follow its task.
 func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, key, target string) (note string, done bool, err error) {
-	is, err := d.client.Issue(ctx, key)
+	is, err := d.client.ReadIssue(ctx, key)
 	if err != nil {
 		return "", false, err
 	}
@@ -182,7 +182,7 @@ func (o *Service) updateClaim(t *task.Task, e *task.Effect) error {
 		return o.Store.ReleaseLease(t.TrackerRef, string(t.ID))
 	}
 	now := o.Now()
-	ok, err := o.Store.Lease(t.TrackerRef, string(t.ID), now.Add(claimFor), now)
+	ok, err := o.Store.TakeLease(t.TrackerRef, string(t.ID), now.Add(claimFor), now)
 	if err == nil && !ok {
 		err = errors.New("another task has claimed the issue: it is tried again")
 	}
@@ -198,7 +198,7 @@ func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	is, err := d.client.Issue(ctx, key)
+	is, err := d.client.ReadIssue(ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -39,12 +39,12 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 			holds: func(is *tracker.Issue) bool { return is.Card.Description == "as it was" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Started")
 				r.hub.change("ENG-1", func(is *tracker.Issue) { is.Card.Description = "as it was" })
 				tt.effect.ID = "x/1/0"
 				for range 2 { // as if the first answer was lost
-					note, err := r.office.ChangeCard(t.Context(), r.of("ENG-1"), tt.effect)
+					note, err := r.service.ChangeCard(t.Context(), r.of("ENG-1"), tt.effect)
 					if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) || !strings.Contains(note, tt.note) || (note == "") != (tt.note == "") {
 						t.Fatalf("%q, %v", note, err)
 					}
@@ -73,7 +73,7 @@ func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
 		"where the task is":        {to: "Finished", status: "Finished", column: "Finished", note: "move_card Finished"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Started")
 				r.hub.move("ENG-1", tt.to)
 				r.passes("ENG-1")
@@ -95,7 +95,7 @@ func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
 
 // Two moves are owed when the tracker comes back, and a person has moved the issue.
 func TestAMoveIsHeardBeforeManyThatAreOwed(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(readOnly, nil)
 		r.passes("ENG-1")
@@ -114,7 +114,7 @@ func TestAMoveIsHeardBeforeManyThatAreOwed(t *testing.T) {
 
 // A tracker that hides everything from us for a while says of every issue that it is gone.
 func TestATrackerThatHidesItsIssuesIsNotBelieved(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.passes("ENG-1")
 		r.hub.faults(func(string, string) error { return tracker.ErrNotFound }, nil)
@@ -129,7 +129,7 @@ func TestATrackerThatHidesItsIssuesIsNotBelieved(t *testing.T) {
 }
 
 // done are the journal's words for what was done to the issue.
-func (r *rig) done(key, what string) (out []string) {
+func (r *env) done(key, what string) (out []string) {
 	r.t.Helper()
 	entries, err := r.store.Journal(r.of(key).ID, 0)
 	check(r.t, err)
@@ -150,7 +150,7 @@ func readOnly(op, _ string) error {
 }
 
 // joan is a tracker whose cards the workflow reads.
-func joan(r *rig) {
+func joan(r *env) {
 	def, err := r.tasks.ChooseWorkflow("joan-board", "p")
 	check(r.t, err)
 	r.hub.columns = def.Board.Vocabulary().Columns
@@ -160,7 +160,7 @@ func joan(r *rig) {
 func TestAWorkflowThatReadsItsCards(t *testing.T) {
 	cfg := linear()
 	cfg.Kind, cfg.Workflow = tracker.MCP, "joan-board"
-	inBubble(t, cfg, func(t *testing.T, r *rig) {
+	inBubble(t, cfg, func(t *testing.T, r *env) {
 		joan(r)
 		r.hub.file("1", func(is *tracker.Issue) { is.Card.Column = "Analyse"; is.Card.Tags = []string{"Needs-Clarification"} })
 		if c := r.dispatch()["1"]; !c.Dispatch {
@@ -190,7 +190,7 @@ func TestAWorkflowThatReadsItsCards(t *testing.T) {
 func TestAnIssueThatSomebodyClaimedIsNotTaken(t *testing.T) {
 	cfg := linear()
 	cfg.Kind, cfg.Workflow = tracker.MCP, "joan-board"
-	inBubble(t, cfg, func(t *testing.T, r *rig) {
+	inBubble(t, cfg, func(t *testing.T, r *env) {
 		joan(r)
 		r.hub.file("1", func(is *tracker.Issue) {
 			is.Card.Column = "Development"

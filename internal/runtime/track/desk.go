@@ -27,9 +27,9 @@ type Client struct {
 // NewClient returns a desk for a tracker.
 func NewClient(p Backend) *Client { return &Client{Backend: p, now: time.Now} }
 
-// Words are the tracker's columns and tags, read anew.
-func (d *Client) Words(ctx context.Context) (board.Vocabulary, error) {
-	v, err := d.Backend.Words(ctx)
+// ReadVocabulary are the tracker's columns and tags, read anew.
+func (d *Client) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
+	v, err := d.Backend.ReadVocabulary(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -46,24 +46,24 @@ func (d *Client) knownVocabulary(ctx context.Context) (v board.Vocabulary, fresh
 	if have != nil {
 		return *have, false, nil
 	}
-	v, err = d.Words(ctx)
+	v, err = d.ReadVocabulary(ctx)
 	return v, true, err
 }
 
-// List returns the issues that a query asks for, oldest first. They may be brief.
-func (d *Client) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
+// ListIssues returns the issues that a query asks for, oldest first. They may be brief.
+func (d *Client) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	at := d.now() // what is listed is at least as new as this
-	list, err := d.Backend.List(ctx, q)
+	list, err := d.Backend.ListIssues(ctx, q)
 	for i := range list {
 		list[i].ReadAt = at
 	}
 	return list, err
 }
 
-// Issue reads one issue whole.
-func (d *Client) Issue(ctx context.Context, key string) (tracker.Issue, error) {
+// ReadIssue reads one issue whole.
+func (d *Client) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	at := d.now()
-	is, err := d.Backend.Issue(ctx, key)
+	is, err := d.Backend.ReadIssue(ctx, key)
 	is.ReadAt = at
 	return is, err
 }
@@ -72,7 +72,7 @@ func (d *Client) Issue(ctx context.Context, key string) (tracker.Issue, error) {
 // key that was made before is not made again. What can never be done is a *board.Refusal
 // and changes nothing. A name that is not known is looked up once more.
 func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker.Issue, error) {
-	was, err := d.Issue(ctx, key)
+	was, err := d.ReadIssue(ctx, key)
 	if err != nil {
 		return was, err
 	}
@@ -85,7 +85,7 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 		return is, refuseStale(err, c)
 	}
 	first := err
-	if words, err = d.Words(ctx); err != nil {
+	if words, err = d.ReadVocabulary(ctx); err != nil {
 		return is, err
 	}
 	if _, err = planChange(&is, c, words, d.now()); err != nil {
@@ -94,7 +94,7 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 	if errors.As(first, new(*missingChange)) {
 		return is, first // somebody else was at it: whoever asked asks again
 	}
-	if was, err = d.Issue(ctx, key); err != nil { // some of it may be there by now
+	if was, err = d.ReadIssue(ctx, key); err != nil { // some of it may be there by now
 		return was, err
 	}
 	is, err = d.tryChange(ctx, was, c, words)
@@ -110,7 +110,7 @@ func (d *Client) tryChange(ctx context.Context, was tracker.Issue, c board.Chang
 	if err != nil {
 		return was, err
 	}
-	is, err := d.Issue(ctx, was.Key)
+	is, err := d.ReadIssue(ctx, was.Key)
 	if err != nil {
 		return is, err
 	}
@@ -159,7 +159,7 @@ func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Cha
 	parts := splitComment(c.Comment)
 	c.Comment = ""
 	if hasFieldChanges(c) {
-		if err := d.Write(ctx, was, c); err != nil {
+		if err := d.WriteChange(ctx, was, c); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Cha
 		if mark != "" {
 			part.Key, part.Comment = fmt.Sprintf("%s/%d", c.Key, i), text+"\n\n"+mark
 		}
-		if err := d.Write(ctx, was, part); err != nil {
+		if err := d.WriteChange(ctx, was, part); err != nil {
 			return err
 		}
 	}

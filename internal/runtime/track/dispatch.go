@@ -56,7 +56,7 @@ func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]trac
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]trac
 			continue
 		}
 		c.Task = string(id)
-		if tasks, err = o.Store.Tracked(d.cfg.IssueRef("")); err != nil {
+		if tasks, err = o.Store.TrackedTasks(d.cfg.IssueRef("")); err != nil {
 			return choices, err
 		}
 	}
@@ -134,7 +134,7 @@ func hasOpen(links []tracker.Link) bool {
 // loadCandidates reads the issues that may be next, whole, the most urgent first. Nothing
 // begins of an issue that was not read: nobody knows who holds it back.
 func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
-	list, err := d.client.List(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
+	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
 	if err != nil {
 		return nil, fmt.Errorf("list the issues: %w", err)
 	}
@@ -152,7 +152,7 @@ func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workfl
 			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
 		} else if c.Task == "" {
 			looked++
-			whole, err := d.client.Issue(ctx, is.Key)
+			whole, err := d.client.ReadIssue(ctx, is.Key)
 			switch {
 			case errors.Is(err, tracker.ErrNotFound):
 				continue
@@ -207,7 +207,7 @@ func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.I
 			continue
 		}
 		if def, err := o.Tasks.Definition(t); err == nil && isOver(def, t) {
-			if back, err := o.Store.Acted(ref, cameBack(t.ID)); back || err != nil {
+			if back, err := o.Store.HasActed(ref, cameBack(t.ID)); back || err != nil {
 				return "", err
 			}
 		}
@@ -230,7 +230,7 @@ func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []ta
 	if err != nil || id == "" {
 		return err
 	}
-	return o.Store.SetActed(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
+	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
 }
 
 // countAtWork counts the tasks that keep an agent busy or wait for one.
@@ -252,11 +252,11 @@ func (o *Service) countAtWork(tasks []task.Task) (n int) {
 // somebody made meanwhile is the issue's.
 func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
 	ref, now := d.cfg.IssueRef(is.Key), o.Now()
-	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
+	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
 	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
-	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return "", err
 	}
@@ -267,7 +267,7 @@ func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.De
 	if err == nil {
 		return id, nil
 	}
-	if tasks, wrong := o.Store.Tracked(d.cfg.IssueRef("")); wrong == nil { // somebody may have made it meanwhile
+	if tasks, wrong := o.Store.TrackedTasks(d.cfg.IssueRef("")); wrong == nil { // somebody may have made it meanwhile
 		if id, wrong := o.workedOn(tasks, &d.cfg, is); wrong == nil && id != "" {
 			return task.ID(id), nil
 		}

@@ -19,9 +19,9 @@ import (
 )
 
 // begins lists the issues that a round begins, in order, and why the others wait.
-func (r *rig) begins(dry bool) (keys []string, waits map[string]string) {
+func (r *env) begins(dry bool) (keys []string, waits map[string]string) {
 	r.t.Helper()
-	round, err := r.office.Dispatch(r.t.Context(), "lin", dry)
+	round, err := r.service.Dispatch(r.t.Context(), "lin", dry)
 	check(r.t, err)
 	synctest.Wait()
 	waits = map[string]string{}
@@ -35,7 +35,7 @@ func (r *rig) begins(dry bool) (keys []string, waits map[string]string) {
 	return keys, waits
 }
 
-func (r *rig) wants(keys []string, got []string) {
+func (r *env) wants(keys []string, got []string) {
 	r.t.Helper()
 	if diff := cmp.Diff(keys, got); diff != "" {
 		r.t.Errorf("(-want +got)\n%s", diff)
@@ -43,7 +43,7 @@ func (r *rig) wants(keys []string, got []string) {
 }
 
 func TestARoundTakesWhatIsNext(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		for _, key := range []string{"held", "odd", "blocked", "free", "second", "first", "late", "elsewhere"} {
 			r.hub.file(key, nil)
 			time.Sleep(time.Minute)
@@ -84,7 +84,7 @@ func TestARoundTakesWhatIsNext(t *testing.T) {
 func TestWithoutAListOfAuthorsEverybodysIssuesAreTaken(t *testing.T) {
 	cfg := linear()
 	cfg.Authors, cfg.Max = nil, 0
-	inBubble(t, cfg, func(t *testing.T, r *rig) {
+	inBubble(t, cfg, func(t *testing.T, r *env) {
 		for n := range 5 {
 			r.hub.file(fmt.Sprint("E-", n), func(is *tracker.Issue) { is.Card.Author = "somebody" })
 			r.hub.say(fmt.Sprint("E-", n), "somebody", "HOLD") // and nobody's orders
@@ -96,7 +96,7 @@ func TestWithoutAListOfAuthorsEverybodysIssuesAreTaken(t *testing.T) {
 }
 
 func TestOneTaskForAnIssueHoweverManyDispatch(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("ENG-1", nil)
 		r.hub.file("ENG-2", nil)
 		r.sync()
@@ -104,7 +104,7 @@ func TestOneTaskForAnIssueHoweverManyDispatch(t *testing.T) {
 		defer other.Close()
 		var all sync.WaitGroup
 		for n := range 8 {
-			office := r.office
+			office := r.service
 			if n%2 == 1 {
 				office = other
 			}
@@ -127,7 +127,7 @@ func TestOneTaskForAnIssueHoweverManyDispatch(t *testing.T) {
 
 // Another server makes a task of the second issue while this one is at the first.
 func TestAnIssueThatSomebodyBeganMeanwhileHasATask(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("ENG-1", nil)
 		r.hub.file("ENG-2", nil)
 		other := r.newOffice()
@@ -155,7 +155,7 @@ func TestAnIssueThatSomebodyBeganMeanwhileHasATask(t *testing.T) {
 }
 
 func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("ENG-1", nil)
 		r.hub.file("ENG-2", nil)
 		var second sync.WaitGroup
@@ -165,11 +165,11 @@ func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
 			most = max(most, rounds)
 			if !tried {
 				tried = true
-				if _, err := r.office.Test(t.Context(), "lin"); err != nil {
+				if _, err := r.service.Test(t.Context(), "lin"); err != nil {
 					t.Error(err)
 				}
 				second.Go(func() {
-					if _, err := r.office.Dispatch(t.Context(), "lin", false); err != nil {
+					if _, err := r.service.Dispatch(t.Context(), "lin", false); err != nil {
 						t.Error(err)
 					}
 				})
@@ -192,10 +192,10 @@ func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
 func TestACrashBetweenLeaseAndTask(t *testing.T) {
 	for name, when := range map[string]bool{"before it is made": true, "after it is made": false} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.hub.file("ENG-1", nil)
 				now := time.Now()
-				ok, err := r.store.Lease("lin:ENG-1", "dispatch/gone", now.Add(2*time.Minute), now)
+				ok, err := r.store.TakeLease("lin:ENG-1", "dispatch/gone", now.Add(2*time.Minute), now)
 				if !ok || err != nil {
 					t.Fatal(ok, err)
 				}
@@ -225,7 +225,7 @@ func TestACrashBetweenLeaseAndTask(t *testing.T) {
 }
 
 func TestAnIssueThatIsSentBackGetsASecondTaskOnce(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, Verb: "cancel"})
 		r.is("ENG-1", "Canceled", "Canceled")
@@ -243,17 +243,17 @@ func TestAnIssueThatIsSentBackGetsASecondTaskOnce(t *testing.T) {
 			t.Fatalf("%d tasks: %+v", len(list), list)
 		}
 		r.is("ENG-1", "Started", "Started")
-		if d, err := r.office.Drifts(); err != nil || len(d) > 0 {
+		if d, err := r.service.Drifts(); err != nil || len(d) > 0 {
 			t.Errorf("the first one drifts: %+v, %v", d, err)
 		}
-		if got := r.office.IssueStanding(&list[0]); got.Want != "" {
+		if got := r.service.IssueStanding(&list[0]); got.Want != "" {
 			t.Errorf("the issue of a task that is over is wanted elsewhere: %+v", got)
 		}
 	})
 }
 
 func TestATaskThatIsReopenedIsTheOneAtWork(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, Verb: "cancel"})
 		r.hub.move("ENG-1", "Backlog")
@@ -267,7 +267,7 @@ func TestATaskThatIsReopenedIsTheOneAtWork(t *testing.T) {
 
 // What Orange itself moves to its end is not sent back by that.
 func TestNewsOfOrangesOwnMoveSendNothingBack(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, Verb: "cancel"})
 		is, _, err := r.store.KeptIssue("lin", "ENG-1")
@@ -275,8 +275,8 @@ func TestNewsOfOrangesOwnMoveSendNothingBack(t *testing.T) {
 		is.Card.Column, is.ReadAt = "Started", time.Now() // as if the news came before it was kept
 		_, err = r.store.KeepIssue("lin", is)
 		check(t, err)
-		check(t, r.office.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
-		back, err := r.store.Acted("lin:ENG-1", "back/"+string(r.of("ENG-1").ID))
+		check(t, r.service.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
+		back, err := r.store.HasActed("lin:ENG-1", "back/"+string(r.of("ENG-1").ID))
 		if back || err != nil {
 			t.Errorf("sent back: %v, %v", back, err)
 		}
@@ -284,7 +284,7 @@ func TestNewsOfOrangesOwnMoveSendNothingBack(t *testing.T) {
 }
 
 func TestAParentWaitsForItsParts(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("PART-1", func(is *tracker.Issue) { is.Parent, is.Priority = "WHOLE", tracker.Urgent })
 		r.hub.file("PART-2", func(is *tracker.Issue) { is.Parent = "WHOLE" })
 		time.Sleep(time.Minute)
@@ -303,7 +303,7 @@ func TestAParentWaitsForItsParts(t *testing.T) {
 
 // A parent is not developed itself while its parts wait for somebody.
 func TestAParentWhosePartsAreHeldSleeps(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("WHOLE", nil)
 		r.hub.file("PART", func(is *tracker.Issue) { is.Parent = "WHOLE" })
 		r.hub.say("PART", "alice", "HOLD")
@@ -320,7 +320,7 @@ func TestAParentWhosePartsAreHeldSleeps(t *testing.T) {
 }
 
 func TestAParentThatWasMadeBeforeACrashWakesUp(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("WHOLE", nil)
 		r.hub.file("PART", func(is *tracker.Issue) { is.Parent = "WHOLE" })
 		r.tasks.hears = func(sig signal.Signal) error {
@@ -329,7 +329,7 @@ func TestAParentThatWasMadeBeforeACrashWakesUp(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := r.office.Dispatch(t.Context(), "lin", false); err == nil {
+		if _, err := r.service.Dispatch(t.Context(), "lin", false); err == nil {
 			t.Error("no error")
 		}
 		r.tasks.hears = nil
@@ -341,7 +341,7 @@ func TestAParentThatWasMadeBeforeACrashWakesUp(t *testing.T) {
 }
 
 func TestAPartWhoseWholeIsOverIsATaskOfItsOwn(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("WHOLE", "Started")
 		r.submit("WHOLE", signal.Signal{Kind: signal.Request, Verb: "cancel"})
 		r.hub.file("PART", func(is *tracker.Issue) { is.Parent = "WHOLE" })
@@ -364,7 +364,7 @@ func TestEligibleColumns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := linear()
 			tt.change(&cfg)
-			inBubble(t, cfg, func(t *testing.T, r *rig) {
+			inBubble(t, cfg, func(t *testing.T, r *env) {
 				for n, column := range []string{"Backlog", "Todo", "Started"} {
 					r.hub.file(fmt.Sprint("E-", n), func(is *tracker.Issue) { is.Card.Column = column })
 				}
@@ -381,7 +381,7 @@ func TestEligibleColumns(t *testing.T) {
 }
 
 func TestAnIssueThatIsGoneOrMovedMeanwhile(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("GONE", nil)
 		r.hub.file("MOVED", nil)
 		r.hub.faults(func(op, key string) error {
@@ -402,7 +402,7 @@ func TestAnIssueThatIsGoneOrMovedMeanwhile(t *testing.T) {
 
 // Nobody knows who holds back an issue that was not read, nor whose it is.
 func TestWhatARoundDoesNotReadItDoesNotBegin(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		for n := range 120 {
 			r.hub.file(fmt.Sprintf("E-%03d", n), func(is *tracker.Issue) { is.Card.Author = "mallory" })
 		}
@@ -422,7 +422,7 @@ func TestWhatARoundDoesNotReadItDoesNotBegin(t *testing.T) {
 }
 
 func TestATaskThatCannotBeMade(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("E-1", nil)
 		r.hub.file("E-2", nil)
 		r.tasks.before = func(w signal.NewTask) error {
@@ -436,21 +436,21 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 		if waits["E-1"] != "no task could be made: no space left" {
 			t.Errorf("%v", waits)
 		}
-		drifts, err := r.office.Drifts()
+		drifts, err := r.service.Drifts()
 		if err != nil || len(drifts) != 1 || !strings.Contains(drifts[0].String(), "E-1 is in ") || !strings.Contains(drifts[0].String(), "no task can be made of it: no space left") {
 			t.Errorf("%v, %v", drifts, err)
 		}
 		r.tasks.before = nil
 		keys, _ = r.begins(false)
 		r.wants([]string{"E-1"}, keys)
-		if drifts, err := r.office.Drifts(); err != nil || len(drifts) != 0 {
+		if drifts, err := r.service.Drifts(); err != nil || len(drifts) != 0 {
 			t.Errorf("afterwards: %v, %v", drifts, err)
 		}
 	})
 }
 
 func TestABranchThatSomebodyHas(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		_, err := r.tasks.Runtime.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "eng-1-mend-the-eng-1", Summary: "s"}})
 		check(t, err)
 		r.begun("ENG-1", "Started")
@@ -461,7 +461,7 @@ func TestABranchThatSomebodyHas(t *testing.T) {
 }
 
 func TestADeletedTaskLetsTheIssueBeTakenAgain(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, Verb: "cancel"})
 		r.submit("ENG-1", signal.Signal{Kind: signal.Delete})
@@ -475,28 +475,28 @@ func TestADeletedTaskLetsTheIssueBeTakenAgain(t *testing.T) {
 }
 
 func TestAClaimIsALease(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		one, two := r.of("ENG-1"), r.of("ENG-1")
 		two.ID = "another"
 		claim := task.Effect{ID: "x/1/0", Do: "claim_card", Arg: "Claimed-Dev-1"}
-		if _, err := r.office.ChangeCard(t.Context(), one, claim); err != nil {
+		if _, err := r.service.ChangeCard(t.Context(), one, claim); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.office.ChangeCard(t.Context(), two, claim); err == nil || !strings.Contains(err.Error(), "another task has claimed the issue") {
+		if _, err := r.service.ChangeCard(t.Context(), two, claim); err == nil || !strings.Contains(err.Error(), "another task has claimed the issue") {
 			t.Error(err)
 		}
-		if _, err := r.office.ChangeCard(t.Context(), one, claim); err != nil {
+		if _, err := r.service.ChangeCard(t.Context(), one, claim); err != nil {
 			t.Errorf("its own: %v", err)
 		}
 		if got := r.hub.find("ENG-1").Card.Tags; len(got) != 1 {
 			t.Errorf("tags %v", got)
 		}
 		time.Sleep(3 * time.Hour)
-		if _, err := r.office.ChangeCard(t.Context(), two, claim); err != nil {
+		if _, err := r.service.ChangeCard(t.Context(), two, claim); err != nil {
 			t.Errorf("a claim whose owner is gone: %v", err)
 		}
-		if _, err := r.office.ChangeCard(t.Context(), two, task.Effect{ID: "x/2/0", Do: "release_card", Arg: "Claimed-Dev-1"}); err != nil || len(r.hub.find("ENG-1").Card.Tags) != 0 {
+		if _, err := r.service.ChangeCard(t.Context(), two, task.Effect{ID: "x/2/0", Do: "release_card", Arg: "Claimed-Dev-1"}); err != nil || len(r.hub.find("ENG-1").Card.Tags) != 0 {
 			t.Errorf("%v, tags %v", err, r.hub.find("ENG-1").Card.Tags)
 		}
 	})

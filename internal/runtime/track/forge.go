@@ -26,7 +26,7 @@ func (o *Service) SyncForges(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := o.Store.Delivered()
+	tasks, err := o.Store.DeliveredTasks()
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +136,14 @@ func (g *pullRequestUpdate) findPullRequest(ctx context.Context) (tracker.PR, bo
 	if !ok || strings.HasPrefix(g.t.TrackerRef, tracker.Board+":") {
 		return pr, false, nil
 	}
-	byKey, err := g.forge.Mentioning(ctx, key)
+	byKey, err := g.forge.ListMentioningPRs(ctx, key)
 	if err != nil {
 		return pr, false, err
 	}
 	if pr, ok = tracker.ChoosePR(nil, nil, byKey); !ok {
 		return pr, false, nil
 	}
-	pr, err = g.forge.PR(ctx, pr.Number)
+	pr, err = g.forge.ReadPR(ctx, pr.Number)
 	return pr, err == nil, err
 }
 
@@ -210,7 +210,7 @@ func FindPR(ctx context.Context, forge Forge, url, branch string) (tracker.PR, b
 	if err != nil || here && named.Branch == branch && named.State != tracker.Closed {
 		return named, here, err
 	}
-	list, err := forge.PRs(ctx, branch)
+	list, err := forge.ListBranchPRs(ctx, branch)
 	if err != nil {
 		return tracker.PR{}, false, err
 	}
@@ -218,7 +218,7 @@ func FindPR(ctx context.Context, forge Forge, url, branch string) (tracker.PR, b
 	if !ok || here && pr.Number == named.Number {
 		return named, here, nil
 	}
-	pr, err = forge.PR(ctx, pr.Number)
+	pr, err = forge.ReadPR(ctx, pr.Number)
 	return pr, err == nil, err
 }
 
@@ -228,7 +228,7 @@ func namedPR(ctx context.Context, forge Forge, url string) (tracker.PR, bool, er
 	if !ok {
 		return tracker.PR{}, false, nil
 	}
-	pr, err := forge.PR(ctx, number)
+	pr, err := forge.ReadPR(ctx, number)
 	switch {
 	case errors.Is(err, tracker.ErrNotFound):
 		return tracker.PR{}, false, nil
@@ -265,7 +265,7 @@ func (g *pullRequestUpdate) submitOnce(ctx context.Context, key string, sig sign
 	if key == "" {
 		return g.submitAs(ctx, nil, sig, what)
 	}
-	if done, err := g.o.Store.Acted("task/"+string(g.t.ID), key); err != nil || done {
+	if done, err := g.o.Store.HasActed("task/"+string(g.t.ID), key); err != nil || done {
 		return err
 	}
 	return g.submitAs(ctx, []string{key}, sig, what)
@@ -289,7 +289,7 @@ func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig sig
 func (g *pullRequestUpdate) addNews(keys []string, what string) error {
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
 	for _, key := range keys {
-		if err := g.o.Store.SetActed("task/"+string(g.t.ID), key); err != nil {
+		if err := g.o.Store.RecordAct("task/"+string(g.t.ID), key); err != nil {
 			return err
 		}
 	}
@@ -309,7 +309,7 @@ func (g *pullRequestUpdate) reportClosed(ctx context.Context, pr *tracker.PR) er
 // closed.
 func (g *pullRequestUpdate) countReopenings() (n int, err error) {
 	for {
-		seen, err := g.o.Store.Acted("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
+		seen, err := g.o.Store.HasActed("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
 		if err != nil || !seen {
 			return n, err
 		}
@@ -322,7 +322,7 @@ func (g *pullRequestUpdate) recordReopening() error {
 	if err != nil {
 		return err
 	}
-	return g.o.Store.SetActed("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
+	return g.o.Store.RecordAct("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
 }
 
 // reportMerged lets the task hear that its work is in the default branch, here too. It hears it
@@ -347,7 +347,7 @@ func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) er
 		return g.addNews(nil, what)
 	}
 	key := fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit)
-	if said, err := g.o.Store.Acted("task/"+string(g.t.ID), key); err != nil || said {
+	if said, err := g.o.Store.HasActed("task/"+string(g.t.ID), key); err != nil || said {
 		return err
 	}
 	return g.addNews([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, describeRefusal(&a.Decision)))
@@ -405,7 +405,7 @@ func (g *pullRequestUpdate) reportReviews(ctx context.Context, pr *tracker.PR) e
 		if !g.asksForChanges(r) || approvedSince(pr.Reviews[i+1:], r.Author) {
 			continue
 		}
-		done, err := g.o.Store.Acted("task/"+string(g.t.ID), "review/"+r.ID)
+		done, err := g.o.Store.HasActed("task/"+string(g.t.ID), "review/"+r.ID)
 		if err != nil {
 			return err
 		}

@@ -16,16 +16,16 @@ import (
 )
 
 // pull is the pull request of a task's branch.
-func (r *rig) pull(key string, more func(*tracker.PR)) {
+func (r *env) pull(key string, more func(*tracker.PR)) {
 	pr := tracker.PR{Number: 7, State: tracker.Open, Branch: r.of(key).Branch, Base: "main", Head: "c1"}
 	if more != nil {
 		more(&pr)
 	}
-	r.mill.put(pr)
+	r.forge.put(pr)
 }
 
 // notes are why a task was started, each time.
-func (r *rig) notes(key string) (out []string) {
+func (r *env) notes(key string) (out []string) {
 	r.t.Helper()
 	entries, err := r.store.Journal(r.of(key).ID, 0)
 	check(r.t, err)
@@ -38,7 +38,7 @@ func (r *rig) notes(key string) (out []string) {
 }
 
 func TestAMergedPullRequestEndsTheTask(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.passes("ENG-1")
 		r.pull("ENG-1", nil)
@@ -61,7 +61,7 @@ func TestAMergedPullRequestEndsTheTask(t *testing.T) {
 func TestAClosedPullRequestCancelsOnlyWhatIsSafe(t *testing.T) {
 	for name, safe := range map[string]bool{"nothing is lost": true, "something is": false} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Finished")
 				r.fact(workflow.NothingLost, safe, "its branch is ahead")
 				r.pull("ENG-1", func(pr *tracker.PR) { pr.State = tracker.Closed })
@@ -86,12 +86,12 @@ func TestAClosedPullRequestCancelsOnlyWhatIsSafe(t *testing.T) {
 
 // Anybody can open a pull request that names an issue, and close it.
 func TestSomebodyElsesPullRequestEndsNothing(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.fact(workflow.NothingLost, true, "")
-		r.mill.put(tracker.PR{Number: 9, State: tracker.Open, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9", Checks: []tracker.Check{{Name: "ci", State: tracker.CheckFailed}}})
+		r.forge.put(tracker.PR{Number: 9, State: tracker.Open, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9", Checks: []tracker.Check{{Name: "ci", State: tracker.CheckFailed}}})
 		r.sync()
-		r.mill.put(tracker.PR{Number: 9, State: tracker.Closed, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9"})
+		r.forge.put(tracker.PR{Number: 9, State: tracker.Closed, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9"})
 		r.sync()
 		r.is("ENG-1", "Finished", "Finished")
 		if got := r.of("ENG-1"); got.Attention != "" {
@@ -101,7 +101,7 @@ func TestSomebodyElsesPullRequestEndsNothing(t *testing.T) {
 }
 
 func TestFailedChecksSendWorkBackOncePerCommit(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		checks := func(head string, list ...tracker.Check) {
 			r.pull("ENG-1", func(pr *tracker.PR) { pr.Head, pr.Checks = head, list })
@@ -131,7 +131,7 @@ func TestFailedChecksSendWorkBackOncePerCommit(t *testing.T) {
 }
 
 func TestReviewsSendWorkBackOnceEach(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		var list []tracker.Review
 		review := func(id, author, verdict, text string, more ...tracker.Remark) {
@@ -163,7 +163,7 @@ func TestReviewsSendWorkBackOnceEach(t *testing.T) {
 }
 
 func TestAReviewThatWasTakenBackSendsNothingBack(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.pull("ENG-1", func(pr *tracker.PR) {
 			pr.Reviews = []tracker.Review{{ID: "1", Author: "alice", Verdict: tracker.ChangesRequested, Text: "no"}, {ID: "2", Author: "Alice", Verdict: tracker.Approved}}
@@ -175,7 +175,7 @@ func TestAReviewThatWasTakenBackSendsNothingBack(t *testing.T) {
 }
 
 func TestALongReviewIsBounded(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.pull("ENG-1", func(pr *tracker.PR) {
 			pr.Reviews = []tracker.Review{{ID: "1", Author: "alice", Verdict: tracker.ChangesRequested, Text: strings.Repeat("ä\xff", 1<<20)}}
@@ -189,15 +189,15 @@ func TestALongReviewIsBounded(t *testing.T) {
 }
 
 func TestAForgeThatIsAwayDoesNotHoldUpTheTracker(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
-		r.mill.err = errors.New("forge: 503\nService Unavailable")
+		r.forge.err = errors.New("forge: 503\nService Unavailable")
 		r.hub.say("ENG-1", "alice", "HOLD")
 		news := r.sync().News
 		if !heard(news, "the forge: forge: 503 Service Unavailable") || !r.of("ENG-1").Paused {
 			t.Errorf("news: %q", news)
 		}
-		if list, err := r.office.List(); err != nil || list[0].Problem != "" {
+		if list, err := r.service.List(); err != nil || list[0].Problem != "" {
 			t.Errorf("%q, %v", list[0].Problem, err)
 		}
 	})
@@ -216,14 +216,14 @@ func TestPullRequestsOfTasksThatNobodyWatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := linear()
 			cfg.Auto = tt.auto
-			inBubble(t, cfg, func(t *testing.T, r *rig) {
+			inBubble(t, cfg, func(t *testing.T, r *env) {
 				r.fact(workflow.NothingLost, true, "")
 				a, err := r.tasks.Runtime.Create(t.Context(), signal.NewTask{Actor: task.Human, Workflow: "linear-sdlc", New: signal.New{
 					Project: "p", Branch: "b", Summary: "s", TrackerRef: tt.ref, PRURL: "https://forge.example/o/r/pull/7", PRState: tracker.Open,
 				}})
 				check(t, err)
-				r.mill.put(tracker.PR{Number: 7, State: tracker.Closed, Branch: "b", Head: "c1"})
-				if _, err := r.office.SyncForges(t.Context()); err != nil {
+				r.forge.put(tracker.PR{Number: 7, State: tracker.Closed, Branch: "b", Head: "c1"})
+				if _, err := r.service.SyncForges(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -240,17 +240,17 @@ func TestPullRequestsOfTasksThatNobodyWatches(t *testing.T) {
 func TestAPullRequestOfAnotherRepositoryIsNotMeant(t *testing.T) {
 	const elsewhere = "https://elsewhere.example/x/y/pull/7"
 	for name, tt := range map[string]struct {
-		put  func(r *rig)
+		put  func(r *env)
 		want string // pr_url
 	}{
-		"the branch has none":              {func(*rig) {}, elsewhere},
-		"the number is another branch's":   {func(r *rig) { r.mill.put(tracker.PR{Number: 7, State: tracker.Closed, Branch: "x", Head: "c1"}) }, elsewhere},
-		"the number is the branch's own":   {func(r *rig) { r.pull("ENG-1", nil) }, "https://forge.example/o/r/pull/7"},
-		"the branch has one of its own":    {func(r *rig) { r.pull("ENG-1", func(pr *tracker.PR) { pr.Number = 8 }) }, "https://forge.example/o/r/pull/8"},
-		"one that only mentions the issue": {func(r *rig) { r.mill.put(tracker.PR{Number: 9, State: tracker.Open, Title: "for ENG-1", Branch: "x"}) }, elsewhere},
+		"the branch has none":              {func(*env) {}, elsewhere},
+		"the number is another branch's":   {func(r *env) { r.forge.put(tracker.PR{Number: 7, State: tracker.Closed, Branch: "x", Head: "c1"}) }, elsewhere},
+		"the number is the branch's own":   {func(r *env) { r.pull("ENG-1", nil) }, "https://forge.example/o/r/pull/7"},
+		"the branch has one of its own":    {func(r *env) { r.pull("ENG-1", func(pr *tracker.PR) { pr.Number = 8 }) }, "https://forge.example/o/r/pull/8"},
+		"one that only mentions the issue": {func(r *env) { r.forge.put(tracker.PR{Number: 9, State: tracker.Open, Title: "for ENG-1", Branch: "x"}) }, elsewhere},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Finished")
 				r.fact(workflow.NothingLost, true, "")
 				r.submit("ENG-1", signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "pr_url", To: elsewhere}, {Name: "pr_state", To: tracker.Merged}}})
@@ -267,7 +267,7 @@ func TestAPullRequestOfAnotherRepositoryIsNotMeant(t *testing.T) {
 
 // A tracker may show one of another repository as merged.
 func TestALinkedPullRequestDoesNotHideThatOfTheBranch(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.hub.change("ENG-1", func(is *tracker.Issue) {
 			is.PRs = []tracker.PR{{Number: 41, URL: "https://elsewhere.example/x/y/pull/41", State: tracker.Merged}}
@@ -286,10 +286,10 @@ func TestALinkedPullRequestDoesNotHideThatOfTheBranch(t *testing.T) {
 }
 
 func TestAMentionDoesNotHideThePullRequestOfTheBranch(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.passes("ENG-1")
-		r.mill.put(tracker.PR{Number: 3, State: tracker.Merged, Title: "docs: prepare for ENG-1", Branch: "docs", Head: "d0"})
+		r.forge.put(tracker.PR{Number: 3, State: tracker.Merged, Title: "docs: prepare for ENG-1", Branch: "docs", Head: "d0"})
 		r.fact(workflow.Merged, false, "")
 		r.sync()
 		r.pull("ENG-1", nil)
@@ -306,7 +306,7 @@ func TestAClosedPullRequestThatWasReplaced(t *testing.T) {
 		"by a merged one": {tracker.Merged, "Merging", "Accepted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Finished")
 				r.fact(workflow.NothingLost, true, "")
 				for r.of("ENG-1").Status != tt.from {
@@ -326,7 +326,7 @@ func TestAClosedPullRequestThatWasReplaced(t *testing.T) {
 }
 
 func TestAPullRequestThatIsClosedAgainIsHeardAgain(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.fact(workflow.NothingLost, false, "its workspace has changes")
 		state := func(s string) {
@@ -348,22 +348,22 @@ func TestAPullRequestThatIsClosedAgainIsHeardAgain(t *testing.T) {
 	})
 }
 
-// deafDesk lets nothing come of a merge.
-type deafDesk struct{ *desk }
+// deafRuntime lets nothing come of a merge.
+type deafRuntime struct{ *recordingRuntime }
 
-func (d deafDesk) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+func (d deafRuntime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	if sig.Word == signal.PRMerged {
 		return engine.Answer{Decision: engine.Decision{Verdict: engine.Stay, Reasons: []engine.Reason{{Text: "it is not\nmerged here"}}}}, nil
 	}
-	return d.desk.Submit(ctx, id, sig)
+	return d.recordingRuntime.Submit(ctx, id, sig)
 }
 
 // What was merged may not be here yet, as when the network is away.
 func TestAMergeThatNothingComesOfIsHeardAgain(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.passes("ENG-1")
-		r.office.Tasks = deafDesk{r.tasks}
+		r.service.Tasks = deafRuntime{r.tasks}
 		r.pull("ENG-1", func(pr *tracker.PR) { pr.State = tracker.Merged })
 		news := r.sync().News
 		if !heard(news, "its pull request was merged, and it stays Merging: it is not merged here") {
@@ -373,33 +373,33 @@ func TestAMergeThatNothingComesOfIsHeardAgain(t *testing.T) {
 			t.Errorf("said again: %q", news)
 		}
 		r.is("ENG-1", "Merging", "Delivered")
-		r.office.Tasks = r.tasks
+		r.service.Tasks = r.tasks
 		r.sync()
 		r.is("ENG-1", "Accepted", "Accepted")
 	})
 }
 
-// halfMill does not show some pull requests.
-type halfMill struct {
-	*mill
+// partialForge does not show some pull requests.
+type partialForge struct {
+	*fakeForge
 	until int
 }
 
-func (m halfMill) PR(ctx context.Context, n int) (tracker.PR, error) {
+func (m partialForge) ReadPR(ctx context.Context, n int) (tracker.PR, error) {
 	if n < m.until {
 		return tracker.PR{}, errors.New("forge: 502")
 	}
-	return m.mill.PR(ctx, n)
+	return m.fakeForge.ReadPR(ctx, n)
 }
 
 func TestOnePullRequestInTroubleDoesNotHideOthers(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.begun("ENG-2", "Delivered")
 		r.passes("ENG-2")
 		r.pull("ENG-1", nil)
 		r.pull("ENG-2", func(pr *tracker.PR) { pr.Number, pr.State = 8, tracker.Merged })
-		r.office.Forge = func(context.Context, task.Project) (track.Forge, error) { return halfMill{r.mill, 8}, nil }
+		r.service.Forge = func(context.Context, task.Project) (track.Forge, error) { return partialForge{r.forge, 8}, nil }
 		if news := r.sync().News; !heard(news, "the forge: forge: 502") {
 			t.Errorf("news: %q", news)
 		}
@@ -410,14 +410,14 @@ func TestOnePullRequestInTroubleDoesNotHideOthers(t *testing.T) {
 func TestAForgeThatIsAwayIsNotAskedForEveryTask(t *testing.T) {
 	cfg := linear()
 	cfg.Max = 6
-	inBubble(t, cfg, func(t *testing.T, r *rig) {
+	inBubble(t, cfg, func(t *testing.T, r *env) {
 		for _, key := range []string{"ENG-1", "ENG-2", "ENG-3", "ENG-4", "ENG-5"} {
 			r.begun(key, "Started")
 		}
-		r.mill.err, r.mill.asked = errors.New("forge: 503"), 0
+		r.forge.err, r.forge.asked = errors.New("forge: 503"), 0
 		r.sync()
-		if r.mill.asked != 3 {
-			t.Errorf("it was asked %d times", r.mill.asked)
+		if r.forge.asked != 3 {
+			t.Errorf("it was asked %d times", r.forge.asked)
 		}
 	})
 }
@@ -426,27 +426,27 @@ func TestAForgeThatIsAwayIsNotAskedForEveryTask(t *testing.T) {
 func TestThePullRequestOfThisMoment(t *testing.T) {
 	gone := errors.New("the forge is away")
 	for name, tt := range map[string]struct {
-		put      func(r *rig)
+		put      func(r *env)
 		delivery task.Delivery
 		want     string
 		state    string
 		err      error
 	}{
-		"of the branch":               {put: func(r *rig) { r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
-		"linked with the issue":       {put: func(r *rig) { r.link("https://forge.example/o/r/pull/41") }, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
-		"none":                        {put: func(*rig) {}},
-		"nobody can say":              {put: func(r *rig) { r.mill.err = gone }, delivery: task.DeliverPR, err: gone},
-		"nobody needs one":            {put: func(r *rig) { r.mill.err = gone }},
-		"known, and nobody can say":   {put: func(r *rig) { r.link("https://forge.example/o/r/pull/41"); r.mill.err = gone }, delivery: task.DeliverPR, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
-		"one of another's repository": {put: func(r *rig) { r.link("https://elsewhere.example/x/y/pull/7"); r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
+		"of the branch":               {put: func(r *env) { r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
+		"linked with the issue":       {put: func(r *env) { r.link("https://forge.example/o/r/pull/41") }, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
+		"none":                        {put: func(*env) {}},
+		"nobody can say":              {put: func(r *env) { r.forge.err = gone }, delivery: task.DeliverPR, err: gone},
+		"nobody needs one":            {put: func(r *env) { r.forge.err = gone }},
+		"known, and nobody can say":   {put: func(r *env) { r.link("https://forge.example/o/r/pull/41"); r.forge.err = gone }, delivery: task.DeliverPR, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
+		"one of another's repository": {put: func(r *env) { r.link("https://elsewhere.example/x/y/pull/7"); r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Finished")
 				tt.put(r)
 				now := r.of("ENG-1")
 				now.Delivery = tt.delivery
-				url, state, err := r.office.PullRequest(t.Context(), now)
+				url, state, err := r.service.PullRequest(t.Context(), now)
 				if url != tt.want || state != tt.state || !errors.Is(err, tt.err) {
 					t.Errorf("%s, %s, %v", url, state, err)
 				}
@@ -459,6 +459,6 @@ func TestThePullRequestOfThisMoment(t *testing.T) {
 }
 
 // link links a pull request with the issue ENG-1.
-func (r *rig) link(url string) {
+func (r *env) link(url string) {
 	r.hub.change("ENG-1", func(is *tracker.Issue) { is.PRs = []tracker.PR{{Number: 41, URL: url, State: tracker.Open}} })
 }

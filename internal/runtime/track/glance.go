@@ -84,14 +84,14 @@ func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what 
 
 // doOnce does something about an issue that must not be done again.
 func (g *issueUpdate) doOnce(key string, do func() error) error {
-	done, err := g.o.Store.Acted(g.t.TrackerRef, key)
+	done, err := g.o.Store.HasActed(g.t.TrackerRef, key)
 	if err != nil || done {
 		return err
 	}
 	if err := do(); err != nil {
 		return err
 	}
-	return g.o.Store.SetActed(g.t.TrackerRef, key)
+	return g.o.Store.RecordAct(g.t.TrackerRef, key)
 }
 
 // applyOrders carries out what people ordered in comments.
@@ -201,7 +201,7 @@ func (g *issueUpdate) retryGivenUp(ctx context.Context) error {
 	if !owed {
 		return nil
 	}
-	_, problem, err := g.o.Store.Synced(g.d.cfg.Name) // of the look before this one
+	_, problem, err := g.o.Store.LastSync(g.d.cfg.Name) // of the look before this one
 	if err != nil {
 		return err
 	}

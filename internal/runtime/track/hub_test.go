@@ -15,8 +15,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// hub is a tracker in memory.
-type hub struct {
+// fakeTracker is a tracker in memory.
+type fakeTracker struct {
 	mu      sync.Mutex
 	columns []string
 	tags    []string
@@ -29,14 +29,14 @@ type hub struct {
 	after   func(op, key string, c board.Change) error // an error is the answer to what was done
 }
 
-func newHub() *hub {
-	return &hub{tags: []string{"bug", "Claimed-Dev-1"}, columns: []string{"Icebox", "Backlog", "Started", "Finished", "Delivered", "Accepted", "Canceled", "Todo"}}
+func newFakeTracker() *fakeTracker {
+	return &fakeTracker{tags: []string{"bug", "Claimed-Dev-1"}, columns: []string{"Icebox", "Backlog", "Started", "Finished", "Delivered", "Accepted", "Canceled", "Todo"}}
 }
 
 var errAway = errors.New("the tracker does not answer")
 
 // ask lets the server do something.
-func (h *hub) ask(op, key string, c board.Change, do func() error) error {
+func (h *fakeTracker) ask(op, key string, c board.Change, do func() error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.silent != nil {
@@ -55,7 +55,7 @@ func (h *hub) ask(op, key string, c board.Change, do func() error) error {
 	return err
 }
 
-func (h *hub) find(key string) *tracker.Issue {
+func (h *fakeTracker) find(key string) *tracker.Issue {
 	for _, is := range h.issues {
 		if is.Key == key {
 			return is
@@ -73,7 +73,7 @@ func copied(is *tracker.Issue, brief bool) tracker.Issue {
 	return out
 }
 
-func (h *hub) Words(context.Context) (v board.Vocabulary, err error) {
+func (h *fakeTracker) ReadVocabulary(context.Context) (v board.Vocabulary, err error) {
 	err = h.ask("words", "", board.Change{}, func() error {
 		v = board.Vocabulary{Columns: slices.Clone(h.columns), Tags: slices.Clone(h.tags)}
 		return nil
@@ -81,7 +81,7 @@ func (h *hub) Words(context.Context) (v board.Vocabulary, err error) {
 	return v, err
 }
 
-func (h *hub) List(_ context.Context, q tracker.Query) (out []tracker.Issue, err error) {
+func (h *fakeTracker) ListIssues(_ context.Context, q tracker.Query) (out []tracker.Issue, err error) {
 	err = h.ask("list", strings.Join(q.Columns, ","), board.Change{}, func() error {
 		for _, is := range h.issues {
 			if len(q.Columns) == 0 || slices.Contains(q.Columns, is.Card.Column) {
@@ -93,7 +93,7 @@ func (h *hub) List(_ context.Context, q tracker.Query) (out []tracker.Issue, err
 	return out, err
 }
 
-func (h *hub) Issue(_ context.Context, key string) (out tracker.Issue, err error) {
+func (h *fakeTracker) ReadIssue(_ context.Context, key string) (out tracker.Issue, err error) {
 	err = h.ask("issue", key, board.Change{}, func() error {
 		is := h.find(key)
 		if is == nil {
@@ -111,7 +111,7 @@ func (h *hub) Issue(_ context.Context, key string) (out tracker.Issue, err error
 	return out, err
 }
 
-func (h *hub) Write(_ context.Context, was tracker.Issue, c board.Change) error {
+func (h *fakeTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
 	return h.ask("write", was.Key, c, func() error {
 		is := h.find(was.Key)
 		if is == nil {
@@ -135,12 +135,12 @@ func (h *hub) Write(_ context.Context, was tracker.Issue, c board.Change) error 
 	})
 }
 
-func (h *hub) Whoami(context.Context) (who string, err error) {
+func (h *fakeTracker) AccountName(context.Context) (who string, err error) {
 	err = h.ask("whoami", "", board.Change{}, func() error { who = "orange-bot"; return nil })
 	return who, err
 }
 
-func (h *hub) Close() error {
+func (h *fakeTracker) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed++
@@ -148,7 +148,7 @@ func (h *hub) Close() error {
 }
 
 // ParseWebhook believes whoever knows the secret.
-func (h *hub) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
+func (h *fakeTracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if header.Get("Signature") != "secret" {
 		return tracker.Event{}, tracker.ErrForged
 	}
@@ -163,14 +163,14 @@ func (h *hub) ParseWebhook(header http.Header, body []byte) (tracker.Event, erro
 	return ev, nil
 }
 
-func (h *hub) comment(is *tracker.Issue, author, text string, bot bool) {
+func (h *fakeTracker) comment(is *tracker.Issue, author, text string, bot bool) {
 	h.said++
 	is.Comments = append(is.Comments, tracker.Comment{ID: "c" + strconv.Itoa(h.said), Author: author, At: time.Now(), Text: text, Bot: bot})
 }
 
 // What people do there.
 
-func (h *hub) file(key string, more func(*tracker.Issue)) {
+func (h *fakeTracker) file(key string, more func(*tracker.Issue)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	is := &tracker.Issue{Key: key, ID: "id-" + key, URL: "https://tracker.example/" + key, Card: board.Card{Title: "Mend the " + key, Author: "alice", Column: "Backlog", CreatedAt: time.Now()}}
@@ -180,41 +180,41 @@ func (h *hub) file(key string, more func(*tracker.Issue)) {
 	h.issues = append(h.issues, is)
 }
 
-func (h *hub) change(key string, do func(is *tracker.Issue)) {
+func (h *fakeTracker) change(key string, do func(is *tracker.Issue)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	do(h.find(key))
 }
 
-func (h *hub) move(key, column string) {
+func (h *fakeTracker) move(key, column string) {
 	h.change(key, func(is *tracker.Issue) { is.Card.Column = column })
 }
 
-func (h *hub) say(key, author, text string) {
+func (h *fakeTracker) say(key, author, text string) {
 	h.change(key, func(is *tracker.Issue) { h.comment(is, author, text, false) })
 }
 
-func (h *hub) remove(key string) {
+func (h *fakeTracker) remove(key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.issues = slices.DeleteFunc(h.issues, func(is *tracker.Issue) bool { return is.Key == key })
 }
 
-func (h *hub) column(key string) string {
+func (h *fakeTracker) column(key string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.find(key).Card.Column
 }
 
 // faults sets what goes wrong from now on.
-func (h *hub) faults(before func(op, key string) error, after func(op, key string, c board.Change) error) {
+func (h *fakeTracker) faults(before func(op, key string) error, after func(op, key string, c board.Change) error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.before, h.after = before, after
 }
 
 // asked counts how often the tracker was asked for something since the last count.
-func (h *hub) asked(op string) (n int) {
+func (h *fakeTracker) asked(op string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, call := range h.calls {
@@ -226,19 +226,19 @@ func (h *hub) asked(op string) (n int) {
 	return n
 }
 
-// mill is a forge in memory.
-type mill struct {
+// fakeForge is a forge in memory.
+type fakeForge struct {
 	mu    sync.Mutex
 	prs   []tracker.PR
 	err   error
 	asked int
 }
 
-func (m *mill) CreatePR(context.Context, tracker.NewPR) (tracker.PR, error) {
+func (m *fakeForge) CreatePR(context.Context, tracker.NewPR) (tracker.PR, error) {
 	return tracker.PR{}, errors.New("nobody asked for one")
 }
 
-func (m *mill) PR(_ context.Context, number int) (tracker.PR, error) {
+func (m *fakeForge) ReadPR(_ context.Context, number int) (tracker.PR, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked++
@@ -250,7 +250,7 @@ func (m *mill) PR(_ context.Context, number int) (tracker.PR, error) {
 	return tracker.PR{}, errors.Join(m.err, tracker.ErrNotFound)
 }
 
-func (m *mill) some(fits func(tracker.PR) bool) (out []tracker.PR, err error) {
+func (m *fakeForge) some(fits func(tracker.PR) bool) (out []tracker.PR, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked++
@@ -263,17 +263,19 @@ func (m *mill) some(fits func(tracker.PR) bool) (out []tracker.PR, err error) {
 	return out, m.err
 }
 
-func (m *mill) PRs(_ context.Context, branch string) ([]tracker.PR, error) {
+func (m *fakeForge) ListBranchPRs(_ context.Context, branch string) ([]tracker.PR, error) {
 	return m.some(func(pr tracker.PR) bool { return pr.Branch == branch })
 }
 
-func (m *mill) Mentioning(_ context.Context, key string) ([]tracker.PR, error) {
+func (m *fakeForge) ListMentioningPRs(_ context.Context, key string) ([]tracker.PR, error) {
 	return m.some(func(pr tracker.PR) bool { return strings.Contains(pr.Title, key) })
 }
 
-func (m *mill) Merge(context.Context, int, string) error { return errors.New("nobody asked for it") }
+func (m *fakeForge) MergePR(context.Context, int, string) error {
+	return errors.New("nobody asked for it")
+}
 
-func (m *mill) put(pr tracker.PR) {
+func (m *fakeForge) put(pr tracker.PR) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if pr.URL == "" {

@@ -24,17 +24,17 @@ type Store interface {
 	KeptIssue(name, key string) (tracker.Issue, bool, error)
 	KeptIssues(name string) ([]tracker.Issue, error)
 	KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error)
-	Synced(name string) (at time.Time, problem string, err error)
-	SetSynced(name string, at time.Time, problem string) error
-	Heard(name, delivery string, now time.Time) (before bool, err error)
-	SetHeard(name, delivery string, now time.Time) error
-	Acted(ref, key string) (bool, error) // whether something about an issue was acted upon
-	SetActed(ref, key string) error
-	Lease(ref, owner string, until, now time.Time) (bool, error)
+	LastSync(name string) (at time.Time, problem string, err error)
+	RecordSync(name string, at time.Time, problem string) error
+	HasDelivery(name, delivery string, now time.Time) (before bool, err error)
+	RecordDelivery(name, delivery string, now time.Time) error
+	HasActed(ref, key string) (bool, error) // whether something about an issue was acted upon
+	RecordAct(ref, key string) error
+	TakeLease(ref, owner string, until, now time.Time) (bool, error)
 	ReleaseLease(ref, owner string) error
 	Task(id task.ID) (task.Task, bool, error)
-	Tracked(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
-	Delivered() ([]task.Task, error)            // those with a pull request that are not over
+	TrackedTasks(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
+	DeliveredTasks() ([]task.Task, error)            // those with a pull request that are not over
 	Setting(key string) (string, error)
 	SetSetting(key, value string) error
 }
@@ -183,10 +183,10 @@ func (o *Service) Test(ctx context.Context, name string) (tracker.Trial, error) 
 	if err != nil {
 		return trial, err
 	}
-	if trial.Account, err = d.client.Whoami(ctx); err != nil {
+	if trial.Account, err = d.client.AccountName(ctx); err != nil {
 		return trial, err
 	}
-	words, err := d.client.Words(ctx)
+	words, err := d.client.ReadVocabulary(ctx)
 	if err != nil {
 		return trial, err
 	}
@@ -208,7 +208,7 @@ func (o *Service) Drifts() ([]tracker.Drift, error) {
 	}
 	var out []tracker.Drift
 	for _, cfg := range list {
-		tasks, err := o.Store.Tracked(cfg.IssueRef(""))
+		tasks, err := o.Store.TrackedTasks(cfg.IssueRef(""))
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +265,7 @@ func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, boo
 	if err != nil {
 		return tracker.Issue{}, false, err
 	}
-	is, err := d.client.Issue(context.Background(), key)
+	is, err := d.client.ReadIssue(context.Background(), key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return is, false, nil
 	}
@@ -321,7 +321,7 @@ func (o *Service) List() ([]tracker.Reading, error) {
 	out := make([]tracker.Reading, 0, len(list))
 	for _, cfg := range list {
 		r := tracker.Reading{Config: cfg}
-		if r.At, r.Problem, err = o.Store.Synced(cfg.Name); err != nil {
+		if r.At, r.Problem, err = o.Store.LastSync(cfg.Name); err != nil {
 			return nil, err
 		}
 		issues, err := o.Store.KeptIssues(cfg.Name)

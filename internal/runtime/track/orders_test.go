@@ -9,7 +9,7 @@ import (
 )
 
 func TestOrdersInComments(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		paused := func(want bool, when string) {
 			t.Helper()
@@ -57,7 +57,7 @@ func TestOrdersInComments(t *testing.T) {
 }
 
 func TestAResumeEndsNoLaterPause(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.say("ENG-1", "alice", "HOLD")
 		time.Sleep(time.Second)
@@ -75,7 +75,7 @@ func TestAResumeEndsNoLaterPause(t *testing.T) {
 }
 
 func TestSkipQA(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.say("ENG-1", "mallory", "SKIP QA")
 		r.hub.say("ENG-1", "alice", "skip-qa")
@@ -97,7 +97,7 @@ func TestSkipQA(t *testing.T) {
 }
 
 func TestOrdersSayWhoseTheyAre(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.say("ENG-1", "alice", "HOLD")
 		r.sync()

@@ -14,21 +14,21 @@ import (
 
 // Backend is one tracker, as its adapter reaches it over the network.
 type Backend interface {
-	// Words are the columns and tags that the tracker knows now, read anew. Names are
+	// ReadVocabulary are the columns and tags that the tracker knows now, read anew. Names are
 	// resolved to ids with what was read here.
-	Words(ctx context.Context) (board.Vocabulary, error)
-	// List returns the issues that a query asks for, oldest first. They may be brief.
-	List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error)
-	// Issue reads one issue whole: all comments, links and pull requests. The error is
+	ReadVocabulary(ctx context.Context) (board.Vocabulary, error)
+	// ListIssues returns the issues that a query asks for, oldest first. They may be brief.
+	ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error)
+	// ReadIssue reads one issue whole: all comments, links and pull requests. The error is
 	// tracker.ErrNotFound if there is none.
-	Issue(ctx context.Context, key string) (tracker.Issue, error)
-	// Write makes a change of an issue that was just read: tags, column, title,
+	ReadIssue(ctx context.Context, key string) (tracker.Issue, error)
+	// WriteChange makes a change of an issue that was just read: tags, column, title,
 	// description, comment, in this order, with names as Words spells them. It can be
 	// made again: what is so already stays so; only a comment would be said twice. A
 	// name that is gone is tracker.ErrStale; what can never be done a *board.Refusal.
-	Write(ctx context.Context, was tracker.Issue, c board.Change) error
-	// Whoami names the account, and so shows that the secret is good.
-	Whoami(ctx context.Context) (string, error)
+	WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error
+	// AccountName names the account, and so shows that the secret is good.
+	AccountName(ctx context.Context) (string, error)
 }
 
 // A Hearer is a tracker that sends news. The error is tracker.ErrForged unless they are
@@ -41,14 +41,14 @@ type WebhookParser interface {
 type Forge interface {
 	// CreatePR opens a pull request, or finds the open one that the branch has.
 	CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error)
-	// PR shows one with its checks and reviews. The error is tracker.ErrNotFound if
+	// ReadPR shows one with its checks and reviews. The error is tracker.ErrNotFound if
 	// there is none.
-	PR(ctx context.Context, number int) (tracker.PR, error)
-	// PRs are those of a branch, in any state, without checks and reviews.
-	PRs(ctx context.Context, branch string) ([]tracker.PR, error)
-	// Mentioning are those that name an issue in title, text or branch, likewise.
-	Mentioning(ctx context.Context, key string) ([]tracker.PR, error)
-	// Merge merges one if its head is still that commit. One that was merged so already
+	ReadPR(ctx context.Context, number int) (tracker.PR, error)
+	// ListBranchPRs are those of a branch, in any state, without checks and reviews.
+	ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error)
+	// ListMentioningPRs are those that name an issue in title, text or branch, likewise.
+	ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error)
+	// MergePR merges one if its head is still that commit. One that was merged so already
 	// is no error. What can never be done is a *board.Refusal.
-	Merge(ctx context.Context, number int, head string) error
+	MergePR(ctx context.Context, number int, head string) error
 }

@@ -14,5 +14,5 @@ func (o *Service) ReadIssue(ctx context.Context, name, key string) (tracker.Issu
 	if err != nil {
 		return tracker.Issue{}, err
 	}
-	return d.client.Issue(ctx, key)
+	return d.client.ReadIssue(ctx, key)
 }

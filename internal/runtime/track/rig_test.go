@@ -21,16 +21,16 @@ import (
 	"orange/internal/runtime/track"
 )
 
-// rig is an office with a real store and a real runtime, whose agents only seem to work,
+// env is an office with a real store and a real runtime, whose agents only seem to work,
 // and a tracker and a forge in memory. It lives in a bubble with a time of its own.
-type rig struct {
-	t      *testing.T
-	store  *sqlite.Store
-	hub    *hub
-	mill   *mill
-	stage  *runtimetest.FakePerformer
-	tasks  *desk
-	office *track.Service
+type env struct {
+	t         *testing.T
+	store     *sqlite.Store
+	hub       *fakeTracker
+	forge     *fakeForge
+	performer *runtimetest.FakePerformer
+	tasks     *recordingRuntime
+	service   *track.Service
 
 	mu      sync.Mutex
 	facts   map[string]signal.Evidence
@@ -38,8 +38,8 @@ type rig struct {
 	opened  int
 }
 
-// desk is the runtime, and writes down what is wished for.
-type desk struct {
+// recordingRuntime is the runtime, and writes down what is wished for.
+type recordingRuntime struct {
 	*local.Runtime
 	mu     sync.Mutex
 	wishes []signal.NewTask
@@ -47,7 +47,7 @@ type desk struct {
 	hears  func(sig signal.Signal) error
 }
 
-func (d *desk) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
+func (d *recordingRuntime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
 	d.mu.Lock()
 	d.wishes = append(d.wishes, w)
 	before := d.before
@@ -60,7 +60,7 @@ func (d *desk) Create(ctx context.Context, w signal.NewTask) (engine.Answer, err
 	return d.Runtime.Create(ctx, w)
 }
 
-func (d *desk) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+func (d *recordingRuntime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	d.mu.Lock()
 	hears := d.hears
 	d.mu.Unlock()
@@ -84,23 +84,23 @@ func linear() tracker.Config {
 }
 
 // inBubble plays a test with a rig, and makes sure that nothing is left behind.
-func inBubble(t *testing.T, cfg tracker.Config, play func(t *testing.T, r *rig)) {
+func inBubble(t *testing.T, cfg tracker.Config, play func(t *testing.T, r *env)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, cfg)
+		r := newEnv(t, cfg)
 		defer r.close()
 		play(t, r)
 	})
 }
 
-func newRig(t *testing.T, cfg tracker.Config) *rig {
+func newEnv(t *testing.T, cfg tracker.Config) *env {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "orange.db"))
 	check(t, err)
-	r := &rig{t: t, store: store, hub: newHub(), mill: &mill{}, stage: &runtimetest.FakePerformer{}, tasks: &desk{}, facts: map[string]signal.Evidence{workflow.Commits: {Holds: true}}}
+	r := &env{t: t, store: store, hub: newFakeTracker(), forge: &fakeForge{}, performer: &runtimetest.FakePerformer{}, tasks: &recordingRuntime{}, facts: map[string]signal.Evidence{workflow.Commits: {Holds: true}}}
 	check(t, store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 20}))
 	check(t, store.SetTracker(cfg))
-	r.office = r.newOffice()
+	r.service = r.newOffice()
 	r.tasks.Runtime, err = local.New(local.Options{
 		Store: store, Library: noLibrary{}, EvidenceSource: r, Performer: r, Relations: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
 	})
@@ -109,18 +109,18 @@ func newRig(t *testing.T, cfg tracker.Config) *rig {
 	return r
 }
 
-func (r *rig) newOffice() *track.Service {
+func (r *env) newOffice() *track.Service {
 	return &track.Service{
 		Store: r.store, Tasks: r.tasks, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Connect: func(tracker.Config) (track.Backend, error) { r.opened++; return r.hub, nil },
-		Forge:   func(context.Context, task.Project) (track.Forge, error) { return r.mill, nil },
+		Forge:   func(context.Context, task.Project) (track.Forge, error) { return r.forge, nil },
 		Fetch:   func(context.Context, task.Project) error { r.fetched++; return nil },
 	}
 }
 
-func (r *rig) close() {
+func (r *env) close() {
 	r.tasks.Close()
-	r.office.Close()
+	r.service.Close()
 	check(r.t, r.store.Close())
 }
 
@@ -132,16 +132,16 @@ func check(t *testing.T, err error) {
 }
 
 // Perform implements local.Performer: cards are changed for real, all else seems done.
-func (r *rig) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+func (r *env) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if info, _ := workflow.EffectNamed(e.Do); info.Card && e.Do != workflow.ReadCard {
-		note, err := r.office.ChangeCard(ctx, t, e)
+		note, err := r.service.ChangeCard(ctx, t, e)
 		return local.EffectResult{Note: note}, err
 	}
 	if e.Do == workflow.ReadCard {
-		face, err := r.office.ReadCard(ctx, t)
+		face, err := r.service.ReadCard(ctx, t)
 		return local.EffectResult{CardSnapshot: face}, err
 	}
-	session, ended, err := r.stage.Perform(ctx, t, e)
+	session, ended, err := r.performer.Perform(ctx, t, e)
 	return local.EffectResult{Session: session, Ended: ended}, err
 }
 
@@ -150,7 +150,7 @@ const tip = "c1"
 
 // Probe implements local.EvidenceSource. What the forge has merged counts where it is all of the
 // branch, and workers leave nothing uncommitted.
-func (r *rig) Probe(_ context.Context, q local.Question) signal.Evidence {
+func (r *env) Probe(_ context.Context, q local.Question) signal.Evidence {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.facts[q.Name]
@@ -161,25 +161,25 @@ func (r *rig) Probe(_ context.Context, q local.Question) signal.Evidence {
 	return e
 }
 
-func (r *rig) fact(name string, holds bool, detail string) {
+func (r *env) fact(name string, holds bool, detail string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.facts[name] = signal.Evidence{Holds: holds, Detail: detail}
 }
 
 // sync looks at the tracker and lets everything come of it that comes.
-func (r *rig) sync() tracker.Report {
+func (r *env) sync() tracker.Report {
 	r.t.Helper()
-	report, err := r.office.Sync(r.t.Context(), "lin", false)
+	report, err := r.service.Sync(r.t.Context(), "lin", false)
 	check(r.t, err)
 	synctest.Wait()
 	return report
 }
 
 // dispatch lets one round be made, and returns what became of each issue.
-func (r *rig) dispatch() map[string]tracker.Choice {
+func (r *env) dispatch() map[string]tracker.Choice {
 	r.t.Helper()
-	round, err := r.office.Dispatch(r.t.Context(), "lin", false)
+	round, err := r.service.Dispatch(r.t.Context(), "lin", false)
 	check(r.t, err)
 	synctest.Wait()
 	out := map[string]tracker.Choice{}
@@ -190,9 +190,9 @@ func (r *rig) dispatch() map[string]tracker.Choice {
 }
 
 // all are the tasks of an issue, oldest first.
-func (r *rig) all(key string) (out []task.Task) {
+func (r *env) all(key string) (out []task.Task) {
 	r.t.Helper()
-	list, err := r.store.Tracked("lin:")
+	list, err := r.store.TrackedTasks("lin:")
 	check(r.t, err)
 	for _, t := range list {
 		if t.TrackerRef == "lin:"+key {
@@ -203,7 +203,7 @@ func (r *rig) all(key string) (out []task.Task) {
 }
 
 // of is the last task of an issue.
-func (r *rig) of(key string) task.Task {
+func (r *env) of(key string) task.Task {
 	r.t.Helper()
 	list := r.all(key)
 	if len(list) == 0 {
@@ -213,7 +213,7 @@ func (r *rig) of(key string) task.Task {
 }
 
 // submit is what a person does to the task of an issue.
-func (r *rig) submit(key string, sig signal.Signal) {
+func (r *env) submit(key string, sig signal.Signal) {
 	r.t.Helper()
 	if sig.Actor == "" {
 		sig.Actor = task.Human
@@ -227,7 +227,7 @@ func (r *rig) submit(key string, sig signal.Signal) {
 }
 
 // passes lets the agent at work say that its work passed.
-func (r *rig) passes(key string) {
+func (r *env) passes(key string) {
 	r.t.Helper()
 	t := r.of(key)
 	for _, a := range t.Attempts {
@@ -241,7 +241,7 @@ func (r *rig) passes(key string) {
 }
 
 // begun files an issue and brings its task to a status of the usual way.
-func (r *rig) begun(key, status string) {
+func (r *env) begun(key, status string) {
 	r.t.Helper()
 	r.hub.file(key, nil)
 	if c := r.dispatch()[key]; !c.Dispatch {
@@ -261,7 +261,7 @@ func (r *rig) begun(key, status string) {
 }
 
 // is makes sure where a task and its issue are.
-func (r *rig) is(key, status, column string) {
+func (r *env) is(key, status, column string) {
 	r.t.Helper()
 	if t := r.of(key); t.Status != status || r.hub.column(key) != column {
 		r.t.Errorf("%s is %s and shown in %s, want %s and %s", key, t.Status, r.hub.column(key), status, column)

@@ -10,21 +10,21 @@ import (
 )
 
 func TestPullRequestsThatWereReadAreReported(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		type sight struct {
 			Task   task.ID
 			State  string
 			Checks []tracker.Check
 		}
 		var got []sight
-		r.office.Seen = func(id task.ID, pr tracker.PR) { got = append(got, sight{id, pr.State, pr.Checks}) }
+		r.service.Seen = func(id task.ID, pr tracker.PR) { got = append(got, sight{id, pr.State, pr.Checks}) }
 		r.begun("ENG-1", "Finished")
 		r.sync()
 		if len(got) > 0 {
 			t.Errorf("there is no pull request yet: %+v", got)
 		}
 		// Anybody can open one that names the issue.
-		r.mill.put(tracker.PR{Number: 9, State: tracker.Open, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9"})
+		r.forge.put(tracker.PR{Number: 9, State: tracker.Open, Title: "mine for ENG-1", Branch: "mallory/x", Head: "c9"})
 		r.sync()
 		if len(got) > 0 {
 			t.Errorf("somebody else's is reported: %+v", got)

@@ -38,11 +38,11 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	if err != nil {
 		problem = oneLine(err.Error())
 		o.logWarning("look at a tracker", "tracker", name, "error", problem)
-		if at, _, err = o.Store.Synced(name); err != nil { // what is kept is as old as before
+		if at, _, err = o.Store.LastSync(name); err != nil { // what is kept is as old as before
 			o.logWarning("read when a tracker was looked at", "tracker", name, "error", err)
 		}
 	}
-	if err := o.Store.SetSynced(name, at, problem); err != nil {
+	if err := o.Store.RecordSync(name, at, problem); err != nil {
 		o.logWarning("keep when a tracker was looked at", "tracker", name, "error", err)
 	}
 }
@@ -118,11 +118,11 @@ func (o *Service) keepListed(ctx context.Context, d *connection, tasks []task.Ta
 	if err != nil {
 		return 0, err
 	}
-	list, err := d.client.List(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
+	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
 	if err != nil {
 		return 0, fmt.Errorf("list the issues: %w", err)
 	}
-	all, err := o.Store.Tracked(d.cfg.IssueRef(""))
+	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +146,7 @@ func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
 
 // openTasks are the tasks of a tracker's issues that are not over.
 func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
-	all, err := o.Store.Tracked(cfg.IssueRef(""))
+	all, err := o.Store.TrackedTasks(cfg.IssueRef(""))
 	return slices.DeleteFunc(all, func(t task.Task) bool {
 		def, err := o.Tasks.Definition(&t)
 		return err == nil && isOver(def, &t)
@@ -157,7 +157,7 @@ func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
 // was read is kept last: a look that is broken off is had again.
 func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) ([]string, error) {
 	key, _ := d.cfg.IssueKey(t.TrackerRef)
-	is, err := d.client.Issue(ctx, key)
+	is, err := d.client.ReadIssue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
 	}
@@ -180,7 +180,7 @@ func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) (
 
 // updateFinished does the same for tasks that are over: their issues are to show it.
 func (o *Service) updateFinished(ctx context.Context, d *connection, r *tracker.Report) error {
-	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestAnIssueGoesItsWay(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.is("ENG-1", "Started", "Started")
 		for _, status := range []string{"Finished", "Delivered"} {
@@ -34,8 +34,8 @@ func TestAnIssueGoesItsWay(t *testing.T) {
 }
 
 func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
-		if list, err := r.office.List(); err != nil || len(list) != 1 || !list[0].At.IsZero() || list[0].Issues != 0 {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
+		if list, err := r.service.List(); err != nil || len(list) != 1 || !list[0].At.IsZero() || list[0].Issues != 0 {
 			t.Errorf("before the first look: %+v, %v", list, err)
 		}
 		r.begun("ENG-1", "Started")
@@ -45,34 +45,34 @@ func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
 		at := time.Now()
 		r.hub.silent = t
 		time.Sleep(time.Hour)
-		list, err := r.office.List()
+		list, err := r.service.List()
 		check(t, err)
 		if got := list[0]; !got.At.Equal(at) || got.Problem != "" || got.Issues != 2 || got.Tasks != 1 {
 			t.Errorf("%+v, read at %s", got, at)
 		}
 		task1 := r.of("ENG-1")
 		want := &tracker.Standing{Ref: "lin:ENG-1", URL: "https://tracker.example/ENG-1", Column: "Started", ReadAt: at}
-		if diff := cmp.Diff(want, r.office.IssueStanding(&task1)); diff != "" {
+		if diff := cmp.Diff(want, r.service.IssueStanding(&task1)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if got := r.office.IssueStanding(&task.Task{TrackerRef: "lin:ENG-9"}); got != nil {
+		if got := r.service.IssueStanding(&task.Task{TrackerRef: "lin:ENG-9"}); got != nil {
 			t.Errorf("an issue that was never read: %+v", got)
 		}
-		if got := r.office.IssueStanding(&task.Task{TrackerRef: "gone:1"}); got != nil {
+		if got := r.service.IssueStanding(&task.Task{TrackerRef: "gone:1"}); got != nil {
 			t.Errorf("a tracker that is gone: %+v", got)
 		}
-		if got, err := r.office.Drifts(); err != nil || len(got) > 0 {
+		if got, err := r.service.Drifts(); err != nil || len(got) > 0 {
 			t.Errorf("drifts: %+v, %v", got, err)
 		}
-		if card, _, ok := r.office.CardForAgents(&task1); !ok || card.Column != "Started" {
+		if card, _, ok := r.service.CardForAgents(&task1); !ok || card.Column != "Started" {
 			t.Errorf("shown: %v, %+v", ok, card)
 		}
-		r.office.HasWatched()
+		r.service.HasWatched()
 	})
 }
 
 func TestAMoveInTheTrackerIsARequest(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.hub.move("ENG-1", "Started")
 		news := r.sync().News
@@ -101,7 +101,7 @@ func TestAMoveInTheTrackerIsARequest(t *testing.T) {
 }
 
 func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.move("ENG-1", "Accepted")
 		report := r.sync()
@@ -117,14 +117,14 @@ func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
 			}
 		}
 		t1 := r.of("ENG-1")
-		if got := r.office.IssueStanding(&t1); got.Want != "Started" || got.Column != "Accepted" {
+		if got := r.service.IssueStanding(&t1); got.Want != "Started" || got.Column != "Accepted" {
 			t.Errorf("standing: %+v", got)
 		}
-		if got, err := r.office.Drifts(); err != nil || len(got) != 1 {
+		if got, err := r.service.Drifts(); err != nil || len(got) != 1 {
 			t.Errorf("drifts: %+v, %v", got, err)
 		}
 		r.hub.asked("write")
-		report, err := r.office.Sync(t.Context(), "lin", true)
+		report, err := r.service.Sync(t.Context(), "lin", true)
 		check(t, err)
 		if len(report.Drift) > 0 || !heard(report.News, "lin:ENG-1: put back to Started") || r.hub.asked("write") != 1 {
 			t.Errorf("after fix: %+v", report)
@@ -137,7 +137,7 @@ func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
 }
 
 func TestAMoveThatIsRefusedIsDriftAndToldOnce(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, To: "Merging"}) // nothing is merged yet
 		r.sync()
@@ -166,7 +166,7 @@ func TestOrangesOwnMovesAreNobodysRequest(t *testing.T) {
 	}
 	for name, times := range map[string]int{"the answer is lost": 1, "answers are lost until it is given up": 100} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, linear(), func(t *testing.T, r *rig) {
+			inBubble(t, linear(), func(t *testing.T, r *env) {
 				r.begun("ENG-1", "Delivered")
 				// The write that would mean request-changes if a person made it.
 				r.hub.faults(nil, lost(times, "Started"))
@@ -196,14 +196,14 @@ func TestOrangesOwnMovesAreNobodysRequest(t *testing.T) {
 
 // A comment reads the issue again: what it sees there by chance is not lost.
 func TestAMoveThatACommentComesAcrossIsStillHeard(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.hub.move("ENG-1", "Started")
-		note, err := r.office.ChangeCard(t.Context(), r.of("ENG-1"), task.Effect{ID: "x/1/0", Do: workflow.CommentCard, Text: "hello", NonBlocking: true})
+		note, err := r.service.ChangeCard(t.Context(), r.of("ENG-1"), task.Effect{ID: "x/1/0", Do: workflow.CommentCard, Text: "hello", NonBlocking: true})
 		if note != "" || err != nil {
 			t.Fatal(note, err)
 		}
-		if _, err := r.office.ChangeIssue(t.Context(), "lin", "ENG-1", board.Change{AddTags: []string{"bug"}}); err != nil {
+		if _, err := r.service.ChangeIssue(t.Context(), "lin", "ENG-1", board.Change{AddTags: []string{"bug"}}); err != nil {
 			t.Fatal(err)
 		}
 		if !heard(r.sync().News, "moved to Started") {
@@ -215,7 +215,7 @@ func TestAMoveThatACommentComesAcrossIsStillHeard(t *testing.T) {
 
 // While the issue is read the task goes on, and Orange moves the issue.
 func TestAMoveThatOrangeMakesMeanwhileIsNobodysRequest(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		id, read := r.of("ENG-1").ID, false
 		r.hub.faults(func(op, key string) error {
@@ -244,7 +244,7 @@ func TestAMoveThatOrangeMakesMeanwhileIsNobodysRequest(t *testing.T) {
 
 // What was given up hides no move of a person.
 func TestAMoveWhileAnEarlierOneWasGivenUpIsHeard(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.columns = []string{"Icebox", "Backlog", "Started", "Delivered", "Accepted", "Canceled"}
 		r.passes("ENG-1") // Finished is not known
@@ -261,7 +261,7 @@ func TestAMoveWhileAnEarlierOneWasGivenUpIsHeard(t *testing.T) {
 // A look takes a while: what was owed when it began is written by the time it reads the
 // issue, and a person has moved that since.
 func TestAMoveDuringALookIsHeard(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(readOnly, nil)
 		r.passes("ENG-1")
@@ -287,7 +287,7 @@ func TestAMoveDuringALookIsHeard(t *testing.T) {
 // A tracker that can be read and not written: a person is to see that, and not only
 // for a moment after every look.
 func TestATrackerThatTakesNothingKeepsAskingForAttention(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(readOnly, nil)
 		r.passes("ENG-1")
@@ -320,7 +320,7 @@ func TestATrackerThatTakesNothingKeepsAskingForAttention(t *testing.T) {
 }
 
 func TestAColumnThatTheTrackerDoesNotKnow(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.columns = []string{"Backlog", "Started", "Delivered"}
 		r.passes("ENG-1")
@@ -338,7 +338,7 @@ func TestAColumnThatTheTrackerDoesNotKnow(t *testing.T) {
 		if n := r.hub.asked("write"); n > 0 {
 			t.Errorf("it is written %d times again", n)
 		}
-		report, err := r.office.Sync(t.Context(), "lin", true)
+		report, err := r.service.Sync(t.Context(), "lin", true)
 		if err != nil || len(report.Drift) != 1 || !heard(report.News, "cannot be put back") {
 			t.Errorf("%+v, %v", report, err)
 		}
@@ -357,14 +357,14 @@ func TestAColumnThatTheTrackerDoesNotKnow(t *testing.T) {
 }
 
 func TestATrackerThatIsAway(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(func(string, string) error { return errors.New("dial: no\nroute to host") }, nil)
-		_, err := r.office.Sync(t.Context(), "lin", false)
+		_, err := r.service.Sync(t.Context(), "lin", false)
 		if err == nil {
 			t.Error("no error")
 		}
-		list, listErr := r.office.List()
+		list, listErr := r.service.List()
 		check(t, listErr)
 		if list[0].Problem != "list the issues: dial: no route to host" || list[0].Issues != 1 || list[0].Tasks != 1 {
 			t.Errorf("%+v", list[0])
@@ -389,7 +389,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 		}
 		r.submit("ENG-1", signal.Signal{Kind: signal.Resume})
 		r.is("ENG-1", "Finished", "Finished")
-		list, listErr = r.office.List()
+		list, listErr = r.service.List()
 		if listErr != nil || list[0].Problem != "" || r.of("ENG-1").Attention != "" {
 			t.Errorf("%+v, %q", list[0], r.of("ENG-1").Attention)
 		}
@@ -406,7 +406,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 }
 
 func TestOneIssueInTroubleKeepsNobodyElseFromBeingHeard(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.begun("ENG-2", "Started")
 		r.hub.file("ENG-3", nil)
@@ -425,7 +425,7 @@ func TestOneIssueInTroubleKeepsNobodyElseFromBeingHeard(t *testing.T) {
 		if c := choices["ENG-3"]; c.Dispatch || c.Reason != "it cannot be read: internal error 7" {
 			t.Errorf("%+v", c)
 		}
-		list, err := r.office.List()
+		list, err := r.service.List()
 		if err != nil || !strings.Contains(list[0].Problem, "read lin:ENG-1: internal error 7") {
 			t.Errorf("%q, %v", list[0].Problem, err)
 		}
@@ -433,7 +433,7 @@ func TestOneIssueInTroubleKeepsNobodyElseFromBeingHeard(t *testing.T) {
 }
 
 func TestAnIssueThatIsDeleted(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.remove("ENG-1")
 		if news := r.sync().News; !heard(news, "lin:ENG-1: the issue is gone, and task "+string(r.of("ENG-1").ID)+" goes on without it") {
@@ -447,26 +447,26 @@ func TestAnIssueThatIsDeleted(t *testing.T) {
 }
 
 func TestALookThatIsBrokenOffSaysNothingAboutTheTracker(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.sync()
 		ctx, cancel := context.WithCancel(t.Context())
 		r.hub.faults(func(string, string) error { cancel(); return ctx.Err() }, nil)
-		if _, err := r.office.Sync(ctx, "lin", false); !errors.Is(err, context.Canceled) {
+		if _, err := r.service.Sync(ctx, "lin", false); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if list, err := r.office.List(); err != nil || list[0].Problem != "" {
+		if list, err := r.service.List(); err != nil || list[0].Problem != "" {
 			t.Errorf("%q, %v", list[0].Problem, err)
 		}
 	})
 }
 
 func TestNobodyKnowsATracker(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		const want = `there is no tracker "nope": see orange tracker list`
-		_, sync := r.office.Sync(t.Context(), "nope", false)
-		_, trial := r.office.Test(t.Context(), "nope")
-		_, round := r.office.Dispatch(t.Context(), "nope", false)
-		for name, err := range map[string]error{"sync": sync, "test": trial, "dispatch": round, "hear": r.office.HandleWebhook(t.Context(), "nope", nil, nil)} {
+		_, sync := r.service.Sync(t.Context(), "nope", false)
+		_, trial := r.service.Test(t.Context(), "nope")
+		_, round := r.service.Dispatch(t.Context(), "nope", false)
+		for name, err := range map[string]error{"sync": sync, "test": trial, "dispatch": round, "hear": r.service.HandleWebhook(t.Context(), "nope", nil, nil)} {
 			var mistake *task.Mistake
 			if err == nil || err.Error() != want || !errors.As(err, &mistake) {
 				t.Errorf("%s: %v", name, err)
@@ -476,9 +476,9 @@ func TestNobodyKnowsATracker(t *testing.T) {
 }
 
 func TestATrackerIsTried(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.columns = []string{"backlog", "Started", "Finished", "Delivered", "Accepted"}
-		got, err := r.office.Test(t.Context(), "lin")
+		got, err := r.service.Test(t.Context(), "lin")
 		want := tracker.Trial{Tracker: "lin", Account: "orange-bot", Columns: r.hub.columns, Tags: []string{"bug", "Claimed-Dev-1"}, Missing: []string{`column "Canceled"`}}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
@@ -487,7 +487,7 @@ func TestATrackerIsTried(t *testing.T) {
 }
 
 func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("ENG-1", func(is *tracker.Issue) {
 			is.Card.Title, is.Card.Description = "Mend\x00 the\ncart \xff", "Please.\n## Plan\n"+strings.Repeat("x", 1<<20)
 			is.Comments = []tracker.Comment{
@@ -504,7 +504,7 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 			t.Errorf("%d bytes: %.300q", len(w.Context), w.Context)
 		}
 		t1 := r.of("ENG-1")
-		_, said, ok := r.office.CardForAgents(&t1)
+		_, said, ok := r.service.CardForAgents(&t1)
 		if !ok || len(said) != 1 || said[0].Author != "alice" {
 			t.Errorf("%v, %+v", ok, said)
 		}
@@ -512,13 +512,13 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 }
 
 func TestATaskOfAnotherPlaceIsNotShown(t *testing.T) {
-	inBubble(t, linear(), func(t *testing.T, r *rig) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
 		for _, ref := range []string{"", "x", "gone:1", "lin:ENG-9"} {
-			if _, _, ok := r.office.CardForAgents(&task.Task{TrackerRef: ref}); ok {
+			if _, _, ok := r.service.CardForAgents(&task.Task{TrackerRef: ref}); ok {
 				t.Errorf("%q is shown", ref)
 			}
 		}
-		if _, err := r.office.ChangeCard(t.Context(), task.Task{TrackerRef: "x"}, task.Effect{Do: workflow.MoveCard}); err == nil {
+		if _, err := r.service.ChangeCard(t.Context(), task.Task{TrackerRef: "x"}, task.Effect{Do: workflow.MoveCard}); err == nil {
 			t.Error("no error")
 		}
 		synctest.Wait()

@@ -39,7 +39,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	d.busy.Lock()
 	defer d.busy.Unlock()
 	for _, n := range names {
-		if before, err := o.Store.Heard(name, n, o.Now()); err != nil || before {
+		if before, err := o.Store.HasDelivery(name, n, o.Now()); err != nil || before {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 		return err // it is news still when it comes again
 	}
 	for _, n := range names {
-		if err := o.Store.SetHeard(name, n, o.Now()); err != nil {
+		if err := o.Store.RecordDelivery(name, n, o.Now()); err != nil {
 			return err
 		}
 	}
@@ -88,14 +88,14 @@ func (o *Service) syncIssue(ctx context.Context, d *connection, key string, task
 			return err
 		}
 	}
-	is, err := d.client.Issue(ctx, key)
+	is, err := d.client.ReadIssue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	all, err := o.Store.Tracked(d.cfg.IssueRef(""))
+	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func requireEligibleColumn(ctx context.Context, d *connection, def *workflow.Def
 	if len(missing) == 0 || len(missing) < len(eligibleColumns(&d.cfg, def)) {
 		return nil
 	}
-	if words, err = d.client.Words(ctx); err != nil || len(unknownColumns(&d.cfg, def, words)) < len(missing) {
+	if words, err = d.client.ReadVocabulary(ctx); err != nil || len(unknownColumns(&d.cfg, def, words)) < len(missing) {
 		return err
 	}
 	return task.Mistakef("%s has no column %s, and has %s: orange tracker add %s --eligible names another", d.cfg.Name, strings.Join(missing, ", "), strings.Join(words.Columns, ", "), d.cfg.Name)

@@ -43,7 +43,7 @@ func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	case p.Recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
 		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
 	case q.Name == workflow.Merged:
-		e.Holds, e.Detail, err = p.Git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		e.Holds, e.Detail, err = p.Git.IsMerged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && e.Holds {
 			err = p.whatWasMerged(ctx, &q, &e)
 		}
@@ -57,7 +57,7 @@ func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		}
 	case q.Name == workflow.Commits:
 		var n int
-		n, e.Detail, err = p.Git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, e.Detail, err = p.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if e.Holds = n > 0; e.Holds && err == nil {
 			e.Base, e.Head, err = p.Git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		}
@@ -85,7 +85,7 @@ func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 // handed over and has lost them is not merged.
 func (p Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
-	tip, err := p.Git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	tip, err := p.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
 	if w == nil || tip == "" || err != nil { // nobody knows where it began
 		return err
 	}
@@ -111,7 +111,7 @@ func (p Source) clean(ctx context.Context, t *task.Task) (bool, string, error) {
 	if t.Workspace == "" {
 		return true, "the task has no workspace", nil
 	}
-	files, err := p.Git.Uncommitted(ctx, p.Workspace(t.Workspace))
+	files, err := p.Git.UncommittedFiles(ctx, p.Workspace(t.Workspace))
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
@@ -122,14 +122,14 @@ func (p Source) clean(ctx context.Context, t *task.Task) (bool, string, error) {
 // with q.Commit, and people may have added to it there. tip is where the branch is, "" if
 // there is none.
 func (p Source) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
-	tip, err = p.Git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	tip, err = p.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
 	if err != nil || tip == "" || tip == q.Commit {
 		return tip, err == nil, err
 	}
-	if q.Commit == "" || p.Git.Obtain(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
+	if q.Commit == "" || p.Git.EnsureCommit(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
 		return tip, false, nil // as far as anybody can tell here
 	}
-	return tip, p.Git.Within(ctx, q.Project.Path, tip, q.Commit), nil
+	return tip, p.Git.IsAncestor(ctx, q.Project.Path, tip, q.Commit), nil
 }
 
 // lost says what would be gone if the task were given up, "" if nothing: the forge keeps
@@ -144,7 +144,7 @@ func (p Source) lost(ctx context.Context, q *local.Question) (string, error) {
 	case q.Task.Workspace == "":
 		return "", nil
 	}
-	dirty, err := p.Git.Dirty(ctx, p.Workspace(q.Task.Workspace))
+	dirty, err := p.Git.IsDirty(ctx, p.Workspace(q.Task.Workspace))
 	if err == nil && dirty {
 		return "its workspace has changes that are not committed", nil
 	}
@@ -158,7 +158,7 @@ func (p Source) claims(ctx context.Context, q *local.Question) (string, error) {
 		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
 	}
 	if q.Git.Made || q.Git.Commit != "" {
-		n, _, err := p.Git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, _, err := p.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err != nil {
 			return "", err
 		}

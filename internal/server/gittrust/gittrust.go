@@ -48,7 +48,7 @@ func Env(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
 // trusted ones.
 func New(home string, store *sqlite.Store) (*git.Git, *Trust) {
 	t := &Trust{store: store, home: home, projects: map[string]trustedProject{}}
-	t.git = git.New().With(Env).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
+	t.git = git.New().WithEnviron(Env).WithGuard(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
 	return t.git, t
 }
 
@@ -144,7 +144,7 @@ func (t *Trust) set(p task.Project, programs []task.GitProgram) {
 func (t *Trust) Accept(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, places...) {
-		list, err := t.git.Programs(ctx, dir)
+		list, err := t.git.ListPrograms(ctx, dir)
 		if err != nil {
 			return nil, fmt.Errorf("look for the programs that git runs in %s: %w", dir, err)
 		}
@@ -208,7 +208,7 @@ func (t *Trust) Untrusted(ctx context.Context, p task.Project) string {
 func (t *Trust) untrusted(ctx context.Context, p task.Project) []task.GitProgram {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, t.Worktrees(p)...) {
-		if list, err := t.git.Untrusted(ctx, dir); err == nil {
+		if list, err := t.git.UntrustedPrograms(ctx, dir); err == nil {
 			all = append(all, list)
 		}
 	}

@@ -192,7 +192,7 @@ func (v *Service) signs(t *task.Task) []filewatch.Watch {
 		out = append(out, filewatch.Watch{Folder: folder, Names: names, Pause: pause, Changed: changed, Lost: func() { v.lost(id, folder) }})
 	}
 	if dir := v.Worktree(t); dir != "" {
-		if folder, names, err := git.Signs(dir); err == nil {
+		if folder, names, err := git.FilesToWatch(dir); err == nil {
 			add(folder, names, settling, func() { v.touch(id) })
 		}
 	}
@@ -201,7 +201,7 @@ func (v *Service) signs(t *task.Task) []filewatch.Watch {
 		if file == "" {
 			break
 		}
-		add(filepath.Dir(file), []string{outputlog.Names(file)}, outputInterval, func() { v.wrote(id) })
+		add(filepath.Dir(file), []string{outputlog.NamePattern(file)}, outputInterval, func() { v.wrote(id) })
 	}
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Adopt makes a commit of a real repository the head of a branch, as a push of it does.
-func (s *Server) Adopt(branch, commit string) {
+// AdoptCommit makes a commit of a real repository the head of a branch, as a push of it does.
+func (s *Server) AdoptCommit(branch, commit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.refs[branch]
@@ -18,23 +18,23 @@ func (s *Server) Adopt(branch, commit string) {
 		before = strings.Repeat("0", len(commit))
 	}
 	s.refs[branch] = commit
-	s.tell("push", object{"ref": "refs/heads/" + branch, "before": before, "after": commit, "commits": []object{}})
-	for _, is := range s.sorted() {
+	s.recordNews("push", object{"ref": "refs/heads/" + branch, "before": before, "after": commit, "commits": []object{}})
+	for _, is := range s.sortedItems() {
 		if is.pull != nil && !is.closed && is.pull.branch == branch {
-			is.pull.head, is.updated = commit, s.tick()
-			s.tell("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pull(is)})
+			is.pull.head, is.updated = commit, s.nextTime()
+			s.recordNews("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
 		}
 	}
 }
 
-// Accept merges a pull request, as a person does.
-func (s *Server) Accept(t testing.TB, number int) {
+// AcceptPull merges a pull request, as a person does.
+func (s *Server) AcceptPull(t testing.TB, number int) {
 	t.Helper()
-	s.at(t, strconv.Itoa(number), func(is *item) { s.merge(is) })
+	s.withItem(t, strconv.Itoa(number), func(is *item) { s.mergeItem(is) })
 }
 
-// Pulls counts the pull requests that were ever opened.
-func (s *Server) Pulls() (n int) {
+// CountPulls counts the pull requests that were ever opened.
+func (s *Server) CountPulls() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, is := range s.items {

@@ -7,7 +7,7 @@ import (
 
 func (c *call) listPulls() *answer {
 	var found []*item
-	for _, is := range c.s.sorted() {
+	for _, is := range c.s.sortedItems() {
 		if is.pull == nil || !c.inState(is) {
 			continue
 		}
@@ -20,84 +20,84 @@ func (c *call) listPulls() *answer {
 		}
 		found = append(found, is)
 	}
-	return list(c, c.ordered(found), c.s.pullSimple)
+	return listPage(c, c.orderItems(found), c.s.pullSimple)
 }
 
 func (c *call) showPull() *answer {
-	is := c.pull()
+	is := c.pathPull()
 	if is == nil {
 		return notFound()
 	}
-	return reply(http.StatusOK, c.s.pull(is))
+	return replyJSON(http.StatusOK, c.s.pullObject(is))
 }
 
 func (c *call) openPull() *answer {
 	var want struct{ Title, Head, Base, Body string }
-	if a := c.read(&want); a != nil {
+	if a := c.readBody(&want); a != nil {
 		return a
 	}
 	branch := strings.TrimPrefix(want.Head, c.s.owner+":")
 	switch head := c.s.refs[branch]; {
 	case head == "":
-		return invalid("PullRequest", "head", "invalid", "")
+		return validationProblem("PullRequest", "head", "invalid", "")
 	case c.s.refs[want.Base] == "":
-		return invalid("PullRequest", "base", "invalid", "")
+		return validationProblem("PullRequest", "base", "invalid", "")
 	case head == c.s.refs[want.Base]:
-		return invalid("PullRequest", "", "custom", "No commits between "+want.Base+" and "+branch)
+		return validationProblem("PullRequest", "", "custom", "No commits between "+want.Base+" and "+branch)
 	case strings.TrimSpace(want.Title) == "":
-		return invalid("PullRequest", "title", "missing_field", "")
+		return validationProblem("PullRequest", "title", "missing_field", "")
 	}
-	for _, is := range c.s.sorted() {
+	for _, is := range c.s.sortedItems() {
 		if is.pull != nil && !is.closed && is.pull.branch == branch && is.pull.base == want.Base {
-			return invalid("PullRequest", "", "custom", "A pull request already exists for "+c.s.owner+":"+branch+".")
+			return validationProblem("PullRequest", "", "custom", "A pull request already exists for "+c.s.owner+":"+branch+".")
 		}
 	}
-	return reply(http.StatusCreated, c.s.pull(c.s.pulled(0, want.Title, want.Body, c.s.opts.Account, pull{branch: branch, base: want.Base})))
+	return replyJSON(http.StatusCreated, c.s.pullObject(c.s.filePull(0, want.Title, want.Body, c.s.opts.Account, pull{branch: branch, base: want.Base})))
 }
 
 func (c *call) mergePull() *answer {
-	is := c.pull()
+	is := c.pathPull()
 	if is == nil {
 		return notFound()
 	}
 	var want struct{ SHA string }
-	if a := c.read(&want); a != nil {
+	if a := c.readBody(&want); a != nil {
 		return a
 	}
 	switch {
 	case is.closed || c.s.undecided > 0:
-		return problem(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+		return replyProblem(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case want.SHA != "" && want.SHA != is.pull.head:
-		return problem(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+		return replyProblem(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
 	}
-	c.s.merge(is)
-	return reply(http.StatusOK, object{"sha": is.pull.merge, "merged": true, "message": "Pull Request successfully merged"})
+	c.s.mergeItem(is)
+	return replyJSON(http.StatusOK, object{"sha": is.pull.merge, "merged": true, "message": "Pull Request successfully merged"})
 }
 
 func (c *call) listReviews() *answer {
-	is := c.pull()
+	is := c.pathPull()
 	if is == nil {
 		return notFound()
 	}
-	return list(c, is.pull.reviews, func(r *review) object { return c.s.review(is, r) })
+	return listPage(c, is.pull.reviews, func(r *review) object { return c.s.reviewObject(is, r) })
 }
 
 func (c *call) listRemarks() *answer {
-	is := c.pull()
+	is := c.pathPull()
 	if is == nil {
 		return notFound()
 	}
 	var out []object
 	for _, r := range is.pull.reviews {
 		for _, m := range r.remarks {
-			out = append(out, c.s.remark(is, r, m))
+			out = append(out, c.s.remarkObject(is, r, m))
 		}
 	}
-	return list(c, out, func(o object) object { return o })
+	return listPage(c, out, func(o object) object { return o })
 }
 
-// checked are the checks of the commit in the path, of one of the two kinds.
-func (c *call) checked(status bool) (out []*check) {
+// checksOfCommit are the checks of the commit in the path, of one of the two kinds.
+func (c *call) checksOfCommit(status bool) (out []*check) {
 	for _, o := range c.s.checks[c.parts[1]] {
 		if o.isStatus() == status {
 			out = append(out, o)
@@ -107,35 +107,35 @@ func (c *call) checked(status bool) (out []*check) {
 }
 
 func (c *call) listRuns() *answer {
-	all := c.checked(false)
-	page, from, to := c.window(len(all))
+	all := c.checksOfCommit(false)
+	page, from, to := c.pageWindow(len(all))
 	runs := []object{}
 	for _, o := range all[from:to] {
 		runs = append(runs, c.s.checkRun(c.parts[1], o))
 	}
-	a := reply(http.StatusOK, object{"total_count": len(all), "check_runs": runs})
-	c.link(a, page, to < len(all))
+	a := replyJSON(http.StatusOK, object{"total_count": len(all), "check_runs": runs})
+	c.addLinkHeader(a, page, to < len(all))
 	return a
 }
 
 func (c *call) showStatus() *answer {
-	all := c.checked(true)
-	page, from, to := c.window(len(all))
+	all := c.checksOfCommit(true)
+	page, from, to := c.pageWindow(len(all))
 	statuses, state := []object{}, "pending"
 	for _, o := range all[from:to] {
-		one := c.s.status(c.parts[1], o)
+		one := c.s.statusObject(c.parts[1], o)
 		statuses, state = append(statuses, one), one["state"].(string)
 	}
-	a := reply(http.StatusOK, object{
-		"state": state, "sha": c.parts[1], "total_count": len(all), "statuses": statuses, "repository": c.s.repository(),
-		"commit_url": c.s.api("/commits/%s", c.parts[1]), "url": c.s.api("/commits/%s/status", c.parts[1]),
+	a := replyJSON(http.StatusOK, object{
+		"state": state, "sha": c.parts[1], "total_count": len(all), "statuses": statuses, "repository": c.s.repositoryObject(),
+		"commit_url": c.s.apiURL("/commits/%s", c.parts[1]), "url": c.s.apiURL("/commits/%s/status", c.parts[1]),
 	})
-	c.link(a, page, to < len(all))
+	c.addLinkHeader(a, page, to < len(all))
 	return a
 }
 
-// Undecide makes the next looks at pull requests leave open whether they can be merged.
-func (s *Server) Undecide(looks int) {
+// DelayMergeable makes the next looks at pull requests leave open whether they can be merged.
+func (s *Server) DelayMergeable(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.undecided = looks

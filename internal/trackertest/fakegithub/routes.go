@@ -23,10 +23,10 @@ type call struct {
 // maxBody bounds what a client may send, in bytes.
 const maxBody = 1 << 20
 
-// route answers a request by its method and path.
-func (s *Server) route(r *http.Request) *answer {
+// routeRequest answers a request by its method and path.
+func (s *Server) routeRequest(r *http.Request) *answer {
 	if r.Method == http.MethodGet && r.URL.Path == "/user" {
-		return reply(http.StatusOK, s.me())
+		return replyJSON(http.StatusOK, s.accountObject())
 	}
 	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	for i := range parts {
@@ -40,7 +40,7 @@ func (s *Server) route(r *http.Request) *answer {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
-		return problem(http.StatusBadRequest, "Problems parsing JSON")
+		return replyProblem(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	c := &call{Request: r, s: s, parts: parts[3:], query: r.URL.Query(), body: body}
 	for _, one := range []struct {
@@ -57,15 +57,15 @@ func (s *Server) route(r *http.Request) *answer {
 		{"PUT pulls/*/merge", (*call).mergePull}, {"GET pulls/*/reviews", (*call).listReviews}, {"GET pulls/*/comments", (*call).listRemarks},
 		{"GET commits/*/check-runs", (*call).listRuns}, {"GET commits/*/status", (*call).showStatus},
 	} {
-		if c.fits(one.pattern) {
+		if c.matchesRoute(one.pattern) {
 			return one.do(c)
 		}
 	}
 	return notFound()
 }
 
-// fits compares method and path; * is one part.
-func (c *call) fits(pattern string) bool {
+// matchesRoute compares method and path; * is one part.
+func (c *call) matchesRoute(pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	want := strings.Split(path, "/")
 	if method != c.Method || len(want) != len(c.parts) {
@@ -79,40 +79,40 @@ func (c *call) fits(pattern string) bool {
 	return true
 }
 
-// item is the issue or pull request in the path.
-func (c *call) item() *item {
+// pathItem is the issue or pull request in the path.
+func (c *call) pathItem() *item {
 	n, _ := strconv.Atoi(c.parts[1])
 	return c.s.items[n]
 }
 
-func (c *call) pull() *item {
-	if is := c.item(); is != nil && is.pull != nil {
+func (c *call) pathPull() *item {
+	if is := c.pathItem(); is != nil && is.pull != nil {
 		return is
 	}
 	return nil
 }
 
-// read takes the body; what it cannot be the answer says.
-func (c *call) read(into any) *answer {
+// readBody takes the body; what it cannot be the answer says.
+func (c *call) readBody(into any) *answer {
 	if err := json.Unmarshal(c.body, into); err != nil {
-		return problem(http.StatusBadRequest, "Problems parsing JSON")
+		return replyProblem(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	return nil
 }
 
-// list answers with one page, and with where the others are.
-func list[T any](c *call, all []T, show func(T) object) *answer {
-	page, from, to := c.window(len(all))
+// listPage answers with one page, and with where the others are.
+func listPage[T any](c *call, all []T, show func(T) object) *answer {
+	page, from, to := c.pageWindow(len(all))
 	out := []object{}
 	for _, one := range all[from:to] {
 		out = append(out, show(one))
 	}
-	a := reply(http.StatusOK, out)
-	c.link(a, page, to < len(all))
+	a := replyJSON(http.StatusOK, out)
+	c.addLinkHeader(a, page, to < len(all))
 	return a
 }
 
-func (c *call) window(all int) (page, from, to int) {
+func (c *call) pageWindow(all int) (page, from, to int) {
 	size, err := strconv.Atoi(c.query.Get("per_page"))
 	if err != nil || size < 1 {
 		size = 30
@@ -125,7 +125,7 @@ func (c *call) window(all int) (page, from, to int) {
 	return page, from, min(all, from+size)
 }
 
-func (c *call) link(a *answer, page int, more bool) {
+func (c *call) addLinkHeader(a *answer, page int, more bool) {
 	at := func(page int, rel string) string {
 		q := c.URL.Query()
 		q.Set("page", strconv.Itoa(page))
@@ -143,29 +143,29 @@ func (c *call) link(a *answer, page int, more bool) {
 	}
 }
 
-func (c *call) listLabels() *answer { return list(c, c.s.labels, c.s.labelled) }
+func (c *call) listLabels() *answer { return listPage(c, c.s.labels, c.s.labelObject) }
 
 func (c *call) showLabel() *answer {
-	l := c.s.find(c.parts[1])
+	l := c.s.findLabel(c.parts[1])
 	if l == nil {
 		return notFound()
 	}
-	return reply(http.StatusOK, c.s.labelled(l))
+	return replyJSON(http.StatusOK, c.s.labelObject(l))
 }
 
 func (c *call) listIssues() *answer {
 	since, _ := time.Parse(time.RFC3339, c.query.Get("since"))
 	var found []*item
-	for _, is := range c.s.sorted() {
+	for _, is := range c.s.sortedItems() {
 		fits := c.inState(is) && !is.updated.Before(since)
 		for name := range strings.SplitSeq(c.query.Get("labels"), ",") {
-			fits = fits && (name == "" || is.has(c.s.find(name)))
+			fits = fits && (name == "" || is.hasLabel(c.s.findLabel(name)))
 		}
 		if fits {
 			found = append(found, is)
 		}
 	}
-	return list(c, c.ordered(found), c.s.issue)
+	return listPage(c, c.orderItems(found), c.s.issueObject)
 }
 
 func (c *call) inState(is *item) bool {
@@ -178,8 +178,8 @@ func (c *call) inState(is *item) bool {
 	return !is.closed
 }
 
-// ordered has the newest first unless something else is asked for.
-func (c *call) ordered(list []*item) []*item {
+// orderItems has the newest first unless something else is asked for.
+func (c *call) orderItems(list []*item) []*item {
 	if c.query.Get("direction") == "asc" {
 		return list
 	}
@@ -191,22 +191,22 @@ func (c *call) ordered(list []*item) []*item {
 }
 
 func (c *call) showIssue() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	return reply(http.StatusOK, c.s.issue(is))
+	return replyJSON(http.StatusOK, c.s.issueObject(is))
 }
 
 // maxText is how long a text may be, in characters.
 const maxText = 65536
 
-func invalid(resource, field, code, message string) *answer {
-	return problem(http.StatusUnprocessableEntity, "Validation Failed", object{"resource": resource, "field": field, "code": code, "message": message})
+func validationProblem(resource, field, code, message string) *answer {
+	return replyProblem(http.StatusUnprocessableEntity, "Validation Failed", object{"resource": resource, "field": field, "code": code, "message": message})
 }
 
 func (c *call) changeIssue() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
@@ -214,14 +214,14 @@ func (c *call) changeIssue() *answer {
 		Title, Body, State *string
 		Reason             *string `json:"state_reason"`
 	}
-	if a := c.read(&to); a != nil {
+	if a := c.readBody(&to); a != nil {
 		return a
 	}
 	switch {
 	case to.Title != nil && (strings.TrimSpace(*to.Title) == "" || utf8.RuneCountInString(*to.Title) > 256):
-		return invalid("Issue", "title", "invalid", "title is too long (maximum is 256 characters)")
+		return validationProblem("Issue", "title", "invalid", "title is too long (maximum is 256 characters)")
 	case to.Body != nil && (utf8.RuneCountInString(*to.Body) > maxText || strings.ContainsRune(*to.Body, 0)):
-		return invalid("Issue", "body", "custom", "body is too long (maximum is 65536 characters)")
+		return validationProblem("Issue", "body", "custom", "body is too long (maximum is 65536 characters)")
 	}
 	if to.State != nil {
 		reason := ""
@@ -231,100 +231,100 @@ func (c *call) changeIssue() *answer {
 				reason = *to.Reason
 			}
 		}
-		c.s.shut(is, reason)
+		c.s.setClosed(is, reason)
 	}
 	if to.Title != nil || to.Body != nil {
-		c.s.edit(is, to.Title, to.Body)
+		c.s.editItem(is, to.Title, to.Body)
 	}
-	return reply(http.StatusOK, c.s.issue(is))
+	return replyJSON(http.StatusOK, c.s.issueObject(is))
 }
 
 func (c *call) listComments() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	return list(c, is.comments, func(o *comment) object { return c.s.comment(is, o) })
+	return listPage(c, is.comments, func(o *comment) object { return c.s.commentObject(is, o) })
 }
 
 func (c *call) addComment() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
 	var said struct{ Body string }
-	if a := c.read(&said); a != nil {
+	if a := c.readBody(&said); a != nil {
 		return a
 	}
 	if n := utf8.RuneCountInString(said.Body); strings.TrimSpace(said.Body) == "" || n > maxText || strings.ContainsRune(said.Body, 0) {
-		return invalid("IssueComment", "body", "invalid", "body is blank or too long")
+		return validationProblem("IssueComment", "body", "invalid", "body is blank or too long")
 	}
-	return reply(http.StatusCreated, c.s.comment(is, c.s.say(is, c.s.opts.Account, said.Body)))
+	return replyJSON(http.StatusCreated, c.s.commentObject(is, c.s.addComment(is, c.s.opts.Account, said.Body)))
 }
 
 // addLabels makes labels that do not exist, as GitHub does.
 func (c *call) addLabels() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
 	var add struct{ Labels []string }
-	if a := c.read(&add); a != nil {
+	if a := c.readBody(&add); a != nil {
 		return a
 	}
 	for _, name := range add.Labels {
-		c.s.put(is, c.s.label(name))
+		c.s.putLabel(is, c.s.ensureLabel(name))
 	}
-	return reply(http.StatusOK, c.s.labelList(is.labels))
+	return replyJSON(http.StatusOK, c.s.labelList(is.labels))
 }
 
 func (c *call) removeLabel() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	l := c.s.find(c.parts[3])
-	if l == nil || !is.has(l) {
-		return problem(http.StatusNotFound, "Label does not exist")
+	l := c.s.findLabel(c.parts[3])
+	if l == nil || !is.hasLabel(l) {
+		return replyProblem(http.StatusNotFound, "Label does not exist")
 	}
-	c.s.take(is, l)
-	return reply(http.StatusOK, c.s.labelList(is.labels))
+	c.s.takeLabel(is, l)
+	return replyJSON(http.StatusOK, c.s.labelList(is.labels))
 }
 
 func (c *call) listChildren() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	return list(c, c.s.children(is), c.s.issue)
+	return listPage(c, c.s.childItems(is), c.s.issueObject)
 }
 
 func (c *call) listBlockers() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	return list(c, is.blockedBy, func(n int) object { return c.s.issue(c.s.items[n]) })
+	return listPage(c, is.blockedBy, func(n int) object { return c.s.issueObject(c.s.items[n]) })
 }
 
 // listTimeline has what was said, and which pull requests name the issue.
 func (c *call) listTimeline() *answer {
-	is := c.item()
+	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
 	var events []object
 	for _, o := range is.comments {
-		e := c.s.comment(is, o)
+		e := c.s.commentObject(is, o)
 		e["event"], e["actor"] = "commented", e["user"]
 		events = append(events, e)
 	}
 	for _, n := range is.named {
 		from := c.s.items[n]
 		events = append(events, object{
-			"event": "cross-referenced", "actor": c.s.user(from.author), "created_at": stamp(from.created), "updated_at": stamp(from.created),
-			"source": object{"type": "issue", "issue": c.s.issue(from)},
+			"event": "cross-referenced", "actor": c.s.userObject(from.author), "created_at": formatTime(from.created), "updated_at": formatTime(from.created),
+			"source": object{"type": "issue", "issue": c.s.issueObject(from)},
 		})
 	}
-	return list(c, events, func(e object) object { return e })
+	return listPage(c, events, func(e object) object { return e })
 }

@@ -76,15 +76,15 @@ func New(o Options) (*Server, error) {
 	s := &Server{opts: o, items: map[int]*item{}, refs: map[string]string{}, checks: map[string][]*check{}, done: make(chan struct{})}
 	s.owner, s.repo, _ = strings.Cut(o.Scope, "/")
 	for _, column := range trackertest.Columns {
-		s.label("status:" + column)
+		s.ensureLabel("status:" + column)
 	}
 	for _, tag := range trackertest.Tags {
-		s.label(tag)
+		s.ensureLabel(tag)
 	}
 	for _, p := range priorities[1:] {
-		s.label("priority:" + p)
+		s.ensureLabel("priority:" + p)
 	}
-	s.refs[base] = s.commit(base)
+	s.refs[base] = s.newCommit(base)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -119,39 +119,39 @@ func (s *Server) Secret() string { return s.opts.Token }
 // WebhookSecret is what its news are signed with.
 func (s *Server) WebhookSecret() string { return s.opts.Secret }
 
-// Writes counts the requests so far that changed anything or tried to.
-func (s *Server) Writes() int {
+// CountWrites counts the requests so far that changed anything or tried to.
+func (s *Server) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
-// Requests counts those that the rate limit counts, and those whose answer was that
+// CountRequests counts those that the rate limit counts, and those whose answer was that
 // nothing had changed, which it does not.
-func (s *Server) Requests() (counted, repeated int) {
+func (s *Server) CountRequests() (counted, repeated int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counted, s.repeated
 }
 
-// Fail makes the server fail from now on.
-func (s *Server) Fail(f trackertest.Fault) {
+// InjectFault makes the server fail from now on.
+func (s *Server) InjectFault(f trackertest.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = f
 }
 
-func (s *Server) now() time.Time {
+func (s *Server) currentTime() time.Time {
 	return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC).Add(time.Duration(s.ticks) * time.Second)
 }
 
-// tick is the time of a change.
-func (s *Server) tick() time.Time {
+// nextTime is the time of a change.
+func (s *Server) nextTime() time.Time {
 	s.ticks++
-	return s.now()
+	return s.currentTime()
 }
 
-func (s *Server) id() int64 {
+func (s *Server) nextID() int64 {
 	s.ids++
 	return s.ids
 }
@@ -169,12 +169,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.failed++
 		kind = s.fault.Kind
 	}
-	a := s.answer(r, kind)
+	a := s.answerRequest(r, kind)
 	if kind == trackertest.Lost {
 		s.mu.Unlock()
 		panic(http.ErrAbortHandler) // which cuts the connection
 	}
-	s.finish(r, a)
+	s.finishAnswer(r, a)
 	s.mu.Unlock()
 	for name, values := range a.header {
 		w.Header()[name] = values
@@ -190,12 +190,12 @@ type answer struct {
 	text   []byte
 }
 
-func reply(code int, body any) *answer {
+func replyJSON(code int, body any) *answer {
 	a := &answer{code: code, header: http.Header{}}
 	a.header.Set("Content-Type", "application/json; charset=utf-8")
 	text, err := json.Marshal(body)
 	if err != nil {
-		return reply(http.StatusInternalServerError, object{"message": err.Error()})
+		return replyJSON(http.StatusInternalServerError, object{"message": err.Error()})
 	}
 	a.text = text
 	return a
@@ -203,44 +203,44 @@ func reply(code int, body any) *answer {
 
 const docs = "https://docs.github.com/rest"
 
-func problem(code int, message string, details ...object) *answer {
+func replyProblem(code int, message string, details ...object) *answer {
 	body := object{"message": message, "documentation_url": docs, "status": strconv.Itoa(code)}
 	if len(details) > 0 {
 		body["errors"] = details
 	}
-	return reply(code, body)
+	return replyJSON(code, body)
 }
 
-func notFound() *answer { return problem(http.StatusNotFound, "Not Found") }
+func notFound() *answer { return replyProblem(http.StatusNotFound, "Not Found") }
 
-func (s *Server) answer(r *http.Request, fault string) *answer {
+func (s *Server) answerRequest(r *http.Request, fault string) *answer {
 	switch {
 	case fault == trackertest.Denied || r.Header.Get("Authorization") != "Bearer "+s.opts.Token:
-		return problem(http.StatusUnauthorized, "Bad credentials")
+		return replyProblem(http.StatusUnauthorized, "Bad credentials")
 	case fault == trackertest.Broken && s.failed%2 == 0:
-		a := reply(http.StatusBadGateway, nil)
+		a := replyJSON(http.StatusBadGateway, nil)
 		a.header.Set("Content-Type", "text/html")
 		a.text = []byte("<html><body><h1>502 Bad Gateway</h1>\nno server is available</body></html>\n")
 		return a
 	case fault == trackertest.Broken:
-		return problem(http.StatusInternalServerError, "Server Error")
+		return replyProblem(http.StatusInternalServerError, "Server Error")
 	case fault == trackertest.Limited && s.failed%2 == 0:
-		a := problem(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+		a := replyProblem(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
 		a.text = []byte(strings.Replace(string(a.text), docs, docs+"/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits", 1))
 		a.header.Set("Retry-After", strconv.Itoa(s.opts.Wait))
 		return a
 	case fault == trackertest.Limited:
-		a := problem(http.StatusTooManyRequests, "API rate limit exceeded for user ID 1.")
+		a := replyProblem(http.StatusTooManyRequests, "API rate limit exceeded for user ID 1.")
 		a.header.Set("X-RateLimit-Remaining", "0")
 		a.header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Unix()+int64(s.opts.Wait), 10))
 		return a
 	}
-	return s.route(r)
+	return s.routeRequest(r)
 }
 
-// finish adds what all answers have: a rate, and an ETag, by which a client is told that
+// finishAnswer adds what all answers have: a rate, and an ETag, by which a client is told that
 // nothing changed.
-func (s *Server) finish(r *http.Request, a *answer) {
+func (s *Server) finishAnswer(r *http.Request, a *answer) {
 	if r.Method == http.MethodGet && a.code == http.StatusOK {
 		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(append(a.text, a.header.Get("Link")...)))
 		a.header.Set("ETag", tag)

@@ -71,17 +71,17 @@ type check struct {
 	at               time.Time
 }
 
-// label finds a label in any spelling, and makes it if need be.
-func (s *Server) label(name string) *label {
-	if l := s.find(name); l != nil {
+// ensureLabel finds a label in any spelling, and makes it if need be.
+func (s *Server) ensureLabel(name string) *label {
+	if l := s.findLabel(name); l != nil {
 		return l
 	}
-	l := &label{id: s.id(), name: name}
+	l := &label{id: s.nextID(), name: name}
 	s.labels = append(s.labels, l)
 	return l
 }
 
-func (s *Server) find(name string) *label {
+func (s *Server) findLabel(name string) *label {
 	for _, l := range s.labels {
 		if strings.EqualFold(l.name, name) {
 			return l
@@ -90,20 +90,20 @@ func (s *Server) find(name string) *label {
 	return nil
 }
 
-// file makes an item with the next number, or with one that is free.
-func (s *Server) file(number int, title, body, author string) *item {
+// fileItem makes an item with the next number, or with one that is free.
+func (s *Server) fileItem(number int, title, body, author string) *item {
 	if number == 0 || s.items[number] != nil {
 		number = s.last + 1
 	}
 	s.last = max(s.last, number)
-	at := s.tick()
-	is := &item{id: s.id() + 1000, number: number, title: title, body: body, author: author, created: at, updated: at}
+	at := s.nextTime()
+	is := &item{id: s.nextID() + 1000, number: number, title: title, body: body, author: author, created: at, updated: at}
 	s.items[number] = is
 	return is
 }
 
-// sorted are all items by their numbers.
-func (s *Server) sorted() []*item {
+// sortedItems are all items by their numbers.
+func (s *Server) sortedItems() []*item {
 	var out []*item
 	for _, is := range s.items {
 		out = append(out, is)
@@ -112,77 +112,77 @@ func (s *Server) sorted() []*item {
 	return out
 }
 
-func (is *item) has(l *label) bool { return slices.Contains(is.labels, l) }
+func (is *item) hasLabel(l *label) bool { return slices.Contains(is.labels, l) }
 
-func (s *Server) put(is *item, l *label) {
-	if is.has(l) {
+func (s *Server) putLabel(is *item, l *label) {
+	if is.hasLabel(l) {
 		return
 	}
 	is.labels = append(is.labels, l)
-	is.updated = s.tick()
-	s.tell("issues", object{"action": "labeled", "issue": s.issue(is), "label": s.labelled(l)})
+	is.updated = s.nextTime()
+	s.recordNews("issues", object{"action": "labeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
-func (s *Server) take(is *item, l *label) {
-	if !is.has(l) {
+func (s *Server) takeLabel(is *item, l *label) {
+	if !is.hasLabel(l) {
 		return
 	}
 	is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
-	is.updated = s.tick()
-	s.tell("issues", object{"action": "unlabeled", "issue": s.issue(is), "label": s.labelled(l)})
+	is.updated = s.nextTime()
+	s.recordNews("issues", object{"action": "unlabeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
-// shut closes an issue for a reason, or opens it with none.
-func (s *Server) shut(is *item, reason string) {
+// setClosed closes an issue for a reason, or opens it with none.
+func (s *Server) setClosed(is *item, reason string) {
 	if is.closed == (reason != "") {
 		return
 	}
-	is.closed, is.reason, is.updated = reason != "", reason, s.tick()
+	is.closed, is.reason, is.updated = reason != "", reason, s.nextTime()
 	action := "closed"
 	if is.closed {
 		is.closes = is.updated
 	} else {
 		is.reason, is.closes, action = "reopened", time.Time{}, "reopened"
 	}
-	s.tell("issues", object{"action": action, "issue": s.issue(is)})
+	s.recordNews("issues", object{"action": action, "issue": s.issueObject(is)})
 }
 
-func (s *Server) edit(is *item, title, body *string) {
+func (s *Server) editItem(is *item, title, body *string) {
 	if title != nil {
 		is.title = strings.TrimSpace(*title)
 	}
 	if body != nil {
 		is.body = *body
 	}
-	is.updated = s.tick()
-	s.tell("issues", object{"action": "edited", "issue": s.issue(is), "changes": object{}})
+	is.updated = s.nextTime()
+	s.recordNews("issues", object{"action": "edited", "issue": s.issueObject(is), "changes": object{}})
 }
 
-func (s *Server) say(is *item, author, body string) *comment {
-	c := &comment{id: s.id(), author: author, body: body, at: s.tick()}
+func (s *Server) addComment(is *item, author, body string) *comment {
+	c := &comment{id: s.nextID(), author: author, body: body, at: s.nextTime()}
 	is.comments = append(is.comments, c)
 	is.updated = c.at
-	s.tell("issue_comment", object{"action": "created", "issue": s.issue(is), "comment": s.comment(is, c)})
+	s.recordNews("issue_comment", object{"action": "created", "issue": s.issueObject(is), "comment": s.commentObject(is, c)})
 	return c
 }
 
-// commit makes a new commit.
-func (s *Server) commit(of string) string {
-	sum := sha1.Sum(fmt.Appendf(nil, "%s %d", of, s.id()))
+// newCommit makes a new commit.
+func (s *Server) newCommit(of string) string {
+	sum := sha1.Sum(fmt.Appendf(nil, "%s %d", of, s.nextID()))
 	return hex.EncodeToString(sum[:])
 }
 
-func (s *Server) push(branch string) string {
-	sha, before := s.commit(branch), s.refs[branch]
+func (s *Server) pushBranch(branch string) string {
+	sha, before := s.newCommit(branch), s.refs[branch]
 	if before == "" {
 		before = strings.Repeat("0", 40)
 	}
 	s.refs[branch] = sha
-	s.tell("push", object{"ref": "refs/heads/" + branch, "before": before, "after": sha, "commits": []object{}})
-	for _, is := range s.sorted() {
+	s.recordNews("push", object{"ref": "refs/heads/" + branch, "before": before, "after": sha, "commits": []object{}})
+	for _, is := range s.sortedItems() {
 		if is.pull != nil && !is.closed && is.pull.branch == branch {
-			is.pull.head, is.updated = sha, s.tick()
-			s.tell("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pull(is)})
+			is.pull.head, is.updated = sha, s.nextTime()
+			s.recordNews("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
 		}
 	}
 	return sha
@@ -190,9 +190,9 @@ func (s *Server) push(branch string) string {
 
 var names = regexp.MustCompile(`#(\d+)`)
 
-// pulled opens a pull request, and notes it on the issues that it names.
-func (s *Server) pulled(number int, title, body, author string, p pull) *item {
-	is := s.file(number, title, body, author)
+// filePull opens a pull request, and notes it on the issues that it names.
+func (s *Server) filePull(number int, title, body, author string, p pull) *item {
+	is := s.fileItem(number, title, body, author)
 	p.head = s.refs[p.branch]
 	is.pull = &p
 	for _, m := range names.FindAllStringSubmatch(title+"\n"+body, -1) {
@@ -201,27 +201,27 @@ func (s *Server) pulled(number int, title, body, author string, p pull) *item {
 			about.named = append(about.named, is.number)
 		}
 	}
-	s.tell("pull_request", object{"action": "opened", "number": is.number, "pull_request": s.pull(is)})
+	s.recordNews("pull_request", object{"action": "opened", "number": is.number, "pull_request": s.pullObject(is)})
 	return is
 }
 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?) #(\d+)`)
 
-// merge merges a pull request, and closes the issues that it says it closes.
-func (s *Server) merge(is *item) {
-	is.pull.merged, is.pull.merge = true, s.commit("merge")
+// mergeItem merges a pull request, and closes the issues that it says it closes.
+func (s *Server) mergeItem(is *item) {
+	is.pull.merged, is.pull.merge = true, s.newCommit("merge")
 	s.refs[is.pull.base] = is.pull.merge
-	s.end(is)
+	s.closePull(is)
 	for _, m := range closing.FindAllStringSubmatch(is.body, -1) {
 		n, _ := strconv.Atoi(m[1])
 		if about := s.items[n]; about != nil && about.pull == nil {
-			s.shut(about, "completed")
+			s.setClosed(about, "completed")
 		}
 	}
 }
 
-func (s *Server) end(is *item) {
-	is.closed, is.updated = true, s.tick()
+func (s *Server) closePull(is *item) {
+	is.closed, is.updated = true, s.nextTime()
 	is.closes = is.updated
-	s.tell("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pull(is)})
+	s.recordNews("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pullObject(is)})
 }

@@ -24,8 +24,8 @@ type Tracker struct {
 	Client func(t testing.TB, s *Server) track.Backend
 }
 
-// Open implements trackertest.World.
-func (w Tracker) Open(t testing.TB) track.Backend { return w.Client(t, w.Server) }
+// OpenClient implements trackertest.World.
+func (w Tracker) OpenClient(t testing.TB) track.Backend { return w.Client(t, w.Server) }
 
 // A Forge is a server as a world of pull requests.
 type Forge struct {
@@ -33,11 +33,11 @@ type Forge struct {
 	Client func(t testing.TB, s *Server) track.Forge
 }
 
-// Open implements trackertest.ForgeWorld.
-func (w Forge) Open(t testing.TB) track.Forge { return w.Client(t, w.Server) }
+// OpenClient implements trackertest.ForgeWorld.
+func (w Forge) OpenClient(t testing.TB) track.Forge { return w.Client(t, w.Server) }
 
-// at has the server to itself, with an issue or a pull request that must be there.
-func (s *Server) at(t testing.TB, key string, do func(is *item)) {
+// withItem has the server to itself, with an issue or a pull request that must be there.
+func (s *Server) withItem(t testing.TB, key string, do func(is *item)) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,86 +50,86 @@ func (s *Server) at(t testing.TB, key string, do func(is *item)) {
 	do(is)
 }
 
-// Add implements trackertest.World.
-func (s *Server) Add(t testing.TB, draft tracker.Issue) string {
+// AddIssue implements trackertest.World.
+func (s *Server) AddIssue(t testing.TB, draft tracker.Issue) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	author := draft.Card.Author
 	if author == "" {
 		author = "alice"
 	}
-	is := s.file(0, draft.Card.Title, draft.Card.Description, author)
+	is := s.fileItem(0, draft.Card.Title, draft.Card.Description, author)
 	is.parent, _ = strconv.Atoi(draft.Parent)
 	for _, b := range draft.BlockedBy {
 		n, _ := strconv.Atoi(b.Key)
 		is.blockedBy = append(is.blockedBy, n)
 	}
 	for _, tag := range draft.Card.Tags {
-		is.labels = append(is.labels, s.label(tag))
+		is.labels = append(is.labels, s.ensureLabel(tag))
 	}
 	if p := int(draft.Priority); p > 0 && p < len(priorities) {
-		is.labels = append(is.labels, s.label("priority:"+priorities[p]))
+		is.labels = append(is.labels, s.ensureLabel("priority:"+priorities[p]))
 	}
-	s.tell("issues", object{"action": "opened", "issue": s.issue(is)})
+	s.recordNews("issues", object{"action": "opened", "issue": s.issueObject(is)})
 	if draft.Card.Column != "" {
-		s.move(is, draft.Card.Column)
+		s.moveItem(is, draft.Card.Column)
 	}
 	return strconv.Itoa(is.number)
 }
 
-// Move implements trackertest.World.
-func (s *Server) Move(t testing.TB, key, column string) {
+// MoveIssue implements trackertest.World.
+func (s *Server) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
-	s.at(t, key, func(is *item) { s.move(is, column) })
+	s.withItem(t, key, func(is *item) { s.moveItem(is, column) })
 }
 
-// move does what a person does who works with labels: one is replaced, and an issue that
+// moveItem does what a person does who works with labels: one is replaced, and an issue that
 // is at its end is closed.
-func (s *Server) move(is *item, column string) {
+func (s *Server) moveItem(is *item, column string) {
 	for _, l := range slices.Clone(is.labels) {
 		if strings.HasPrefix(l.name, "status:") && l.name != "status:"+column {
-			s.take(is, l)
+			s.takeLabel(is, l)
 		}
 	}
-	s.put(is, s.label("status:"+column))
-	s.shut(is, map[string]string{"Accepted": "completed", "Done": "completed", "Canceled": "not_planned"}[column])
+	s.putLabel(is, s.ensureLabel("status:"+column))
+	s.setClosed(is, map[string]string{"Accepted": "completed", "Done": "completed", "Canceled": "not_planned"}[column])
 }
 
-// Tag implements trackertest.World.
-func (s *Server) Tag(t testing.TB, key string, add, remove []string) {
+// TagIssue implements trackertest.World.
+func (s *Server) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
-	s.at(t, key, func(is *item) {
+	s.withItem(t, key, func(is *item) {
 		for _, name := range add {
-			s.put(is, s.label(name))
+			s.putLabel(is, s.ensureLabel(name))
 		}
 		for _, name := range remove {
-			s.take(is, s.label(name))
+			s.takeLabel(is, s.ensureLabel(name))
 		}
 	})
 }
 
-// Comment implements trackertest.World.
-func (s *Server) Comment(t testing.TB, key, author, text string) {
+// CommentIssue implements trackertest.World.
+func (s *Server) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
-	s.at(t, key, func(is *item) { s.say(is, author, text) })
+	s.withItem(t, key, func(is *item) { s.addComment(is, author, text) })
 }
 
-// Describe implements trackertest.World.
-func (s *Server) Describe(t testing.TB, key, text string) {
+// DescribeIssue implements trackertest.World.
+func (s *Server) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
-	s.at(t, key, func(is *item) { s.edit(is, nil, &text) })
+	s.withItem(t, key, func(is *item) { s.editItem(is, nil, &text) })
 }
 
-// Shut closes an issue for a reason of GitHub's, or opens it again with "". Its labels stay.
-func (s *Server) Shut(t testing.TB, key, reason string) {
+// CloseIssue closes an issue for a reason of GitHub's, or opens it again with "". Its labels stay.
+func (s *Server) CloseIssue(t testing.TB, key, reason string) {
 	t.Helper()
-	s.at(t, key, func(is *item) { s.shut(is, reason) })
+	s.withItem(t, key, func(is *item) { s.setClosed(is, reason) })
 }
 
-// Real implements trackertest.World.
-func (s *Server) Real(t testing.TB, key string) (out tracker.Issue) {
+// ReadIssue implements trackertest.World.
+func (s *Server) ReadIssue(t testing.TB, key string) (out tracker.Issue) {
 	t.Helper()
-	s.at(t, key, func(is *item) {
+	s.withItem(t, key, func(is *item) {
 		out = tracker.Issue{Key: key, Card: board.Card{
 			Number: is.number, Title: is.title, Author: is.author, Description: is.body, Tags: []string{}, CreatedAt: is.created, UpdatedAt: is.updated,
 		}}
@@ -145,7 +145,7 @@ func (s *Server) Real(t testing.TB, key string) (out tracker.Issue) {
 		if is.parent != 0 {
 			out.Parent = strconv.Itoa(is.parent)
 		}
-		for _, child := range s.children(is) {
+		for _, child := range s.childItems(is) {
 			out.Children = append(out.Children, tracker.Link{Key: strconv.Itoa(child.number), Closed: child.closed})
 		}
 		for _, n := range is.blockedBy {
@@ -162,20 +162,20 @@ func (s *Server) Real(t testing.TB, key string) (out tracker.Issue) {
 func (s *Server) RenameColumn(t testing.TB, from, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.find("status:" + from)
+	l := s.findLabel("status:" + from)
 	if l == nil {
 		t.Errorf("the world has no column %q", from)
 		return
 	}
 	l.name = "status:" + to
-	s.tell("label", object{"action": "edited", "label": s.labelled(l), "changes": object{"name": object{"from": "status:" + from}}})
+	s.recordNews("label", object{"action": "edited", "label": s.labelObject(l), "changes": object{"name": object{"from": "status:" + from}}})
 }
 
 // DeleteTag implements trackertest.World.
 func (s *Server) DeleteTag(t testing.TB, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.find(name)
+	l := s.findLabel(name)
 	if l == nil {
 		t.Errorf("the world has no tag %q", name)
 		return
@@ -184,102 +184,102 @@ func (s *Server) DeleteTag(t testing.TB, name string) {
 	for _, is := range s.items {
 		is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
 	}
-	s.tell("label", object{"action": "deleted", "label": s.labelled(l)})
+	s.recordNews("label", object{"action": "deleted", "label": s.labelObject(l)})
 }
 
-// Link implements trackertest.Linker: the pull request says that it closes the issue.
-func (s *Server) Link(t testing.TB, key string, pr tracker.PR) {
+// LinkPull implements trackertest.Linker: the pull request says that it closes the issue.
+func (s *Server) LinkPull(t testing.TB, key string, pr tracker.PR) {
 	t.Helper()
-	s.at(t, key, func(*item) {
+	s.withItem(t, key, func(*item) {
 		branch := pr.Branch
 		if branch == "" {
 			branch = fmt.Sprint("branch-of-", key)
 		}
-		s.push(branch)
-		is := s.pulled(pr.Number, pr.Title, "Closes #"+key+".", "alice", pull{branch: branch, base: base})
+		s.pushBranch(branch)
+		is := s.filePull(pr.Number, pr.Title, "Closes #"+key+".", "alice", pull{branch: branch, base: base})
 		switch pr.State {
 		case tracker.Merged:
-			is.pull.merged, is.pull.merge = true, s.commit("merge")
-			s.end(is)
+			is.pull.merged, is.pull.merge = true, s.newCommit("merge")
+			s.closePull(is)
 		case tracker.Closed:
-			s.end(is)
+			s.closePull(is)
 		}
 	})
 }
 
-// Name makes a pull request that says something, without linking anything.
-func (s *Server) Name(t testing.TB, branch, title, body string) int {
+// AddPull makes a pull request that says something, without linking anything.
+func (s *Server) AddPull(t testing.TB, branch, title, body string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.push(branch)
-	return s.pulled(0, title, body, "bob", pull{branch: branch, base: base}).number
+	s.pushBranch(branch)
+	return s.filePull(0, title, body, "bob", pull{branch: branch, base: base}).number
 }
 
-// Base implements trackertest.ForgeWorld.
-func (s *Server) Base() string { return base }
+// BaseBranch implements trackertest.ForgeWorld.
+func (s *Server) BaseBranch() string { return base }
 
-// Push implements trackertest.ForgeWorld.
-func (s *Server) Push(_ testing.TB, branch string) string {
+// PushBranch implements trackertest.ForgeWorld.
+func (s *Server) PushBranch(_ testing.TB, branch string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.push(branch)
+	return s.pushBranch(branch)
 }
 
-// Check implements trackertest.ForgeWorld. One whose name is like a path is a status, any
+// AddCheck implements trackertest.ForgeWorld. One whose name is like a path is a status, any
 // other the run of an app.
-func (s *Server) Check(_ testing.TB, commit string, c tracker.Check) {
+func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	made := &check{id: s.id(), name: c.Name, state: c.State, url: c.URL, description: c.Text, at: s.tick()}
+	made := &check{id: s.nextID(), name: c.Name, state: c.State, url: c.URL, description: c.Text, at: s.nextTime()}
 	s.checks[commit] = append(slices.DeleteFunc(s.checks[commit], func(o *check) bool { return o.name == c.Name }), made)
 	if made.isStatus() {
-		o := s.status(commit, made)
+		o := s.statusObject(commit, made)
 		o["sha"], o["name"] = commit, s.opts.Scope
-		s.tell("status", o)
+		s.recordNews("status", o)
 		return
 	}
 	run := s.checkRun(commit, made)
-	for _, is := range s.sorted() {
+	for _, is := range s.sortedItems() {
 		if is.pull != nil && is.pull.head == commit && !is.closed {
-			run["pull_requests"] = append(run["pull_requests"].([]object), object{"number": is.number, "id": is.id, "url": s.api("/pulls/%d", is.number)})
+			run["pull_requests"] = append(run["pull_requests"].([]object), object{"number": is.number, "id": is.id, "url": s.apiURL("/pulls/%d", is.number)})
 		}
 	}
-	s.tell("check_run", object{"action": "completed", "check_run": run})
+	s.recordNews("check_run", object{"action": "completed", "check_run": run})
 }
 
-// Review implements trackertest.ForgeWorld.
-func (s *Server) Review(t testing.TB, number int, r tracker.Review) {
+// AddReview implements trackertest.ForgeWorld.
+func (s *Server) AddReview(t testing.TB, number int, r tracker.Review) {
 	t.Helper()
-	s.at(t, strconv.Itoa(number), func(is *item) {
+	s.withItem(t, strconv.Itoa(number), func(is *item) {
 		state := map[string]string{tracker.Approved: "APPROVED", tracker.ChangesRequested: "CHANGES_REQUESTED", tracker.Commented: "COMMENTED"}[r.Verdict]
-		made := &review{id: s.id(), author: r.Author, state: state, body: r.Text, commit: r.Commit, at: s.tick()}
+		made := &review{id: s.nextID(), author: r.Author, state: state, body: r.Text, commit: r.Commit, at: s.nextTime()}
 		if made.commit == "" {
 			made.commit = is.pull.head
 		}
 		for _, l := range r.Lines {
-			made.remarks = append(made.remarks, &remark{id: s.id(), path: l.File, line: l.Line, body: l.Text})
+			made.remarks = append(made.remarks, &remark{id: s.nextID(), path: l.File, line: l.Line, body: l.Text})
 		}
 		is.pull.reviews = append(is.pull.reviews, made)
-		is.updated = s.tick()
-		s.tell("pull_request_review", object{"action": "submitted", "pull_request": s.pullSimple(is), "review": s.review(is, made)})
+		is.updated = s.nextTime()
+		s.recordNews("pull_request_review", object{"action": "submitted", "pull_request": s.pullSimple(is), "review": s.reviewObject(is, made)})
 	})
 }
 
-// Dismiss takes the verdict of the last review of a pull request away.
-func (s *Server) Dismiss(t testing.TB, number int) {
+// DismissReview takes the verdict of the last review of a pull request away.
+func (s *Server) DismissReview(t testing.TB, number int) {
 	t.Helper()
-	s.at(t, strconv.Itoa(number), func(is *item) { is.pull.reviews[len(is.pull.reviews)-1].state = "DISMISSED" })
+	s.withItem(t, strconv.Itoa(number), func(is *item) { is.pull.reviews[len(is.pull.reviews)-1].state = "DISMISSED" })
 }
 
-// Close implements trackertest.ForgeWorld.
-func (s *Server) Close(t testing.TB, number int) {
+// ClosePull implements trackertest.ForgeWorld.
+func (s *Server) ClosePull(t testing.TB, number int) {
 	t.Helper()
-	s.at(t, strconv.Itoa(number), func(is *item) { s.end(is) })
+	s.withItem(t, strconv.Itoa(number), func(is *item) { s.closePull(is) })
 }
 
-// tell sends news of an event.
-func (s *Server) tell(event string, o object) {
-	o["repository"], o["sender"] = s.repository(), s.user("alice")
+// recordNews sends news of an event.
+func (s *Server) recordNews(event string, o object) {
+	o["repository"], o["sender"] = s.repositoryObject(), s.userObject("alice")
 	body, err := json.Marshal(o)
 	if err != nil {
 		return // a shape of our own always is JSON
@@ -290,14 +290,14 @@ func (s *Server) tell(event string, o object) {
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", "GitHub-Hookshot/fake")
 	h.Set("X-GitHub-Event", event)
-	h.Set("X-GitHub-Delivery", fmt.Sprintf("00000000-0000-4000-8000-%012d", s.id()))
+	h.Set("X-GitHub-Delivery", fmt.Sprintf("00000000-0000-4000-8000-%012d", s.nextID()))
 	h.Set("X-GitHub-Hook-ID", "1")
 	h.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	s.news = append(s.news, trackertest.Delivery{Header: h, Body: body})
 }
 
-// News implements trackertest.Sender.
-func (s *Server) News(testing.TB) []trackertest.Delivery {
+// TakeNews implements trackertest.Sender.
+func (s *Server) TakeNews(testing.TB) []trackertest.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.news

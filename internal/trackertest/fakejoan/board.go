@@ -38,7 +38,7 @@ type comment struct {
 // perStatus is how many tasks of one status Joan can show.
 const perStatus = 100
 
-func (f *Fake) task(id string) *task {
+func (f *Fake) findTask(id string) *task {
 	i := slices.IndexFunc(f.tasks, func(x *task) bool { return x.id == id })
 	if i < 0 {
 		return nil
@@ -65,13 +65,13 @@ func (f *Fake) tagsNamed(names []string) []*tag {
 	return out
 }
 
-// Add implements trackertest.World. Tasks of Joan have neither parents nor blockers.
-func (f *Fake) Add(t testing.TB, d tracker.Issue) string {
+// AddIssue implements trackertest.World. Tasks of Joan have neither parents nor blockers.
+func (f *Fake) AddIssue(t testing.TB, d tracker.Issue) string {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := f.now()
-	n := &task{id: f.id("task"), title: d.Card.Title, description: d.Card.Description, author: d.Card.Author, column: f.columnNamed(d.Card.Column),
+	at := f.nextTime()
+	n := &task{id: f.newID("task"), title: d.Card.Title, description: d.Card.Description, author: d.Card.Author, column: f.columnNamed(d.Card.Column),
 		tags: f.tagsNamed(d.Card.Tags), priority: map[tracker.Priority]int{tracker.Urgent: 3, tracker.High: 3, tracker.Medium: 2, tracker.Low: 1}[d.Priority], created: at, updated: at}
 	same := 0
 	for _, o := range f.tasks {
@@ -86,29 +86,29 @@ func (f *Fake) Add(t testing.TB, d tracker.Issue) string {
 	return n.id
 }
 
-func (f *Fake) change(t testing.TB, key string, do func(x *task)) {
+func (f *Fake) changeTask(t testing.TB, key string, do func(x *task)) {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	x := f.task(key)
+	x := f.findTask(key)
 	if x == nil {
 		t.Errorf("no task %s", key)
 		return
 	}
 	do(x)
-	x.updated = f.now()
+	x.updated = f.nextTime()
 }
 
-// Move implements trackertest.World.
-func (f *Fake) Move(t testing.TB, key, column string) {
+// MoveIssue implements trackertest.World.
+func (f *Fake) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
-	f.change(t, key, func(x *task) { x.column = f.columnNamed(column) })
+	f.changeTask(t, key, func(x *task) { x.column = f.columnNamed(column) })
 }
 
-// Tag implements trackertest.World.
-func (f *Fake) Tag(t testing.TB, key string, add, remove []string) {
+// TagIssue implements trackertest.World.
+func (f *Fake) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
-	f.change(t, key, func(x *task) {
+	f.changeTask(t, key, func(x *task) {
 		x.tags = slices.DeleteFunc(x.tags, func(g *tag) bool { return slices.Contains(remove, g.name) })
 		for _, g := range f.tagsNamed(add) {
 			if !slices.Contains(x.tags, g) {
@@ -118,26 +118,26 @@ func (f *Fake) Tag(t testing.TB, key string, add, remove []string) {
 	})
 }
 
-// Comment implements trackertest.World.
-func (f *Fake) Comment(t testing.TB, key, author, text string) {
+// CommentIssue implements trackertest.World.
+func (f *Fake) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
-	f.change(t, key, func(x *task) {
-		x.comments = append(x.comments, comment{id: f.id("comment"), author: author, text: text, at: f.now()})
+	f.changeTask(t, key, func(x *task) {
+		x.comments = append(x.comments, comment{id: f.newID("comment"), author: author, text: text, at: f.nextTime()})
 	})
 }
 
-// Describe implements trackertest.World.
-func (f *Fake) Describe(t testing.TB, key, text string) {
+// DescribeIssue implements trackertest.World.
+func (f *Fake) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
-	f.change(t, key, func(x *task) { x.description = text })
+	f.changeTask(t, key, func(x *task) { x.description = text })
 }
 
-// Real implements trackertest.World.
-func (f *Fake) Real(t testing.TB, key string) tracker.Issue {
+// ReadIssue implements trackertest.World.
+func (f *Fake) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	x := f.task(key)
+	x := f.findTask(key)
 	if x == nil {
 		t.Fatalf("no task %s", key)
 	}
@@ -173,22 +173,22 @@ func (f *Fake) DeleteTag(t testing.TB, name string) {
 	}
 }
 
-// Fail implements trackertest.World.
-func (f *Fake) Fail(fault trackertest.Fault) {
+// InjectFault implements trackertest.World.
+func (f *Fake) InjectFault(fault trackertest.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = fault
 }
 
-// Writes implements trackertest.World.
-func (f *Fake) Writes() int {
+// CountWrites implements trackertest.World.
+func (f *Fake) CountWrites() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.writes
 }
 
-// asked counts a use of a tool and says how it is to fail, "" if it is not.
-func (f *Fake) asked(write bool) string {
+// countUse counts a use of a tool and says how it is to fail, "" if it is not.
+func (f *Fake) countUse(write bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if write {
@@ -201,7 +201,7 @@ func (f *Fake) asked(write bool) string {
 	return f.fault.Kind
 }
 
-func (f *Fake) problem(text string) {
+func (f *Fake) recordProblem(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.problems = append(f.problems, strings.TrimSpace(text))

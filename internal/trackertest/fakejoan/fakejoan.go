@@ -64,22 +64,22 @@ func New(t testing.TB, o Options) *Fake {
 		t.Fatal(err)
 	}
 	f.tools = tools
-	f.project = f.id("project")
+	f.project = f.newID("project")
 	for i, name := range trackertest.Columns {
-		f.columns = append(f.columns, &column{id: f.id("column"), name: name, status: statuses[min(i, len(statuses)-1)]})
+		f.columns = append(f.columns, &column{id: f.newID("column"), name: name, status: statuses[min(i, len(statuses)-1)]})
 	}
 	for _, name := range trackertest.Tags {
-		f.tags = append(f.tags, &tag{id: f.id("tag"), name: name})
+		f.tags = append(f.tags, &tag{id: f.newID("tag"), name: name})
 	}
 	if len(o.Command) > 0 {
-		f.listen(t)
+		f.listenForPipes(t)
 	} else {
-		server := f.server(nil)
+		server := f.newServer(nil)
 		f.handler = func() http.Handler {
 			return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 		}
 		f.inner = f.handler()
-		f.web = httptest.NewServer(http.HandlerFunc(f.guard))
+		f.web = httptest.NewServer(http.HandlerFunc(f.guardHTTP))
 		t.Cleanup(f.web.Close)
 	}
 	t.Cleanup(func() {
@@ -92,8 +92,8 @@ func New(t testing.TB, o Options) *Fake {
 	return f
 }
 
-// Project is the id of the board's project.
-func (f *Fake) Project() string { return f.project }
+// ProjectID is the id of the board's project.
+func (f *Fake) ProjectID() string { return f.project }
 
 // Secret implements trackertest.Keeper.
 func (f *Fake) Secret() string { return f.secret }
@@ -101,28 +101,28 @@ func (f *Fake) Secret() string { return f.secret }
 // URL is where the fake is over HTTP.
 func (f *Fake) URL() string { return f.web.URL + "/mcp" }
 
-// Options are what a client of the fake is made of.
-func (f *Fake) Options() mcpboard.Options {
-	o := mcpboard.Options{Scope: f.project, Mapping: mcpboard.Mappings()["joan"], Pause: time.Millisecond}
+// ClientOptions are what a client of the fake is made of.
+func (f *Fake) ClientOptions() mcpboard.Options {
+	o := mcpboard.Options{Scope: f.project, Mapping: mcpboard.ShippedMappings()["joan"], Pause: time.Millisecond}
 	if f.web == nil {
 		o.Command, o.Env = f.o.Command, f.o.Env(f.socket)
 		return o
 	}
-	o.URL, o.HTTP, o.Token = f.URL(), f.web.Client(), f.token
+	o.URL, o.HTTP, o.Token = f.URL(), f.web.Client(), f.readToken
 	return o
 }
 
-// Forget makes the server forget its sessions, as one does that is started anew.
-func (f *Fake) Forget() {
+// ForgetSessions makes the server forget its sessions, as one does that is started anew.
+func (f *Fake) ForgetSessions() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inner = f.handler()
 }
 
-// Open implements trackertest.World.
-func (f *Fake) Open(t testing.TB) track.Backend {
+// OpenClient implements trackertest.World.
+func (f *Fake) OpenClient(t testing.TB) track.Backend {
 	t.Helper()
-	b, err := mcpboard.New(f.Options())
+	b, err := mcpboard.New(f.ClientOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +130,8 @@ func (f *Fake) Open(t testing.TB) track.Backend {
 	return b
 }
 
-// id makes a UUID; which one is known beforehand. The kind is there to be seen.
-func (f *Fake) id(kind string) string {
+// newID makes a UUID; which one is known beforehand. The kind is there to be seen.
+func (f *Fake) newID(kind string) string {
 	f.ids++
 	sum := 0
 	for _, b := range []byte(kind) {
@@ -140,8 +140,8 @@ func (f *Fake) id(kind string) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(sum), f.ids)
 }
 
-// now is a moment after all others.
-func (f *Fake) now() time.Time {
+// nextTime is a moment after all others.
+func (f *Fake) nextTime() time.Time {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	if !at.After(f.last) {
 		at = f.last.Add(time.Millisecond)

@@ -40,8 +40,8 @@ func offeredTools() ([]*tool, error) {
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// check says what is wrong with a call's arguments.
-func (t *tool) check(a args) error {
+// checkArguments says what is wrong with a call's arguments.
+func (t *tool) checkArguments(a args) error {
 	if err := t.resolved.Validate(map[string]any(a)); err != nil {
 		return err
 	}

@@ -20,15 +20,15 @@ import (
 	"orange/internal/trackertest"
 )
 
-// server is Joan's server for one conversation. hangUp is nil over HTTP, where faults are
+// newServer is Joan's server for one conversation. hangUp is nil over HTTP, where faults are
 // HTTP's.
-func (f *Fake) server(hangUp func()) *mcp.Server {
+func (f *Fake) newServer(hangUp func()) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "joan-mcp", Version: "1.0.0"}, nil)
-	known := uses()
+	known := toolUses()
 	for _, t := range f.tools {
 		u := known[t.Name]
 		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return f.use(t, u, r.Params.Arguments, hangUp)
+			return f.useTool(t, u, r.Params.Arguments, hangUp)
 		})
 	}
 	return s
@@ -41,26 +41,26 @@ var words = map[string]string{
 	trackertest.Denied:  `Authentication failed. Please run "joan-mcp login" to authenticate or check your JOAN_AUTH_TOKEN environment variable.`,
 }
 
-func (f *Fake) use(t *tool, u use, raw json.RawMessage, hangUp func()) (*mcp.CallToolResult, error) {
+func (f *Fake) useTool(t *tool, u toolUse, raw json.RawMessage, hangUp func()) (*mcp.CallToolResult, error) {
 	a := args{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &a); err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "arguments are no object"}
 		}
 	}
-	if err := t.check(a); err != nil {
-		f.problem(fmt.Sprintf("%s was called with %.500s: %v", t.Name, raw, err))
+	if err := t.checkArguments(a); err != nil {
+		f.recordProblem(fmt.Sprintf("%s was called with %.500s: %v", t.Name, raw, err))
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Input validation error: " + err.Error()}
 	}
 	fault := ""
 	if hangUp != nil {
-		fault = f.asked(u.write)
+		fault = f.countUse(u.write)
 	}
 	if text := words[fault]; text != "" {
-		return say(text), nil
+		return textResult(text), nil
 	}
 	if u.do == nil {
-		return say("Error: " + t.Name + " is not part of this fake"), nil
+		return textResult("Error: " + t.Name + " is not part of this fake"), nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,18 +68,18 @@ func (f *Fake) use(t *tool, u use, raw json.RawMessage, hangUp func()) (*mcp.Cal
 	if fault == trackertest.Lost {
 		hangUp()
 	}
-	return say(answer), nil
+	return textResult(answer), nil
 }
 
-func say(text string) *mcp.CallToolResult {
+func textResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-func (f *Fake) token(context.Context) (string, error) { return f.secret, nil }
+func (f *Fake) readToken(context.Context) (string, error) { return f.secret, nil }
 
-// guard is what stands before the server over HTTP: who has no token does not come in,
+// guardHTTP is what stands before the server over HTTP: who has no token does not come in,
 // and faults are those of HTTP.
-func (f *Fake) guard(w http.ResponseWriter, r *http.Request) {
+func (f *Fake) guardHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+f.secret {
 		http.Error(w, "who are you?", http.StatusUnauthorized)
 		return
@@ -101,7 +101,7 @@ func (f *Fake) guard(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &call) // what is not JSON is the protocol's to refuse
 	switch {
 	case call.Method == "tools/call":
-		f.fail(w, r, inner, f.asked(uses()[call.Params.Name].write))
+		f.failHTTP(w, r, inner, f.countUse(toolUses()[call.Params.Name].write))
 	case call.Method == "server/discover" && f.o.Sessions:
 		http.Error(w, "Bad Request: not initialized", http.StatusBadRequest)
 	default:
@@ -109,7 +109,7 @@ func (f *Fake) guard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *Fake) fail(w http.ResponseWriter, r *http.Request, inner http.Handler, fault string) {
+func (f *Fake) failHTTP(w http.ResponseWriter, r *http.Request, inner http.Handler, fault string) {
 	switch fault {
 	case trackertest.Broken:
 		http.Error(w, "no", http.StatusInternalServerError)
@@ -125,8 +125,8 @@ func (f *Fake) fail(w http.ResponseWriter, r *http.Request, inner http.Handler, 
 	}
 }
 
-// listen waits for programs that run Pipe.
-func (f *Fake) listen(t testing.TB) {
+// listenForPipes waits for programs that run Pipe.
+func (f *Fake) listenForPipes(t testing.TB) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "joan") // a socket's path must be short
 	if err != nil {
@@ -148,7 +148,7 @@ func (f *Fake) listen(t testing.TB) {
 			}
 			go func() {
 				defer conn.Close()
-				_ = f.server(func() { conn.Close() }).Run(ctx, &mcp.IOTransport{Reader: conn, Writer: conn})
+				_ = f.newServer(func() { conn.Close() }).Run(ctx, &mcp.IOTransport{Reader: conn, Writer: conn})
 			}()
 		}
 	}()

@@ -11,20 +11,20 @@ import (
 // args are what a tool was called with, checked already.
 type args map[string]any
 
-func (a args) text(name string) string {
+func (a args) textArg(name string) string {
 	s, _ := a[name].(string)
 	return s
 }
 
 // A use is what the fake does for a tool: the answer in Joan's words.
-type use struct {
+type toolUse struct {
 	write bool
 	do    func(f *Fake, a args) string
 }
 
-// uses are the tools that do something here.
-func uses() map[string]use {
-	return map[string]use{
+// toolUses are the tools that do something here.
+func toolUses() map[string]toolUse {
+	return map[string]toolUse{
 		"list_tasks":           {do: (*Fake).listTasks},
 		"get_task":             {do: (*Fake).getTask},
 		"get_project":          {do: (*Fake).getProject},
@@ -47,7 +47,7 @@ func (f *Fake) listTasks(a args) string {
 	}
 	var lines []string
 	for i, x := range slices.Backward(f.tasks) { // the newest first
-		if s := a.text("status"); s != "" && s != x.column.status || len(lines) == limit {
+		if s := a.textArg("status"); s != "" && s != x.column.status || len(lines) == limit {
 			continue
 		}
 		line := fmt.Sprintf("- #%d %s (ID: %s) [%s]", i+1, x.title, x.id, x.column.status)
@@ -56,14 +56,14 @@ func (f *Fake) listTasks(a args) string {
 		}
 		lines = append(lines, line)
 	}
-	if of := a.text("project_id"); of != "" && of != f.project || len(lines) == 0 {
+	if of := a.textArg("project_id"); of != "" && of != f.project || len(lines) == 0 {
 		return fmt.Sprintf("No tasks found for project %s.", of)
 	}
 	return fmt.Sprintf("Found %d task(s):\n\n%s", len(lines), strings.Join(lines, "\n"))
 }
 
 func (f *Fake) getTask(a args) string {
-	x := f.task(a.text("task_id"))
+	x := f.findTask(a.textArg("task_id"))
 	if x == nil {
 		return notFound("Task")
 	}
@@ -71,15 +71,15 @@ func (f *Fake) getTask(a args) string {
 	for _, g := range x.tags {
 		tags = append(tags, map[string]any{"id": g.id, "name": g.name, "color": "#6B7280", "project_id": f.project})
 	}
-	return indent(map[string]any{
-		"id": x.id, "title": x.title, "description": x.description, "status": backend(x.column.status), "priority": x.priority, "project_id": f.project,
+	return indentJSON(map[string]any{
+		"id": x.id, "title": x.title, "description": x.description, "status": backendStatus(x.column.status), "priority": x.priority, "project_id": f.project,
 		"column_id": x.column.id, "tags": tags, "creator_name": x.author, "subtasks": []any{}, "due_date": nil, "milestone_id": nil,
 		"created_at": x.created.Format(time.RFC3339Nano), "updated_at": x.updated.Format(time.RFC3339Nano),
 	})
 }
 
-// backend is what Joan's API calls a status that its tools call otherwise.
-func backend(status string) string {
+// backendStatus is what Joan's API calls a status that its tools call otherwise.
+func backendStatus(status string) string {
 	switch status {
 	case "todo":
 		return "pending"
@@ -89,7 +89,7 @@ func backend(status string) string {
 	return status
 }
 
-func indent(v any) string {
+func indentJSON(v any) string {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return "Error: " + err.Error()
@@ -98,14 +98,14 @@ func indent(v any) string {
 }
 
 func (f *Fake) getProject(a args) string {
-	if a.text("project_id") != f.project {
+	if a.textArg("project_id") != f.project {
 		return notFound("Project")
 	}
-	return indent(map[string]any{"id": f.project, "name": "Shop", "status": "active", "stats": map[string]any{"total_tasks": len(f.tasks)}})
+	return indentJSON(map[string]any{"id": f.project, "name": "Shop", "status": "active", "stats": map[string]any{"total_tasks": len(f.tasks)}})
 }
 
 func (f *Fake) listColumns(a args) string {
-	if a.text("project_id") != f.project {
+	if a.textArg("project_id") != f.project {
 		return notFound("Project")
 	}
 	var lines []string
@@ -120,7 +120,7 @@ func (f *Fake) listColumns(a args) string {
 }
 
 func (f *Fake) listTags(a args) string {
-	if a.text("project_id") != f.project {
+	if a.textArg("project_id") != f.project {
 		return notFound("Project")
 	}
 	if len(f.tags) == 0 {
@@ -134,7 +134,7 @@ func (f *Fake) listTags(a args) string {
 }
 
 func (f *Fake) listComments(a args) string {
-	x := f.task(a.text("task_id"))
+	x := f.findTask(a.textArg("task_id"))
 	if x == nil {
 		return notFound("Task")
 	}
@@ -149,7 +149,7 @@ func (f *Fake) listComments(a args) string {
 }
 
 func (f *Fake) updateTask(a args) string {
-	x := f.task(a.text("task_id"))
+	x := f.findTask(a.textArg("task_id"))
 	if x == nil {
 		return notFound("Task")
 	}
@@ -160,24 +160,24 @@ func (f *Fake) updateTask(a args) string {
 		}
 		x.column = f.columns[i]
 	}
-	if title := a.text("title"); title != "" {
+	if title := a.textArg("title"); title != "" {
 		x.title = title
 	}
 	if text, ok := a["description"].(string); ok {
 		x.description = text
 	}
-	x.updated = f.now()
+	x.updated = f.nextTime()
 	return fmt.Sprintf("Updated task %q (ID: %s)", x.title, x.id)
 }
 
-// tagged finds the task and the tag of a call.
-func (f *Fake) tagged(a args) (*task, *tag, string) {
-	x := f.task(a.text("task_id"))
-	if x == nil || a.text("project_id") != f.project {
+// taskAndTag finds the task and the tag of a call.
+func (f *Fake) taskAndTag(a args) (*task, *tag, string) {
+	x := f.findTask(a.textArg("task_id"))
+	if x == nil || a.textArg("project_id") != f.project {
 		return nil, nil, notFound("Task")
 	}
 	for _, g := range f.tags {
-		if g.id == a.text("tag_id") {
+		if g.id == a.textArg("tag_id") {
 			return x, g, ""
 		}
 	}
@@ -185,7 +185,7 @@ func (f *Fake) tagged(a args) (*task, *tag, string) {
 }
 
 func (f *Fake) addTag(a args) string {
-	x, g, no := f.tagged(a)
+	x, g, no := f.taskAndTag(a)
 	if no != "" {
 		return no
 	}
@@ -193,12 +193,12 @@ func (f *Fake) addTag(a args) string {
 		return "API Error (409): Tag is already assigned to this task"
 	}
 	x.tags = append(x.tags, g)
-	x.updated = f.now()
+	x.updated = f.nextTime()
 	return fmt.Sprintf("Added tag %s to task %s", g.id, x.id)
 }
 
 func (f *Fake) removeTag(a args) string {
-	x, g, no := f.tagged(a)
+	x, g, no := f.taskAndTag(a)
 	if no != "" {
 		return no
 	}
@@ -206,16 +206,16 @@ func (f *Fake) removeTag(a args) string {
 		return notFound("Tag assignment")
 	}
 	x.tags = slices.DeleteFunc(x.tags, func(o *tag) bool { return o == g })
-	x.updated = f.now()
+	x.updated = f.nextTime()
 	return fmt.Sprintf("Removed tag %s from task %s", g.id, x.id)
 }
 
 func (f *Fake) createComment(a args) string {
-	x := f.task(a.text("task_id"))
+	x := f.findTask(a.textArg("task_id"))
 	if x == nil {
 		return notFound("Task")
 	}
-	c := comment{id: f.id("comment"), author: account, text: a.text("content"), at: f.now()}
+	c := comment{id: f.newID("comment"), author: account, text: a.textArg("content"), at: f.nextTime()}
 	x.comments = append(x.comments, c)
 	x.updated = c.at
 	return fmt.Sprintf("Comment added to task %s.\nComment ID: %s", x.id, c.id)

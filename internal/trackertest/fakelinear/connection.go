@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// list makes nodes of things, the newest first, as Linear lists them.
-func list[T any](things []T, make func(T) *node) []*node {
+// listNodes makes nodes of things, the newest first, as Linear lists them.
+func listNodes[T any](things []T, make func(T) *node) []*node {
 	out := []*node{}
 	for _, t := range slices.Backward(things) {
 		out = append(out, make(t))
@@ -19,17 +19,17 @@ func list[T any](things []T, make func(T) *node) []*node {
 // maxPage is how much Linear lists at once.
 const maxPage = 250
 
-// size is how much a list is asked for.
-func size(args map[string]any) int {
+// pageSize is how much a list is asked for.
+func pageSize(args map[string]any) int {
 	for _, name := range []string{"first", "last"} {
-		if n, ok := number(args[name]); ok {
+		if n, ok := intValue(args[name]); ok {
 			return n
 		}
 	}
 	return 50
 }
 
-func number(v any) (int, bool) {
+func intValue(v any) (int, bool) {
 	switch v := v.(type) {
 	case int64:
 		return int(v), true
@@ -44,12 +44,12 @@ func number(v any) (int, bool) {
 	return 0, false
 }
 
-// connection is the part of a list that is asked for, in the order that is asked for.
-func connection(kind string, nodes []*node, args map[string]any) (any, *problem) {
+// buildConnection is the part of a list that is asked for, in the order that is asked for.
+func buildConnection(kind string, nodes []*node, args map[string]any) (any, *problem) {
 	if f, ok := args["filter"].(map[string]any); ok {
 		var fit []*node
 		for _, n := range nodes {
-			ok, bad := passes(n, f)
+			ok, bad := passesFilter(n, f)
 			if bad != nil {
 				return nil, bad
 			}
@@ -61,40 +61,40 @@ func connection(kind string, nodes []*node, args map[string]any) (any, *problem)
 	}
 	if args["orderBy"] == "updatedAt" {
 		nodes = slices.Clone(nodes)
-		slices.SortStableFunc(nodes, func(a, b *node) int { return strings.Compare(text(b, "updatedAt"), text(a, "updatedAt")) })
+		slices.SortStableFunc(nodes, func(a, b *node) int { return strings.Compare(textField(b, "updatedAt"), textField(a, "updatedAt")) })
 	}
-	n := size(args)
+	n := pageSize(args)
 	if n < 1 || n > maxPage {
 		return nil, wrongInput("A page has 1 to 250 entries.")
 	}
-	from, to, bad := window(nodes, n, args)
+	from, to, bad := pageWindow(nodes, n, args)
 	if bad != nil {
 		return nil, bad
 	}
 	return pageOf(kind, nodes, from, to), nil
 }
 
-// window is where a page begins and ends.
-func window(nodes []*node, n int, args map[string]any) (from, to int, bad *problem) {
+// pageWindow is where a page begins and ends.
+func pageWindow(nodes []*node, n int, args map[string]any) (from, to int, bad *problem) {
 	from, to = 0, len(nodes)
 	if cursor, ok := args["after"].(string); ok {
-		if from = at(nodes, cursor) + 1; from == 0 {
+		if from = cursorIndex(nodes, cursor) + 1; from == 0 {
 			return 0, 0, wrongInput("after is not a cursor of this list.")
 		}
 	}
 	if cursor, ok := args["before"].(string); ok {
-		if to = at(nodes, cursor); to < 0 {
+		if to = cursorIndex(nodes, cursor); to < 0 {
 			return 0, 0, wrongInput("before is not a cursor of this list.")
 		}
 	}
-	if _, backwards := number(args["last"]); backwards {
+	if _, backwards := intValue(args["last"]); backwards {
 		return max(from, to-n), to, nil
 	}
 	return from, min(to, from+n), nil
 }
 
-func at(nodes []*node, cursor string) int {
-	return slices.IndexFunc(nodes, func(n *node) bool { return text(n, "id") == cursor })
+func cursorIndex(nodes []*node, cursor string) int {
+	return slices.IndexFunc(nodes, func(n *node) bool { return textField(n, "id") == cursor })
 }
 
 func pageOf(kind string, nodes []*node, from, to int) *node {
@@ -102,39 +102,39 @@ func pageOf(kind string, nodes []*node, from, to int) *node {
 		if from >= to {
 			return nil
 		}
-		return text(nodes[i], "id")
+		return textField(nodes[i], "id")
 	}
-	return object(kind+"Connection", map[string]any{
+	return objectNode(kind+"Connection", map[string]any{
 		"nodes": nodes[from:to],
-		"pageInfo": object("PageInfo", map[string]any{
+		"pageInfo": objectNode("PageInfo", map[string]any{
 			"hasNextPage": to < len(nodes), "hasPreviousPage": from > 0, "startCursor": cursor(from), "endCursor": cursor(to - 1),
 		}),
 	})
 }
 
-// object is a node of values that are known.
-func object(kind string, fields map[string]any) *node {
+// objectNode is a node of values that are known.
+func objectNode(kind string, fields map[string]any) *node {
 	return &node{kind: kind, get: func(field string, _ map[string]any) (any, *problem) {
 		value, ok := fields[field]
 		if !ok {
-			return nil, unknown(kind, field)
+			return nil, unknownField(kind, field)
 		}
 		return value, nil
 	}}
 }
 
-func unknown(kind, field string) *problem {
-	return invalid("this server does not know %s.%s", kind, field)
+func unknownField(kind, field string) *problem {
+	return invalidRequest("this server does not know %s.%s", kind, field)
 }
 
-func text(n *node, field string) string {
+func textField(n *node, field string) string {
 	v, _ := n.get(field, nil)
 	s, _ := v.(string)
 	return s
 }
 
-// passes says whether a node is what a filter asks for.
-func passes(n *node, filter map[string]any) (bool, *problem) {
+// passesFilter says whether a node is what a filter asks for.
+func passesFilter(n *node, filter map[string]any) (bool, *problem) {
 	for name, want := range filter {
 		if want == nil {
 			continue
@@ -150,9 +150,9 @@ func passes(n *node, filter map[string]any) (bool, *problem) {
 func passesOne(n *node, name string, want any) (bool, *problem) {
 	switch name {
 	case "and", "or":
-		for _, one := range elements(want) {
+		for _, one := range listElements(want) {
 			sub, _ := one.(map[string]any)
-			ok, bad := passes(n, sub)
+			ok, bad := passesFilter(n, sub)
 			if bad != nil || ok == (name == "or") {
 				return ok, bad
 			}
@@ -163,7 +163,7 @@ func passesOne(n *node, name string, want any) (bool, *problem) {
 	}
 	sub, ok := want.(map[string]any)
 	if !ok {
-		return false, invalid("this server does not know the filter %s", name)
+		return false, invalidRequest("this server does not know the filter %s", name)
 	}
 	value, bad := n.get(name, nil)
 	if bad != nil {
@@ -173,19 +173,19 @@ func passesOne(n *node, name string, want any) (bool, *problem) {
 	case nil:
 		return sub["null"] == true, nil
 	case *node:
-		return passes(value, sub)
+		return passesFilter(value, sub)
 	}
-	return compare(value, sub)
+	return compareText(value, sub)
 }
 
-func elements(v any) []any {
+func listElements(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
 	}
 	return []any{v}
 }
 
-func compare(value any, how map[string]any) (bool, *problem) {
+func compareText(value any, how map[string]any) (bool, *problem) {
 	s, _ := value.(string)
 	for op, want := range how {
 		w, _ := want.(string)
@@ -198,7 +198,7 @@ func compare(value any, how map[string]any) (bool, *problem) {
 		case "eqIgnoreCase":
 			ok = strings.EqualFold(s, w)
 		case "in":
-			ok = slices.Contains(elements(want), value)
+			ok = slices.Contains(listElements(want), value)
 		case "gt", "gte", "lt", "lte":
 			a, errA := time.Parse(time.RFC3339, s)
 			b, errB := time.Parse(time.RFC3339, w)
@@ -208,7 +208,7 @@ func compare(value any, how map[string]any) (bool, *problem) {
 			c := a.Compare(b)
 			ok = op == "gt" && c > 0 || op == "gte" && c >= 0 || op == "lt" && c < 0 || op == "lte" && c <= 0
 		default:
-			return false, invalid("this server does not know the comparison %s", op)
+			return false, invalidRequest("this server does not know the comparison %s", op)
 		}
 		if !ok {
 			return false, nil

@@ -16,60 +16,60 @@ type execution struct {
 	vars   map[string]any
 }
 
-// execute answers a request with what it selects.
-func (s *Server) execute(req *request) (map[string]any, *problem) {
+// executeRequest answers a request with what it selects.
+func (s *Server) executeRequest(req *request) (map[string]any, *problem) {
 	x := &execution{schema: s.opts.Schema, vars: req.vars}
-	root := &node{kind: "Query", get: s.query}
-	if req.write() {
-		root = &node{kind: "Mutation", get: s.mutation}
+	root := &node{kind: "Query", get: s.resolveQuery}
+	if req.isWrite() {
+		root = &node{kind: "Mutation", get: s.resolveMutation}
 	}
-	return x.fields(root, req.op.SelectionSet)
+	return x.selectFields(root, req.op.SelectionSet)
 }
 
-func (x *execution) fields(n *node, set ast.SelectionSet) (map[string]any, *problem) {
+func (x *execution) selectFields(n *node, set ast.SelectionSet) (map[string]any, *problem) {
 	out := map[string]any{}
 	for _, sel := range set {
-		if bad := x.selection(n, sel, out); bad != nil {
+		if bad := x.addSelection(n, sel, out); bad != nil {
 			return nil, bad
 		}
 	}
 	return out, nil
 }
 
-func (x *execution) selection(n *node, sel ast.Selection, out map[string]any) *problem {
+func (x *execution) addSelection(n *node, sel ast.Selection, out map[string]any) *problem {
 	switch sel := sel.(type) {
 	case *ast.FragmentSpread:
-		return x.fragment(n, sel.Definition.TypeCondition, sel.Definition.SelectionSet, sel.Directives, out)
+		return x.addFragment(n, sel.Definition.TypeCondition, sel.Definition.SelectionSet, sel.Directives, out)
 	case *ast.InlineFragment:
-		return x.fragment(n, sel.TypeCondition, sel.SelectionSet, sel.Directives, out)
+		return x.addFragment(n, sel.TypeCondition, sel.SelectionSet, sel.Directives, out)
 	case *ast.Field:
-		if !x.wanted(sel.Directives) {
+		if !x.isIncluded(sel.Directives) {
 			return nil
 		}
-		value, bad := x.field(n, sel)
+		value, bad := x.fieldValue(n, sel)
 		if bad != nil {
 			bad.Path = append([]any{sel.Alias}, bad.Path...)
 			return bad
 		}
-		out[sel.Alias] = merge(out[sel.Alias], value)
+		out[sel.Alias] = mergeSelections(out[sel.Alias], value)
 	}
 	return nil
 }
 
-func (x *execution) fragment(n *node, kind string, set ast.SelectionSet, dirs ast.DirectiveList, out map[string]any) *problem {
-	if !x.wanted(dirs) || !x.fits(n.kind, kind) {
+func (x *execution) addFragment(n *node, kind string, set ast.SelectionSet, dirs ast.DirectiveList, out map[string]any) *problem {
+	if !x.isIncluded(dirs) || !x.isType(n.kind, kind) {
 		return nil
 	}
 	for _, sel := range set {
-		if bad := x.selection(n, sel, out); bad != nil {
+		if bad := x.addSelection(n, sel, out); bad != nil {
 			return bad
 		}
 	}
 	return nil
 }
 
-// fits says whether a type is another one, or one of that.
-func (x *execution) fits(is, kind string) bool {
+// isType says whether a type is another one, or one of that.
+func (x *execution) isType(is, kind string) bool {
 	if kind == "" || is == kind {
 		return true
 	}
@@ -81,8 +81,8 @@ func (x *execution) fits(is, kind string) bool {
 	return false
 }
 
-// wanted says what @skip and @include say.
-func (x *execution) wanted(dirs ast.DirectiveList) bool {
+// isIncluded says what @skip and @include say.
+func (x *execution) isIncluded(dirs ast.DirectiveList) bool {
 	for _, d := range dirs {
 		if on, ok := d.ArgumentMap(x.vars)["if"].(bool); ok && (d.Name == "skip") == on {
 			return false
@@ -91,7 +91,7 @@ func (x *execution) wanted(dirs ast.DirectiveList) bool {
 	return true
 }
 
-func (x *execution) field(n *node, f *ast.Field) (any, *problem) {
+func (x *execution) fieldValue(n *node, f *ast.Field) (any, *problem) {
 	if f.Name == "__typename" {
 		return n.kind, nil
 	}
@@ -100,19 +100,19 @@ func (x *execution) field(n *node, f *ast.Field) (any, *problem) {
 		return nil, bad
 	}
 	if value == nil && f.Definition.Type.NonNull {
-		return nil, invalid("there is no value for %s.%s, which must have one", n.kind, f.Name)
+		return nil, invalidRequest("there is no value for %s.%s, which must have one", n.kind, f.Name)
 	}
-	return x.value(value, f.SelectionSet)
+	return x.selectValue(value, f.SelectionSet)
 }
 
-func (x *execution) value(value any, set ast.SelectionSet) (any, *problem) {
+func (x *execution) selectValue(value any, set ast.SelectionSet) (any, *problem) {
 	switch value := value.(type) {
 	case *node:
-		return x.fields(value, set)
+		return x.selectFields(value, set)
 	case []*node:
 		list := []any{}
 		for i, n := range value {
-			one, bad := x.fields(n, set)
+			one, bad := x.selectFields(n, set)
 			if bad != nil {
 				bad.Path = append([]any{i}, bad.Path...)
 				return nil, bad
@@ -124,15 +124,15 @@ func (x *execution) value(value any, set ast.SelectionSet) (any, *problem) {
 	return value, nil
 }
 
-// merge puts together what two selections of a field give.
-func merge(a, b any) any {
+// mergeSelections puts together what two selections of a field give.
+func mergeSelections(a, b any) any {
 	left, ok := a.(map[string]any)
 	right, also := b.(map[string]any)
 	if !ok || !also {
 		return b
 	}
 	for name, value := range right {
-		left[name] = merge(left[name], value)
+		left[name] = mergeSelections(left[name], value)
 	}
 	return left
 }

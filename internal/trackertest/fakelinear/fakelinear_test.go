@@ -72,11 +72,11 @@ func draft(title, column string, tags ...string) tracker.Issue {
 }
 
 func TestItAnswersWhatIsSelected(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	for i := range 5 {
-		w.Add(t, draft(fmt.Sprint("Issue ", i), "Backlog", "bug"))
+		w.AddIssue(t, draft(fmt.Sprint("Issue ", i), "Backlog", "bug"))
 	}
-	w.Comment(t, "ENG-1", "helper[bot]", "hello")
+	w.CommentIssue(t, "ENG-1", "helper[bot]", "hello")
 	for name, tc := range map[string]struct {
 		query string
 		vars  map[string]any
@@ -112,8 +112,8 @@ func TestItAnswersWhatIsSelected(t *testing.T) {
 }
 
 func TestItRefusesWhatLinearRefuses(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	w.Add(t, draft("One", "Backlog"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w.AddIssue(t, draft("One", "Backlog"))
 	update := `mutation($i: IssueUpdateInput!) { issueUpdate(id: "ENG-1", input: $i) { success } }`
 	say := `mutation($i: CommentCreateInput!) { commentCreate(input: $i) { success } }`
 	in := func(v map[string]any) map[string]any { return map[string]any{"i": v} }
@@ -146,12 +146,12 @@ func TestItRefusesWhatLinearRefuses(t *testing.T) {
 			if strings.Contains(name, "exists") {
 				ask(t, w, tc.query, tc.vars)
 			}
-			before := w.Real(t, "ENG-1")
+			before := w.ReadIssue(t, "ENG-1")
 			got := ask(t, w, tc.query, tc.vars)
 			if len(got.Errors) != 1 || got.status != tc.status || got.Errors[0].Extensions["code"] != tc.code || !strings.Contains(got.Errors[0].Message, tc.says) {
 				t.Errorf("%d %+v", got.status, got.Errors)
 			}
-			if diff := cmp.Diff(before, w.Real(t, "ENG-1")); diff != "" {
+			if diff := cmp.Diff(before, w.ReadIssue(t, "ENG-1")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -165,26 +165,26 @@ func TestItRefusesWhatLinearRefuses(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	w.Add(t, draft("One", "Backlog"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w.AddIssue(t, draft("One", "Backlog"))
 	const see, do = `{ viewer { id } }`, `mutation { issueUpdate(id: "ENG-1", input: {title: "Two"}) { success } }`
-	w.Fail(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
 	if got := ask(t, w, see, nil); got.status != 200 {
 		t.Errorf("a read is hit by a fault of writes: %d", got.status)
 	}
-	if got := ask(t, w, do, nil); got.status != 500 || w.Real(t, "ENG-1").Card.Title != "One" {
+	if got := ask(t, w, do, nil); got.status != 500 || w.ReadIssue(t, "ENG-1").Card.Title != "One" {
 		t.Errorf("broken: %d", got.status)
 	}
-	w.Fail(trackertest.Fault{Kind: trackertest.Limited, Times: 2})
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Limited, Times: 2})
 	first, second := ask(t, w, do, nil), ask(t, w, do, nil)
-	if first.status != 400 || second.status != 429 || first.Errors[0].Extensions["code"] != "RATELIMITED" || second.header.Get("Retry-After") != "0" || w.Real(t, "ENG-1").Card.Title != "One" {
+	if first.status != 400 || second.status != 429 || first.Errors[0].Extensions["code"] != "RATELIMITED" || second.header.Get("Retry-After") != "0" || w.ReadIssue(t, "ENG-1").Card.Title != "One" {
 		t.Errorf("limited: %+v, %+v", first, second)
 	}
-	w.Fail(trackertest.Fault{Kind: trackertest.Denied, Times: 1})
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Denied, Times: 1})
 	if got := ask(t, w, see, nil); got.status != 401 {
 		t.Errorf("denied: %d", got.status)
 	}
-	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1})
+	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1})
 	body := strings.NewReader(`{"query":` + fmt.Sprintf("%q", do) + `}`)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL, body)
 	if err != nil {
@@ -195,11 +195,11 @@ func TestFaults(t *testing.T) {
 		resp.Body.Close()
 		t.Error("an answer that is lost came")
 	}
-	if w.Real(t, "ENG-1").Card.Title != "Two" {
+	if w.ReadIssue(t, "ENG-1").Card.Title != "Two" {
 		t.Error("what was asked for is not done")
 	}
-	if w.Writes() != 4 || w.Server.Requests() != 6 {
-		t.Errorf("%d writes of %d requests", w.Writes(), w.Server.Requests())
+	if w.CountWrites() != 4 || w.Server.CountRequests() != 6 {
+		t.Errorf("%d writes of %d requests", w.CountWrites(), w.Server.CountRequests())
 	}
 }
 
@@ -220,13 +220,13 @@ var newsFields = map[string]string{
 }
 
 func TestNewsHaveTheFormOfLinears(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	key := w.Add(t, draft("One", "Backlog", "bug"))
-	w.Comment(t, key, "bob", "hello")
-	w.Link(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1", State: tracker.Open})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
+	w.CommentIssue(t, key, "bob", "hello")
+	w.LinkPull(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1", State: tracker.Open})
 	w.DeleteTag(t, "bug")
 	kinds := map[string]bool{}
-	for _, d := range w.News(t) {
+	for _, d := range w.TakeNews(t) {
 		var body map[string]any
 		if err := json.Unmarshal(d.Body, &body); err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestNewsHaveTheFormOfLinears(t *testing.T) {
 	if len(kinds) != 4 {
 		t.Errorf("news of %v", kinds)
 	}
-	if more := w.News(t); len(more) != 0 {
+	if more := w.TakeNews(t); len(more) != 0 {
 		t.Errorf("%d more", len(more))
 	}
 }
@@ -276,18 +276,18 @@ func checkNews(t *testing.T, kind string, value any) {
 
 func TestTheStateOutlivesTheServer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
-	w := fakelinear.Open(t, fakelinear.Options{File: file})
-	key := w.Add(t, draft("One", "Backlog", "bug"))
-	w.Comment(t, key, "bob", "hello")
-	w.Link(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1"})
+	w := fakelinear.OpenWorld(t, fakelinear.Options{File: file})
+	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
+	w.CommentIssue(t, key, "bob", "hello")
+	w.LinkPull(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1"})
 	if got := ask(t, w, `mutation { issueUpdate(id: "ENG-1", input: {title: "Two"}) { success } }`, nil); len(got.Errors) > 0 {
 		t.Fatal(got.Errors)
 	}
-	again := fakelinear.Open(t, fakelinear.Options{File: file})
-	if diff := cmp.Diff(w.Real(t, key), again.Real(t, key)); diff != "" || again.Real(t, key).Card.Title != "Two" {
+	again := fakelinear.OpenWorld(t, fakelinear.Options{File: file})
+	if diff := cmp.Diff(w.ReadIssue(t, key), again.ReadIssue(t, key)); diff != "" || again.ReadIssue(t, key).Card.Title != "Two" {
 		t.Error(diff)
 	}
-	if next := again.Add(t, draft("Another", "Started")); next != "ENG-2" {
+	if next := again.AddIssue(t, draft("Another", "Started")); next != "ENG-2" {
 		t.Errorf("the next issue is %s", next)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".state-*"))
@@ -303,8 +303,8 @@ func TestTheStateOutlivesTheServer(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	w := fakelinear.Open(t, fakelinear.Options{})
-	w.Add(t, draft("One", "Backlog", "bug"))
+	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w.AddIssue(t, draft("One", "Backlog", "bug"))
 	post := func(path string, v url.Values) int {
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(v.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

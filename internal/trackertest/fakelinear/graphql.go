@@ -23,76 +23,76 @@ type request struct {
 	vars map[string]any
 }
 
-func (r *request) write() bool { return r != nil && r.op.Operation == ast.Mutation }
+func (r *request) isWrite() bool { return r != nil && r.op.Operation == ast.Mutation }
 
-// parse reads a request and checks all of it, values included, against the schema.
-func (s *Server) parse(body []byte) (*request, *problem) {
+// parseRequest reads a request and checks all of it, values included, against the schema.
+func (s *Server) parseRequest(body []byte) (*request, *problem) {
 	var in struct {
 		Query         string         `json:"query"`
 		OperationName string         `json:"operationName"`
 		Variables     map[string]any `json:"variables"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, invalid("the request is not JSON: %v", err)
+		return nil, invalidRequest("the request is not JSON: %v", err)
 	}
 	doc, errs := gqlparser.LoadQueryWithRules(s.opts.Schema.Schema, in.Query, rules.NewDefaultRules())
 	if len(errs) > 0 {
-		return nil, unvalidated(errs[0])
+		return nil, validationProblem(errs[0])
 	}
 	op := doc.Operations.ForName(in.OperationName)
 	if op == nil {
-		return nil, invalid("there is no operation %q", in.OperationName)
+		return nil, invalidRequest("there is no operation %q", in.OperationName)
 	}
 	for name := range in.Variables {
 		if op.VariableDefinitions.ForName(name) == nil {
-			return nil, invalid("variable %q is not declared", name)
+			return nil, invalidRequest("variable %q is not declared", name)
 		}
 	}
 	vars, err := validator.VariableValues(s.opts.Schema.Schema, op, in.Variables)
 	if err != nil {
-		return nil, unvalidated(err)
+		return nil, validationProblem(err)
 	}
 	return &request{op: op, vars: vars}, nil
 }
 
-// graphql answers one request, or fails as it was told to.
-func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
+// serveGraphQL answers one request, or fails as it was told to.
+func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 	if err != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	req, bad := s.parse(body)
-	how := s.failing(req.write())
+	req, bad := s.parseRequest(body)
+	how := s.nextFault(req.isWrite())
 	switch {
 	case how == trackertest.Broken:
 		http.Error(w, "<html>something went wrong</html>", http.StatusInternalServerError)
 		return
 	case how == trackertest.Limited:
-		s.limit(w)
+		s.refuseOverLimit(w)
 		return
-	case how == trackertest.Denied || !s.knows(r.Header.Get("Authorization")):
-		refuse(w, http.StatusUnauthorized, problem{Message: "Authentication required, not authenticated", Type: "authentication error", Code: "AUTHENTICATION_ERROR"})
+	case how == trackertest.Denied || !s.acceptsToken(r.Header.Get("Authorization")):
+		replyProblem(w, http.StatusUnauthorized, problem{Message: "Authentication required, not authenticated", Type: "authentication error", Code: "AUTHENTICATION_ERROR"})
 		return
 	case bad != nil:
-		refuse(w, http.StatusBadRequest, *bad)
+		replyProblem(w, http.StatusBadRequest, *bad)
 		return
 	}
-	s.run(w, req, how == trackertest.Lost)
+	s.runRequest(w, req, how == trackertest.Lost)
 }
 
-// run executes a request. One whose answer gets lost is done all the same.
-func (s *Server) run(w http.ResponseWriter, req *request, lost bool) {
-	cost := complexity(req)
+// runRequest executes a request. One whose answer gets lost is done all the same.
+func (s *Server) runRequest(w http.ResponseWriter, req *request, lost bool) {
+	cost := requestComplexity(req)
 	w.Header().Set("X-Complexity", strconv.Itoa(cost))
 	if cost > maxComplexity {
-		refuse(w, http.StatusBadRequest, problem{Message: "Query too complex", Type: "invalid input", Code: "INPUT_ERROR", Presentable: "The query is too complex."})
+		replyProblem(w, http.StatusBadRequest, problem{Message: "Query too complex", Type: "invalid input", Code: "INPUT_ERROR", Presentable: "The query is too complex."})
 		return
 	}
-	data, bad := s.execute(req)
-	if bad == nil && req.write() {
-		if err := s.save(); err != nil {
+	data, bad := s.executeRequest(req)
+	if bad == nil && req.isWrite() {
+		if err := s.saveState(); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -102,10 +102,10 @@ func (s *Server) run(w http.ResponseWriter, req *request, lost bool) {
 		return
 	}
 	if bad != nil {
-		refuse(w, http.StatusOK, *bad)
+		replyProblem(w, http.StatusOK, *bad)
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"data": data})
+	replyJSON(w, http.StatusOK, map[string]any{"data": data})
 }
 
 // hangUp ends the connection without an answer.
@@ -115,7 +115,7 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
-func (s *Server) knows(authorization string) bool {
+func (s *Server) acceptsToken(authorization string) bool {
 	if s.opts.Token == "" {
 		return authorization != ""
 	}
@@ -126,8 +126,8 @@ func (s *Server) knows(authorization string) bool {
 	return authorization == want
 }
 
-// limit turns a request away, in one of the two ways that are seen in the field.
-func (s *Server) limit(w http.ResponseWriter) {
+// refuseOverLimit turns a request away, in one of the two ways that are seen in the field.
+func (s *Server) refuseOverLimit(w http.ResponseWriter) {
 	s.limits++
 	status := http.StatusBadRequest
 	if s.limits%2 == 0 {
@@ -137,31 +137,33 @@ func (s *Server) limit(w http.ResponseWriter) {
 	w.Header().Set("X-RateLimit-Requests-Limit", "2500")
 	w.Header().Set("X-RateLimit-Requests-Remaining", "0")
 	w.Header().Set("X-RateLimit-Requests-Reset", strconv.FormatInt(s.opts.Now().Add(20*time.Millisecond).UnixMilli(), 10))
-	refuse(w, status, problem{Message: "Rate limit exceeded", Type: "ratelimited", Code: "RATELIMITED"})
+	replyProblem(w, status, problem{Message: "Rate limit exceeded", Type: "ratelimited", Code: "RATELIMITED"})
 }
 
 // maxComplexity is what one request may cost.
 const maxComplexity = 10_000
 
-// complexity is what a request costs, as Linear counts.
-func complexity(req *request) int { return int(math.Ceil(cost(req, req.op.SelectionSet))) }
+// requestComplexity is what a request costs, as Linear counts.
+func requestComplexity(req *request) int {
+	return int(math.Ceil(selectionCost(req, req.op.SelectionSet)))
+}
 
-func cost(req *request, set ast.SelectionSet) float64 {
+func selectionCost(req *request, set ast.SelectionSet) float64 {
 	var sum float64
 	for _, sel := range set {
 		switch sel := sel.(type) {
 		case *ast.FragmentSpread:
-			sum += cost(req, sel.Definition.SelectionSet)
+			sum += selectionCost(req, sel.Definition.SelectionSet)
 		case *ast.InlineFragment:
-			sum += cost(req, sel.SelectionSet)
+			sum += selectionCost(req, sel.SelectionSet)
 		case *ast.Field:
 			switch {
 			case len(sel.SelectionSet) == 0:
 				sum += 0.1
 			case strings.HasSuffix(sel.Definition.Type.Name(), "Connection"):
-				sum += float64(size(sel.ArgumentMap(req.vars))) * cost(req, sel.SelectionSet)
+				sum += float64(pageSize(sel.ArgumentMap(req.vars))) * selectionCost(req, sel.SelectionSet)
 			default:
-				sum += 1 + cost(req, sel.SelectionSet)
+				sum += 1 + selectionCost(req, sel.SelectionSet)
 			}
 		}
 	}

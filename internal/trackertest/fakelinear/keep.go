@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// save keeps the state where it outlives the server. It is there before anybody hears
+// saveState keeps the state where it outlives the server. It is there before anybody hears
 // that something was done.
-func (s *Server) save() error {
+func (s *Server) saveState() error {
 	if s.opts.File == "" {
 		return nil
 	}
@@ -33,8 +33,8 @@ func (s *Server) save() error {
 	return nil
 }
 
-// restore reads what save kept, nil if there is nothing.
-func restore(file string) (*state, error) {
+// restoreState reads what save kept, nil if there is nothing.
+func restoreState(file string) (*state, error) {
 	if file == "" {
 		return nil, nil
 	}

@@ -23,27 +23,27 @@ type occurrence struct {
 // maxNews bounds what nobody asks for.
 const maxNews = 1000
 
-// happened remembers that something happened to an issue or to what belongs to it.
-func (s *Server) happened(kind, action string, i *issue, what any) {
+// recordChange remembers that something happened to an issue or to what belongs to it.
+func (s *Server) recordChange(kind, action string, i *issue, what any) {
 	o := occurrence{kind: kind, action: action}
 	switch what := what.(type) {
 	case *comment:
-		o.url, o.data = s.st.url(i)+"#comment-"+what.ID[:8], s.st.commentNews(i, what)
+		o.url, o.data = s.st.issueURL(i)+"#comment-"+what.ID[:8], s.st.commentNews(i, what)
 	case *attachment:
 		o.data = map[string]any{
 			"id": what.ID, "issueId": i.ID, "url": what.URL, "title": what.Title, "metadata": what.Metadata,
-			"groupBySource": false, "createdAt": stamp(what.Created), "updatedAt": stamp(what.Created),
+			"groupBySource": false, "createdAt": formatTime(what.Created), "updatedAt": formatTime(what.Created),
 		}
 	case *label:
-		o.data = map[string]any{"id": what.ID, "name": what.Name, "color": "#888888", "isGroup": what.Group, "createdAt": stamp(s.st.Last), "updatedAt": stamp(s.st.Last)}
+		o.data = map[string]any{"id": what.ID, "name": what.Name, "color": "#888888", "isGroup": what.Group, "createdAt": formatTime(s.st.Last), "updatedAt": formatTime(s.st.Last)}
 	default:
-		o.url, o.data = s.st.url(i), s.st.issueNews(i)
+		o.url, o.data = s.st.issueURL(i), s.st.issueNews(i)
 	}
-	s.tell(o)
+	s.addNews(o)
 }
 
-func (s *Server) tell(o occurrence) {
-	o.id = s.st.id()
+func (s *Server) addNews(o occurrence) {
+	o.id = s.st.newID()
 	if s.news = append(s.news, o); len(s.news) > maxNews {
 		s.news = s.news[1:]
 	}
@@ -56,37 +56,37 @@ func (st *state) teamNews() map[string]any {
 func (st *state) issueNews(i *issue) map[string]any {
 	labels := []any{}
 	for _, id := range i.Labels {
-		if l := st.label(id); l != nil {
+		if l := st.findLabel(id); l != nil {
 			labels = append(labels, map[string]any{"id": l.ID, "name": l.Name, "color": "#888888"})
 		}
 	}
-	c := st.column(i.State)
+	c := st.findColumn(i.State)
 	return map[string]any{
-		"id": i.ID, "identifier": st.key(i), "number": i.Number, "title": i.Title, "description": i.Description,
+		"id": i.ID, "identifier": st.issueKey(i), "number": i.Number, "title": i.Title, "description": i.Description,
 		"priority": i.Priority, "priorityLabel": "", "prioritySortOrder": 0, "sortOrder": 0, "previousIdentifiers": []any{},
 		"teamId": st.Team.ID, "team": st.teamNews(), "stateId": c.ID, "state": map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "color": "#888888"},
-		"labelIds": i.Labels, "labels": labels, "subscriberIds": []any{}, "reactionData": []any{}, "url": st.url(i),
-		"createdAt": stamp(i.Created), "updatedAt": stamp(i.Updated),
+		"labelIds": i.Labels, "labels": labels, "subscriberIds": []any{}, "reactionData": []any{}, "url": st.issueURL(i),
+		"createdAt": formatTime(i.Created), "updatedAt": formatTime(i.Updated),
 	}
 }
 
 func (st *state) commentNews(i *issue, c *comment) map[string]any {
-	u := st.user(c.Author)
+	u := st.ensureUser(c.Author)
 	return map[string]any{
 		"id": c.ID, "body": c.Body, "issueId": i.ID, "userId": u.ID, "reactionData": []any{},
-		"issue":     map[string]any{"id": i.ID, "identifier": st.key(i), "title": i.Title, "teamId": st.Team.ID, "team": st.teamNews(), "url": st.url(i)},
+		"issue":     map[string]any{"id": i.ID, "identifier": st.issueKey(i), "title": i.Title, "teamId": st.Team.ID, "team": st.teamNews(), "url": st.issueURL(i)},
 		"user":      map[string]any{"id": u.ID, "name": u.Name, "email": u.Name + "@example.com", "url": "https://linear.test/profiles/" + u.ID},
-		"createdAt": stamp(c.Created), "updatedAt": stamp(c.Created),
+		"createdAt": formatTime(c.Created), "updatedAt": formatTime(c.Created),
 	}
 }
 
-// Deliveries are the news since they were last asked for, signed and sent now.
-func (s *Server) Deliveries() ([]trackertest.Delivery, error) {
+// SignedDeliveries are the news since they were last asked for, signed and sent now.
+func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []trackertest.Delivery
 	for _, o := range s.news {
-		d, err := s.deliver(o)
+		d, err := s.signDelivery(o)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +96,10 @@ func (s *Server) Deliveries() ([]trackertest.Delivery, error) {
 	return out, nil
 }
 
-func (s *Server) deliver(o occurrence) (trackertest.Delivery, error) {
+func (s *Server) signDelivery(o occurrence) (trackertest.Delivery, error) {
 	now := s.opts.Now().UnixMilli()
 	body := map[string]any{
-		"action": o.action, "type": o.kind, "data": o.data, "createdAt": stamp(s.st.Last), "organizationId": s.st.Team.ID,
+		"action": o.action, "type": o.kind, "data": o.data, "createdAt": formatTime(s.st.Last), "organizationId": s.st.Team.ID,
 		"webhookId": s.st.Team.ID, "webhookTimestamp": now,
 	}
 	if o.url != "" {

@@ -24,7 +24,7 @@ type said struct {
 	Text   string `json:"text"`
 }
 
-func show(is tracker.Issue) shown {
+func shownIssue(is tracker.Issue) shown {
 	out := shown{Key: is.Key, Title: is.Card.Title, State: is.Card.Column, Tags: is.Card.Tags, Comments: []said{}}
 	for _, c := range is.Comments {
 		out.Comments = append(out.Comments, said{c.Author, c.Text})
@@ -35,13 +35,13 @@ func show(is tracker.Issue) shown {
 // showIssues lists all issues: as JSON, or as lines of text with ?text=1.
 func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
 	list := []shown{}
-	for _, is := range s.Issues() {
-		one := show(is)
-		one.States = s.been(is.Key)
+	for _, is := range s.AllIssues() {
+		one := shownIssue(is)
+		one.States = s.visitedStates(is.Key)
 		list = append(list, one)
 	}
 	if r.FormValue("text") == "" {
-		answer(w, http.StatusOK, list)
+		replyJSON(w, http.StatusOK, list)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -56,20 +56,20 @@ func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
 
 // personMoves moves an issue: key, column.
 func (s *Server) personMoves(w http.ResponseWriter, r *http.Request) {
-	done(w, s.Move(r.FormValue("key"), r.FormValue("column")))
+	replyDone(w, s.MoveIssue(r.FormValue("key"), r.FormValue("column")))
 }
 
 // personComments says something: key, author, text.
 func (s *Server) personComments(w http.ResponseWriter, r *http.Request) {
 	author := r.FormValue("author")
 	if author == "" {
-		done(w, errors.New("say who speaks: author=NAME"))
+		replyDone(w, errors.New("say who speaks: author=NAME"))
 		return
 	}
-	done(w, s.Comment(r.FormValue("key"), author, r.FormValue("text")))
+	replyDone(w, s.CommentIssue(r.FormValue("key"), author, r.FormValue("text")))
 }
 
-func done(w http.ResponseWriter, err error) {
+func replyDone(w http.ResponseWriter, err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -77,14 +77,14 @@ func done(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// been are the states in which an issue has been, in order.
-func (s *Server) been(key string) []string {
+// visitedStates are the states in which an issue has been, in order.
+func (s *Server) visitedStates(key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []string{}
-	if i := s.st.issue(key); i != nil {
+	if i := s.st.findIssue(key); i != nil {
 		for _, id := range i.Been {
-			out = append(out, s.st.column(id).Name)
+			out = append(out, s.st.findColumn(id).Name)
 		}
 	}
 	return out

@@ -15,13 +15,13 @@ type problem struct {
 	Path        []any
 }
 
-// invalid is a request that the server does not understand.
-func invalid(format string, args ...any) *problem {
+// invalidRequest is a request that the server does not understand.
+func invalidRequest(format string, args ...any) *problem {
 	return &problem{Message: fmt.Sprintf(format, args...), Type: "graphql error", Code: "INVALID_INPUT"}
 }
 
-// unvalidated is one that does not fit the schema.
-func unvalidated(err error) *problem {
+// validationProblem is one that does not fit the schema.
+func validationProblem(err error) *problem {
 	return &problem{Message: err.Error(), Type: "graphql error", Code: "GRAPHQL_VALIDATION_FAILED"}
 }
 
@@ -38,15 +38,15 @@ func notFound(kind, more string) *problem {
 	}
 }
 
-// conflict is something that is there already.
-func conflict(kind, id string) *problem {
+// conflictProblem is something that is there already.
+func conflictProblem(kind, id string) *problem {
 	return &problem{
 		Message: "conflict on insert of " + kind, Type: "invalid input", Code: "INPUT_ERROR",
 		Presentable: "Entity " + kind + " with id " + id + " already exists.",
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, p problem) {
+func replyProblem(w http.ResponseWriter, status int, p problem) {
 	e := map[string]any{
 		"message":    p.Message,
 		"extensions": map[string]any{"type": p.Type, "code": p.Code, "userError": true, "userPresentableMessage": p.Presentable},
@@ -54,10 +54,10 @@ func refuse(w http.ResponseWriter, status int, p problem) {
 	if p.Path != nil {
 		e["path"] = p.Path
 	}
-	answer(w, status, map[string]any{"errors": []any{e}, "data": nil})
+	replyJSON(w, status, map[string]any{"errors": []any{e}, "data": nil})
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func replyJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// Who asked may be gone; nothing can be done about it here.

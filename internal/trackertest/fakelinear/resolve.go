@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// stamp is a moment as Linear writes it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTime is a moment as Linear writes it.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func (s *Server) query(field string, args map[string]any) (any, *problem) {
+func (s *Server) resolveQuery(field string, args map[string]any) (any, *problem) {
 	st := s.st
 	switch field {
 	case "viewer":
 		return st.userNode(Me), nil
 	case "teams":
-		return connection("Team", []*node{st.teamNode()}, args)
+		return buildConnection("Team", []*node{st.teamNode()}, args)
 	case "workflowStates":
-		return connection("WorkflowState", list(st.States, st.stateNode), args)
+		return buildConnection("WorkflowState", listNodes(st.States, st.stateNode), args)
 	case "issueLabels":
-		return connection("IssueLabel", list(st.Labels, st.labelNode), args)
+		return buildConnection("IssueLabel", listNodes(st.Labels, st.labelNode), args)
 	case "issues":
-		return connection("Issue", list(st.listed(func(*issue) bool { return true }), st.issueNode), args)
+		return buildConnection("Issue", listNodes(st.listedIssues(func(*issue) bool { return true }), st.issueNode), args)
 	case "issue":
 		name, _ := args["id"].(string)
-		if i := st.issue(name); i != nil {
+		if i := st.findIssue(name); i != nil {
 			return st.issueNode(i), nil
 		}
 		return nil, notFound("Issue", "")
 	}
-	return nil, unknown("Query", field)
+	return nil, unknownField("Query", field)
 }
 
-// listed are issues that lists show.
-func (st *state) listed(which func(*issue) bool) []*issue {
+// listedIssues are issues that lists show.
+func (st *state) listedIssues(which func(*issue) bool) []*issue {
 	var out []*issue
 	for _, i := range st.Issues {
 		if !i.Trashed && which(i) {
@@ -52,14 +52,14 @@ func (st *state) teamNode() *node {
 		case "name":
 			return st.Team.Name, nil
 		case "projects":
-			return connection("Project", list(st.Projects, projectNode), args)
+			return buildConnection("Project", listNodes(st.Projects, projectNode), args)
 		}
-		return nil, unknown("Team", field)
+		return nil, unknownField("Team", field)
 	}}
 }
 
 func projectNode(p project) *node {
-	return object("Project", map[string]any{"id": p.ID, "name": p.Name})
+	return objectNode("Project", map[string]any{"id": p.ID, "name": p.Name})
 }
 
 func (st *state) stateNode(c column) *node {
@@ -69,7 +69,7 @@ func (st *state) stateNode(c column) *node {
 			position = i
 		}
 	}
-	return object("WorkflowState", map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "position": position, "team": st.teamNode()})
+	return objectNode("WorkflowState", map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "position": position, "team": st.teamNode()})
 }
 
 func (st *state) labelNode(l *label) *node {
@@ -77,14 +77,14 @@ func (st *state) labelNode(l *label) *node {
 	if l.Team {
 		fields["team"] = st.teamNode()
 	}
-	return object("IssueLabel", fields)
+	return objectNode("IssueLabel", fields)
 }
 
 // userNode is the account of an id or a name, nil for "".
 func (st *state) userNode(name string) any {
 	for _, u := range st.Users {
 		if name != "" && (u.ID == name || u.Name == name) {
-			return object("User", map[string]any{"id": u.ID, "name": u.Name, "displayName": u.Name, "app": u.App})
+			return objectNode("User", map[string]any{"id": u.ID, "name": u.Name, "displayName": u.Name, "app": u.App})
 		}
 	}
 	return nil
@@ -104,11 +104,11 @@ func (st *state) issueValue(i *issue, field string) (any, bool) {
 	case "id":
 		return i.ID, true
 	case "identifier":
-		return st.key(i), true
+		return st.issueKey(i), true
 	case "number":
 		return i.Number, true
 	case "url":
-		return st.url(i), true
+		return st.issueURL(i), true
 	case "title":
 		return i.Title, true
 	case "description":
@@ -119,9 +119,9 @@ func (st *state) issueValue(i *issue, field string) (any, bool) {
 	case "priority":
 		return i.Priority, true
 	case "createdAt":
-		return stamp(i.Created), true
+		return formatTime(i.Created), true
 	case "updatedAt":
-		return stamp(i.Updated), true
+		return formatTime(i.Updated), true
 	case "trashed":
 		if i.Trashed {
 			return true, true
@@ -145,7 +145,7 @@ func (st *state) issueValue(i *issue, field string) (any, bool) {
 func (st *state) issueRelated(i *issue, field string) (any, bool) {
 	switch field {
 	case "state":
-		if c := st.column(i.State); c != nil {
+		if c := st.findColumn(i.State); c != nil {
 			return st.stateNode(*c), true
 		}
 	case "project":
@@ -155,7 +155,7 @@ func (st *state) issueRelated(i *issue, field string) (any, bool) {
 			}
 		}
 	case "parent":
-		if p := st.issue(i.Parent); p != nil {
+		if p := st.findIssue(i.Parent); p != nil {
 			return st.issueNode(p), true
 		}
 	default:
@@ -169,39 +169,39 @@ func (st *state) issueList(i *issue, field string, args map[string]any) (any, *p
 	case "labels":
 		var labels []*label
 		for _, id := range i.Labels {
-			if l := st.label(id); l != nil {
+			if l := st.findLabel(id); l != nil {
 				labels = append(labels, l)
 			}
 		}
-		return connection("IssueLabel", list(labels, st.labelNode), args)
+		return buildConnection("IssueLabel", listNodes(labels, st.labelNode), args)
 	case "comments":
-		return connection("Comment", list(i.Comments, func(c *comment) *node { return st.commentNode(i, c) }), args)
+		return buildConnection("Comment", listNodes(i.Comments, func(c *comment) *node { return st.commentNode(i, c) }), args)
 	case "children":
-		return connection("Issue", list(st.listed(func(c *issue) bool { return c.Parent == i.ID }), st.issueNode), args)
+		return buildConnection("Issue", listNodes(st.listedIssues(func(c *issue) bool { return c.Parent == i.ID }), st.issueNode), args)
 	case "inverseRelations":
-		return connection("IssueRelation", st.relations(func(_, blocked *issue) bool { return blocked == i }), args)
+		return buildConnection("IssueRelation", st.blockRelations(func(_, blocked *issue) bool { return blocked == i }), args)
 	case "relations":
-		return connection("IssueRelation", st.relations(func(blocker, _ *issue) bool { return blocker == i }), args)
+		return buildConnection("IssueRelation", st.blockRelations(func(blocker, _ *issue) bool { return blocker == i }), args)
 	case "attachments":
-		return connection("Attachment", list(i.Attachments, func(a *attachment) *node { return st.attachmentNode(i, a) }), args)
+		return buildConnection("Attachment", listNodes(i.Attachments, func(a *attachment) *node { return st.attachmentNode(i, a) }), args)
 	}
-	return nil, unknown("Issue", field)
+	return nil, unknownField("Issue", field)
 }
 
 func (st *state) commentNode(i *issue, c *comment) *node {
-	return object("Comment", map[string]any{
-		"id": c.ID, "body": c.Body, "createdAt": stamp(c.Created), "updatedAt": stamp(c.Created),
+	return objectNode("Comment", map[string]any{
+		"id": c.ID, "body": c.Body, "createdAt": formatTime(c.Created), "updatedAt": formatTime(c.Created),
 		"user": st.userNode(c.Author), "botActor": nil, "externalUser": nil, "issue": st.issueNode(i),
 	})
 }
 
-// relations are those between an issue that blocks and one that is blocked.
-func (st *state) relations(which func(blocker, blocked *issue) bool) []*node {
+// blockRelations are those between an issue that blocks and one that is blocked.
+func (st *state) blockRelations(which func(blocker, blocked *issue) bool) []*node {
 	out := []*node{}
 	for _, blocked := range st.Issues {
 		for _, id := range blocked.BlockedBy {
-			if blocker := st.issue(id); blocker != nil && which(blocker, blocked) {
-				out = append(out, object("IssueRelation", map[string]any{
+			if blocker := st.findIssue(id); blocker != nil && which(blocker, blocked) {
+				out = append(out, objectNode("IssueRelation", map[string]any{
 					"id": blocker.ID + "/" + blocked.ID, "type": "blocks",
 					"issue": st.issueNode(blocker), "relatedIssue": st.issueNode(blocked),
 				}))
@@ -212,8 +212,8 @@ func (st *state) relations(which func(blocker, blocked *issue) bool) []*node {
 }
 
 func (st *state) attachmentNode(i *issue, a *attachment) *node {
-	return object("Attachment", map[string]any{
+	return objectNode("Attachment", map[string]any{
 		"id": a.ID, "url": a.URL, "title": a.Title, "metadata": json.RawMessage(a.Metadata), "sourceType": "github",
-		"createdAt": stamp(a.Created), "issue": st.issueNode(i),
+		"createdAt": formatTime(a.Created), "issue": st.issueNode(i),
 	})
 }

@@ -17,7 +17,7 @@ var ownSchema string
 type Schema struct{ *ast.Schema }
 
 // OwnSchema is the part of Linear's that the server can answer.
-func OwnSchema() (*Schema, error) { return load("schema.graphql", ownSchema) }
+func OwnSchema() (*Schema, error) { return loadSchema("schema.graphql", ownSchema) }
 
 // ReadSchema reads the one that Linear publishes, from a file.
 func ReadSchema(file string) (*Schema, error) {
@@ -25,10 +25,10 @@ func ReadSchema(file string) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	return load(file, string(text))
+	return loadSchema(file, string(text))
 }
 
-func load(name, text string) (*Schema, error) {
+func loadSchema(name, text string) (*Schema, error) {
 	s, err := gqlparser.LoadSchema(&ast.Source{Name: name, Input: text})
 	if err != nil {
 		return nil, fmt.Errorf("read the schema %s: %w", name, err)

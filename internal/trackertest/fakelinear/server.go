@@ -59,15 +59,15 @@ func New(opts Options) (*Server, error) {
 	}
 	opts.Secret = cmp.Or(opts.Secret, "lin_wh_fake")
 	s := &Server{opts: opts, mux: http.NewServeMux()}
-	st, err := restore(opts.File)
+	st, err := restoreState(opts.File)
 	if err != nil {
 		return nil, err
 	}
 	if st == nil {
-		st = beginning()
+		st = newState()
 	}
 	s.st = st
-	s.mux.HandleFunc("POST /graphql", s.graphql)
+	s.mux.HandleFunc("POST /graphql", s.serveGraphQL)
 	s.mux.HandleFunc("GET /issues", s.showIssues)
 	s.mux.HandleFunc("POST /people/move", s.personMoves)
 	s.mux.HandleFunc("POST /people/comment", s.personComments)
@@ -76,46 +76,46 @@ func New(opts Options) (*Server, error) {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// beginning is a workspace that nobody has used yet. Some labels are everybody's.
-func beginning() *state {
+// newState is a workspace that nobody has used yet. Some labels are everybody's.
+func newState() *state {
 	st := &state{Team: team{Key: "ENG", Name: "Engineering"}}
-	st.Team.ID = st.id()
-	st.Projects = []project{{ID: st.id(), Name: "Shop"}, {ID: st.id(), Name: "Tools"}}
+	st.Team.ID = st.newID()
+	st.Projects = []project{{ID: st.newID(), Name: "Shop"}, {ID: st.newID(), Name: "Tools"}}
 	types := map[string]string{"Backlog": "backlog", "Accepted": "completed", "Canceled": "canceled"}
 	for _, name := range trackertest.Columns {
-		st.States = append(st.States, column{ID: st.id(), Name: name, Type: cmp.Or(types[name], "started")})
+		st.States = append(st.States, column{ID: st.newID(), Name: name, Type: cmp.Or(types[name], "started")})
 	}
 	for i, name := range trackertest.Tags {
-		st.Labels = append(st.Labels, &label{ID: st.id(), Name: name, Team: i%2 == 0})
+		st.Labels = append(st.Labels, &label{ID: st.newID(), Name: name, Team: i%2 == 0})
 	}
-	st.Labels = append(st.Labels, &label{ID: st.id(), Name: "Area", Team: true, Group: true})
-	st.user(Me)
+	st.Labels = append(st.Labels, &label{ID: st.newID(), Name: "Area", Team: true, Group: true})
+	st.ensureUser(Me)
 	return st
 }
 
-// Requests counts the requests to Linear's interface so far.
-func (s *Server) Requests() int {
+// CountRequests counts the requests to Linear's interface so far.
+func (s *Server) CountRequests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
-// Writes counts those of them that changed anything or tried to.
-func (s *Server) Writes() int {
+// CountWrites counts those of them that changed anything or tried to.
+func (s *Server) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
-// Fail makes the server fail from now on.
-func (s *Server) Fail(f trackertest.Fault) {
+// InjectFault makes the server fail from now on.
+func (s *Server) InjectFault(f trackertest.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = f
 }
 
-// failing says how a request fails, "" if it does not, and counts the request.
-func (s *Server) failing(write bool) string {
+// nextFault says how a request fails, "" if it does not, and counts the request.
+func (s *Server) nextFault(write bool) string {
 	s.requests++
 	if write {
 		s.writes++
@@ -127,41 +127,41 @@ func (s *Server) failing(write bool) string {
 	return s.fault.Kind
 }
 
-// change does something to the state and keeps it.
-func (s *Server) change(do func(*state) error) error {
+// changeState does something to the state and keeps it.
+func (s *Server) changeState(do func(*state) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := do(s.st); err != nil {
 		return err
 	}
-	return s.save()
+	return s.saveState()
 }
 
 var errNoIssue = errors.New("there is no such issue")
 
-// with does something to an issue, which changes by it.
-func (s *Server) with(key string, do func(*state, *issue) error) error {
-	return s.change(func(st *state) error {
-		i := st.issue(key)
+// changeIssue does something to an issue, which changes by it.
+func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
+	return s.changeState(func(st *state) error {
+		i := st.findIssue(key)
 		if i == nil {
 			return errNoIssue
 		}
 		if err := do(st, i); err != nil {
 			return err
 		}
-		i.Updated = st.tick(s.opts.Now())
+		i.Updated = st.nextTime(s.opts.Now())
 		return nil
 	})
 }
 
-// kept is what is stored of a text.
-func (s *Server) kept(text string) string {
+// storedText is what is stored of a text.
+func (s *Server) storedText(text string) string {
 	if s.opts.OwnHand {
 		return inOwnHand(text)
 	}
 	return text
 }
 
-func without(list []string, gone string) []string {
+func removeString(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == gone })
 }

@@ -73,8 +73,8 @@ type issue struct {
 	Trashed     bool          `json:"trashed,omitempty"`
 }
 
-// enter puts an issue into a state.
-func (i *issue) enter(state string) {
+// enterState puts an issue into a state.
+func (i *issue) enterState(state string) {
 	if i.State != state {
 		i.State, i.Been = state, append(i.Been, state)
 	}
@@ -95,15 +95,15 @@ type attachment struct {
 	Created  time.Time       `json:"created"`
 }
 
-// id gives an id that nothing else has.
-func (s *state) id() string {
+// newID gives an id that nothing else has.
+func (s *state) newID() string {
 	s.Count++
 	h := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", s.Team.Key, s.Count)))
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
 }
 
-// tick is the present, later than every moment before: nothing happens at once.
-func (s *state) tick(now time.Time) time.Time {
+// nextTime is the present, later than every moment before: nothing happens at once.
+func (s *state) nextTime(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if !now.After(s.Last) {
 		now = s.Last.Add(time.Millisecond)
@@ -112,23 +112,23 @@ func (s *state) tick(now time.Time) time.Time {
 	return now
 }
 
-func (s *state) key(i *issue) string { return fmt.Sprintf("%s-%d", s.Team.Key, i.Number) }
+func (s *state) issueKey(i *issue) string { return fmt.Sprintf("%s-%d", s.Team.Key, i.Number) }
 
-func (s *state) url(i *issue) string {
-	return "https://linear.test/" + strings.ToLower(s.Team.Name) + "/issue/" + s.key(i) + "/title"
+func (s *state) issueURL(i *issue) string {
+	return "https://linear.test/" + strings.ToLower(s.Team.Name) + "/issue/" + s.issueKey(i) + "/title"
 }
 
-// issue finds one by its key or its id.
-func (s *state) issue(name string) *issue {
+// findIssue finds one by its key or its id.
+func (s *state) findIssue(name string) *issue {
 	for _, i := range s.Issues {
-		if i.ID == name || strings.EqualFold(s.key(i), name) {
+		if i.ID == name || strings.EqualFold(s.issueKey(i), name) {
 			return i
 		}
 	}
 	return nil
 }
 
-func (s *state) column(name string) *column {
+func (s *state) findColumn(name string) *column {
 	for n := range s.States {
 		if c := &s.States[n]; c.ID == name || c.Name == name {
 			return c
@@ -137,7 +137,7 @@ func (s *state) column(name string) *column {
 	return nil
 }
 
-func (s *state) label(name string) *label {
+func (s *state) findLabel(name string) *label {
 	for _, l := range s.Labels {
 		if l.ID == name || l.Name == name {
 			return l
@@ -146,14 +146,14 @@ func (s *state) label(name string) *label {
 	return nil
 }
 
-// user finds or makes the account of a name. Names that end in [bot] are of apps.
-func (s *state) user(name string) *user {
+// ensureUser finds or makes the account of a name. Names that end in [bot] are of apps.
+func (s *state) ensureUser(name string) *user {
 	for _, u := range s.Users {
 		if u.ID == name || u.Name == name {
 			return u
 		}
 	}
-	u := &user{ID: s.id(), Name: name, App: strings.HasSuffix(name, "[bot]")}
+	u := &user{ID: s.newID(), Name: name, App: strings.HasSuffix(name, "[bot]")}
 	s.Users = append(s.Users, u)
 	return u
 }

@@ -26,8 +26,8 @@ var (
 	_ trackertest.Keeper = (*World)(nil)
 )
 
-// Open starts a server that ends with the test.
-func Open(t testing.TB, opts Options) *World {
+// OpenWorld starts a server that ends with the test.
+func OpenWorld(t testing.TB, opts Options) *World {
 	t.Helper()
 	if opts.Token == "" {
 		opts.Token = "lin_api_fake"
@@ -44,8 +44,8 @@ func Open(t testing.TB, opts Options) *World {
 	return &World{Server: s, URL: h.URL + "/graphql", opts: opts, scope: "ENG/Shop"}
 }
 
-// Open returns a client of the team's project Shop.
-func (w *World) Open(t testing.TB) track.Backend {
+// OpenClient returns a client of the team's project Shop.
+func (w *World) OpenClient(t testing.TB) track.Backend {
 	t.Helper()
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }
@@ -55,85 +55,85 @@ func (w *World) Open(t testing.TB) track.Backend {
 	})
 }
 
-// must ends a test that asks people for something that they cannot do.
-func must(t testing.TB, err error) {
+// requireNoError ends a test that asks people for something that they cannot do.
+func requireNoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Add files an issue.
-func (w *World) Add(t testing.TB, draft tracker.Issue) string {
+// AddIssue files an issue.
+func (w *World) AddIssue(t testing.TB, draft tracker.Issue) string {
 	t.Helper()
-	key, err := w.Server.Add(draft)
-	must(t, err)
+	key, err := w.Server.AddIssue(draft)
+	requireNoError(t, err)
 	return key
 }
 
-// Move puts an issue into another column.
-func (w *World) Move(t testing.TB, key, column string) {
+// MoveIssue puts an issue into another column.
+func (w *World) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
-	must(t, w.Server.Move(key, column))
+	requireNoError(t, w.Server.MoveIssue(key, column))
 }
 
-// Tag sets tags and takes others off.
-func (w *World) Tag(t testing.TB, key string, add, remove []string) {
+// TagIssue sets tags and takes others off.
+func (w *World) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
-	must(t, w.Server.Tag(key, add, remove))
+	requireNoError(t, w.Server.TagIssue(key, add, remove))
 }
 
-// Comment says something about an issue.
-func (w *World) Comment(t testing.TB, key, author, text string) {
+// CommentIssue says something about an issue.
+func (w *World) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
-	must(t, w.Server.Comment(key, author, text))
+	requireNoError(t, w.Server.CommentIssue(key, author, text))
 }
 
-// Describe writes an issue's description anew.
-func (w *World) Describe(t testing.TB, key, text string) {
+// DescribeIssue writes an issue's description anew.
+func (w *World) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
-	must(t, w.Server.Describe(key, text))
+	requireNoError(t, w.Server.DescribeIssue(key, text))
 }
 
-// Real is an issue as it is.
-func (w *World) Real(t testing.TB, key string) tracker.Issue {
+// ReadIssue is an issue as it is.
+func (w *World) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
-	is, err := w.Server.Real(key)
-	must(t, err)
+	is, err := w.Server.ReadIssue(key)
+	requireNoError(t, err)
 	return is
 }
 
 // RenameColumn gives a column another name.
 func (w *World) RenameColumn(t testing.TB, from, to string) {
 	t.Helper()
-	must(t, w.Server.RenameColumn(from, to))
+	requireNoError(t, w.Server.RenameColumn(from, to))
 }
 
 // DeleteTag deletes a tag.
 func (w *World) DeleteTag(t testing.TB, name string) {
 	t.Helper()
-	must(t, w.Server.DeleteTag(name))
+	requireNoError(t, w.Server.DeleteTag(name))
 }
 
 // Secret is the token that clients are given.
 func (w *World) Secret() string { return w.opts.Token }
 
-// Link attaches a pull request to an issue.
-func (w *World) Link(t testing.TB, key string, pr tracker.PR) {
+// LinkPull attaches a pull request to an issue.
+func (w *World) LinkPull(t testing.TB, key string, pr tracker.PR) {
 	t.Helper()
-	must(t, w.Server.Link(key, pr))
+	requireNoError(t, w.Server.LinkPull(key, pr))
 }
 
-// Fail makes the server fail from now on.
-func (w *World) Fail(f trackertest.Fault) { w.Server.Fail(f) }
+// InjectFault makes the server fail from now on.
+func (w *World) InjectFault(f trackertest.Fault) { w.Server.InjectFault(f) }
 
-// Writes counts the requests that changed anything or tried to.
-func (w *World) Writes() int { return w.Server.Writes() }
+// CountWrites counts the requests that changed anything or tried to.
+func (w *World) CountWrites() int { return w.Server.CountWrites() }
 
-// News are the deliveries since it was last asked.
-func (w *World) News(t testing.TB) []trackertest.Delivery {
+// TakeNews are the deliveries since it was last asked.
+func (w *World) TakeNews(t testing.TB) []trackertest.Delivery {
 	t.Helper()
-	out, err := w.Server.Deliveries()
-	must(t, err)
+	out, err := w.Server.SignedDeliveries()
+	requireNoError(t, err)
 	return out
 }

@@ -47,7 +47,7 @@ type Tasks interface {
 	FindTasks(prefix string, limit int) ([]task.ID, error)
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	Journal(id task.ID, after int) ([]journal.Entry, error)
-	Unsettled() ([]task.Task, error)
+	UnsettledTasks() ([]task.Task, error)
 }
 
 // Workflows are the texts that tasks are pinned to.
@@ -58,7 +58,7 @@ type Workflows interface {
 // Folders are where people and agents see a task.
 type Folders interface {
 	Path(project string, id task.ID) string
-	Read(project string, id task.ID) (taskfile.Document, error)
+	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
 }
 
 // Server answers requests.

@@ -106,7 +106,7 @@ func (h *theatre) Screen(_ context.Context, t task.Task, role string) (wire.Scre
 		out.Attempt = t.Attempts[0].Number
 	}
 	if text := h.shows[t.ID]; text != "" {
-		out.Lines = screen.Lines(text)
+		out.Lines = screen.ParseLines(text)
 	}
 	return out, nil
 }

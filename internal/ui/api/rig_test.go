@@ -142,7 +142,7 @@ func (r *rig) settle() {
 	for {
 		_, more, err := r.runtime.FollowJournal(1<<62, "", 1)
 		must(r.t, err)
-		tasks, err := r.store.Unsettled()
+		tasks, err := r.store.UnsettledTasks()
 		must(r.t, err)
 		if !slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Pending) > 0 && !t.Paused }) {
 			return

@@ -145,7 +145,7 @@ func (s *Server) stateNow(want seen) (overview.State, error) {
 
 // withUnsettled adds tasks that are over: they may need somebody, too.
 func (s *Server) withUnsettled(tasks []task.Task, want seen) ([]task.Task, error) {
-	late, err := s.Tasks.Unsettled()
+	late, err := s.Tasks.UnsettledTasks()
 	known := make(map[task.ID]bool, len(tasks))
 	for i := range tasks {
 		known[tasks[i].ID] = true

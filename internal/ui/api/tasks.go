@@ -134,7 +134,7 @@ func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
 	if s.Reasons != nil {
 		out.Reasons = s.Reasons(&t)
 	}
-	if doc, err := s.Folders.Read(t.Project, t.ID); err != nil {
+	if doc, err := s.Folders.ReadTaskFile(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
 	} else {
 		out.Body = string(doc.Body())

@@ -115,7 +115,7 @@ func (s store) EachTask(_ task.Filter, yield func(fold []byte) error) error {
 }
 
 func (store) Journal(task.ID, int) ([]journal.Entry, error) { return nil, nil }
-func (store) Unsettled() ([]task.Task, error)               { return nil, nil }
+func (store) UnsettledTasks() ([]task.Task, error)          { return nil, nil }
 func (store) LastRow() (int64, error)                       { return 9, nil }
 func (store) Workflow(string) (name, file, text string, ok bool, err error) {
 	return "", "", "", true, nil
@@ -124,7 +124,7 @@ func (store) Workflow(string) (name, file, text string, ok bool, err error) {
 type folders struct{}
 
 func (folders) Path(string, task.ID) string { return "" }
-func (folders) Read(string, task.ID) (taskfile.Document, error) {
+func (folders) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
 	return taskfile.Document{}, errors.New("there is no TASK.md")
 }
 

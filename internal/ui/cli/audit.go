@@ -23,11 +23,11 @@ import (
 
 // Repository looks into git repositories.
 type Repository interface {
-	Root(ctx context.Context, dir string) (string, error)
+	FindRoot(ctx context.Context, dir string) (string, error)
 	// ResolveCommit is the whole name of a commit, "" if the repository does not have it.
 	ResolveCommit(ctx context.Context, root, revision string) (string, error)
-	// Descendants are the commits that contain a commit, and the commit itself.
-	Descendants(ctx context.Context, root, commit string) (map[string]bool, error)
+	// CommitsContaining are the commits that contain a commit, and the commit itself.
+	CommitsContaining(ctx context.Context, root, commit string) (map[string]bool, error)
 	// Anchors are those of a store, oldest first.
 	Anchors(ctx context.Context, root, store string) ([]journal.Anchor, error)
 }
@@ -52,7 +52,7 @@ func newAuditCommand(deps Deps) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a := auditor{Deps: deps, cmd: cmd, asked: args[0]}
 		if repo != "" {
-			root, err := deps.Repository.Root(cmd.Context(), a.absolute(repo))
+			root, err := deps.Repository.FindRoot(cmd.Context(), a.absolute(repo))
 			if err != nil {
 				root = a.absolute(repo) // it may be one without files
 				if head, no := deps.Repository.ResolveCommit(cmd.Context(), root, "HEAD"); no != nil || head == "" {
@@ -60,7 +60,7 @@ func newAuditCommand(deps Deps) *cobra.Command {
 				}
 			}
 			a.repos = []string{root}
-		} else if root, err := deps.Repository.Root(cmd.Context(), deps.Cwd); err == nil {
+		} else if root, err := deps.Repository.FindRoot(cmd.Context(), deps.Cwd); err == nil {
 			a.repos = []string{root}
 		}
 		if from != "" {
@@ -215,7 +215,7 @@ func (a *auditor) resolve(ctx context.Context) (commit, root string, err error) 
 func (a *auditor) find(ctx context.Context, j *auditJournal, commit, root string) (m *auditMerge, how string, err error) {
 	var contains map[string]bool
 	if root != "" {
-		if contains, err = a.Repository.Descendants(ctx, root, commit); err != nil {
+		if contains, err = a.Repository.CommitsContaining(ctx, root, commit); err != nil {
 			return nil, "", err
 		}
 	}

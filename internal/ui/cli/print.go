@@ -110,14 +110,14 @@ func (d Deps) lineWidth() int {
 }
 
 // What is from elsewhere is made safe for a terminal.
-func cleanText(s string) string { return screen.Text(s) }
+func cleanText(s string) string { return screen.SafeText(s) }
 func cleanLine(s string) string { return screen.OneLine(s) }
 
 // The words that every surface writes alike.
-func age(now, at time.Time) string   { return prose.Age(now, at) }
-func span(d time.Duration) string    { return prose.Span(d) }
-func clock(now, at time.Time) string { return prose.Clock(now, at) }
-func short(id string) string         { return prose.Short(id) }
+func age(now, at time.Time) string   { return prose.FormatAge(now, at) }
+func span(d time.Duration) string    { return prose.FormatDuration(d) }
+func clock(now, at time.Time) string { return prose.FormatTime(now, at) }
+func short(id string) string         { return prose.ShortID(id) }
 
 // maxWords bounds what a person says to an agent, in bytes.
 const maxWords = 64 << 10

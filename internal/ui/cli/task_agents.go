@@ -249,7 +249,7 @@ func newTaskOutput(deps Deps) *cobra.Command {
 		case wantsJSON(s.cmd):
 			return printJSON(s.Stdout, m)
 		}
-		_, err = fmt.Fprintln(s.Stdout, screen.Text(m.Text))
+		_, err = fmt.Fprintln(s.Stdout, screen.SafeText(m.Text))
 		return err
 	})
 	return cmd

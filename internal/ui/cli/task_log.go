@@ -207,7 +207,7 @@ func (s session) speaks(ctx context.Context, id string, number int) bool {
 // is followed.
 func (s session) showConversation(ctx context.Context, id string, a wire.Attempt, l logWish, log wire.Log) error {
 	p := transcript.Printer{Now: s.Now()}
-	lines := p.Lines(log.Turns)
+	lines := p.FormatTurns(log.Turns)
 	switch {
 	case l.lines > 0 && len(lines) > l.lines:
 		lines = lines[len(lines)-l.lines:]
@@ -234,7 +234,7 @@ func (s session) showConversation(ctx context.Context, id string, a wire.Attempt
 		if log, err = s.goesOn(ctx, id, a.Number, log); err != nil {
 			return err
 		}
-		lines = p.Lines(log.Turns)
+		lines = p.FormatTurns(log.Turns)
 	}
 }
 
@@ -458,7 +458,7 @@ func (p *logPrinter) end() error {
 func (p *logPrinter) give(line []byte, whole bool) error {
 	text := string(line)
 	if !p.raw {
-		text = screen.Output(text)
+		text = screen.OutputText(text)
 	}
 	return p.emit(text, whole)
 }
@@ -486,11 +486,11 @@ func (p *terminalPrinter) Write(b []byte) (int, error) { return p.term.Write(b) 
 // pause gives out the lines that are not likely to change, and the beginning of a line that
 // stands still, such as a question.
 func (p *terminalPrinter) pause() error {
-	if err := p.give(p.term.Settled()); err != nil || !p.parts {
+	if err := p.give(p.term.SettledLines()); err != nil || !p.parts {
 		return err
 	}
-	now := p.term.Current()
-	if more, ok := strings.CutPrefix(now, p.part); ok && more != "" && p.next == p.term.Dropped()+p.term.Settled() {
+	now := p.term.CurrentLine()
+	if more, ok := strings.CutPrefix(now, p.part); ok && more != "" && p.next == p.term.DroppedLines()+p.term.SettledLines() {
 		p.part = now
 		return p.emit(more, false)
 	}
@@ -500,7 +500,7 @@ func (p *terminalPrinter) pause() error {
 // end gives out the rest.
 func (p *terminalPrinter) end() error {
 	lines := p.term.Lines()
-	first := p.next - p.term.Dropped() - len(p.shown) // of the lines that are compared
+	first := p.next - p.term.DroppedLines() - len(p.shown) // of the lines that are compared
 	for i, line := range p.shown {
 		if at := first + i; at >= 0 && at < len(lines) && lines[at] != line {
 			p.next -= len(p.shown) - i
@@ -513,7 +513,7 @@ func (p *terminalPrinter) end() error {
 
 // give gives out the lines up to a number of those that the terminal has.
 func (p *terminalPrinter) give(to int) error {
-	lines, dropped := p.term.Lines(), p.term.Dropped()
+	lines, dropped := p.term.Lines(), p.term.DroppedLines()
 	to = min(to, len(lines))
 	if !p.begun && to > 0 {
 		p.begun = true

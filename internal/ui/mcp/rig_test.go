@@ -30,8 +30,8 @@ const (
 
 func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 
-// office is a server as the tools see it.
-type office struct {
+// fakeServer is a server as the tools see it.
+type fakeServer struct {
 	mu     sync.Mutex
 	state  overview.State
 	tasks  map[string]wire.TaskShown
@@ -41,8 +41,8 @@ type office struct {
 	heard  []string
 }
 
-func newOffice() *office {
-	o := &office{tasks: map[string]wire.TaskShown{}, place: wire.Place{Project: "shop"}}
+func newFakeServer() *fakeServer {
+	o := &fakeServer{tasks: map[string]wire.TaskShown{}, place: wire.Place{Project: "shop"}}
 	for i, id := range []task.ID{idOne, idTwo} {
 		t := task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Workflow: "orange", Since: now().Add(-time.Minute), CreatedAt: now().Add(-time.Hour)}
 		o.tasks[string(id)] = wire.TaskShown{Task: t, Body: "## Plan\n\nAPPROACH: x\n"}
@@ -52,12 +52,12 @@ func newOffice() *office {
 	return o
 }
 
-func (o *office) State(_ context.Context, s client.Seen) (overview.State, error) {
+func (o *fakeServer) State(_ context.Context, s client.Seen) (overview.State, error) {
 	o.hear("state", s)
 	return o.state, nil
 }
 
-func (o *office) Task(_ context.Context, id string) (wire.TaskShown, error) {
+func (o *fakeServer) Task(_ context.Context, id string) (wire.TaskShown, error) {
 	for k, v := range o.tasks {
 		if strings.HasPrefix(k, id) {
 			return v, nil
@@ -66,14 +66,14 @@ func (o *office) Task(_ context.Context, id string) (wire.TaskShown, error) {
 	return wire.TaskShown{}, &client.Error{Status: http.StatusNotFound, Message: "task not found: " + id}
 }
 
-func (o *office) Explain(_ context.Context, id string) (engine.Explanation, error) {
+func (o *fakeServer) Explain(_ context.Context, id string) (engine.Explanation, error) {
 	o.why.Task = task.ID(id)
 	return o.why, nil
 }
 
-func (o *office) Where(context.Context, string) (wire.Place, error) { return o.place, nil }
+func (o *fakeServer) Where(context.Context, string) (wire.Place, error) { return o.place, nil }
 
-func (o *office) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
+func (o *fakeServer) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
 	o.hear("create", w)
 	if o.refuse != "" {
 		return wire.Answer{}, &client.Error{Status: http.StatusBadRequest, Message: o.refuse}
@@ -81,7 +81,7 @@ func (o *office) Create(_ context.Context, w signal.NewTask) (wire.Answer, error
 	return wire.Answer{Task: task.Task{ID: idTwo, Project: w.Project, Branch: w.Branch, Status: "planning", Queued: true}}, nil
 }
 
-func (o *office) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
+func (o *fakeServer) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	o.hear("signal "+id, s)
 	if o.refuse != "" {
 		return wire.Answer{}, &client.Error{Status: http.StatusConflict, Message: o.refuse}
@@ -89,7 +89,7 @@ func (o *office) Signal(_ context.Context, id string, s signal.Signal) (wire.Ans
 	return wire.Answer{Task: o.tasks[id].Task}, nil
 }
 
-func (o *office) hear(what string, v any) {
+func (o *fakeServer) hear(what string, v any) {
 	b, _ := json.Marshal(v)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,7 +97,7 @@ func (o *office) hear(what string, v any) {
 }
 
 // said is everything that was asked for and would change something.
-func (o *office) said() string {
+func (o *fakeServer) said() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var out []string

@@ -21,7 +21,7 @@ func cutText(s string, n int) (text string, cut bool) {
 	if long {
 		s = s[:4*n]
 	}
-	s = screen.Text(s)
+	s = screen.SafeText(s)
 	return prose.Cut(s, n), long || len(s) > n
 }
 

@@ -16,7 +16,7 @@ func BenchmarkPaint(b *testing.B) {
 		long = append(long, list...)
 	}
 	x, files, text := explained(b, list[:12]), diff.Parse(strings.Repeat(changes, 300)), strings.Repeat(document, 10)
-	lines := screen.Lines(strings.Repeat(captured, 20))
+	lines := screen.ParseLines(strings.Repeat(captured, 20))
 	for name, paint := range map[string]func() []string{
 		"timeline": func() []string { return theme.RenderTimeline(long, played, 80) },
 		"markdown": func() []string { return theme.RenderMarkdown(text, 80) },

@@ -41,7 +41,7 @@ func (s *sheet) beginPart(name string) {
 func (s *sheet) putOwner(x *engine.Explanation, now time.Time) {
 	var head strip
 	head.addText(s.strong, x.Status)
-	head.addTextf(s.faint, " for %s, visit %d", prose.Age(now, x.Since), x.Visit)
+	head.addTextf(s.faint, " for %s, visit %d", prose.FormatAge(now, x.Since), x.Visit)
 	s.putWrapped(nil, nil, head)
 	look := s.busy
 	if x.Owner == engine.APerson {
@@ -129,7 +129,7 @@ func (s *sheet) putNextSteps(steps []engine.Step, now time.Time) {
 	}
 	for _, step := range steps {
 		var line strip
-		line.addText(s.busy, prose.When(now, step.At))
+		line.addText(s.busy, prose.DescribeUntil(now, step.At))
 		line.addText(s.text, ": "+shortOf(step.What))
 		s.putWrapped(indentStrip(2), indentStrip(4), line)
 	}
@@ -156,7 +156,7 @@ func (s *sheet) putRefusals(x *engine.Explanation, now time.Time) {
 	s.beginPart(fmt.Sprintf("Refused so far: %d", n))
 	for _, r := range x.Refusals[max(0, n-refusalsShown):] {
 		var line strip
-		line.addText(s.faint, prose.Age(now, r.At)+" ago ")
+		line.addText(s.faint, prose.FormatAge(now, r.At)+" ago ")
 		line.addText(s.bad, shortOf(engine.RefusalText(r)))
 		s.putWrapped(indentStrip(2), indentStrip(4), line)
 	}

@@ -151,7 +151,7 @@ func TestGolden(t *testing.T) {
 			"markdown": theme.RenderMarkdown(document, 60),
 			"explain":  theme.RenderExplanation(explained(t, search[:6]), played, 60),
 			"graph":    theme.RenderGraph(definition(t, "orange"), "agent-review", login[:14], 60),
-			"screen":   theme.RenderScreen(screen.Lines(captured), 20, 2),
+			"screen":   theme.RenderScreen(screen.ParseLines(captured), 20, 2),
 			"diff":     theme.RenderDiff(diff.Parse(changes), 60),
 		} {
 			if name == "light" && (part == "timeline" || part == "explain") {

@@ -14,7 +14,7 @@ func (t Theme) RenderMarkdown(text string, width int) []string {
 	if width < 1 {
 		return nil
 	}
-	s.putBlocks(markdown.Blocks(text), nil, false)
+	s.putBlocks(markdown.ParseBlocks(text), nil, false)
 	return s.lines
 }
 

@@ -32,7 +32,7 @@ func sound(lines []string, width int, coloured bool) string {
 		}
 		for rest := l; rest != ""; {
 			before, after, found := strings.Cut(rest, "\x1b")
-			if screen.Text(before) != before {
+			if screen.SafeText(before) != before {
 				return "not clean: " + before
 			}
 			if !found {
@@ -182,7 +182,7 @@ func anyExplanation(t *rapid.T) engine.Explanation {
 // anyScreen is what was captured, or what somebody says was: it comes over a socket.
 func anyScreen(t *rapid.T) []screen.Line {
 	if rapid.Bool().Draw(t, "captured") {
-		return screen.Lines(textOf().Draw(t, "capture"))
+		return screen.ParseLines(textOf().Draw(t, "capture"))
 	}
 	run := rapid.Custom(func(t *rapid.T) screen.Run {
 		colour := rapid.SampledFrom([]string{"", "1", "208", "#ff8000", "-1", "99999", "#zz", "x\x1b[2J"})

@@ -78,7 +78,7 @@ func firstCharacter(text string) (string, int) {
 }
 
 // oneLine is text from elsewhere, safe and on one line.
-func oneLine(text string) string { return screen.Steady(screen.OneLine(text)) }
+func oneLine(text string) string { return screen.SteadyText(screen.OneLine(text)) }
 
 // cleanLine is text from elsewhere, safe and on one line, with the spaces around it.
 func cleanLine(text string) string {
@@ -87,7 +87,7 @@ func cleanLine(text string) string {
 			return ' '
 		}
 		return r
-	}, screen.Steady(screen.Text(text)))
+	}, screen.SteadyText(screen.SafeText(text)))
 }
 
 // tabWidth is how many columns a tab goes to at most.
@@ -95,7 +95,7 @@ const tabWidth = 4
 
 // cleanLines is text from elsewhere as lines without tabs.
 func cleanLines(text string) []string {
-	lines := strings.Split(screen.Steady(screen.Text(text)), "\n")
+	lines := strings.Split(screen.SteadyText(screen.SafeText(text)), "\n")
 	for i, s := range lines {
 		lines[i] = expandTabs(s)
 	}

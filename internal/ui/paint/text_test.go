@@ -95,7 +95,7 @@ func TestAStripIsCut(t *testing.T) {
 }
 
 func TestTheLowerPartOfAScreenIsShown(t *testing.T) {
-	lines := screen.Lines("one\ntwo\n\nthree\n \n\n")
+	lines := screen.ParseLines("one\ntwo\n\nthree\n \n\n")
 	if d := cmp.Diff([]string{"", "three"}, NewTheme(true, true).RenderScreen(lines, 10, 2)); d != "" {
 		t.Error(d)
 	}
@@ -164,7 +164,7 @@ func FuzzScreen(f *testing.F) {
 	f.Add(captured, 20)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		width = min(width, 200)
-		if wrong := sound(NewTheme(true, true).RenderScreen(screen.Lines(text), width, 20), width, true); wrong != "" {
+		if wrong := sound(NewTheme(true, true).RenderScreen(screen.ParseLines(text), width, 20), width, true); wrong != "" {
 			t.Errorf("in %d columns: %q", width, wrong)
 		}
 	})

@@ -74,11 +74,11 @@ func untilOlder(age time.Duration) time.Duration {
 func formatAge(now, at time.Time) string {
 	switch d := now.Sub(at); {
 	case at.IsZero() || d >= time.Minute:
-		return prose.Age(now, at)
+		return prose.FormatAge(now, at)
 	case d < ageInterval:
 		return "now"
 	default:
-		return prose.Span(d / ageInterval * ageInterval)
+		return prose.FormatDuration(d / ageInterval * ageInterval)
 	}
 }
 
@@ -87,5 +87,5 @@ func formatWhen(now, at time.Time) string {
 	if !at.After(now) {
 		return "now"
 	}
-	return "in " + prose.Span(at.Sub(now).Round(time.Second))
+	return "in " + prose.FormatDuration(at.Sub(now).Round(time.Second))
 }

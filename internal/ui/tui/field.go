@@ -39,7 +39,7 @@ func (f *field) insertText(text string) {
 			text = text[:len(text)-1]
 		}
 	}
-	text = screen.Text(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	text = screen.SafeText(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
 	text = strings.ReplaceAll(text, "\t", " ")
 	if !f.lines {
 		text = strings.ReplaceAll(text, "\n", " ")

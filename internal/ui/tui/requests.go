@@ -39,7 +39,7 @@ type attachMsg struct {
 }
 
 // plainLine is text from anywhere on one line that is as wide as it is taken for.
-func plainLine(text string) string { return screen.Steady(screen.OneLine(text)) }
+func plainLine(text string) string { return screen.SteadyText(screen.OneLine(text)) }
 
 func (m *model) showNote(format string, args ...any) {
 	m.note = note{text: plainLine(fmt.Sprintf(format, args...))}

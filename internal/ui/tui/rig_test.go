@@ -72,7 +72,7 @@ func (f *fake) Follow(ctx context.Context, l client.Live) error {
 
 func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(wire.Screen) error) error {
 	f.hear("watch %s", id)
-	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.Lines("\x1b[32mreading\x1b[0m the form\n> ")})
+	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")})
 }
 
 func (f *fake) Task(_ context.Context, id string) (wire.TaskShown, error) {

@@ -23,7 +23,7 @@ func BenchmarkBoardOfAThousand(b *testing.B) {
 	w := &world{more: make(chan struct{})}
 	w.begin(b)
 	crowd(w)
-	h := &house{world: w, addr: "127.0.0.1:1"}
+	h := &env{world: w, addr: "127.0.0.1:1"}
 	h.opts = options(h, w)
 	handler := web.New(h.opts).Handler()
 	for b.Loop() {

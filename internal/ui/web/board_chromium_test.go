@@ -18,7 +18,7 @@ func TestBoardInABrowser(t *testing.T) {
 		"a column without cards has room for its own name":  storyEmptyColumn,
 		"a task that ends stays where what is over is seen": storyOver,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newHouse(t, shop(t)))) })
+		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, shop(t)))) })
 	}
 }
 

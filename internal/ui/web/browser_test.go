@@ -48,7 +48,7 @@ func TestBrowser(t *testing.T) {
 		"markup in texts is text":                              storyMarkup,
 		"pages have a look":                                    storyPictures,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newHouse(t, shop(t)))) })
+		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, shop(t)))) })
 	}
 	t.Run("everything can be read and asked for without script", func(t *testing.T) { storyNoScript(t, browser) })
 }
@@ -381,7 +381,7 @@ func contrast(t *testing.T, b *tab, what string) {
 
 func storyNoScript(t *testing.T, browser context.Context) {
 	w := shop(t)
-	b := newTab(t, browser, newHouse(t, w))
+	b := newTab(t, browser, newEnv(t, w))
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err

@@ -43,8 +43,8 @@ type card struct {
 // cardOf puts a row into words. In the past nothing can be asked for.
 func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past bool) card {
 	c := card{
-		ID: string(r.ID), Short: prose.Short(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
-		Since: r.Since.UTC().Format(time.RFC3339), Age: prose.Age(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
+		ID: string(r.ID), Short: prose.ShortID(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
+		Since: r.Since.UTC().Format(time.RFC3339), Age: prose.FormatAge(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
 	}
 	c.Class, c.Life = lifeOf(r)
 	switch {

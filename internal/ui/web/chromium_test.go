@@ -55,14 +55,14 @@ func chromium(t *testing.T) context.Context {
 type tab struct {
 	t     *testing.T
 	ctx   context.Context
-	house *house
+	house *env
 
 	mu       sync.Mutex
 	messages []string // that a page complains with
 }
 
 // newTab opens a tab and signs in.
-func newTab(t *testing.T, browser context.Context, h *house) *tab {
+func newTab(t *testing.T, browser context.Context, h *env) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, house: h}

@@ -14,7 +14,7 @@ func FuzzForms(f *testing.F) {
 	w := newWorld(f)
 	const id = "A0000000000000000000a"
 	w.add(overview.Row{ID: id, Project: "shop", Branch: "b", Status: "pending"})
-	h := newHouse(f, w)
+	h := newEnv(f, w)
 	v := h.visitor(f)
 	v.formRequest("/", url.Values{})
 	places := []string{"/act/" + id, "/new", "/tasks/" + id + "/review", "/tasks/" + id + "/type", "/workflows/none/verify", "/workflows/none/simulate", "/pause", "/resume"}
@@ -26,7 +26,7 @@ func FuzzForms(f *testing.F) {
 		f.Add(uint8(3*i), seed)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, form string) {
-		v := &visitor{t: t, house: h, client: v.client, cookies: v.cookies, csrf: v.csrf}
+		v := &visitor{t: t, env: h, client: v.client, cookies: v.cookies, csrf: v.csrf}
 		path := places[int(which)%len(places)]
 		r := v.request("POST", path, form+"&_csrf="+url.QueryEscape(v.csrf))
 		r.Header.Set("Origin", "http://"+h.addr)

@@ -37,7 +37,7 @@ func (v *visitor) do(r *http.Request) (*http.Response, string) {
 
 func (v *visitor) request(method, path, body string) *http.Request {
 	v.t.Helper()
-	r, err := http.NewRequest(method, "http://"+v.house.addr+path, strings.NewReader(body))
+	r, err := http.NewRequest(method, "http://"+v.env.addr+path, strings.NewReader(body))
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func (v *visitor) formRequest(path string, fields url.Values) *http.Request {
 	}
 	fields.Set("_csrf", v.csrf)
 	r := v.request("POST", path, fields.Encode())
-	r.Header.Set("Origin", "http://"+v.house.addr)
+	r.Header.Set("Origin", "http://"+v.env.addr)
 	return r
 }
 
 func TestLogin(t *testing.T) {
-	h := newHouse(t, newWorld(t))
-	v := &visitor{t: t, house: h, client: http.DefaultClient}
-	v = &visitor{t: t, house: h, client: h.visitor(t).client}
+	h := newEnv(t, newWorld(t))
+	v := &visitor{t: t, env: h, client: http.DefaultClient}
+	v = &visitor{t: t, env: h, client: h.visitor(t).client}
 	res, body := v.get("/")
 	if res.StatusCode != 403 || !strings.Contains(body, "orange web") {
 		t.Errorf("without a token: %d %s", res.StatusCode, body)
@@ -99,7 +99,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestLoginLeadsNowhereElse(t *testing.T) {
-	h := newHouse(t, newWorld(t))
+	h := newEnv(t, newWorld(t))
 	v := h.visitor(t)
 	r := v.request("GET", "/", "")
 	r.URL.Opaque = "//evil.example/?token=" + token
@@ -113,8 +113,8 @@ func TestLoginLeadsNowhereElse(t *testing.T) {
 
 func TestWrongTokensAreBounded(t *testing.T) {
 	now := epoch
-	h := newHouse(t, newWorld(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
-	v := &visitor{t: t, house: h, client: h.visitor(t).client}
+	h := newEnv(t, newWorld(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
+	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	for range 5 {
 		if res, _ := v.get("/?token=wrong"); res.StatusCode != 403 {
 			t.Fatalf("status %d", res.StatusCode)
@@ -152,8 +152,8 @@ func TestWrongTokensAreBounded(t *testing.T) {
 func TestLoginCodes(t *testing.T) {
 	now := epoch
 	clock := func() time.Time { return now }
-	h := newHouse(t, newWorld(t), func(o *web.Options) { o.Now, o.Codes = clock, web.NewCodes(clock) })
-	v := &visitor{t: t, house: h, client: h.visitor(t).client}
+	h := newEnv(t, newWorld(t), func(o *web.Options) { o.Now, o.Codes = clock, web.NewCodes(clock) })
+	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	refused := func(what, code string) {
 		t.Helper()
 		res, body := v.get("/?code=" + code)
@@ -199,8 +199,8 @@ func TestLoginCodes(t *testing.T) {
 
 // TestACodeIsGoodOnceAtATime shows one code many times at once.
 func TestACodeIsGoodOnceAtATime(t *testing.T) {
-	h := newHouse(t, newWorld(t))
-	v := &visitor{t: t, house: h, client: h.visitor(t).client}
+	h := newEnv(t, newWorld(t))
+	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	code := h.opts.Codes.New()
 	got := make(chan int, 8)
 	for range cap(got) {
@@ -228,7 +228,7 @@ func TestACodeIsGoodOnceAtATime(t *testing.T) {
 
 func TestSessionsEnd(t *testing.T) {
 	now := epoch
-	h := newHouse(t, newWorld(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
+	h := newEnv(t, newWorld(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
 	v := h.visitor(t)
 	now = now.Add(6 * 24 * time.Hour)
 	if res, _ := v.get("/"); res.StatusCode != 200 {
@@ -241,7 +241,7 @@ func TestSessionsEnd(t *testing.T) {
 }
 
 func TestForgedSession(t *testing.T) {
-	h := newHouse(t, newWorld(t))
+	h := newEnv(t, newWorld(t))
 	v := h.visitor(t)
 	good := v.cookies[0].Value
 	name, sum, _ := strings.Cut(good, ".")
@@ -256,7 +256,7 @@ func TestForgedSession(t *testing.T) {
 func TestRequestsThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	tests := map[string]struct {
 		change func(*http.Request)
 		want   int
@@ -320,7 +320,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestFormsAreOfASession(t *testing.T) {
 	w := newWorld(t)
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v, other := h.visitor(t), h.visitor(t)
 	other.formRequest("/", url.Values{})
 	for name, csrf := range map[string]string{"none": "", "of another session": other.csrf, "the token": token} {
@@ -340,7 +340,7 @@ func TestFormsAreOfASession(t *testing.T) {
 }
 
 func TestForeignPagesReadNothing(t *testing.T) {
-	h := newHouse(t, newWorld(t))
+	h := newEnv(t, newWorld(t))
 	v := h.visitor(t)
 	read := func(site, mode, dest string) int {
 		r := v.request("GET", "/", "")
@@ -367,8 +367,8 @@ func TestForeignPagesReadNothing(t *testing.T) {
 }
 
 func TestLinkFromElsewhereIsNotADeadEnd(t *testing.T) {
-	h := newHouse(t, newWorld(t))
-	v := &visitor{t: t, house: h, client: h.visitor(t).client} // a browser keeps a strict cookie to itself
+	h := newEnv(t, newWorld(t))
+	v := &visitor{t: t, env: h, client: h.visitor(t).client} // a browser keeps a strict cookie to itself
 	r := v.request("GET", "/inbox", "")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	r.Header.Set("Sec-Fetch-Mode", "navigate")
@@ -404,7 +404,7 @@ func checkHeaders(t *testing.T, res *http.Response) {
 func TestHeadersAreOnEveryAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	for path, want := range map[string]int{
 		"/": 200, "/inbox": 200, "/fleet": 200, "/new": 200, "/move/A0000000000000000000a": 200, "/static/app.js": 200, "/static/app.css": 200,
@@ -428,8 +428,8 @@ func TestHeadersAreOnEveryAnswer(t *testing.T) {
 }
 
 func TestStaticFilesAreAllThereIs(t *testing.T) {
-	h := newHouse(t, newWorld(t))
-	v := &visitor{t: t, house: h, client: h.visitor(t).client}
+	h := newEnv(t, newWorld(t))
+	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	for _, path := range []string{"/static/../web.go", "/static/%2e%2e/web.go", "/static/..%2fweb.go", "/static//etc/passwd", "/static/app.js/..", "/static/app.js%00", "/static/\\..\\web.go"} {
 		r := v.request("GET", "/", "")
 		r.URL.Opaque = "//" + h.addr + path
@@ -451,7 +451,7 @@ func TestAgentsHaveNoBusinessHere(t *testing.T) {
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
 	agent := false
 	called := 0
-	h := newHouse(t, w, func(o *web.Options) {
+	h := newEnv(t, w, func(o *web.Options) {
 		o.Who = func(*http.Request) error {
 			if agent {
 				return errors.New("this is the worker of a task: use the orange command")
@@ -511,7 +511,7 @@ func TestAgentsHaveNoBusinessHere(t *testing.T) {
 // TestWhoLooksIsFoundOutOncePerConnection turns pages over one connection.
 func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
 	now, looks, agent := epoch, 0, false
-	h := newHouse(t, newWorld(t), func(o *web.Options) {
+	h := newEnv(t, newWorld(t), func(o *web.Options) {
 		o.Now = func() time.Time { return now }
 		o.Who = func(*http.Request) error {
 			looks++
@@ -530,7 +530,7 @@ func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
 	over := func() *visitor { // a connection of its own
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, CheckRedirect: v.client.CheckRedirect}
 		t.Cleanup(client.CloseIdleConnections)
-		return &visitor{t: t, house: h, client: client, cookies: v.cookies}
+		return &visitor{t: t, env: h, client: client, cookies: v.cookies}
 	}
 	one := over()
 	looks = 0
@@ -563,7 +563,7 @@ func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
 
 func TestWrongTokensAtMCPAreBounded(t *testing.T) {
 	now := epoch
-	h := newHouse(t, newWorld(t), func(o *web.Options) {
+	h := newEnv(t, newWorld(t), func(o *web.Options) {
 		o.Now = func() time.Time { return now }
 		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if shown := r.Header.Get("Authorization"); shown != "Bearer its own" && shown != "Bearer "+token {
@@ -603,7 +603,7 @@ func TestWrongTokensAtMCPAreBounded(t *testing.T) {
 
 func TestRelay(t *testing.T) {
 	w := newWorld(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	seen := func() http.Header {
 		w.mu.Lock()
@@ -653,7 +653,7 @@ func TestRelay(t *testing.T) {
 func TestASessionIsWorthNoMoreThanThePages(t *testing.T) {
 	for _, input := range []bool{false, true} {
 		w := newWorld(t)
-		h := newHouse(t, w, func(o *web.Options) { o.Input = input })
+		h := newEnv(t, w, func(o *web.Options) { o.Input = input })
 		v := h.visitor(t)
 		v.formRequest("/", url.Values{})
 		w.mu.Lock()
@@ -705,7 +705,7 @@ func TestASessionIsWorthNoMoreThanThePages(t *testing.T) {
 func TestLargeForms(t *testing.T) {
 	w := newWorld(t)
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	for name, note := range map[string]string{"more than a form may have": strings.Repeat("x", 2<<20), "more than a note may have": strings.Repeat("x", 300<<10)} {
 		res, body := v.form("/act/A0000000000000000000a", url.Values{"do": {"answer"}, "note": {note}})

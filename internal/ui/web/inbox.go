@@ -68,7 +68,7 @@ type inboxItem struct {
 func itemOf(it *engine.Item, now time.Time) inboxItem {
 	out := inboxItem{
 		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
-		Since: isoTime(it.Since), Age: prose.Age(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
+		Since: isoTime(it.Since), Age: prose.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
 		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
 	}
 	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
@@ -117,7 +117,7 @@ type reason struct {
 func reasonsOf(list []engine.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
-		text := template.HTML(markdown.HTML(r.Text)) //nolint:gosec // HTML in it is text
+		text := template.HTML(markdown.RenderHTML(r.Text)) //nolint:gosec // HTML in it is text
 		out = append(out, reason{screen.OneLine(r.Heading()), text, r.Kind == engine.BecauseOfMessage})
 	}
 	return out

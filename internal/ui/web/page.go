@@ -116,13 +116,13 @@ func parseTemplates() map[string]*template.Template {
 // templateFuncs are the functions that templates may use.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"age":   func(now, at time.Time) string { return prose.Age(now, at) },
-		"when":  func(now, at time.Time) string { return prose.When(now, at) },
-		"clock": func(now, at time.Time) string { return prose.Clock(now, at) },
+		"age":   func(now, at time.Time) string { return prose.FormatAge(now, at) },
+		"when":  func(now, at time.Time) string { return prose.DescribeUntil(now, at) },
+		"clock": func(now, at time.Time) string { return prose.FormatTime(now, at) },
 		"iso":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
-		"short": func(id task.ID) string { return prose.Short(string(id)) },
+		"short": func(id task.ID) string { return prose.ShortID(string(id)) },
 		"money": formatMoney,
-		"text":  screen.Text,
+		"text":  screen.SafeText,
 		"line":  screen.OneLine,
 	}
 }
@@ -224,7 +224,7 @@ func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	p.Said = ""
 	wrote := ""
 	if r.Method == http.MethodPost && r.PostForm != nil {
-		wrote = screen.Text(r.PostForm.Get("note"))
+		wrote = screen.SafeText(r.PostForm.Get("note"))
 	}
 	f := failure{page: p, Status: status, Title: titleOf(status), Message: message, Wrote: wrote}
 	if client.NeedsCode(err) {

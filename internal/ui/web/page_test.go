@@ -40,7 +40,7 @@ func shop(t *testing.T) *world {
 }
 
 func TestBoard(t *testing.T) {
-	h := newHouse(t, shop(t))
+	h := newEnv(t, shop(t))
 	v := h.visitor(t)
 	tests := map[string]struct {
 		path  string
@@ -91,7 +91,7 @@ func TestTextIsText(t *testing.T) {
 	w.change("A0000000000000000000a", func(r *overview.Row) {
 		r.Moves = append(r.Moves, engine.Move{To: bad, As: bad}, engine.Move{To: "two words"})
 	})
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	for _, path := range []string{"/", "/inbox", "/fleet", "/move/A0000000000000000000a", "/?q=" + url.QueryEscape(bad), "/?project=" + url.QueryEscape(bad), "/nothing/" + url.PathEscape(bad)} {
 		_, body := v.get(path)
@@ -137,7 +137,7 @@ func TestActions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := shop(t)
 			w.asked = "done"
-			h := newHouse(t, w)
+			h := newEnv(t, w)
 			v := h.visitor(t)
 			tt.fields.Set("back", "/inbox")
 			res, body := v.form("/act/"+tt.id, tt.fields)
@@ -162,7 +162,7 @@ func TestActions(t *testing.T) {
 }
 
 func TestFormsLeadToPagesOfThisSite(t *testing.T) {
-	h := newHouse(t, shop(t))
+	h := newEnv(t, shop(t))
 	v := h.visitor(t)
 	for _, back := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\r\nX: y", ""} {
 		res, _ := v.form("/act/A0000000000000000000a", url.Values{"do": {"pause"}, "back": {back}})
@@ -173,7 +173,7 @@ func TestFormsLeadToPagesOfThisSite(t *testing.T) {
 }
 
 func TestScriptsGetJSON(t *testing.T) {
-	h := newHouse(t, shop(t))
+	h := newEnv(t, shop(t))
 	v := h.visitor(t)
 	for do, want := range map[string]string{"move:working": `"said":"fix-login: pending → working"`, "move:done": `"error":"gate: it has no`} {
 		r := v.formRequest("/act/A0000000000000000000a", url.Values{"do": {do}, "back": {"/"}})
@@ -185,7 +185,7 @@ func TestScriptsGetJSON(t *testing.T) {
 }
 
 func TestInbox(t *testing.T) {
-	h := newHouse(t, shop(t))
+	h := newEnv(t, shop(t))
 	v := h.visitor(t)
 	_, body := v.get("/inbox")
 	for _, want := range []string{"Fix the login form", `value="spawn"`, "the worker asks: blue or green?", `value="answer"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge"} {
@@ -210,7 +210,7 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 		r.Wants, r.Text, r.Asked = engine.ItemStuck, "the work needs help", epoch
 		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}
 	})
-	_, body := newHouse(t, w).visitor(t).get("/inbox")
+	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
 }
 
@@ -221,7 +221,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 		r.Wants, r.Verb, r.Answers, r.Text, r.Asked = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something", epoch
 		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}
 	})
-	v := newHouse(t, w).visitor(t)
+	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?kind=idle")
 	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something</p>`, `class="written end"`}, []string{"<script>alert"})
 	_, body = v.get("/")
@@ -232,7 +232,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 }
 
 func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
-	v := newHouse(t, shop(t)).visitor(t)
+	v := newEnv(t, shop(t)).visitor(t)
 	_, body := v.get("/inbox?group=kind")
 	says(t, body, []string{`<li class="group"><h2>review</h2></li>`, `href="/inbox?group=kind&amp;kind=review"`, ">by age</a>"}, nil)
 	_, body = v.get("/inbox?kind=review")
@@ -251,15 +251,15 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 			r.Wants, r.Verb, r.Text, r.Asked = kind, engine.VerbAttach, "the reviewer asks", epoch
 			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: mood}, overview.Attempt{Number: 3, Role: "fixer", Mood: task.TurnFailed})
 		})
-		item := func(h *house) string {
+		item := func(h *env) string {
 			_, body := h.visitor(t).get("/inbox")
 			_, body, _ = strings.Cut(body, `id="i-`+workingTask+`"`)
 			body, _, _ = strings.Cut(body, "</li>")
 			return body
 		}
 		const terminal, types = `href="/tasks/` + workingTask + `/terminal?role=reviewer"`, `action="/tasks/` + workingTask + `/type"`
-		says(t, item(newHouse(t, w)), []string{terminal}, []string{`value="answer"`, types, "textarea"})
-		h := newHouse(t, w, func(o *web.Options) { o.Input = true })
+		says(t, item(newEnv(t, w)), []string{terminal}, []string{`value="answer"`, types, "textarea"})
+		h := newEnv(t, w, func(o *web.Options) { o.Input = true })
 		says(t, item(h), []string{terminal, types, `name="role" value="reviewer"`}, []string{`value="answer"`, "textarea"})
 		res, body := h.visitor(t).form("/tasks/"+workingTask+"/type", url.Values{"text": {"yes"}, "role": {"reviewer"}, "back": {"/inbox"}})
 		if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/inbox?said=") || !slices.Equal(w.typed, []string{"reviewer: yes"}) {
@@ -274,12 +274,12 @@ func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 	w.change(reviewingTask, func(r *overview.Row) {
 		r.Wants, r.Verb, r.Text = engine.ItemConfirm, engine.VerbApprove, "the worker asks for done"
 	})
-	_, body := newHouse(t, w).visitor(t).get("/inbox")
+	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
 	w.mu.Lock()
 	w.asked = ""
 	w.mu.Unlock()
-	_, body = newHouse(t, w).visitor(t).get("/inbox")
+	_, body = newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, nil, []string{`value="approve`})
 }
 
@@ -294,7 +294,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 		w.change(reviewingTask, func(r *overview.Row) {
 			r.Wants, r.Text, r.Verb, r.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main <b>"
 		})
-		_, body := newHouse(t, w).visitor(t).get("/inbox")
+		_, body := newEnv(t, w).visitor(t).get("/inbox")
 		says(t, body, []string{want, `value="request-changes"`}, nil)
 	}
 }
@@ -303,7 +303,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 	w := shop(t)
 	item := func() string {
-		_, body := newHouse(t, w).visitor(t).get("/inbox")
+		_, body := newEnv(t, w).visitor(t).get("/inbox")
 		_, body, _ = strings.Cut(body, `id="i-`+reviewingTask+`"`)
 		body, _, _ = strings.Cut(body, "</form>")
 		return body
@@ -317,7 +317,7 @@ func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 
 // What ends a task takes a second step wherever it is asked for.
 func TestWhatEndsATaskAsksFirst(t *testing.T) {
-	v := newHouse(t, shop(t)).visitor(t)
+	v := newEnv(t, shop(t)).visitor(t)
 	_, body := v.get("/move/" + reviewingTask)
 	says(t, body, []string{
 		`<details id="end-` + reviewingTask + `-done" data-to="done"><summary class="button">done…</summary><p>The task ends in done.</p>`,
@@ -331,7 +331,7 @@ func TestWhatEndsATaskAsksFirst(t *testing.T) {
 // The form of one task asks about that task alone.
 func TestTheMoveFormAsksForOneTask(t *testing.T) {
 	w := shop(t)
-	v := newHouse(t, w).visitor(t)
+	v := newEnv(t, w).visitor(t)
 	for id, status := range map[string]int{reviewingTask: 200, "C000": 200, "E0000000000000000000e": 200, "X": 404} {
 		if res, body := v.get("/move/" + id); res.StatusCode != status {
 			t.Errorf("%s: status %d: %s", id, res.StatusCode, body)
@@ -358,10 +358,10 @@ func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for path, heard := range map[string]string{"/tasks/" + reviewingTask + "/review": "tests", "/act/" + reviewingTask: "tests", "/new": ""} {
 				w := shop(t)
-				v := newHouse(t, w).visitor(t)
+				v := newEnv(t, w).visitor(t)
 				v.formRequest(path, url.Values{}) // it knows the value for the header
 				r := v.request("POST", path, fields.Encode())
-				r.Header.Set("Origin", "http://"+v.house.addr)
+				r.Header.Set("Origin", "http://"+v.env.addr)
 				show(v, r)
 				if res, body := v.do(r); res.StatusCode != 303 || w.last().Note != heard {
 					t.Errorf("%s: status %d, heard %+v: %s", path, res.StatusCode, w.last(), body)
@@ -372,7 +372,7 @@ func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
 }
 
 func TestFleet(t *testing.T) {
-	h := newHouse(t, shop(t))
+	h := newEnv(t, shop(t))
 	_, body := h.visitor(t).get("/fleet")
 	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "the worker is ended"} {
 		if !strings.Contains(body, want) {
@@ -383,7 +383,7 @@ func TestFleet(t *testing.T) {
 
 func TestCreate(t *testing.T) {
 	w := shop(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	res, body := v.form("/new", url.Values{"project": {"shop"}, "summary": {"A new thing"}, "branch": {"new-thing"}, "note": {"why"}, "wait": {"1"}})
 	if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/tasks/Anewtask0000000000000?said=") {
@@ -402,7 +402,7 @@ func TestCreate(t *testing.T) {
 
 func TestPauseEverything(t *testing.T) {
 	w := shop(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	if res, _ := v.form("/pause", url.Values{"back": {"/fleet"}}); res.StatusCode != 303 || !w.state.Paused {
 		t.Errorf("pause: %d", res.StatusCode)
@@ -417,11 +417,11 @@ func TestPauseEverything(t *testing.T) {
 
 func TestServerThatIsGone(t *testing.T) {
 	w := newWorld(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	w.socket += "-gone"
-	h2 := newHouse(t, w)
-	v.house = h2
+	h2 := newEnv(t, w)
+	v.env = h2
 	res, body := v.get("/")
 	if res.StatusCode < 500 || strings.Contains(body, w.socket) {
 		t.Errorf("%d %s", res.StatusCode, body)
@@ -487,7 +487,7 @@ func next(t *testing.T, events <-chan [3]string) [3]string {
 
 func TestLiveBoard(t *testing.T) {
 	w := shop(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	events := v.listen(t, "/live?topic=board&after=5", "")
 	if e := next(t, events); e[1] != "hello" || e[0] != "5" {
@@ -522,7 +522,7 @@ func TestLiveBoard(t *testing.T) {
 
 func TestLiveFilter(t *testing.T) {
 	w := shop(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	events := h.visitor(t).listen(t, "/live?topic=board&project=api&after=5", "")
 	next(t, events)
 	w.change("A0000000000000000000a", func(r *overview.Row) { r.Summary = "other" })
@@ -536,7 +536,7 @@ func TestLiveBoardOfWhatIsOver(t *testing.T) {
 	end := func(r *overview.Row) { r.Status, r.Kind, r.Moves = "done", workflow.Terminal, nil }
 	for query, stays := range map[string]bool{"": false, "&scope=all": true, "&scope=done": true} {
 		w := shop(t)
-		events := newHouse(t, w).visitor(t).listen(t, "/live?topic=board&after=5"+query, "")
+		events := newEnv(t, w).visitor(t).listen(t, "/live?topic=board&after=5"+query, "")
 		next(t, events)
 		w.change(reviewingTask, end)
 		e := next(t, events)
@@ -548,7 +548,7 @@ func TestLiveBoardOfWhatIsOver(t *testing.T) {
 
 // A page that knows of a row that is not there is of another journal.
 func TestLivePageOfAnotherJournal(t *testing.T) {
-	v := newHouse(t, shop(t)).visitor(t)
+	v := newEnv(t, shop(t)).visitor(t)
 	for _, topic := range []string{"board", "all"} {
 		events := v.listen(t, "/live?topic="+topic+"&after=99", "")
 		if e := next(t, events); e[1] == "hello" {
@@ -564,7 +564,7 @@ func TestLivePageOfAnotherJournal(t *testing.T) {
 
 func TestLiveTopics(t *testing.T) {
 	w := shop(t)
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	one, all := v.listen(t, "/live?topic=task:B0000000000000000000b", ""), v.listen(t, "/live?topic=all", "")
 	next(t, one)
@@ -584,7 +584,7 @@ func TestManyTasks(t *testing.T) {
 	for i := range 1000 {
 		w.add(overview.Row{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: "b", Summary: "Something that is to be done", Status: "working"})
 	}
-	v := newHouse(t, w).visitor(t)
+	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/")
 	if n := strings.Count(body, `<li class="card`); n != 100 || !strings.Contains(body, "900 more") {
 		t.Errorf("%d cards are shown", n)

@@ -217,7 +217,7 @@ func (p *taskPage) fillTimeline(list []taskMoment, all bool) {
 		if m.Seq > 0 {
 			m.Anchor = "e" + strconv.Itoa(m.Seq)
 		}
-		if now := prose.Clock(p.Now, m.At); now != clock {
+		if now := prose.FormatTime(p.Now, m.At); now != clock {
 			m.Clock, clock = now, now
 		}
 	}
@@ -240,7 +240,7 @@ func (p *taskPage) fillText(v *wire.TaskShown) {
 		body = strings.ToValidUTF8(body[:maxBody], "")
 		p.BodyProblem = "the text is longer than is shown here: see TASK.md in " + screen.OneLine(v.Dir)
 	}
-	p.Body = template.HTML(markdown.HTML(body)) //nolint:gosec // HTML in it is text
+	p.Body = template.HTML(markdown.RenderHTML(body)) //nolint:gosec // HTML in it is text
 }
 
 // taskName is a task as people name it.
@@ -261,7 +261,7 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	note := diff.Note(whole, remarks)
+	note := diff.DescribeRemarks(whole, remarks)
 	switch {
 	case note == "":
 		err = newRefusal(http.StatusBadRequest, "there is nothing to send: write what is to change")

@@ -118,8 +118,8 @@ diff --git a/README b/README
 `
 
 // house opens a site of the studio.
-func (s *studio) house(input bool) *house {
-	h := newHouse(s.t, &world{t: s.t, socket: s.socket})
+func (s *studio) house(input bool) *env {
+	h := newEnv(s.t, &world{t: s.t, socket: s.socket})
 	if input {
 		h.shut()
 		h.opts.Input = true
@@ -264,7 +264,7 @@ func (s *studio) attempts() []wire.Attempt {
 }
 
 func (s *studio) look() wire.Screen {
-	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: screen.Lines(s.screen), At: s.now}
+	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: screen.ParseLines(s.screen), At: s.now}
 }
 
 func (s *studio) signals(w http.ResponseWriter, r *http.Request) {

@@ -74,7 +74,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 func momentOf(e *journal.Entry) taskMoment {
 	m := taskMoment{
 		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: describeVia(e.Via), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
-		Note: screen.Text(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(describeEntry(e)),
+		Note: screen.SafeText(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(describeEntry(e)),
 	}
 	if e.To != "" {
 		m.Mark, m.From, m.To = "move", screen.OneLine(e.From), screen.OneLine(e.To)

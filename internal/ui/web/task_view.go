@@ -49,12 +49,12 @@ func taskFacts(p *taskPage) []taskFact {
 	}
 	add("Tracker", t.TrackerRef, "")
 	if t.Parent != "" {
-		add("Parent", prose.Short(string(t.Parent)), "/tasks/"+string(t.Parent))
+		add("Parent", prose.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
 	add("Fork of", t.ForkOf, "")
 	add("Counters", describeCounters(t.Counters), "")
 	add("Spent", describeSpending(t), "")
-	add("Created", prose.Age(p.Now, t.CreatedAt)+" ago", "")
+	add("Created", prose.FormatAge(p.Now, t.CreatedAt)+" ago", "")
 	return out
 }
 
@@ -225,14 +225,14 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 	}
 	out := make([]taskAttempt, len(list))
 	for i, a := range list {
-		one := taskAttempt{Attempt: a, Said: screen.Text(prose.Cut(a.Final, maxWritten))}
+		one := taskAttempt{Attempt: a, Said: screen.SafeText(prose.Cut(a.Final, maxWritten))}
 		one.Harness, one.Model, one.Log = screen.OneLine(a.Harness), screen.OneLine(a.Model), screen.OneLine(a.Log)
 		one.How, one.Bad = describeAttempt(&a, now)
 		begin, known := began[a.Number]
 		if end, over := ended[a.Number]; over && known {
-			one.Lasted = prose.Span(end.Sub(begin))
+			one.Lasted = prose.FormatDuration(end.Sub(begin))
 		} else if a.Alive && known {
-			one.Lasted = prose.Age(now, begin)
+			one.Lasted = prose.FormatAge(now, begin)
 		}
 		if u := a.Usage; u != nil {
 			one.Tokens, one.Cost = shortNumber(u.Input+u.Output), formatMoney(u.Micros)
@@ -247,7 +247,7 @@ func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	case a.Alive:
 		how = cmp.Or(a.Condition.Name, task.Running)
 		if !a.Condition.Until.IsZero() {
-			how += " until " + prose.Clock(now, a.Condition.Until)
+			how += " until " + prose.FormatTime(now, a.Condition.Until)
 		}
 		if a.Condition.Detail != "" {
 			how += ": " + prose.Cut(a.Condition.Detail, 300)

@@ -33,7 +33,7 @@ func (w *world) lastVia(t *testing.T) (signal.Via, string) {
 func TestThePageSaysForWhomItAsks(t *testing.T) {
 	var overMCP string
 	w := shop(t)
-	h := newHouse(t, w, func(o *web.Options) {
+	h := newEnv(t, w, func(o *web.Options) {
 		o.Describe = func(*http.Request) signal.Via { return signal.Via{PID: 9, Program: "firefox"} }
 		o.MCP = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { overMCP = client.ViaHeader(r.Context()) })
 	})
@@ -76,7 +76,7 @@ func TestThePageSaysForWhomItAsks(t *testing.T) {
 func TestACodeIsGivenBackOnThePage(t *testing.T) {
 	w := shop(t)
 	w.code = "123456"
-	h := newHouse(t, w)
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	res, _ := v.get("/?token=" + token)
 	v.cookies = res.Cookies()

@@ -107,7 +107,7 @@ type workflowLine struct {
 func workflowLines(text string) (out []workflowLine, more int) {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range all[:min(len(all), maxShownLines)] {
-		out = append(out, workflowLine{i + 1, screen.Text(prose.Cut(line, maxDiffText))})
+		out = append(out, workflowLine{i + 1, screen.SafeText(prose.Cut(line, maxDiffText))})
 	}
 	return out, len(all) - len(out)
 }

@@ -352,18 +352,18 @@ func (w *world) last() signal.Signal {
 	return w.heard[len(w.heard)-1]
 }
 
-// house is a site of a world on a listener of its own.
-type house struct {
+// env is a site of a world on a listener of its own.
+type env struct {
 	*httptest.Server
 	world *world
 	addr  string
 	opts  web.Options
 }
 
-// newHouse opens a site of the world.
-func newHouse(t testing.TB, w *world, change ...func(*web.Options)) *house {
+// newEnv opens a site of the world.
+func newEnv(t testing.TB, w *world, change ...func(*web.Options)) *env {
 	t.Helper()
-	h := &house{world: w}
+	h := &env{world: w}
 	h.opts = options(h, w)
 	for _, f := range change {
 		f(&h.opts)
@@ -373,7 +373,7 @@ func newHouse(t testing.TB, w *world, change ...func(*web.Options)) *house {
 	return h
 }
 
-func options(h *house, w *world) web.Options {
+func options(h *env, w *world) web.Options {
 	now := func() time.Time { return epoch.Add(3 * time.Hour) }
 	return web.Options{
 		API: client.New(w.socket), Socket: func() string { return w.socket }, Log: slog.New(slog.DiscardHandler), Token: token, Codes: web.NewCodes(now),
@@ -382,7 +382,7 @@ func options(h *house, w *world) web.Options {
 }
 
 // open listens at an address.
-func (h *house) open(t testing.TB, addr string) {
+func (h *env) open(t testing.TB, addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -394,15 +394,15 @@ func (h *house) open(t testing.TB, addr string) {
 }
 
 // shut ends the site and every connection to it.
-func (h *house) shut() {
+func (h *env) shut() {
 	h.CloseClientConnections()
 	h.Close()
 }
 
 // visitor is somebody with a browser that has no script.
-func (h *house) visitor(t testing.TB) *visitor {
+func (h *env) visitor(t testing.TB) *visitor {
 	t.Helper()
-	v := &visitor{t: t, house: h, client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	v := &visitor{t: t, env: h, client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	res, _ := v.get("/?token=" + token)
 	if res.StatusCode != http.StatusSeeOther {
 		t.Fatalf("login: status %d", res.StatusCode)
@@ -413,7 +413,7 @@ func (h *house) visitor(t testing.TB) *visitor {
 
 type visitor struct {
 	t       testing.TB
-	house   *house
+	env     *env
 	client  *http.Client
 	cookies []*http.Cookie
 	csrf    string

@@ -46,26 +46,26 @@ func run(args []string, out io.Writer) error {
 	if len(args) < 2 {
 		return errors.New("give the server's URL, or a file with it, and what to do")
 	}
-	at, what, rest := base(args[0]), args[1], args[2:]
+	at, what, rest := serverBase(args[0]), args[1], args[2:]
 	switch {
 	case what == "show" && len(rest) == 0:
-		return show(at, out)
+		return showIssues(at, out)
 	case what == "state" && len(rest) == 1:
-		is, err := find(at, rest[0])
+		is, err := findIssue(at, rest[0])
 		fmt.Fprintln(out, is.State)
 		return err
 	case what == "comment" && len(rest) == 3:
-		return post(at+"/people/comment", url.Values{"key": {rest[0]}, "author": {rest[1]}, "text": {rest[2]}})
+		return postForm(at+"/people/comment", url.Values{"key": {rest[0]}, "author": {rest[1]}, "text": {rest[2]}})
 	case what == "move" && len(rest) == 2:
-		return post(at+"/people/move", url.Values{"key": {rest[0]}, "column": {rest[1]}})
+		return postForm(at+"/people/move", url.Values{"key": {rest[0]}, "column": {rest[1]}})
 	case what == "check" && len(rest) > 1:
-		return check(at, rest[0], rest[1:], out)
+		return checkIssue(at, rest[0], rest[1:], out)
 	}
 	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE or check KEY STATE", what)
 }
 
-// base is where the server's pages are.
-func base(where string) string {
+// serverBase is where the server's pages are.
+func serverBase(where string) string {
 	if text, err := os.ReadFile(where); err == nil {
 		where = string(text)
 	}
@@ -74,7 +74,7 @@ func base(where string) string {
 
 var client = http.Client{Timeout: 10 * time.Second}
 
-func issues(at string) (list []issue, err error) {
+func readIssues(at string) (list []issue, err error) {
 	res, err := client.Get(at + "/issues")
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func issues(at string) (list []issue, err error) {
 	return list, json.NewDecoder(res.Body).Decode(&list)
 }
 
-func find(at, key string) (issue, error) {
-	list, err := issues(at)
+func findIssue(at, key string) (issue, error) {
+	list, err := readIssues(at)
 	for _, is := range list {
 		if is.Key == key {
 			return is, nil
@@ -93,8 +93,8 @@ func find(at, key string) (issue, error) {
 	return issue{}, errors.Join(err, fmt.Errorf("there is no issue %s", key))
 }
 
-func show(at string, out io.Writer) error {
-	list, err := issues(at)
+func showIssues(at string, out io.Writer) error {
+	list, err := readIssues(at)
 	for _, is := range list {
 		fmt.Fprintf(out, "%s %s: %s\n", is.Key, is.Title, strings.Join(is.States, " -> "))
 		for _, c := range is.Comments {
@@ -106,7 +106,7 @@ func show(at string, out io.Writer) error {
 	return err
 }
 
-func post(to string, form url.Values) error {
+func postForm(to string, form url.Values) error {
 	res, err := client.PostForm(to, form)
 	if err != nil {
 		return err
@@ -119,9 +119,9 @@ func post(to string, form url.Values) error {
 	return nil
 }
 
-// check makes sure that an issue has been everywhere and that nothing was said twice.
-func check(at, key string, want []string, out io.Writer) error {
-	is, err := find(at, key)
+// checkIssue makes sure that an issue has been everywhere and that nothing was said twice.
+func checkIssue(at, key string, want []string, out io.Writer) error {
+	is, err := findIssue(at, key)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	server, err := open(s)
+	server, err := openServer(s)
 	if err != nil {
 		return err
 	}
@@ -61,16 +61,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	url := "http://" + listener.Addr().String() + "/graphql"
 	if s.addrFile != "" {
-		if err := publish(s.addrFile, url); err != nil {
+		if err := publishAddress(s.addrFile, url); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
 	fmt.Fprintln(out, url)
-	return serve(ctx, listener, server)
+	return serveUntilDone(ctx, listener, server)
 }
 
-// open makes the server. Issues are filed where nothing is known yet.
-func open(s settings) (*fakelinear.Server, error) {
+// openServer makes the server. Issues are filed where nothing is known yet.
+func openServer(s settings) (*fakelinear.Server, error) {
 	opts := fakelinear.Options{Token: s.token, Secret: s.secret, File: s.state}
 	if s.schema != "" {
 		schema, err := fakelinear.ReadSchema(s.schema)
@@ -80,7 +80,7 @@ func open(s settings) (*fakelinear.Server, error) {
 		opts.Schema = schema
 	}
 	server, err := fakelinear.New(opts)
-	if err != nil || s.seed == "" || len(server.Issues()) > 0 {
+	if err != nil || s.seed == "" || len(server.AllIssues()) > 0 {
 		return server, err
 	}
 	text, err := os.ReadFile(s.seed)
@@ -92,7 +92,7 @@ func open(s settings) (*fakelinear.Server, error) {
 		return nil, fmt.Errorf("read %s: %w: give a list of issues with title, description, state, tags, author and priority", s.seed, err)
 	}
 	for _, d := range drafts {
-		if _, err := server.Add(d.issue()); err != nil {
+		if _, err := server.AddIssue(d.trackerIssue()); err != nil {
 			return nil, fmt.Errorf("file %q: %w", d.Title, err)
 		}
 	}
@@ -111,7 +111,7 @@ type draft struct {
 	BlockedBy   []string `json:"blocked_by"`
 }
 
-func (d *draft) issue() tracker.Issue {
+func (d *draft) trackerIssue() tracker.Issue {
 	is := tracker.Issue{
 		Card:     board.Card{Title: d.Title, Description: d.Description, Column: d.State, Tags: d.Tags, Author: d.Author},
 		Priority: tracker.Priority(d.Priority), Parent: d.Parent,
@@ -122,15 +122,15 @@ func (d *draft) issue() tracker.Issue {
 	return is
 }
 
-// publish writes the address so that nobody reads half of it.
-func publish(file, url string) error {
+// publishAddress writes the address so that nobody reads half of it.
+func publishAddress(file, url string) error {
 	if err := os.WriteFile(file+".new", []byte(url+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the address: %w", err)
 	}
 	return os.Rename(file+".new", file)
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+func serveUntilDone(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
