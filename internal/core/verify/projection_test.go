@@ -25,22 +25,22 @@ const (
 var taskFields = map[string]string{
 	"ID": fixed, "Project": fixed, "Branch": fixed, "Harness": fixed, "ReviewHarness": fixed, "Effort": fixed, "ReviewEffort": fixed,
 	"Summary": fixed, "Workflow": fixed, "WorkflowHash": fixed, "TrackerRef": fixed, "PRURL": fixed, "PRState": fixed, "Delivery": fixed,
-	"Base": fixed, "ForkOf": fixed, "Parent": fixed, "Session": fixed, "Tip": fixed, "Paused": fixed, "Hold": fixed, "Deleted": fixed,
+	"Base": fixed, "ForkOf": fixed, "Parent": fixed, "Session": fixed, "EntryCommit": fixed, "Paused": fixed, "PauseReason": fixed, "Deleted": fixed,
 	"Salvages": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed,
 
 	"Status": compared, "Counters": compared, "Workspace": compared, "ReturnTo": compared, "Queued": compared, "Attention": compared,
-	"Asked": compared, "Crashed": compared, "Held": compared, "Attempts": compared, "RespawnAt": compared, "Pending": compared,
+	"Asked": compared, "Crashed": compared, "WorkFailed": compared, "Attempts": compared, "RespawnAt": compared, "Pending": compared,
 	"Restated": compared, "Handover": compared, "Unanswered": compared,
 
 	"CreatedAt": forgotten, "UpdatedAt": forgotten, "Seq": forgotten, "Visit": forgotten, "Since": forgotten, "GaveUp": forgotten,
-	"Ran": forgotten, "Samples": forgotten, "Said": forgotten, "Handoffs": forgotten, "Question": forgotten, "Advice": forgotten,
-	"Face": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten, "Unstarted": forgotten,
+	"AttemptCounts": forgotten, "Samples": forgotten, "LastReport": forgotten, "Handoffs": forgotten, "Question": forgotten, "Advice": forgotten,
+	"CardSnapshot": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten, "Unstarted": forgotten,
 
-	"Opened":   follows, // from the texts of the world
-	"Seen":     follows,
-	"Answered": follows, // forgetIdle takes it out after each decision
-	"Because":  follows, // it is only shown
-	"Spent":    follows, // budgets are not in the model
+	"Opened":      follows, // from the texts of the world
+	"Seen":        follows,
+	"Answered":    follows, // forgetIdle takes it out after each decision
+	"StateReason": follows, // it is only shown
+	"Spent":       follows, // budgets are not in the model
 }
 
 var attemptFields = map[string]string{
@@ -57,7 +57,7 @@ var effectFields = map[string]string{
 	"Do": compared, "Role": compared, "Attempt": compared, "Start": compared, "GivenUp": compared, "Turn": compared,
 	"ID": forgotten, "Window": forgotten, "Prompt": forgotten, "Tries": forgotten, "NotBefore": forgotten, "Error": forgotten,
 	"By": follows, "Choice": follows, // no decision reads them
-	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "Aside": follows,
+	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "NonBlocking": follows,
 }
 
 // projectedWorld is an agent at work whose end was ordered to be seen to.
