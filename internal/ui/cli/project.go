@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -165,34 +166,34 @@ func newProjectList(deps Deps) *cobra.Command {
 	}
 }
 
-// printProjects leaves out what no project has laid down.
+// printProjects leaves out the policies that no project has.
 func printProjects(w io.Writer, projects []task.Project) error {
 	if len(projects) == 0 {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	delivers := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Delivery != "" })
-	bounded := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Budget != (task.Budget{}) })
-	confirmed := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Confirm != (task.Confirm{}) })
-	row := func(name, pool, workflow, branch, delivery, budget, confirm, path string) []string {
-		out := []string{name, pool, workflow, branch}
-		if delivers {
-			out = append(out, delivery)
-		}
-		if bounded {
-			out = append(out, budget)
-		}
-		if confirmed {
-			out = append(out, confirm)
-		}
-		return append(out, path)
-	}
-	rows := [][]string{row("NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "CONFIRM", "PATH")}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "PATH"}}
 	for _, p := range projects {
-		rows = append(rows, row(cleanLine(p.Name), strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
-			orDash(string(p.Delivery)), orDash(budgetText(p.Budget)), orDash(confirmText(p.Confirm)), cleanLine(p.Path)))
+		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
+		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
+			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, p.Path})
 	}
-	return printTable(w, 0, rows)
+	return printTable(w, 0, dropEmptyColumns(rows))
+}
+
+// dropEmptyColumns removes columns that are empty below the heading, marks the empty cells of the others,
+// and makes all of them safe to print.
+func dropEmptyColumns(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for column := range rows[0] {
+		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" }) {
+			continue
+		}
+		for i, row := range rows {
+			out[i] = append(out[i], orDash(row[column]))
+		}
+	}
+	return out
 }
 
 func orDash(s string) string {

@@ -88,6 +88,12 @@ func TestPolicyOfAProject(t *testing.T) {
 			"NAME   POOL  WORKFLOW  BRANCH  DELIVERY  BUDGET                                                            PATH\n" +
 			"other  1     -         -       -         -                                                                 /o\n" +
 			"p      2     -         main    pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
+		{name: "list with variables", args: "project list", prepare: func(w *world) {
+			w.projects = []task.Project{{Name: "other", Path: "/o", PoolSize: 1}, {Name: "p", Path: "/p", PoolSize: 2, Policy: task.Policy{Vars: task.Vars{"team": "web", "owner": "x"}}}}
+		}, out: "" +
+			"NAME   POOL  WORKFLOW  BRANCH  VARIABLES    PATH\n" +
+			"other  1     -         -       -            /o\n" +
+			"p      2     -         -       owner, team  /p\n"},
 		{name: "list as JSON", args: "project list --json", prepare: known, out: `"delivery":"pr","budget":{"task_attempts":4,"task_cost_micro_usd":5000000,"day_attempts":9,"day_cost_micro_usd":1500}`},
 		{name: "complete a delivery", args: "__complete|project|update|--delivery|", out: "local\tit stays here\npush\tthe branch is pushed\npr\ta pull request is opened\n", err: "Completion ended"},
 	})
