@@ -58,7 +58,7 @@ func measureCrew(r *report, dir, orange string) (err error) {
 func crewRest(ctx context.Context, r *report, server int, all map[task.ID]attend.Started) error {
 	var pids []int
 	for _, started := range all {
-		pids = append(pids, started.Attendant.PID)
+		pids = append(pids, started.Shim.PID)
 	}
 	if err := awaitCalm(ctx, server); err != nil {
 		return err

@@ -79,7 +79,7 @@ type crash struct {
 // followCrashes listens to the events and hands on what the server says about ends.
 func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 	out, opened, failed := make(chan crash, 16*crewSize), make(chan struct{}, 1), make(chan error, 1)
-	watch := client.Watch{Opened: func() error {
+	watch := client.EventOptions{Opened: func() error {
 		select {
 		case opened <- struct{}{}:
 		default:
@@ -87,7 +87,7 @@ func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 		return nil
 	}}
 	go func() {
-		failed <- s.client.Events(ctx, watch, func(e client.Event) error {
+		failed <- s.client.FollowEvents(ctx, watch, func(e client.Event) error {
 			if e.Entry.Type == journal.AgentCrashed || e.Entry.Type == journal.AutoAdvanced && e.Entry.Cause == "exit" {
 				out <- crash{e.Entry.Task, time.Now()}
 			}

@@ -108,7 +108,7 @@ func (c conversation) timeRead(path string) func() (time.Duration, error) {
 		o.Transcript = path
 	}
 	return timedCall(func() error {
-		if n := (harness.Registry{}).Read("claude", o); n.Final != finalWords {
+		if n := (harness.Registry{}).ReadOutput("claude", o); n.Final != finalWords {
 			return fmt.Errorf("the last message of %s is %q", path, n.Final)
 		}
 		return nil

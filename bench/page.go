@@ -21,7 +21,7 @@ func (g *displayEnv) measurePage(ctx context.Context, r *report) error {
 	if err != nil {
 		return fmt.Errorf("find a browser: %w; run scripts/tools.sh test", err)
 	}
-	where, err := g.client.Web(ctx)
+	where, err := g.client.OpenPage(ctx)
 	if err != nil {
 		return fmt.Errorf("open the page: %w", err)
 	}

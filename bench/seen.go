@@ -75,7 +75,7 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 		return err
 	}
 	for i := range seenTasks {
-		a, err := g.client.Create(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
+		a, err := g.client.CreateTask(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
 			Project: "gallery", Branch: fmt.Sprintf("branch-%04d", i), Summary: fmt.Sprintf("Task number %d of many", i), Spawn: i < seenAgents,
 		}})
 		if err != nil {
@@ -86,7 +86,7 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 		}
 	}
 	return waitUntil(ctx, fmt.Sprintf("%d agents live", seenAgents), 200*time.Millisecond, func() (bool, error) {
-		s, err := g.client.State(ctx, client.Seen{})
+		s, err := g.client.ReadState(ctx, client.StateQuery{})
 		living := 0
 		for i := range s.Tasks {
 			living += min(len(s.Tasks[i].Attempts), 1)
@@ -99,7 +99,7 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 // when it asked for that.
 func (g *displayEnv) renameTask(ctx context.Context, summary string) (time.Time, error) {
 	began := time.Now()
-	_, err := g.client.Signal(ctx, string(g.shown), signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: summary}}})
+	_, err := g.client.SendSignal(ctx, string(g.shown), signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: summary}}})
 	return began, err
 }
 

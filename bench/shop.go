@@ -91,7 +91,7 @@ func (s *env) runGit(dir string, args ...string) error {
 func (s *env) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), enough)
 	defer cancel()
-	err := s.client.Pause(ctx)
+	err := s.client.PauseAll(ctx)
 	if err != nil {
 		_ = s.runOrange("pause") // which starts a server, if that one is gone
 	}
@@ -119,7 +119,7 @@ func (s *env) endAll(ctx context.Context) error {
 	for i, dir := range folders {
 		turns <- struct{}{}
 		wait.Go(func() {
-			_, errs[i] = supervisor.End(ctx, attend.Folder(dir))
+			_, errs[i] = supervisor.EndAttempt(ctx, attend.Folder(dir))
 			<-turns
 		})
 	}
@@ -130,7 +130,7 @@ func (s *env) endAll(ctx context.Context) error {
 // createTask asks for a task and returns when the server has answered.
 func (s *env) createTask(ctx context.Context, branch string) (task.ID, error) {
 	harness := "script:" + s.script
-	a, err := s.client.Create(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
+	a, err := s.client.CreateTask(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
 		Project: envProject, Branch: branch, Summary: "Do it", Harness: harness, ReviewHarness: harness, Spawn: true,
 	}})
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]attend.Sta
 	}
 	out := map[task.ID]attend.Started{}
 	for _, t := range found {
-		state, err := s.attemptFolder(t.ID, t.Attempts[0].Number).State(attend.BootID())
+		state, err := s.attemptFolder(t.ID, t.Attempts[0].Number).ReadState(attend.BootID())
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ func (s *env) timeSpawn(ctx context.Context, branch string) (time.Duration, erro
 	}
 	var state attend.State
 	err = waitUntil(ctx, "the agent runs", 5*time.Millisecond, func() (bool, error) {
-		state, err = s.attemptFolder(id, 1).State(attend.BootID())
+		state, err = s.attemptFolder(id, 1).ReadState(attend.BootID())
 		return state.Started.Child.PID != 0, err
 	})
 	if err != nil {
@@ -97,11 +97,11 @@ func (s *env) cancelTask(ctx context.Context, id task.ID) error {
 	if _, err := s.awaitAgents(ctx, 2); err != nil {
 		return err
 	}
-	if _, err := s.client.Signal(ctx, string(id), sig.Signal{Kind: sig.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
+	if _, err := s.client.SendSignal(ctx, string(id), sig.Signal{Kind: sig.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
 		return fmt.Errorf("cancel a task: %w", err)
 	}
 	return waitUntil(ctx, "the task is over", 20*time.Millisecond, func() (bool, error) {
-		v, err := s.client.Task(ctx, string(id))
+		v, err := s.client.ReadTask(ctx, string(id))
 		return v.Task.Status == "cancelled" && len(v.Task.Pending) == 0 && v.Task.Workspace == "", err
 	})
 }

@@ -47,7 +47,7 @@ func measureVerifications(r *report, _ string) error {
 		measureShare(r, def)
 	}
 	for _, g := range generated {
-		def, err := verifytest.Stages(g.stages, g.persistent)
+		def, err := verifytest.StagesWorkflow(g.stages, g.persistent)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,9 @@ import (
 )
 
 // openMerging is a shop whose tasks only wait to be merged.
-func openMerging(t *testing.T, branches ...string) (*shop, []task.ID) {
+func openMerging(t *testing.T, branches ...string) (*env, []task.ID) {
 	t.Helper()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.write("shop/.git/info/exclude", "/.orange\n")
 	s.write("shop/.orange/workflows/merge-only.yaml", mergeOnly)
 	var ids []task.ID
@@ -35,19 +35,19 @@ func openMerging(t *testing.T, branches ...string) (*shop, []task.ID) {
 }
 
 // anchors are those of the shop's store, oldest first.
-func (s *shop) anchors() []journal.Anchor {
+func (s *env) anchors() []journal.Anchor {
 	s.t.Helper()
 	ref := strings.TrimSpace(s.git(s.repo, "for-each-ref", "--format=%(refname)", "refs/orange/journal/"))
 	if ref == "" {
 		return nil
 	}
-	list, err := server.Repository().Anchors(s.t.Context(), s.repo, strings.TrimPrefix(ref, git.AnchorRef("")))
+	list, err := server.NewRepository().ReadAnchors(s.t.Context(), s.repo, strings.TrimPrefix(ref, git.AnchorRef("")))
 	check(s.t, err)
 	return list
 }
 
 // anchored waits until so many merges are anchored.
-func (s *shop) anchored(n int) []journal.Anchor {
+func (s *env) anchored(n int) []journal.Anchor {
 	s.t.Helper()
 	s.eventually("the merges are anchored", func() bool { return len(s.anchors()) >= n })
 	list := s.anchors()
@@ -58,7 +58,7 @@ func (s *shop) anchored(n int) []journal.Anchor {
 }
 
 // checkup is what orange doctor says about one thing.
-func (s *shop) checkup(name string) (ok bool, detail string) {
+func (s *env) checkup(name string) (ok bool, detail string) {
 	s.t.Helper()
 	out, _, _ := s.run("doctor", "--json")
 	var all struct {
@@ -78,7 +78,7 @@ func (s *shop) checkup(name string) (ok bool, detail string) {
 }
 
 // expectCheck compares a check of orange doctor.
-func (s *shop) expectCheck(name string, ok bool, words string) {
+func (s *env) expectCheck(name string, ok bool, words string) {
 	s.t.Helper()
 	if good, detail := s.checkup(name); good != ok || !strings.Contains(detail, words) {
 		s.t.Errorf("%s: %v, %s; want %v, %s", name, good, detail, ok, words)
@@ -86,14 +86,14 @@ func (s *shop) expectCheck(name string, ok bool, words string) {
 }
 
 // auditOf is what orange audit says, and whether it is content.
-func (s *shop) auditOf(args ...string) (text string, ok bool) {
+func (s *env) auditOf(args ...string) (text string, ok bool) {
 	s.t.Helper()
 	out, said, err := s.run(append([]string{"audit", "--repo", s.repo}, args...)...)
 	return out + said, err == nil
 }
 
 // mergedCommit is the commit that the journal records of a task's merge.
-func (s *shop) mergedCommit(id task.ID) string {
+func (s *env) mergedCommit(id task.ID) string {
 	s.t.Helper()
 	var commit string
 	s.eventually("the merge is recorded", func() bool {
@@ -108,7 +108,7 @@ func (s *shop) mergedCommit(id task.ID) string {
 }
 
 // changeStore changes the store behind the back of Orange.
-func (s *shop) changeStore(statements ...string) {
+func (s *env) changeStore(statements ...string) {
 	s.t.Helper()
 	s.orange("stop")
 	s.eventually("the server has left", func() bool { return !held(filepath.Join(s.home, "server.lock")) })
@@ -122,7 +122,7 @@ func (s *shop) changeStore(statements ...string) {
 }
 
 // forgeLinks computes every link again, as somebody would who knows how.
-func (s *shop) forgeLinks() {
+func (s *env) forgeLinks() {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", storePath(s.home))
 	check(s.t, err)
@@ -315,7 +315,7 @@ func TestARestoredStoreIsToldFromARewrittenOne(t *testing.T) {
 
 // auditsForgeMerge makes sure that a merge by a forge is anchored and leads to its task: by the
 // commit that the forge names, which may be a squash, and need not be here.
-func (s *shop) auditsForgeMerge(id task.ID) {
+func (s *env) auditsForgeMerge(id task.ID) {
 	s.t.Helper()
 	commit := s.mergedCommit(id)
 	if list := s.anchored(1); list[0].Task != id || list[0].Commit != commit {

@@ -22,7 +22,7 @@ var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" 
 // and before the first of each kind. Whatever was under way, the card ends the same.
 func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 	t.Parallel()
-	whole := openShop(t, "headless", "--workflow", "joan-board")
+	whole := openEnv(t, "headless", "--workflow", "joan-board")
 	id := cardLife(whole)
 	var deeds []string
 	for _, e := range whole.journal(id) {
@@ -43,7 +43,7 @@ func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 		for side, at := range boundaries {
 			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
 				t.Parallel()
-				s := openShop(t, "headless", "--workflow", "joan-board")
+				s := openEnv(t, "headless", "--workflow", "joan-board")
 				first := s.crashingServer(at, "effect.")
 				cardLife(s)
 				if err := first.Wait(); !killed(err) {
@@ -65,7 +65,7 @@ func killed(err error) bool {
 }
 
 // cardLife plays a short life and looks at how the card ends.
-func cardLife(s *shop) task.ID {
+func cardLife(s *env) task.ID {
 	s.t.Helper()
 	file := s.write("scripts/short.yaml", short)
 	// The server may die before it answers, or before it heard of the card.
@@ -107,7 +107,7 @@ func cardLife(s *shop) task.ID {
 
 // insist runs a command as its own advice says: once more if the server died before it
 // answered.
-func (s *shop) insist(args ...string) {
+func (s *env) insist(args ...string) {
 	s.t.Helper()
 	if _, said, err := s.run(args...); err != nil && !strings.Contains(said, "try again") {
 		s.t.Fatalf("orange %q: %v\n%s", args, err, said)
@@ -117,7 +117,7 @@ func (s *shop) insist(args ...string) {
 }
 
 // changedOnce makes sure that nothing was done to a card twice.
-func (s *shop) changedOnce(number string) {
+func (s *env) changedOnce(number string) {
 	s.t.Helper()
 	out := s.orange("board", "history", number, "--project", "shop")
 	for _, words := range []string{"tagged Claimed-Dev-1; claimed by", "released by", "tagged Dev-Complete; untagged Planned", "to Review", "described in 16 characters"} {

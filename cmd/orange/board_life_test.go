@@ -48,7 +48,7 @@ func demonstration() string {
 }
 
 // waitsFor waits until a card waits for a person and carries a tag.
-func (s *shop) waitsFor(id task.ID, number, tag string) {
+func (s *env) waitsFor(id task.ID, number, tag string) {
 	s.t.Helper()
 	s.await(id, "the card waits with "+tag, func(t task.Task) bool {
 		return t.Status == "board" && len(t.Pending) == 0 && t.CardSnapshot != nil && slices.Contains(t.CardSnapshot.Tags, tag)
@@ -59,7 +59,7 @@ func (s *shop) waitsFor(id task.ID, number, tag string) {
 }
 
 // saidOnce makes sure that each of the words is in one comment of a card.
-func (s *shop) saidOnce(number string, words ...string) {
+func (s *env) saidOnce(number string, words ...string) {
 	s.t.Helper()
 	_, comments := s.card(number)
 	said := texts(comments)
@@ -71,7 +71,7 @@ func (s *shop) saidOnce(number string, words ...string) {
 }
 
 func TestACardGoesOverTheBoard(t *testing.T) {
-	everywhere(t, "joan-board", func(t *testing.T, s *shop) {
+	everywhere(t, "joan-board", func(t *testing.T, s *env) {
 		id := s.addCard("Login", demonstration(), "--description", "Customers want to log in.")
 		s.waitsFor(id, "1", "Plan-Pending-Approval")
 		item := s.wanted(id)
@@ -112,7 +112,7 @@ func TestACardGoesOverTheBoard(t *testing.T) {
 
 func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board")
+	s := openEnv(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n"+result(true, "All of it",
 		`{"add_tags": ["Ready", "Urgent", "Plan-Approved"], "remove_tags": ["Nope"], "move_to_column": "Somewhere", "update_description": "Mine now."}`, "")+
 		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, `, "git_actions": {"branch_created": "mine", "commit_made": true, "pr_created": {"number": 7, "url": "https://forge.example/pull/7", "title": "x"}}`)+
@@ -144,7 +144,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 
 func TestResultsThatDoNotCountMoveNoCard(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board", "--pool-size", "4")
+	s := openEnv(t, "headless", "--workflow", "joan-board", "--pool-size", "4")
 	say := func(worker, id, more string) string {
 		return fmt.Sprintf("ba:\n  - say: |\n      {\"success\": true, \"summary\": \"x\", \"worker_type\": %q, \"task_id\": %q, \"joan_actions\": {\"add_tags\": [\"Ready\"]}%s}\nba#2:\n  - idle:\n", worker, id, more)
 	}
@@ -176,7 +176,7 @@ func TestResultsThatDoNotCountMoveNoCard(t *testing.T) {
 
 func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board")
+	s := openEnv(t, "headless", "--workflow", "joan-board")
 	waits := "  - run: \"touch ../../../{role}-{attempt}; while ! test -e ../../../go-{attempt}; do sleep 0.02; done\"\n"
 	id := s.addCard("Login", "architect:\n"+waits+result(true, "A plan",
 		`{"add_tags": ["Plan-Pending-Approval"], "remove_tags": ["Ready"], "update_description": "The plan of the agent."}`, "")+
@@ -210,7 +210,7 @@ func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 }
 
 func TestOneDeveloperAtATime(t *testing.T) {
-	everywhere(t, "joan-board", func(t *testing.T, s *shop) {
+	everywhere(t, "joan-board", func(t *testing.T, s *env) {
 		s.orange("project", "update", "shop", "--pool-size", "3")
 		script := "dev:\n  - run: \"mkdir ../../../alone && touch ../../../{task}\"\n    must: true\n  - run: \"while ! test -e ../../../go; do sleep 0.02; done\"\n" +
 			"  - commit: {file: \"{task}.txt\", text: \"x\\n\", message: do it}\n  - run: \"rmdir ../../../alone\"\n    must: true\n" +
@@ -242,7 +242,7 @@ func TestOneDeveloperAtATime(t *testing.T) {
 
 func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board", "--pool-size", "3")
+	s := openEnv(t, "headless", "--workflow", "joan-board", "--pool-size", "3")
 	done := result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
 	const commit = "  - commit: {file: a.txt, text: a, message: a}\n"
 	first := s.addCard("First", "dev:\n  - run: \"touch ../../../begun; while ! test -e ../../../die; do sleep 0.02; done\"\n  - die: KILL\n"+
@@ -276,7 +276,7 @@ func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 
 func TestNoCardStaysClaimed(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board")
+	s := openEnv(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "dev:\n  - die: KILL\ndev#3:\n  - idle:\n", "--column", "Development", "--tag", "Planned")
 	s.await(id, "the developer died", func(t task.Task) bool { return t.Crashed == "dev" && len(t.Pending) == 0 })
 	if card, _ := s.card("1"); card.Claim == nil || card.Claim.Owner != string(id) || !slices.Contains(card.Tags, "Claimed-Dev-1") {
@@ -306,7 +306,7 @@ func TestNoCardStaysClaimed(t *testing.T) {
 
 func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "joan-board")
+	s := openEnv(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n  - idle:\n", "--tag", "Ready")
 	s.await(id, "it rests", func(t task.Task) bool { return t.Status == "board" && t.CardSnapshot != nil && len(t.Pending) == 0 })
 	s.orange("stop")

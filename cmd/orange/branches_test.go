@@ -8,7 +8,7 @@ import (
 )
 
 func TestABranchThatATaskCannotHaveIsRefusedWhenItIsAskedFor(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.git(s.repo, "branch", "taken/deep")
 	s.git(s.repo, "branch", "flat")
 	s.git(s.repo, "branch", "mine")
@@ -37,7 +37,7 @@ func TestABranchThatATaskCannotHaveIsRefusedWhenItIsAskedFor(t *testing.T) {
 }
 
 func TestARepositoryWithoutCommitsHasNoTasks(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	empty := filepath.Join(s.dir, "empty")
 	s.git(s.dir, "init", "-q", "-b", "main", empty)
 	s.orange("project", "add", empty)
@@ -48,7 +48,7 @@ func TestARepositoryWithoutCommitsHasNoTasks(t *testing.T) {
 }
 
 func TestAProjectFollowsItsRepositoryToAnotherFolder(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}

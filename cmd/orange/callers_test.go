@@ -15,7 +15,7 @@ import (
 // behind: whoever wrote the repository's configuration is not the person at the terminal.
 func TestAProgramOfTheServerIsNobody(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	cancel := fmt.Sprintf("env ORANGE_HOME=%s XDG_CONFIG_HOME=%s XDG_RUNTIME_DIR=%s HOME=%s %s task cancel $(cat %s/id) --yes",
 		s.home, s.getenv("XDG_CONFIG_HOME"), s.dir, s.dir, s.program, s.dir)
 	s.write("filter", fmt.Sprintf(`#!/bin/sh
@@ -42,8 +42,8 @@ worker:
 	})
 	s.write("id", string(id))
 	s.write("armed", "")
-	api := client.New(client.Socket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
-	if _, err := api.Diff(t.Context(), string(id)); err != nil {
+	api := client.New(client.FindSocket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
+	if _, err := api.ReadDiff(t.Context(), string(id)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"direct", "orphan"} {
@@ -66,7 +66,7 @@ worker:
 // agent can reach that tmux.
 func TestWhatRunsInTheTmuxOfOrangeIsNobody(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - idle:

@@ -17,7 +17,7 @@ import (
 var codePattern = regexp.MustCompile(`\b\d{6}\b`)
 
 // lastCode is the code in the last of n messages.
-func (s *shop) lastCode(m *mailbox, n int) string {
+func (s *env) lastCode(m *mailbox, n int) string {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("message %d comes", n), func() bool { return len(m.got()) >= n })
 	code := codePattern.FindString(m.got()[n-1])
@@ -28,7 +28,7 @@ func (s *shop) lastCode(m *mailbox, n int) string {
 }
 
 // handWork makes a branch with a commit and a task that waits for its merge.
-func (s *shop) handWork(branch string) task.ID {
+func (s *env) handWork(branch string) task.ID {
 	s.t.Helper()
 	s.git(s.repo, "switch", "-qc", branch, "main")
 	s.handCommit(branch, "one")
@@ -38,7 +38,7 @@ func (s *shop) handWork(branch string) task.ID {
 	return id
 }
 
-func (s *shop) handCommit(branch, text string) {
+func (s *env) handCommit(branch, text string) {
 	s.t.Helper()
 	s.write("shop/"+branch+".txt", text+"\n")
 	s.git(s.repo, "add", ".")
@@ -50,7 +50,7 @@ func (s *shop) handCommit(branch, text string) {
 func TestAMergeIsConfirmedByACode(t *testing.T) {
 	t.Parallel()
 	hook, ntfy := openMailbox(t), openMailbox(t)
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.refused("no notification channel can show a code for project shop: add ntfy, slack or webhook", "project", "update", "shop", "--confirm", "merge=code")
 	s.orange("stop")
 	s.write("config/orange/config.json", `{"sessions":"headless","notify":[{"kind":"desktop"},{"kind":"bell"}]}`)
@@ -117,14 +117,14 @@ func TestAMergeIsConfirmedByACode(t *testing.T) {
 }
 
 // removalCode asks for the removal of the project and is the code that is shown for it.
-func (s *shop) removalCode(m *mailbox, n int) string {
+func (s *env) removalCode(m *mailbox, n int) string {
 	s.t.Helper()
 	s.refused("it was sent by notification", "project", "remove", "shop")
 	return s.lastCode(m, n)
 }
 
 // noCodes looks for codes in every file of the data folder.
-func (s *shop) noCodes(codes ...string) {
+func (s *env) noCodes(codes ...string) {
 	s.t.Helper()
 	err := filepath.WalkDir(s.home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -12,17 +12,17 @@ import (
 	"orange/internal/core/task"
 )
 
-// stage is a real terminal on which the real dashboard is shown, in a tmux of its own.
-type stage struct {
-	*shop
+// dashboardTerminal is a real terminal on which the real dashboard is shown, in a tmux of its own.
+type dashboardTerminal struct {
+	*env
 	socket string
 }
 
 // show runs a command line of a shell on a terminal.
-func (s *shop) show(width, height int, line string) *stage {
+func (s *env) show(width, height int, line string) *dashboardTerminal {
 	s.t.Helper()
 	before, _ := filepath.Glob(filepath.Join(s.dir, "stage*"))
-	g := &stage{s, filepath.Join(s.dir, "stage"+strconv.Itoa(len(before)))}
+	g := &dashboardTerminal{s, filepath.Join(s.dir, "stage"+strconv.Itoa(len(before)))}
 	s.t.Cleanup(func() { g.screen("kill-server") }) //nolint:errcheck // it may be gone
 	cmd := "cd " + s.repo + "; " + line + "; echo it ended with $?; exec sleep 1000"
 	_, err := g.screen("-f", "/dev/null", "new-session", "-d", "-s", "stage", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "sh", "-c", cmd)
@@ -31,18 +31,18 @@ func (s *shop) show(width, height int, line string) *stage {
 }
 
 // open shows the dashboard.
-func (s *shop) open(width, height int, args ...string) *stage {
+func (s *env) open(width, height int, args ...string) *dashboardTerminal {
 	s.t.Helper()
 	return s.show(width, height, "TERM=xterm-256color COLORTERM=truecolor "+s.program+" "+strings.Join(args, " "))
 }
 
-func (g *stage) screen(args ...string) (string, error) {
+func (g *dashboardTerminal) screen(args ...string) (string, error) {
 	out, err := g.command("tmux", append([]string{"-S", g.socket}, args...)...).Output()
 	return string(out), err
 }
 
 // text is what the terminal shows.
-func (g *stage) text(more ...string) string {
+func (g *dashboardTerminal) text(more ...string) string {
 	out, err := g.screen(append([]string{"capture-pane", "-p", "-t", "stage"}, more...)...)
 	if err != nil {
 		return ""
@@ -51,7 +51,7 @@ func (g *stage) text(more ...string) string {
 }
 
 // press presses keys, each by the name tmux has for it.
-func (g *stage) press(keys ...string) {
+func (g *dashboardTerminal) press(keys ...string) {
 	g.t.Helper()
 	for _, k := range keys {
 		_, err := g.screen("send-keys", "-t", "stage", k)
@@ -59,14 +59,14 @@ func (g *stage) press(keys ...string) {
 	}
 }
 
-func (g *stage) write(text string) {
+func (g *dashboardTerminal) write(text string) {
 	g.t.Helper()
 	_, err := g.screen("send-keys", "-t", "stage", "-l", text)
 	check(g.t, err)
 }
 
 // shows waits until all the words are on the screen.
-func (g *stage) shows(words ...string) {
+func (g *dashboardTerminal) shows(words ...string) {
 	g.t.Helper()
 	g.until("it shows "+strings.Join(words, ", "), func(text string) bool {
 		for _, w := range words {
@@ -79,7 +79,7 @@ func (g *stage) shows(words ...string) {
 }
 
 // hides waits until none of the words is on the screen.
-func (g *stage) hides(words ...string) {
+func (g *dashboardTerminal) hides(words ...string) {
 	g.t.Helper()
 	g.until("it hides "+strings.Join(words, ", "), func(text string) bool {
 		for _, w := range words {
@@ -91,7 +91,7 @@ func (g *stage) hides(words ...string) {
 	})
 }
 
-func (g *stage) until(what string, holds func(string) bool) {
+func (g *dashboardTerminal) until(what string, holds func(string) bool) {
 	g.t.Helper()
 	for end := time.Now().Add(longest); !holds(g.text()); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -101,7 +101,7 @@ func (g *stage) until(what string, holds func(string) bool) {
 }
 
 // on puts the cursor on the only task that has these words.
-func (g *stage) on(words string) {
+func (g *dashboardTerminal) on(words string) {
 	g.t.Helper()
 	g.press("/")
 	g.shows("Esc show all")
@@ -139,7 +139,7 @@ reviewer:
 `
 
 func TestTheDashboardOnARealTerminal(t *testing.T) {
-	s := openShop(t, "tmux", "--pool-size", "4")
+	s := openEnv(t, "tmux", "--pool-size", "4")
 	asking, review := s.create("colours", asker), s.create("login", reviewed)
 	s.reaches(asking, "clarification")
 	s.reaches(review, "reviewing")
@@ -250,7 +250,7 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 }
 
 // attached waits for a client at a session of agents. What they print is on the dashboard, too.
-func (s *shop) attached(session string) {
+func (s *env) attached(session string) {
 	s.t.Helper()
 	s.eventually("somebody is attached", func() bool {
 		clients, err := s.tmux("list-clients", "-t", session)
@@ -259,7 +259,7 @@ func (s *shop) attached(session string) {
 }
 
 func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", "worker:\n  - print: here is the agent\n  - idle:\n")
 	s.alive(id, 1)
 	g := s.open(80, 24)
@@ -282,7 +282,7 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 }
 
 func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: \e]0;taken over\a\e[2Jharmless"}
@@ -308,7 +308,7 @@ worker:
 }
 
 func TestTerminalsOfOtherSorts(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.orange("task", "create", "--project", "shop", "--no-spawn", "--harness", "script:"+s.write("x.yaml", "worker:\n  - idle:\n"), "feature", "do it")
 	t.Run("without colours", func(t *testing.T) {
 		g := s.show(80, 24, "NO_COLOR=1 TERM=xterm-256color "+s.program)

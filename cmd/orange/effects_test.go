@@ -38,7 +38,7 @@ func TestTheServerIsKilledAtEachEffect(t *testing.T) {
 
 // lifeWithCrash plays one life and says whether the first server outlived it.
 func lifeWithCrash(t *testing.T, n int) (survived bool) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	first := s.crashingServer(n, "effect.")
 	ended := make(chan error, 1)
 	go func() { ended <- first.Wait() }()

@@ -49,10 +49,10 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 }
 
 // openExample is a project whose repository has the examples.
-func openExample(t *testing.T, flags ...string) *shop {
+func openExample(t *testing.T, flags ...string) *env {
 	t.Helper()
 	t.Parallel()
-	s := openShop(t, "headless", flags...)
+	s := openEnv(t, "headless", flags...)
 	files, err := filepath.Glob(examples + "/*.yaml")
 	check(t, err)
 	for _, file := range files {

@@ -42,14 +42,14 @@ reviewer:
 `
 
 // both runs a test with and without a terminal.
-func both(t *testing.T, f func(t *testing.T, s *shop)) {
+func both(t *testing.T, f func(t *testing.T, s *env)) {
 	for _, sessions := range []string{"tmux", "headless"} {
-		t.Run(sessions, func(t *testing.T) { f(t, openShop(t, sessions)) })
+		t.Run(sessions, func(t *testing.T) { f(t, openEnv(t, sessions)) })
 	}
 }
 
 func TestATaskIsDoneByAgents(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", diligent)
 		s.reaches(id, "reviewing")
 		s.refused("is not in main", "task", "complete", string(id))
@@ -71,7 +71,7 @@ func TestATaskIsDoneByAgents(t *testing.T) {
 }
 
 func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
 		kill(t, s.alive(id, 1).Child.PID)
@@ -88,11 +88,11 @@ func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
 }
 
 func TestAnAttendantThatIsKilledLeavesNothingBehind(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", strings.Replace(planner, "  - idle:", "  - daemon: sleep 1000\n  - idle:", 1))
 		s.reaches(id, "working")
 		started := s.alive(id, 1)
-		kill(t, started.Attendant.PID)
+		kill(t, started.Shim.PID)
 		s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
 		if !gone(started.Child.PID) {
 			t.Error("the agent lives on without its attendant")
@@ -103,7 +103,7 @@ func TestAnAttendantThatIsKilledLeavesNothingBehind(t *testing.T) {
 }
 
 func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", planner)
 	s.reaches(id, "working")
 	child := s.alive(id, 1).Child.PID
@@ -119,7 +119,7 @@ func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
 }
 
 func TestAgentsGoOnWithoutTheServer(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -139,7 +139,7 @@ reviewer:
 			t.Fatal("the agent ended with the server")
 		}
 		s.write("go", "")
-		s.eventually("the agent has ended", func() bool { return gone(started.Attendant.PID) })
+		s.eventually("the agent has ended", func() bool { return gone(started.Shim.PID) })
 		// The attendant found no server and started one: nobody runs a command here.
 		s.eventually("a server is back", func() bool { return held(filepath.Join(s.home, "server.lock")) })
 		s.reaches(id, "reviewing")
@@ -150,7 +150,7 @@ reviewer:
 }
 
 func TestAServerAdoptsTheLiving(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
 		started := s.alive(id, 1)
@@ -165,13 +165,13 @@ func TestAServerAdoptsTheLiving(t *testing.T) {
 }
 
 func TestAfterARebootAttemptsAreOver(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
 		started := s.alive(id, 1)
 		s.killServer()
 		s.tmux("kill-server") //nolint:errcheck // there is none without a terminal
-		for _, pid := range []int{started.Attendant.PID, started.Child.PID} {
+		for _, pid := range []int{started.Shim.PID, started.Child.PID} {
 			s.run("version") //nolint:errcheck // starts no server
 			syscallKill(pid) // it may have gone with its terminal
 			s.eventually("it is gone", func() bool { return gone(pid) })
@@ -188,12 +188,12 @@ func TestAfterARebootAttemptsAreOver(t *testing.T) {
 }
 
 func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		ids := []task.ID{s.create("one", planner), s.create("two", planner)}
 		var attendants []int
 		for _, id := range ids {
 			s.reaches(id, "working")
-			attendants = append(attendants, s.alive(id, 1).Attendant.PID)
+			attendants = append(attendants, s.alive(id, 1).Shim.PID)
 		}
 		want := "tmux ended together with 1 other agent"
 		if out, err := s.tmux("kill-server"); err != nil {
@@ -211,7 +211,7 @@ func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
 }
 
 // fellWithOthers checks that the end of an agent was told as no crash, with its reason.
-func (s *shop) fellWithOthers(id task.ID, why string) {
+func (s *env) fellWithOthers(id task.ID, why string) {
 	s.t.Helper()
 	history := s.history(id)
 	if count(history, "agent.crashed") != 0 || count(history, "agent.lost "+why) != 1 {
@@ -239,7 +239,7 @@ func forgetBoot(t *testing.T, f attend.Folder) {
 }
 
 func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", strings.Replace(diligent, "reviewer:\n", "reviewer:\n  - die: KILL\nreviewer#2:\n", 1))
 	s.reaches(id, "reviewing")
 	got := s.task(id)
@@ -252,7 +252,7 @@ func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
 }
 
 func TestAWorkerThatExitsRightAfterItsHandoffIsDone(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", strings.Replace(diligent, "  - run: orange task update --status agent-review\n  - wait:\n", "  - exit: 3\n", 1))
 		s.reaches(id, "reviewing")
 		if n := count(s.history(id), "agent.crashed"); n != 0 {
@@ -262,7 +262,7 @@ func TestAWorkerThatExitsRightAfterItsHandoffIsDone(t *testing.T) {
 }
 
 func TestADaemonDoesNotOutliveItsAttempt(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", `
 worker:
   - daemon: "echo $$ >../../../daemon; exec sleep 1000"
@@ -277,7 +277,7 @@ worker:
 }
 
 func TestAServerStartedByAnAgentOutlivesIt(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"

@@ -20,9 +20,9 @@ type hub struct {
 }
 
 // openHub opens a shop whose work is delivered by pull requests.
-func openHub(t *testing.T, flags ...string) (*shop, *hub) {
+func openHub(t *testing.T, flags ...string) (*env, *hub) {
 	t.Helper()
-	s := openShop(t, "headless", flags...)
+	s := openEnv(t, "headless", flags...)
 	h := &hub{bare: filepath.Join(s.dir, "remote.git")}
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", h.bare)
 	s.git(s.repo, "remote", "add", "origin", h.bare)
@@ -41,7 +41,7 @@ func openHub(t *testing.T, flags ...string) (*shop, *hub) {
 }
 
 // look finds out what was pushed.
-func (h *hub) look(s *shop) {
+func (h *hub) look(s *env) {
 	out, err := s.command("git", "-C", h.bare, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads").Output()
 	if err != nil {
 		return // the shop is gone
@@ -54,20 +54,20 @@ func (h *hub) look(s *shop) {
 }
 
 // merges is a person who merges a pull request.
-func (h *hub) merges(s *shop, number int, branch string) {
+func (h *hub) merges(s *env, number int, branch string) {
 	s.t.Helper()
 	h.AcceptPull(s.t, number)
 	s.git(h.bare, "update-ref", "refs/heads/main", s.git(h.bare, "rev-parse", branch))
 }
 
 // heard lets tasks without a tracker hear of their pull requests.
-func (s *shop) heard() string {
+func (s *env) heard() string {
 	s.t.Helper()
 	return s.orange("tracker", "sync")
 }
 
 // pullOf is the number of a task's pull request.
-func pullOf(s *shop, got task.Task) int {
+func pullOf(s *env, got task.Task) int {
 	s.t.Helper()
 	number, ok := tracker.PRNumber(got.PRURL)
 	if !ok || got.PRState != tracker.Open {

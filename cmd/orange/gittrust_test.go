@@ -14,8 +14,8 @@ import (
 // the next task starts. The inbox names it once, until a person trusts it or it is gone.
 func TestWhatAnAgentConfiguresIsNotRunByTheServer(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
-	s.env = append(s.env, "SSH_AUTH_SOCK="+filepath.Join(s.dir, "agent"), "OPENAI_API_KEY=k", "GITHUB_TOKEN=k")
+	s := openEnv(t, "headless")
+	s.environ = append(s.environ, "SSH_AUTH_SOCK="+filepath.Join(s.dir, "agent"), "OPENAI_API_KEY=k", "GITHUB_TOKEN=k")
 	program := "#!/bin/sh\nenv >>" + s.dir + "/ran\n"
 	s.write("evil", program+"cat\n")
 	check(t, os.Chmod(filepath.Join(s.dir, "evil"), 0o700))
@@ -31,8 +31,8 @@ worker:
 		_, err := os.Stat(filepath.Join(s.dir, "ready"))
 		return err == nil
 	})
-	api := client.New(client.Socket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
-	if _, err := api.Diff(t.Context(), string(id)); err != nil {
+	api := client.New(client.FindSocket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
+	if _, err := api.ReadDiff(t.Context(), string(id)); err != nil {
 		t.Fatal(err)
 	}
 	next := s.create("next", "worker:\n  - idle:\n")
@@ -44,7 +44,7 @@ worker:
 		t.Errorf("it ran with\n%s", text)
 	}
 	waits := func() (text string) {
-		items, err := api.Inbox(t.Context(), "")
+		items, err := api.ListInbox(t.Context(), "")
 		check(t, err)
 		for _, it := range items {
 			if it.Kind == "git" {
@@ -65,7 +65,7 @@ worker:
 	if text := waits(); text != "" {
 		t.Errorf("it is trusted: %s", text)
 	}
-	if _, err := api.Diff(t.Context(), string(id)); err != nil {
+	if _, err := api.ReadDiff(t.Context(), string(id)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "ran"))
@@ -86,7 +86,7 @@ worker:
 // A project whose trusted programs cannot be kept is not registered.
 func TestAProjectWithoutItsTrustedProgramsIsNotAdded(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.changeStore("CREATE TRIGGER full BEFORE INSERT ON setting WHEN new.key = 'git-programs:other' AND new.value <> '' BEGIN SELECT RAISE(ABORT, 'no room'); END")
 	other := filepath.Join(s.dir, "other")
 	s.git(s.dir, "clone", "-q", s.repo, other)

@@ -12,7 +12,7 @@ import (
 // An agent that hands over with files that are not committed hears which; what is handed
 // over in the end is what is merged, and stays visible.
 func TestWorkIsHandedOverCommitted(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -56,11 +56,11 @@ reviewer:
 }
 
 // landed is what the task's diff names.
-func (s *shop) landed(id task.ID) string {
+func (s *env) landed(id task.ID) string {
 	s.t.Helper()
 	c := clientOf(s.home, s.getenv)
 	defer c.Close()
-	d, err := c.Diff(s.t.Context(), string(id))
+	d, err := c.ReadDiff(s.t.Context(), string(id))
 	check(s.t, err)
 	var names []string
 	for _, f := range d.Files {
@@ -73,7 +73,7 @@ func (s *shop) landed(id task.ID) string {
 
 // An agent that leaves its work uncommitted twice is not asked a third time: a person is.
 func TestWorkThatIsNeverCommittedIsHeldAndSalvaged(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -116,7 +116,7 @@ reviewer:
 
 // A task that needs no change is finished without a merge, and nobody says otherwise.
 func TestNothingIsNotMerged(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}

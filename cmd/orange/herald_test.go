@@ -60,7 +60,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	const key, token, address = "PLANTEDxSIGNx4be1", "PLANTEDxNTFYx77aa", "PLANTEDxSLACKx0c0c"
 	hook, ntfy, slack, away := openMailbox(t), openMailbox(t), openMailbox(t), openMailbox(t)
 	away.answer(http.StatusServiceUnavailable)
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.orange("stop")
 	s.write("config/orange/config.json", `{"effects":"record"}`) // no agents are needed
 	old := s.createWith("old", "--status", "clarification")      // waits before anybody wants to hear of it
@@ -68,8 +68,8 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	screen := filepath.Join(s.dir, "bin", "notify-send")
 	s.write("bin/notify-send", "#!/bin/sh\nprintf '%s\\n' \"$5\" >>\"$HOME/desktop\"\n")
 	check(t, os.Chmod(screen, 0o755))
-	s.env[0] = "PATH=" + filepath.Dir(screen) + string(os.PathListSeparator) + os.Getenv("PATH")
-	s.env = append(s.env, "ORANGE_SECRET_HOOK="+key)
+	s.environ[0] = "PATH=" + filepath.Dir(screen) + string(os.PathListSeparator) + os.Getenv("PATH")
+	s.environ = append(s.environ, "ORANGE_SECRET_HOOK="+key)
 	kept, place := s.secret("ntfy.token", token), s.secret("slack.url", slack.URL+"/services/"+address)
 	s.write("config/orange/config.json", fmt.Sprintf(`{"effects": "record", "sessions": "headless", "log_level": "debug", "notify": [
 		{"kind": "webhook", "url": %q, "secret": "env:ORANGE_SECRET_HOOK"},
@@ -131,7 +131,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 }
 
 // filesWith lists the files of a shop with one of the words, but for some.
-func (s *shop) filesWith(words []string, but ...string) (found []string) {
+func (s *env) filesWith(words []string, but ...string) (found []string) {
 	s.t.Helper()
 	check(s.t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.Contains(strings.Join(but, "\n"), path) {

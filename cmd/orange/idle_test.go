@@ -28,14 +28,14 @@ const worksAndHandsOver = `
 `
 
 // asked waits until an agent of the task waits for a person's words.
-func (s *shop) asked(id task.ID) engine.Item {
+func (s *env) asked(id task.ID) engine.Item {
 	s.t.Helper()
 	s.await(id, "an agent waits for a person", func(task.Task) bool { return s.wanted(id).Kind == engine.ItemIdle })
 	return s.wanted(id)
 }
 
 // taskText is the TASK.md of a task.
-func (s *shop) taskText(id task.ID) string {
+func (s *env) taskText(id task.ID) string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.home, "tasks", "shop", string(id), "TASK.md"))
 	check(s.t, err)
@@ -43,7 +43,7 @@ func (s *shop) taskText(id task.ID) string {
 }
 
 // made makes sure that an agent made a file.
-func (s *shop) made(name string) {
+func (s *env) made(name string) {
 	s.t.Helper()
 	_, err := os.Stat(filepath.Join(s.dir, name))
 	check(s.t, err)
@@ -51,7 +51,7 @@ func (s *shop) made(name string) {
 
 func TestAQuestionAtTheEndOfATurnIsAnswered(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", plansAndAsks+worksAndHandsOver+`
 reviewer:
   - idle:
@@ -91,7 +91,7 @@ reviewer:
 
 func TestAnAnswerToAnAgentThatWasKilledStartsAnother(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", plansAndAsks+`
 worker#2:
   - run: "grep -q 'the file' TASK.md && touch ../../../read"`+worksAndHandsOver+`
@@ -116,7 +116,7 @@ func TestAQuestionWithoutATerminalHoldsTheTask(t *testing.T) {
 	for _, workflow := range []string{"orange", "orange-direct"} {
 		t.Run(workflow, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, "headless", "--workflow", workflow)
+			s := openEnv(t, "headless", "--workflow", workflow)
 			id := s.create("feature", strings.Replace(plansAndAsks, "  - wait\n", "", 1)+`
 worker#2:
   - run: "grep -q 'the file' TASK.md && touch ../../../read"`+strings.Replace(worksAndHandsOver, "  - idle:\n", "", 1)+`
@@ -145,7 +145,7 @@ reviewer:
 
 func TestAnAgentThatEndsWithoutAnAnswerIsAskedOnceAndThenAPersonLooks(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "orange-direct")
+	s := openEnv(t, "headless", "--workflow", "orange-direct")
 	id := s.create("feature", `
 worker:
   - say: I looked around in attempt {attempt}.
@@ -164,7 +164,7 @@ fixer:
 // An agent that stops is told once to go on, and is not ended.
 func TestAnAgentThatStopsIsNotEnded(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux", "--workflow", "orange-direct")
+	s := openEnv(t, "tmux", "--workflow", "orange-direct")
 	text := strings.Replace(s.orange("workflow", "show", "orange-direct"), "{wall: 4h, idle: 30m}", "{wall: 4h, idle: 1s}", 1)
 	s.write("shop/.orange/workflows/stops.yaml", strings.Replace(text, "name: orange-direct", "name: stops", 1))
 	id := s.create("feature", `

@@ -38,13 +38,13 @@ edges:
 const idle = "worker:\n  - idle:\n"
 
 // secondOrange is another installation that works on the same repository.
-func (s *shop) secondOrange() *shop {
+func (s *env) secondOrange() *env {
 	s.t.Helper()
 	dir, err := os.MkdirTemp("", "s")
 	check(s.t, err)
-	other := &shop{t: s.t, program: s.program, dir: dir, home: filepath.Join(dir, "home"), repo: s.repo}
-	for _, kv := range s.env {
-		other.env = append(other.env, strings.ReplaceAll(kv, s.dir, dir))
+	other := &env{t: s.t, program: s.program, dir: dir, home: filepath.Join(dir, "home"), repo: s.repo}
+	for _, kv := range s.environ {
+		other.environ = append(other.environ, strings.ReplaceAll(kv, s.dir, dir))
 	}
 	other.cfg, err = config.Load(other.getenv, os.UserHomeDir)
 	check(s.t, err)
@@ -65,7 +65,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 		seed, kills = n, 15
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	second := s.secondOrange()
 	s.write("shop/.git/info/exclude", "/.orange\n")
 	s.write("shop/.orange/workflows/merge-only.yaml", mergeOnly)
@@ -84,12 +84,12 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 	s.write("shop/untracked", "untracked\n")
 	status := s.git(s.repo, "status", "--porcelain")
 	for i := range 16 {
-		in := []*shop{s, second}[i%2]
+		in := []*env{s, second}[i%2]
 		ids[i%2] = append(ids[i%2], in.create(fmt.Sprintf("b%02d", i), idle, "--workflow", "merge-only"))
 	}
 
 	var all sync.WaitGroup
-	for i, in := range []*shop{s, second} {
+	for i, in := range []*env{s, second} {
 		for n, id := range ids[i] {
 			strategy := []string{"auto", "merge"}[n%2]
 			all.Go(func() {
@@ -108,7 +108,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 		s.run("task", "list") //nolint:errcheck // it starts the next server
 	}
 	all.Wait()
-	for i, in := range []*shop{s, second} {
+	for i, in := range []*env{s, second} {
 		for _, id := range ids[i] {
 			in.reaches(id, "done")
 		}
@@ -134,7 +134,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 // A server is killed while git runs a slow hook of a merge. The next one waits for that git
 // and then says what is true.
 func TestTheServerIsKilledDuringAHookOfAMerge(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.write("shop/.git/info/exclude", "/.orange\n")
 	s.write("shop/.orange/workflows/merge-only.yaml", mergeOnly)
 	s.git(s.repo, "switch", "-q", "-c", "feature")
@@ -170,7 +170,7 @@ while ! test -e {dir}/go; do sleep 0.02; done
 // What a landing left that was broken off together with its git is put right when the server
 // starts.
 func TestABrokenLandingIsPutRightAtTheStart(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.git(s.repo, "switch", "-q", "-c", "feature")
 	s.write("shop/new", "new\n")
 	s.write("shop/README", "changed\n")

@@ -31,7 +31,7 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 	for _, life := range []struct {
 		workflow string
 		script   string
-		back     func(s *shop, id task.ID) // a person sends it back, where one must
+		back     func(s *env, id task.ID) // a person sends it back, where one must
 		role     string
 		attempt  int
 		starts   string // the first line of the prompt
@@ -40,19 +40,19 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 			nil, "worker", 3, "# Resuming: do it"},
 		{"orange-direct", "worker:\n" + work + over + "worker#2:\n  - idle:\n" + fail, nil, "worker", 3, "# Resuming: do it"},
 		{"linear-sdlc", "development:\n" + work + "development#2:\n  - idle:\nqa:\n  - say: \"" + finding + "\\n\\n<!-- WORK_RESULT:failed nonce={nonce} -->\"\n",
-			func(s *shop, id task.ID) {
+			func(s *env, id task.ID) {
 				s.await(id, "the work failed", func(t task.Task) bool { return t.WorkFailed != "" && len(t.Pending) == 0 })
 				s.orange("task", "request-changes", string(id), "-m", "mend what QA found")
 			}, "development", 3, "# Rework: do it"},
 		{"cmat-feature", steps(map[string]string{"tester": "  - say: \"" + finding + "\"\n" + block("TESTS_FAILED: one of three"), "implementer#2": "  - idle:\n"}),
-			func(s *shop, id task.ID) {
+			func(s *env, id task.ID) {
 				s.rests(id, "halted")
 				s.orange("task", "update", string(id), "--status", "implementer")
 			}, "implementer", 5, "# Task: do it"},
 	} {
 		t.Run(life.workflow, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, "headless", "--workflow", life.workflow)
+			s := openEnv(t, "headless", "--workflow", life.workflow)
 			id := s.create("feat/login", life.script, "--context", mend)
 			if life.back != nil {
 				life.back(s, id)
@@ -62,7 +62,7 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 	}
 	t.Run("joan-board", func(t *testing.T) {
 		t.Parallel()
-		s := openShop(t, "headless", "--workflow", "joan-board")
+		s := openEnv(t, "headless", "--workflow", "joan-board")
 		id := s.addCard("do it", "ba:\n"+result(true, "Complete", `{"add_tags": ["Ready"], "move_to_column": "Analyse"}`, "")+
 			"architect:\n"+result(true, "A plan", `{"add_tags": ["Plan-Pending-Approval"], "remove_tags": ["Ready"]}`, "")+
 			"architect#2:\n"+result(true, "Final", `{"add_tags": ["Planned"], "remove_tags": ["Plan-Pending-Approval"], "move_to_column": "Development"}`, "")+
@@ -77,7 +77,7 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 }
 
 // recorded compares what an attempt is told with the file that keeps it.
-func (s *shop) recorded(id task.ID, workflow, role string, attempt int, starts string, words ...string) {
+func (s *env) recorded(id task.ID, workflow, role string, attempt int, starts string, words ...string) {
 	s.t.Helper()
 	s.await(id, "the second "+role+" runs", func(t task.Task) bool {
 		return slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == attempt && a.Role == role && a.Running })
@@ -93,7 +93,7 @@ func (s *shop) recorded(id task.ID, workflow, role string, attempt int, starts s
 	}
 	key, err := agents.LoadKey(filepath.Join(s.home, "token.key"))
 	check(s.t, err)
-	nonce := agents.New(agents.Options{Key: key}).Nonce
+	nonce := agents.New(agents.Options{Key: key}).AttemptNonce
 	pairs := []string{string(id), "0123456789abcdefghijk"}
 	for n := 1; n <= attempt; n++ {
 		pairs = append(pairs, nonce(agents.Key{Task: id, Number: n}), "1f0c22ab")
@@ -116,7 +116,7 @@ func (s *shop) recorded(id task.ID, workflow, role string, attempt int, starts s
 func TestTheFixerIsToldTheNote(t *testing.T) {
 	t.Parallel()
 	const note = "orange task update --status stuck --note \"the registry is down\""
-	s := openShop(t, "headless", "--workflow", "orange-direct")
+	s := openEnv(t, "headless", "--workflow", "orange-direct")
 	id := s.create("feature", "worker:\n  - run: "+note+"\nfixer:\n  - idle:\n")
 	s.await(id, "the fixer runs", func(t task.Task) bool {
 		a, ok := t.LiveAttempt("fixer")
@@ -124,7 +124,7 @@ func TestTheFixerIsToldTheNote(t *testing.T) {
 	})
 	hasAll(t, "what the fixer is told", s.prompt(id, 2), "# Stuck: do it", "Why the task is at stuck.", "> Note of the worker: the registry is down")
 
-	s = openShop(t, "tmux")
+	s = openEnv(t, "tmux")
 	id = s.create("feature", "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - run: "+note+"\n  - wait:\n  - idle:\n")
 	s.reaches(id, "stuck")
 	s.eventually("the worker that lives is told", func() bool {

@@ -38,11 +38,11 @@ Which **colour** shall it have?
 `
 
 func TestALogWithoutATerminalIsReadable(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.write("bin/claude", fakeClaude)
 	check(t, os.Chmod(filepath.Join(s.dir, "bin/claude"), 0o700))
 	s.orange("stop")
-	s.env[0] = "PATH=" + filepath.Join(s.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	s.environ[0] = "PATH=" + filepath.Join(s.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	id := s.createWith("feature", "--harness", "claude")
 	s.eventually("it has spoken", func() bool { return s.has("said") })
 	want(t, s.orange("task", "log", string(id)), readable)
@@ -52,7 +52,7 @@ func TestALogWithoutATerminalIsReadable(t *testing.T) {
 	}
 	c := client.New(s.cfg.Socket)
 	defer c.Close()
-	seen, err := c.Screen(t.Context(), string(id), "")
+	seen, err := c.ReadScreen(t.Context(), string(id), "")
 	check(t, err)
 	var lines []string
 	for _, l := range seen.Lines {
@@ -67,7 +67,7 @@ func TestALogWithoutATerminalIsReadable(t *testing.T) {
 }
 
 func TestALogOfATerminalIsWhatItLookedLike(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	s.write("draw.sh", `printf 'two\033[1Cwords\n'; for c in 1 2 3 4 5 6 7 8 9; do printf '\r%s thinking' $c; done; printf '\r\033[2Kdone\n'; touch ../../../drawn; sleep 600`+"\n")
 	id := s.createWith("feature", "--harness", "command:sh "+filepath.Join(s.dir, "draw.sh"))
 	s.eventually("it has drawn", func() bool { return s.has("drawn") })
@@ -76,7 +76,7 @@ func TestALogOfATerminalIsWhatItLookedLike(t *testing.T) {
 }
 
 // known is what status, explain and doctor say of the agents.
-func (s *shop) known(id task.ID) (agents, idle int, x engine.Explanation, doctor string) {
+func (s *env) known(id task.ID) (agents, idle int, x engine.Explanation, doctor string) {
 	s.t.Helper()
 	var status struct{ Agents, Idle int }
 	check(s.t, json.Unmarshal([]byte(s.orange("status", "--json", "--timeout", "90s")), &status))
@@ -91,7 +91,7 @@ func (s *shop) known(id task.ID) (agents, idle int, x engine.Explanation, doctor
 
 // The attendant is held, so that nobody can record the end of its agent.
 func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	started := s.alive(id, 1)
 	s.await(id, "it is idle", func(t task.Task) bool { a, ok := t.LiveAttempt("worker"); return ok && a.Condition.Name == task.Idle })
@@ -99,13 +99,13 @@ func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	if agents != 1 || idle != 1 || x.Why != "the worker ended its turn without moving the task, and waits" || x.Cost[0].Living != 1 || !strings.Contains(doctor, "1 alive") {
 		t.Errorf("alive: %d agents, %d idle, %s, %+v, %s", agents, idle, x.Why, x.Cost, doctor)
 	}
-	check(t, syscall.Kill(started.Attendant.PID, syscall.SIGSTOP))
+	check(t, syscall.Kill(started.Shim.PID, syscall.SIGSTOP))
 	check(t, syscall.Kill(started.Child.PID, syscall.SIGKILL))
 	s.eventually("it is dead", func() bool { return !started.Child.Alive() })
 	agents, idle, x, doctor = s.known(id)
 	if agents != 0 || idle != 0 || x.Owner != "the engine" || x.Why != "attempt 1 of the worker has ended, and its end is being recorded" || x.Cost[0].Living != 0 || !strings.Contains(doctor, "0 alive") {
 		t.Errorf("dead: %d agents, %d idle, %s: %s, %+v, %s", agents, idle, x.Owner, x.Why, x.Cost, doctor)
 	}
-	check(t, syscall.Kill(started.Attendant.PID, syscall.SIGCONT))
+	check(t, syscall.Kill(started.Shim.PID, syscall.SIGCONT))
 	s.await(id, "its end is recorded", func(t task.Task) bool { _, ok := t.AttemptByNumber(1); return !ok })
 }

@@ -34,19 +34,19 @@ func run(args []string) int {
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return server.Serve(ctx, cfg, version, o) },
 		Restore: func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) {
-			return server.Restore(ctx, cfg, o)
+			return server.RestoreStore(ctx, cfg, o)
 		},
 		Agents: func(ctx context.Context) (cli.AgentsReport, error) { return server.CheckAgents(ctx, cfg) },
 		Notify: func(ctx context.Context, n config.Notify, kind string) error {
 			return server.SendTestNotification(ctx, cfg, n, kind)
 		},
 		OpenAPI:    func() (any, error) { return server.DescribeAPI(version) },
-		Workflows:  server.Workflows(cfg),
-		Repository: server.Repository(),
-		Owner:      server.Owner(cfg),
-		Dashboard:  server.Dashboard(cfg),
-		MCP:        server.MCP(cfg, version, cwd),
-		Install:    server.Install,
+		Workflows:  server.NewWorkflowSource(cfg),
+		Repository: server.NewRepository(),
+		Owner:      server.OwnerFinder(cfg),
+		Dashboard:  server.DashboardRunner(cfg),
+		MCP:        server.MCPRunner(cfg, version, cwd),
+		Install:    server.InstallSkill,
 	}, args)
 }
 

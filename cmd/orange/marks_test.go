@@ -30,7 +30,7 @@ func environ(t *testing.T, pid int) []string {
 }
 
 // pidsIn waits for files with numbers that a script writes.
-func (s *shop) pidsIn(names ...string) (pids []int) {
+func (s *env) pidsIn(names ...string) (pids []int) {
 	s.t.Helper()
 	for _, name := range names {
 		s.eventually(name+" is written", func() bool { return strings.HasSuffix(s.text(name), "\n") })
@@ -43,7 +43,7 @@ func (s *shop) pidsIn(names ...string) (pids []int) {
 // tmux with the mark of a server, and this very program with a mark of its own.
 func TestWhatCallsItselfAPartOfOrangeEndsWithItsAttempt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.write("idle.yaml", "worker:\n  - run: \"echo $PPID >../../../player\"\n  - idle:\n")
 	id := s.create("feature", fmt.Sprintf(`
 worker:
@@ -76,7 +76,7 @@ func TestAnImportLeavesTheAgentsOfTheExporterAlone(t *testing.T) {
 	for _, sessions := range []string{"headless", "tmux"} {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, sessions)
+			s := openEnv(t, sessions)
 			id := s.create("feature", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
@@ -87,7 +87,7 @@ worker:
 			started := s.alive(id, 1)
 			file := s.write("export.jsonl", s.orange("export"))
 
-			other := openShop(t, sessions)
+			other := openEnv(t, sessions)
 			other.orange("project", "remove", "shop")
 			other.orange("pause") // whatever follows from the end of the imported attempt waits
 			other.orange("import", file)
@@ -101,7 +101,7 @@ worker:
 			other.orange("stop")
 			other.orange("doctor")
 
-			if gone(started.Child.PID) || gone(started.Attendant.PID) {
+			if gone(started.Child.PID) || gone(started.Shim.PID) {
 				t.Fatal("the agent was ended")
 			}
 			s.write("go", "")
@@ -115,7 +115,7 @@ worker:
 // A copy of a data folder leaves the agents of the original alone.
 func TestACopyOfADataFolderLeavesTheAgentsOfTheOriginalAlone(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
@@ -125,7 +125,7 @@ worker:
 `)
 	started := s.alive(id, 1)
 	s.orange("stop")
-	other := openShop(t, "headless")
+	other := openEnv(t, "headless")
 	other.orange("stop")
 	check(t, os.RemoveAll(other.home))
 	if out, err := s.command("cp", "-a", s.home, other.home).CombinedOutput(); err != nil {
@@ -133,7 +133,7 @@ worker:
 	}
 	other.orange("pause")
 	other.await(id, "its attempts are over", func(t task.Task) bool { return len(t.Attempts) == 0 })
-	if gone(started.Child.PID) || gone(started.Attendant.PID) {
+	if gone(started.Child.PID) || gone(started.Shim.PID) {
 		t.Fatal("the agent was ended")
 	}
 	other.orange("stop")
@@ -149,7 +149,7 @@ func TestTheTmuxOfAnAgentEndsWithItsAttempt(t *testing.T) {
 	for _, sessions := range []string{"headless", "tmux"} {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, sessions)
+			s := openEnv(t, sessions)
 			script := s.write("pane", fmt.Sprintf(`
 echo $$ >%[1]s/pane
 env -u ORANGE_TOKEN %[2]s task cancel $ORANGE_TASK --yes >%[1]s/said.tmp 2>&1
@@ -201,7 +201,7 @@ worker:
 // agent and goes on when the attempt ends, with its tmux and the agents that it started.
 func TestAServerThatAnAgentStartedOutlivesItsAttempt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--pool-size", "3")
+	s := openEnv(t, "headless", "--pool-size", "3")
 	first := s.create("first", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
@@ -209,7 +209,7 @@ worker:
   - run: "while ! test -e ../../../end; do sleep 0.02; done"
   - exit: 1
 `)
-	attendant := s.alive(first, 1).Attendant.PID
+	attendant := s.alive(first, 1).Shim.PID
 	s.write("config/orange/config.json", `{"sessions":"tmux"}`) // of the next server: its tmux will be below it
 	s.killServer()
 	s.write("go", "")
@@ -238,7 +238,7 @@ worker:
 	if now := lock.ReadHolder(s.home).PID; now != server || gone(server) {
 		t.Errorf("the server was %d and is %d", server, now)
 	}
-	if gone(started.Child.PID) || gone(started.Attendant.PID) || gone(started.Terminal.PID) || len(s.task(second).Attempts) != 1 {
+	if gone(started.Child.PID) || gone(started.Shim.PID) || gone(started.Terminal.PID) || len(s.task(second).Attempts) != 1 {
 		t.Errorf("the second ended with it: %q", s.history(second))
 	}
 }
@@ -247,7 +247,7 @@ worker:
 // agents.
 func TestAServerOfAnotherDataFolderEndsWithTheAttempt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	inner := filepath.Join(s.dir, "inner")
 	id := s.create("feature", fmt.Sprintf(`
 worker:
@@ -272,7 +272,7 @@ worker:
 // started that tmux is gone.
 func TestWhatLeftTheTmuxOfOrangeIsNobody(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	tmux := s.alive(id, 1).Terminal.PID
 	s.killServer()
@@ -295,17 +295,17 @@ while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 // but what it runs is nobody.
 func TestWhatAnAttendantOfNoAttemptRunsIsNobody(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	script := s.write("ask", fmt.Sprintf(`
 echo $$ >%[1]s/asker
 while ! test -e %[1]s/armed; do sleep 0.02; done
 %[2]s task cancel $(cat %[1]s/id) --yes >%[1]s/said.tmp 2>&1; mv %[1]s/said.tmp %[1]s/said
 `, s.dir, s.program))
-	orders, err := json.Marshal(attend.Orders{Orders: agent.Orders{Argv: []string{"sh", script}, Env: s.env, Dir: s.dir}})
+	orders, err := json.Marshal(attend.Orders{Orders: agent.Orders{Argv: []string{"sh", script}, Env: s.environ, Dir: s.dir}})
 	check(t, err)
 	s.write("orders", string(orders))
 	fake := filepath.Join(s.home, "attempts", "fake", "1")
-	check(t, attend.Folder(fake).Prepare())
+	check(t, attend.Folder(fake).PrepareStart())
 	id := s.create("feature", fmt.Sprintf(`
 worker:
   - run: "(ORANGE_ATTEMPT_KEY=other setsid orange attend %[1]s </dev/null >/dev/null 2>&1 &)"
@@ -329,16 +329,16 @@ worker:
 // with everything that carries that mark, because its start record says so.
 func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	mark := string(id) + "/1"
 	supervisor := attend.New([]string{s.program, attendCommand}, attend.DataFolder{})
 	defer supervisor.Close()
-	started, err := supervisor.Start(t.Context(), s.folder(id, 1), attend.Orders{Orders: agent.Orders{
+	started, err := supervisor.StartAttempt(t.Context(), s.folder(id, 1), attend.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", "(setsid sh -c 'echo $$ >" + s.dir + "/detached; exec sleep 1000' &); exec sleep 1000"},
-		Env:  append(append([]string{}, s.env...), attend.KeyVariable+"="+mark), Dir: s.dir,
-	}, Grace: 5 * time.Second}, supervisor.Plain())
+		Env:  append(append([]string{}, s.environ...), attend.KeyVariable+"="+mark), Dir: s.dir,
+	}, Grace: 5 * time.Second}, supervisor.PlainLaunch())
 	check(t, err)
 	detached := s.pidsIn("detached")[0]
 	s.orange("resume")
@@ -346,7 +346,7 @@ func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 		a, ok := t.AttemptByNumber(1)
 		return ok && a.Running
 	})
-	kill(t, started.Attendant.PID) // so that only the record and the mark lead to what is left
+	kill(t, started.Shim.PID) // so that only the record and the mark lead to what is left
 	s.orange("task", "cancel", string(id), "--yes")
 	s.reaches(id, "cancelled")
 	for _, pid := range []int{started.Child.PID, detached} {

@@ -17,7 +17,7 @@ import (
 )
 
 // piped writes one call of a tool down, as a program would pipe it into orange mcp.
-func (s *shop) piped(name, tool string, args map[string]any) {
+func (s *env) piped(name, tool string, args map[string]any) {
 	s.t.Helper()
 	call, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
 	check(s.t, err)
@@ -26,7 +26,7 @@ func (s *shop) piped(name, tool string, args map[string]any) {
 }
 
 // answered is what the call that was piped in came to.
-func (s *shop) answered(name string) (text string, refused bool) {
+func (s *env) answered(name string) (text string, refused bool) {
 	s.t.Helper()
 	out, err := os.ReadFile(filepath.Join(s.dir, name))
 	check(s.t, err)
@@ -47,7 +47,7 @@ func (s *shop) answered(name string) (text string, refused bool) {
 }
 
 // dialMCP speaks with orange mcp as a person does.
-func (s *shop) dialMCP(env ...string) *sdk.ClientSession {
+func (s *env) dialMCP(env ...string) *sdk.ClientSession {
 	s.t.Helper()
 	cmd := s.command(s.program, "mcp")
 	cmd.Env = append(cmd.Env, env...)
@@ -57,7 +57,7 @@ func (s *shop) dialMCP(env ...string) *sdk.ClientSession {
 	return c
 }
 
-func (s *shop) tool(c *sdk.ClientSession, name string, args map[string]any) (text string, refused bool) {
+func (s *env) tool(c *sdk.ClientSession, name string, args map[string]any) (text string, refused bool) {
 	s.t.Helper()
 	res, err := c.CallTool(s.t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *shop) tool(c *sdk.ClientSession, name string, args map[string]any) (tex
 
 func TestAnAgentSpeaksMCPForItselfAlone(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	other := s.create("other", "worker:\n  - idle:\n", "--no-spawn")
 	type step struct {
 		tool string
@@ -150,7 +150,7 @@ func (token showing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestOverHTTPATokenSaysWhoSpeaksMCP(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	other := s.create("other", "worker:\n  - idle:\n", "--no-spawn")
 	id := s.create("feature", "worker:\n  - run: \"echo $ORANGE_TOKEN > ../../../token\"\n  - run: \"touch ../../../end\"\n  - idle:\n")
 	s.eventually("the token is known", func() bool { return s.has("end") })
@@ -206,7 +206,7 @@ func TestOverHTTPATokenSaysWhoSpeaksMCP(t *testing.T) {
 }
 
 // shownByAnother has another agent show the token of an attempt, and that attempt's own.
-func (s *shop) shownByAnother(address, token string) {
+func (s *env) shownByAnother(address, token string) {
 	s.t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {

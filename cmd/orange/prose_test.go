@@ -43,7 +43,7 @@ func questioner(sessions string) string {
 // A question in prose is on every surface as Markdown that controls no terminal, and is answered
 // from each.
 func TestAQuestionInProseIsAnsweredFromEverySurface(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", questioner(s.sessions()))
 		asked := func(n int) engine.Item {
 			t.Helper()
@@ -111,7 +111,7 @@ func TestAQuestionInProseIsAnsweredFromEverySurface(t *testing.T) {
 	})
 }
 
-func (s *shop) sessions() string {
+func (s *env) sessions() string {
 	if strings.HasSuffix(s.t.Name(), "/headless") {
 		return "headless"
 	}
@@ -121,7 +121,7 @@ func (s *shop) sessions() string {
 var formToken = regexp.MustCompile(`name="_csrf" value="([^"]+)"`)
 
 // answerOnPage answers as a browser without a script does.
-func (s *shop) answerOnPage(id task.ID, words string) {
+func (s *env) answerOnPage(id task.ID, words string) {
 	s.t.Helper()
 	var page wire.PageAddress
 	check(s.t, json.Unmarshal([]byte(s.orange("web", "--json")), &page))

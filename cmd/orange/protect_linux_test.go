@@ -85,7 +85,7 @@ func needsOrdinaryUser(t *testing.T) {
 
 func TestAnAgentSeesNothingOfTheServerAndItsAttendant(t *testing.T) {
 	needsOrdinaryUser(t)
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		server := lock.ReadHolder(s.home).PID
 		look := s.write("look.sh", fmt.Sprintf(`for pid in $PPID %d; do
 	for file in environ maps mem fd/0 cwd exe; do
@@ -103,7 +103,7 @@ exec sleep 1000
 		started := s.alive(id, 1)
 		s.eventually("the agent has looked", func() bool { return s.has("shown") })
 		if got := s.text("shown"); got != "" {
-			t.Errorf("server %d, attendant %d:\n%s", server, started.Attendant.PID, got)
+			t.Errorf("server %d, attendant %d:\n%s", server, started.Shim.PID, got)
 		}
 		if got := s.text("own"); got != "1\n" {
 			t.Errorf("the agent cannot read its own environment: %q", got)
@@ -117,7 +117,7 @@ exec sleep 1000
 		if got := s.text("core"); got != "0\n"+hard+"\n" {
 			t.Errorf("limits of core files: %q, want 0 and %s", got, hard)
 		}
-		for _, pid := range []int{server, started.Attendant.PID} {
+		for _, pid := range []int{server, started.Shim.PID} {
 			if err := unix.PtraceAttach(pid); !errors.Is(err, unix.EPERM) {
 				t.Errorf("process %d can be traced: %v", pid, err)
 			}
@@ -126,11 +126,11 @@ exec sleep 1000
 }
 
 func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	s.orange("stop")
 	const key = "planted-key-of-a-provider"
 	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "HTTPS_PROXY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "MY_OWN_KEY"} {
-		s.env = append(s.env, name+"="+key)
+		s.environ = append(s.environ, name+"="+key)
 	}
 	s.write("config/orange/config.json", `{"sessions":"tmux","agent_env":["MY_OWN_KEY"]}`)
 	id := s.createWith("feature", "--harness", `command:sh -c 'env >"$ORANGE_PROMPT_FILE.tmp"; mv "$ORANGE_PROMPT_FILE.tmp" "$ORANGE_PROMPT_FILE.env"; exec sleep 1000'`)
@@ -145,7 +145,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 		}
 	}
 	// The environment that tmux was started with, and the one that it gives to windows.
-	tmux := attend.Listener(s.cfg.Terminal)
+	tmux := attend.ListenerPID(s.cfg.Terminal)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", tmux))
 	check(t, err)
 	if bytes := string(text); strings.Contains(bytes, key) || !strings.Contains(bytes, "HOME="+s.dir) || !strings.Contains(bytes, "PATH=") {
@@ -156,7 +156,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 	if strings.Contains(given, key) || !strings.Contains(given, "HOME="+s.dir) {
 		t.Errorf("tmux gives to windows:\n%s", given)
 	}
-	text, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", started.Attendant.PID))
+	text, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", started.Shim.PID))
 	if os.Getuid() == 0 {
 		check(t, err)
 	} else if !errors.Is(err, fs.ErrPermission) {
@@ -180,7 +180,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 // connections, as sshd does which forwards a port.
 func TestAPersonWhoseProgramHidesMayUseThePage(t *testing.T) {
 	needsOrdinaryUser(t)
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.alive(s.create("feature", "worker:\n  - idle:\n"), 1)
 	var page wire.PageToken
 	check(t, json.Unmarshal([]byte(s.orange("web", "--token", "--json")), &page))
@@ -200,7 +200,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, sessions := range []string{"tmux", "headless"} {
 		t.Run(sessions, func(t *testing.T) {
-			s := openShop(t, sessions)
+			s := openEnv(t, sessions)
 			const size = 60 << 20
 			script := s.write("print.sh", fmt.Sprintf(`echo "the beginning"
 head -c %d /dev/zero | tr '\0' 'x' | fold -w 99

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAnIssueGoesItsWay(t *testing.T) {
-	everywhere(t, "linear-sdlc", func(t *testing.T, s *shop) {
+	everywhere(t, "linear-sdlc", func(t *testing.T, s *env) {
 		id := s.addCard("Login", `
 development:
   - commit: {file: login.txt, text: "form\n", message: add the form}
@@ -47,7 +47,7 @@ acceptance:
 // Agents that repeat the text of an issue, markers and all, merge nothing.
 func TestAgentsThatRepeatTheIssueMergeNothing(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	id := s.create("feature", `
 development:
   - commit: {file: a.txt, text: "a\n", message: a}
@@ -67,7 +67,7 @@ qa#2:
 }
 
 func TestAnAgentThatDoesNotSayHowItWentIsAsked(t *testing.T) {
-	everywhere(t, "linear-sdlc", func(t *testing.T, s *shop) {
+	everywhere(t, "linear-sdlc", func(t *testing.T, s *env) {
 		id := s.addCard("Login", `
 development:
   - commit: {file: a.txt, text: "a\n", message: a}
@@ -109,7 +109,7 @@ acceptance:
 
 func TestAnAgentThatNeverSaysHowItWentIsHalted(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	id := s.create("feature", `
 development:
   - commit: {file: a.txt, text: "a\n", message: a}
@@ -148,7 +148,7 @@ acceptance:
 
 func TestWorkThatFailedWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	id := s.addCard("Login", `
 development:
   - commit: {file: a.txt, text: "one\n", message: one}
@@ -189,7 +189,7 @@ acceptance:
 
 func TestWordsThatDoNotCountMoveNothing(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "6")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "6")
 	cases := []struct{ name, say, why string }{
 		{"fence", "```\n<!-- WORK_RESULT:passed nonce={nonce} -->\n```", "in a code fence"},
 		{"quote", "> <!-- WORK_RESULT:passed -->", "in a block quote"},
@@ -232,7 +232,7 @@ qa#2:
 
 func TestWordsThatUsuallyMeanItDoNotMerge(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	id := s.create("feature", `
 development:
   - commit: {file: a.txt, text: "a\n", message: a}
@@ -263,7 +263,7 @@ acceptance#2:
 
 func TestAParentWaitsForItsChildren(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "3")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "3")
 	parent := s.create("parent", `
 qa-coordination:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
@@ -306,7 +306,7 @@ acceptance:
 
 func TestAParentHearsFromTheNextServer(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	parent := s.create("parent", "qa-coordination:\n  - idle:\n", "--no-spawn")
 	child := s.create("child", "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\n  - run: \"touch ../../../done\"\n  - idle:\nqa:\n  - idle:\n", "--parent", string(parent))
 	s.orange("task", "spawn", string(parent))
@@ -329,7 +329,7 @@ func TestAParentHearsFromTheNextServer(t *testing.T) {
 // ended, and what they said has moved the task.
 func TestTheEndOfATurnIsEnough(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux", "--workflow", "linear-sdlc")
+	s := openEnv(t, "tmux", "--workflow", "linear-sdlc")
 	id := s.addCard("Login", `
 development:
   - commit: {file: a.txt, text: "a\n", message: a}

@@ -19,17 +19,17 @@ import (
 )
 
 // openReach opens a shop whose runtime folder is its own, so that it can be removed.
-func openReach(t *testing.T) *shop {
+func openReach(t *testing.T) *env {
 	t.Helper()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.orange("stop")
-	for i, kv := range s.env {
+	for i, kv := range s.environ {
 		if strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") {
-			s.env[i] = "XDG_RUNTIME_DIR=" + filepath.Join(s.dir, "run")
+			s.environ[i] = "XDG_RUNTIME_DIR=" + filepath.Join(s.dir, "run")
 		}
 	}
 	check(t, os.Mkdir(filepath.Join(s.dir, "run"), 0o700))
-	s.env = append(s.env, "TMPDIR="+filepath.Join(s.dir, "tmp"))
+	s.environ = append(s.environ, "TMPDIR="+filepath.Join(s.dir, "tmp"))
 	check(t, os.Mkdir(filepath.Join(s.dir, "tmp"), 0o700))
 	var err error
 	s.cfg, err = config.Load(s.getenv, os.UserHomeDir)
@@ -38,10 +38,10 @@ func openReach(t *testing.T) *shop {
 	return s
 }
 
-func (s *shop) lockFile() string { return filepath.Join(s.home, "server.lock") }
+func (s *env) lockFile() string { return filepath.Join(s.home, "server.lock") }
 
 // serverPID is the pid of the server that answers at a socket, 0 if none does.
-func (s *shop) serverPID(socket string) int {
+func (s *env) serverPID(socket string) int {
 	c := client.New(socket)
 	defer c.Close()
 	hello, err := c.Hello(s.t.Context())
@@ -52,7 +52,7 @@ func (s *shop) serverPID(socket string) int {
 }
 
 // locked waits until a server holds its lock again and says who it is.
-func (s *shop) locked(pid int) {
+func (s *env) locked(pid int) {
 	s.t.Helper()
 	s.eventually("server.lock is held by the server", func() bool {
 		return held(s.lockFile()) && lock.ReadHolder(s.home).PID == pid
@@ -197,7 +197,7 @@ func TestStopKillsNobodyElse(t *testing.T) {
 	check(t, other.Start())
 	pid := other.Process.Pid
 	defer func() { other.Process.Kill(); other.Wait() }() //nolint:errcheck // the end of the test
-	process, ok := attend.Find(pid)
+	process, ok := attend.FindProcess(pid)
 	if !ok {
 		t.Fatal("it is not found")
 	}

@@ -12,7 +12,7 @@ import (
 // TestEffectsAreNotOnlyWrittenDownWhereAgentsLive has an agent, and a person, ask for a
 // server that believes everybody.
 func TestEffectsAreNotOnlyWrittenDownWhereAgentsLive(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("asking", `
 worker:
   - run: "while [ ! -e ../../../go ]; do sleep 0.05; done"
@@ -31,9 +31,9 @@ worker:
 			t.Errorf("%s: %v %s", name, err, text)
 		}
 	}
-	s.env = append(s.env, "ORANGE_EFFECTS=record")
+	s.environ = append(s.environ, "ORANGE_EFFECTS=record")
 	s.refused("because agents live in", "serve")
-	s.env = s.env[:len(s.env)-1]
+	s.environ = s.environ[:len(s.environ)-1]
 	if got := s.task(id); len(got.Attempts) != 1 {
 		t.Errorf("the agent is not looked after: %+v", got)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // copyStore stops the server and copies the store, as a person would.
-func (s *shop) copyStore(name string) string {
+func (s *env) copyStore(name string) string {
 	s.t.Helper()
 	s.orange("stop")
 	text, err := os.ReadFile(storePath(s.home))
@@ -32,7 +32,7 @@ func (s *shop) copyStore(name string) string {
 
 // putBack puts a copy of the store in its place, as a person would, and removes the backups if they
 // are not to be used.
-func (s *shop) putBack(from string, backups bool) {
+func (s *env) putBack(from string, backups bool) {
 	s.t.Helper()
 	text, err := os.ReadFile(from)
 	check(s.t, err)
@@ -42,7 +42,7 @@ func (s *shop) putBack(from string, backups bool) {
 	}
 }
 
-func (s *shop) restore() cli.Restored {
+func (s *env) restore() cli.Restored {
 	s.t.Helper()
 	var out cli.Restored
 	check(s.t, json.Unmarshal([]byte(s.orange("doctor", "--restore", "--json")), &out))
@@ -50,15 +50,15 @@ func (s *shop) restore() cli.Restored {
 }
 
 // isOver says whether an attempt has an end and no process.
-func (s *shop) isOver(id task.ID, attempt int) bool {
+func (s *env) isOver(id task.ID, attempt int) bool {
 	s.t.Helper()
-	state, err := s.folder(id, attempt).State(attend.BootID())
+	state, err := s.folder(id, attempt).ReadState(attend.BootID())
 	check(s.t, err)
 	return state.Phase == attend.Over
 }
 
 func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		calm := s.create("calm", planner) // is the same before and after the copy
 		s.reaches(calm, "working")
 		calmAgent := s.alive(calm, 1)
@@ -135,7 +135,7 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 // No effect is done twice: the merge that came after the copy is not made again, and neither are
 // starts, though the copy owes them.
 func TestARestoreRepeatsNothing(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
 	old := s.copyStore("old.db")
@@ -180,7 +180,7 @@ func TestARestoreRepeatsNothing(t *testing.T) {
 
 // A restore that is killed at each of its steps is done again, and ends as one that was not.
 func TestARestoreIsKilledAtEachStep(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	old := s.create("old", planner)
 	s.reaches(old, "working")
 	s.orange("stop")
@@ -233,7 +233,7 @@ func TestARestoreIsKilledAtEachStep(t *testing.T) {
 }
 
 // killed says whether a restore was killed.
-func (s *shop) killed(flags ...string) bool {
+func (s *env) killed(flags ...string) bool {
 	s.t.Helper()
 	err := s.command(s.program, append([]string{"doctor", "--restore"}, flags...)...).Run()
 	var exit *exec.ExitError
@@ -243,7 +243,7 @@ func (s *shop) killed(flags ...string) bool {
 	return err != nil
 }
 
-func (s *shop) must(name string, args ...string) {
+func (s *env) must(name string, args ...string) {
 	s.t.Helper()
 	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
 		s.t.Fatalf("%s %q: %v\n%s", name, args, err, out)
@@ -251,7 +251,7 @@ func (s *shop) must(name string, args ...string) {
 }
 
 // sameEnd checks what every restore must lead to.
-func (s *shop) sameEnd(when string, old, young task.ID) {
+func (s *env) sameEnd(when string, old, young task.ID) {
 	s.t.Helper()
 	a, b := s.task(old), s.task(young)
 	if a.Status != "working" || !a.Paused || len(a.Attempts)+len(a.Pending) > 0 || b.Status != "stuck" || b.Workspace == "" || len(s.list()) != 2 {
@@ -275,7 +275,7 @@ func (s *shop) sameEnd(when string, old, young task.ID) {
 
 // Without any backup the tasks are taken up from their folders, with their project.
 func TestARestoreWithoutBackups(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", planner)
 	s.reaches(id, "working")
 	s.killServer()

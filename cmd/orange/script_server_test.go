@@ -93,7 +93,7 @@ var errSettled = errors.New("settled")
 
 func settle(ctx context.Context, c *client.Client, id string) error {
 	look := func() error {
-		v, err := c.Task(ctx, id)
+		v, err := c.ReadTask(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -102,11 +102,11 @@ func settle(ctx context.Context, c *client.Client, id string) error {
 		}
 		return errSettled
 	}
-	err := c.Events(ctx, client.Watch{Task: id, Opened: look}, func(client.Event) error { return look() })
+	err := c.FollowEvents(ctx, client.EventOptions{Task: id, Opened: look}, func(client.Event) error { return look() })
 	if !errors.Is(err, errSettled) {
 		return err
 	}
-	_, err = c.Signal(ctx, id, signal.Signal{Kind: signal.Update}) // changes nothing, and waits for its turn
+	_, err = c.SendSignal(ctx, id, signal.Signal{Kind: signal.Update}) // changes nothing, and waits for its turn
 	return err
 }
 
@@ -119,7 +119,7 @@ func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	for i := range n {
 		wish := signal.NewTask{New: signal.New{Project: args[0], Branch: fmt.Sprintf("%s/%03d", args[2], i), Summary: fmt.Sprintf("Thing %d", i), Status: args[2]}}
-		if _, err := c.Create(context.Background(), wish); err != nil {
+		if _, err := c.CreateTask(context.Background(), wish); err != nil {
 			ts.Fatalf("task %d: %v", i, err)
 		}
 	}
@@ -130,7 +130,7 @@ func cmdPage(ts *testscript.TestScript, neg bool, args []string) {
 	must(ts, neg, args, 1, "page PATH")
 	c := storyClient(ts)
 	defer c.Close()
-	at, err := c.Web(context.Background())
+	at, err := c.OpenPage(context.Background())
 	ts.Check(err)
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)

@@ -105,7 +105,7 @@ func clientOf(home string, getenv func(string) string) *client.Client {
 		}
 		return getenv(name)
 	}, os.UserHomeDir)
-	return client.New(client.Socket(client.Options{Socket: cfg.Socket, Home: cfg.Home}))
+	return client.New(client.FindSocket(client.Options{Socket: cfg.Socket, Home: cfg.Home}))
 }
 
 // endServer tells the server of a data folder to stop, and kills it if it does not.
@@ -116,7 +116,7 @@ func endServer(home string, getenv func(string) string) error {
 	defer cancel()
 	path := filepath.Join(home, "server.lock")
 	pid := lock.ReadHolder(home).PID
-	if c.Stop(ctx) == nil && until(ctx, func() bool { return !held(path) }) {
+	if c.StopServer(ctx) == nil && until(ctx, func() bool { return !held(path) }) {
 		return nil
 	}
 	if !held(path) || !isOurs(pid) {

@@ -27,7 +27,7 @@ var planted = map[string]string{
 }
 
 // grep lists the files of a shop in which a secret is, but for those that keep it.
-func (s *shop) grep(keep ...string) (found []string) {
+func (s *env) grep(keep ...string) (found []string) {
 	s.t.Helper()
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // a file of SQLite that is no more
@@ -62,14 +62,14 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 	hub, err := fakegithub.New(fakegithub.Options{Token: planted["github"]})
 	check(t, err)
 	t.Cleanup(hub.Stop)
-	s := openShop(t, "headless", "--pool-size", "4")
+	s := openEnv(t, "headless", "--pool-size", "4")
 	s.write("config/orange/config.json", `{"sessions":"headless","log_level":"debug"}`)
 	remote := filepath.Join(s.dir, "remote.git")
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", remote)
 	s.git(s.repo, "remote", "add", "origin", remote)
 	s.git(s.repo, "push", "-q", "origin", "main")
 	kept := s.secret("hub.token", planted["github"])
-	s.env = append(s.env, "LINEAR_API_KEY="+planted["linear"], "ORANGE_SECRET_WRONG="+planted["wrong"], "LINEAR_WEBHOOK_SECRET="+planted["webhook"], "GITHUB_TOKEN="+planted["github"])
+	s.environ = append(s.environ, "LINEAR_API_KEY="+planted["linear"], "ORANGE_SECRET_WRONG="+planted["wrong"], "LINEAR_WEBHOOK_SECRET="+planted["webhook"], "GITHUB_TOKEN="+planted["github"])
 	url := s.hear()
 	hub.PushBranch(t, "1-cart") // the forge knows what will be pushed
 	s.orange("project", "update", "shop", "--trust-git", "--forge-url", hub.URL(), "--forge-repo", hub.Scope(), "--forge-token", "file:"+kept)
@@ -151,9 +151,9 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 // and at hooks of git that an agent may have written.
 func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	s.orange("stop")
-	s.env = append(s.env, "GITHUB_TOKEN=planted-forge", "LINEAR_API_KEY=planted-tracker", "ORANGE_SECRET_X=planted-other")
+	s.environ = append(s.environ, "GITHUB_TOKEN=planted-forge", "LINEAR_API_KEY=planted-tracker", "ORANGE_SECRET_X=planted-other")
 	hooked := filepath.Join(s.dir, "hook.env")
 	for _, name := range []string{"post-checkout", "reference-transaction"} {
 		check(t, os.Chmod(s.write("shop/.git/hooks/"+name, "#!/bin/sh\nenv >>"+hooked+"\n"), 0o755))

@@ -24,15 +24,15 @@ type watched struct {
 }
 
 // watch follows a task until the test ends.
-func (s *shop) watch(c *client.Client, id task.ID) *watched {
+func (s *env) watch(c *client.Client, id task.ID) *watched {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	state, err := c.State(ctx, client.Seen{})
+	state, err := c.ReadState(ctx, client.StateQuery{})
 	check(s.t, err)
 	w := &watched{state: state}
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		c.Follow(ctx, client.Live{After: state.Row, Lost: func(error) {}, Change: func(change overview.Change) error { //nolint:errcheck // it ends with ctx
+		c.FollowState(ctx, client.FollowOptions{After: state.Row, Lost: func(error) {}, Change: func(change overview.Change) error { //nolint:errcheck // it ends with ctx
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.state.ApplyChange(change)
@@ -103,7 +103,7 @@ worker:
 
 // A commit is seen on the state's stream, and what an agent prints on the screen's.
 func TestWorkAndScreensAreSeenAsTheyHappen(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", seenScript)
 		s.alive(id, 1)
 		c := clientOf(s.home, s.getenv)
@@ -124,7 +124,7 @@ func TestWorkAndScreensAreSeenAsTheyHappen(t *testing.T) {
 		}
 		s.diffs(c, id)
 		if out, err := s.tmux("list-windows", "-a"); err != nil || out == "" {
-			wantLine(t, c.Type(t.Context(), string(id), "", "y"), "without a terminal")
+			wantLine(t, c.TypeText(t.Context(), string(id), "", "y"), "without a terminal")
 			return
 		}
 		s.types(c, id, w)
@@ -132,9 +132,9 @@ func TestWorkAndScreensAreSeenAsTheyHappen(t *testing.T) {
 }
 
 // state is how a task looks.
-func (s *shop) state(c *client.Client, id task.ID) overview.Row {
+func (s *env) state(c *client.Client, id task.ID) overview.Row {
 	s.t.Helper()
-	state, err := c.State(s.t.Context(), client.Seen{})
+	state, err := c.ReadState(s.t.Context(), client.StateQuery{})
 	check(s.t, err)
 	for _, r := range state.Tasks {
 		if r.ID == id {
@@ -145,9 +145,9 @@ func (s *shop) state(c *client.Client, id task.ID) overview.Row {
 	return overview.Row{}
 }
 
-func (s *shop) diffs(c *client.Client, id task.ID) {
+func (s *env) diffs(c *client.Client, id task.ID) {
 	s.t.Helper()
-	got, err := c.Diff(s.t.Context(), string(id))
+	got, err := c.ReadDiff(s.t.Context(), string(id))
 	check(s.t, err)
 	if got.Base != s.git(s.repo, "rev-parse", "main") || got.Cut || len(got.Files) != 1 || got.Files[0].Path != "a.txt" || got.Files[0].Added != 3 {
 		s.t.Errorf("%+v", got)
@@ -155,7 +155,7 @@ func (s *shop) diffs(c *client.Client, id task.ID) {
 }
 
 // types answers the agent's question at its terminal.
-func (s *shop) types(c *client.Client, id task.ID, w *watched) {
+func (s *env) types(c *client.Client, id task.ID, w *watched) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	s.eventually("it asks", w.shows("may I go on?"))
@@ -164,9 +164,9 @@ func (s *shop) types(c *client.Client, id task.ID, w *watched) {
 		"too much":            {"", strings.Repeat("y", 16<<10+1), "16384 can be typed"},
 		"no such agent":       {"reviewer", "y", "no agent of task"},
 	} {
-		s.t.Run(name, func(t *testing.T) { wantLine(t, c.Type(ctx, string(id), tc.role, tc.text), tc.want) })
+		s.t.Run(name, func(t *testing.T) { wantLine(t, c.TypeText(ctx, string(id), tc.role, tc.text), tc.want) })
 	}
-	got, err := c.Screen(ctx, string(id), "worker")
+	got, err := c.ReadScreen(ctx, string(id), "worker")
 	check(s.t, err)
 	red := false
 	for _, line := range got.Lines {
@@ -177,7 +177,7 @@ func (s *shop) types(c *client.Client, id task.ID, w *watched) {
 	if !red || !got.Alive || got.Attempt != 1 || got.Role != "worker" || !strings.HasPrefix(got.Harness, "script:") {
 		s.t.Errorf("%+v", got)
 	}
-	check(s.t, c.Type(ctx, string(id), "", "y\r\n"))
+	check(s.t, c.TypeText(ctx, string(id), "", "y\r\n"))
 	s.eventually("it was answered", w.shows("thanks for 1 answer"))
 }
 
@@ -189,32 +189,32 @@ func wantLine(t *testing.T, err error, words string) {
 }
 
 func TestWhatAnAgentLeftIsSeen(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - run: seq 1 5000\n  - print: the last line\n  - exit: 3\n")
 	s.await(id, "it has ended", func(t task.Task) bool { return t.AttemptCount() > 1 || len(t.Attempts) == 0 && t.Crashed != "" })
 	s.orange("pause")
 	c := clientOf(s.home, s.getenv)
 	defer c.Close()
 	s.eventually("nobody is at work", func() bool { return len(s.task(id).Attempts) == 0 })
-	got, err := c.Screen(t.Context(), string(id), "")
+	got, err := c.ReadScreen(t.Context(), string(id), "")
 	check(t, err)
 	text := plainText(got.Lines)
 	if got.Alive || got.Attempt == 0 || len(got.Lines) != 200 || !strings.HasSuffix(text, "4999\n5000\nthe last line\n") {
 		t.Errorf("%d lines of attempt %d: %s", len(got.Lines), got.Attempt, text)
 	}
-	if got, err = c.Screen(t.Context(), string(id), "reviewer"); err != nil || got.Attempt != 0 || got.Note != "no agent is at work" || len(got.Lines) != 0 {
+	if got, err = c.ReadScreen(t.Context(), string(id), "reviewer"); err != nil || got.Attempt != 0 || got.Note != "no agent is at work" || len(got.Lines) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s.orange("resume")
 	s.orange("task", "cancel", string(id), "--yes")
 	s.await(id, "its branch is gone", func(task.Task) bool {
-		_, err := c.Diff(t.Context(), string(id))
+		_, err := c.ReadDiff(t.Context(), string(id))
 		return err != nil && strings.Contains(err.Error(), "has nothing to compare") || s.git(s.repo, "branch", "--list", "feature") != ""
 	})
 }
 
 func TestEveryWorkflowThatIsKnownCanBeRead(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	mine, _ := builtin.Text("orange")
 	mine = strings.Replace(mine, "name: orange", "name: mine", 1)
 	s.write("config/orange/workflows/mine.yaml", mine)
@@ -225,12 +225,12 @@ func TestEveryWorkflowThatIsKnownCanBeRead(t *testing.T) {
 	s.write("shop/.orange/workflows/big.yaml", strings.Repeat("#", workflowdir.MaxSize+1))
 	c := clientOf(s.home, s.getenv)
 	defer c.Close()
-	list, err := c.Workflows(t.Context())
+	list, err := c.ListWorkflows(t.Context())
 	check(t, err)
 	origins := map[string]int{}
 	for _, info := range list {
 		origins[info.Origin]++
-		text, err := c.Workflow(t.Context(), info.Hash)
+		text, err := c.ReadWorkflow(t.Context(), info.Hash)
 		if err != nil || workflow.HashOf(text.Text) != info.Hash {
 			t.Errorf("%+v: %v", info, err)
 		}
@@ -241,7 +241,7 @@ func TestEveryWorkflowThatIsKnownCanBeRead(t *testing.T) {
 	if origins["built-in"] < 3 || origins["user"] != 1 || origins["shop"] != 1 || origins["pinned"] != 1 {
 		t.Errorf("%v", origins)
 	}
-	if _, err := c.Workflow(t.Context(), strings.Repeat("0", 64)); err == nil {
+	if _, err := c.ReadWorkflow(t.Context(), strings.Repeat("0", 64)); err == nil {
 		t.Error("there is a workflow that is not known")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // screenOf runs a program in a terminal of its own and returns functions that press keys
 // there and that look at it.
-func (s *shop) screenOf(env []string, argv ...string) (press func(keys ...string), look func(flags ...string) string) {
+func (s *env) screenOf(env []string, argv ...string) (press func(keys ...string), look func(flags ...string) string) {
 	s.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		s.t.Skip(err)
@@ -34,13 +34,13 @@ func (s *shop) screenOf(env []string, argv ...string) (press func(keys ...string
 }
 
 // withOrange is an environment in which the program under test is orange.
-func (s *shop) withOrange() []string {
+func (s *env) withOrange() []string {
 	return []string{"PATH=" + filepath.Dir(s.program) + ":" + os.Getenv("PATH"), "TERM=xterm-256color"}
 }
 
 func TestTmuxShowsTheStatus(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - idle:\n")
 	s.create("other", "worker:\n  - idle:\n", "--status", "reviewing")
 	s.alive(id, 1)
@@ -66,7 +66,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 
 func TestBashShowsTheStatusInItsPrompt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.create("other", "worker:\n  - idle:\n", "--status", "reviewing")
 	file := s.write("bashrc", "PS1='> '\n"+s.orange("status", "--snippet", "bash")+"printf '%s' \"${PS1@P}\"\n")
 	s.eventually("the prompt says it", func() bool { // a prompt does not wait for a server that is slow
@@ -79,7 +79,7 @@ func TestBashShowsTheStatusInItsPrompt(t *testing.T) {
 
 func TestBashCompletesWithWhatIsThere(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	waits := s.create("first", "worker:\n  - idle:\n", "--no-spawn")
 	id := s.create("second", "worker:\n  - idle:\n")
 	s.alive(id, 1)

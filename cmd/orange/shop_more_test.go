@@ -23,18 +23,18 @@ const (
 )
 
 // everywhere runs a test with and without a terminal, on tasks of one workflow.
-func everywhere(t *testing.T, workflow string, f func(t *testing.T, s *shop)) {
+func everywhere(t *testing.T, workflow string, f func(t *testing.T, s *env)) {
 	t.Parallel()
 	for _, sessions := range []string{"tmux", "headless"} {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()
-			f(t, openShop(t, sessions, "--workflow", workflow))
+			f(t, openEnv(t, sessions, "--workflow", workflow))
 		})
 	}
 }
 
 // addCard puts a card on the board and returns the task that works on it.
-func (s *shop) addCard(title, script string, more ...string) task.ID {
+func (s *env) addCard(title, script string, more ...string) task.ID {
 	s.t.Helper()
 	file := s.write("scripts/"+title+".yaml", script)
 	var out struct {
@@ -50,7 +50,7 @@ func (s *shop) addCard(title, script string, more ...string) task.ID {
 }
 
 // card is the card with its comments as people see them.
-func (s *shop) card(number string) (board.Card, []board.Comment) {
+func (s *env) card(number string) (board.Card, []board.Comment) {
 	s.t.Helper()
 	var out struct {
 		Card     board.Card      `json:"card"`
@@ -70,7 +70,7 @@ func texts(comments []board.Comment) []string {
 }
 
 // wanted is what a task wants of a person; its kind is empty if it wants nothing.
-func (s *shop) wanted(id task.ID) engine.Item {
+func (s *env) wanted(id task.ID) engine.Item {
 	s.t.Helper()
 	var out struct {
 		Inbox []engine.Item `json:"items"`
@@ -84,7 +84,7 @@ func (s *shop) wanted(id task.ID) engine.Item {
 }
 
 // follows runs the command that an inbox item names.
-func (s *shop) follows(it engine.Item) {
+func (s *env) follows(it engine.Item) {
 	s.t.Helper()
 	words := strings.Fields(it.Do)
 	if len(words) < 2 || words[0] != "orange" {
@@ -94,7 +94,7 @@ func (s *shop) follows(it engine.Item) {
 }
 
 // prompt is what an attempt was told.
-func (s *shop) prompt(id task.ID, attempt int) string {
+func (s *env) prompt(id task.ID, attempt int) string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(string(s.folder(id, attempt)), "prompt.md"))
 	check(s.t, err)
@@ -102,7 +102,7 @@ func (s *shop) prompt(id task.ID, attempt int) string {
 }
 
 // rests waits until nobody works on a task, nothing is to be done, and it is in a state.
-func (s *shop) rests(id task.ID, status string) task.Task {
+func (s *env) rests(id task.ID, status string) task.Task {
 	s.t.Helper()
 	return s.await(id, "it rests in "+status, func(t task.Task) bool {
 		return t.Status == status && len(t.Pending) == 0 && len(t.Attempts) == 0
@@ -110,7 +110,7 @@ func (s *shop) rests(id task.ID, status string) task.Task {
 }
 
 // way is the states a task went through, and back through, in order.
-func (s *shop) way(id task.ID) []string {
+func (s *env) way(id task.ID) []string {
 	s.t.Helper()
 	var out []string
 	for _, e := range s.journal(id) {
@@ -121,7 +121,7 @@ func (s *shop) way(id task.ID) []string {
 	return out
 }
 
-func (s *shop) wayIs(id task.ID, want ...string) {
+func (s *env) wayIs(id task.ID, want ...string) {
 	s.t.Helper()
 	if got := s.way(id); !slices.Equal(got, want) {
 		s.t.Errorf("it went %q, want %q\n%s", got, want, s.orange("task", "history", string(id)))
@@ -129,13 +129,13 @@ func (s *shop) wayIs(id task.ID, want ...string) {
 }
 
 // entries are those of one type in a task's journal.
-func (s *shop) entries(id task.ID, typ journal.Type) []journal.Entry {
+func (s *env) entries(id task.ID, typ journal.Type) []journal.Entry {
 	s.t.Helper()
 	return slices.DeleteFunc(s.journal(id), func(e journal.Entry) bool { return e.Type != typ })
 }
 
 // sound makes sure that what is written down about a task holds.
-func (s *shop) sound(ids ...task.ID) {
+func (s *env) sound(ids ...task.ID) {
 	s.t.Helper()
 	for _, id := range ids {
 		if out := s.orange("task", "replay", string(id)); !strings.Contains(out, "same") {

@@ -51,7 +51,7 @@ func backupFolder(home string) string { return filepath.Join(home, "backups") }
 // dataFolder says which processes are those of a data folder, and of none of its attempts.
 func dataFolder(home string) attend.DataFolder {
 	return attend.DataFolder{
-		Server:   func() (attend.Process, bool) { return attend.Find(lock.HolderOf(home)) },
+		Server:   func() (attend.Process, bool) { return attend.FindProcess(lock.HolderOf(home)) },
 		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}
@@ -71,29 +71,29 @@ func (m tidy) Run() int {
 	return m.M.Run()
 }
 
-// shop is an installation with one project, real git, real processes and, unless it is
+// env is an installation with one project, real git, real processes and, unless it is
 // headless, real tmux. Its agents play scripts.
-type shop struct {
+type env struct {
 	t       *testing.T
 	program string
 	dir     string
 	home    string
 	repo    string
-	env     []string
+	environ []string
 	cfg     config.Config
 }
 
 // longest bounds every wait for something that must come.
 const longest = 90 * time.Second
 
-func openShop(t *testing.T, sessions string, flags ...string) *shop {
+func openEnv(t *testing.T, sessions string, flags ...string) *env {
 	t.Helper()
 	program, err := built()
 	check(t, err)
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
 	check(t, err)
-	s := &shop{t: t, program: program, dir: dir, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "shop")}
-	s.env = []string{
+	s := &env{t: t, program: program, dir: dir, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "shop")}
+	s.environ = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ORANGE_HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "XDG_RUNTIME_DIR=" + dir,
 		"TMUX_TMPDIR=" + dir, "LANG=C.UTF-8", "TZ=UTC", "GIT_CONFIG_NOSYSTEM=1",
 	}
@@ -111,8 +111,8 @@ func openShop(t *testing.T, sessions string, flags ...string) *shop {
 	return s
 }
 
-func (s *shop) getenv(name string) string {
-	for _, kv := range s.env {
+func (s *env) getenv(name string) string {
+	for _, kv := range s.environ {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
 			return value
 		}
@@ -121,7 +121,7 @@ func (s *shop) getenv(name string) string {
 }
 
 // close ends whatever the shop started.
-func (s *shop) close() {
+func (s *env) close() {
 	if s.t.Failed() {
 		if text, err := os.ReadFile(filepath.Join(s.home, "orange.log")); err == nil {
 			s.t.Logf("the server's log:\n%s", text)
@@ -135,7 +135,7 @@ func (s *shop) close() {
 	defer cancel()
 	folders, _ := filepath.Glob(filepath.Join(s.home, "attempts", "*", "*"))
 	for _, dir := range folders {
-		if _, err := supervisor.End(ctx, attend.Folder(dir)); err != nil {
+		if _, err := supervisor.EndAttempt(ctx, attend.Folder(dir)); err != nil {
 			s.t.Errorf("end %s: %v", dir, err)
 		}
 	}
@@ -154,20 +154,20 @@ func check(t *testing.T, err error) {
 	}
 }
 
-func (s *shop) write(name, text string) string {
+func (s *env) write(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
 	check(s.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 	return path
 }
 
-func (s *shop) command(name string, args ...string) *exec.Cmd {
+func (s *env) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env = s.repo, s.env
+	cmd.Dir, cmd.Env = s.repo, s.environ
 	return cmd
 }
 
-func (s *shop) git(dir string, args ...string) string {
+func (s *env) git(dir string, args ...string) string {
 	s.t.Helper()
 	cmd := s.command("git", args...)
 	cmd.Dir = dir
@@ -178,12 +178,12 @@ func (s *shop) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (s *shop) tmux(args ...string) (string, error) {
+func (s *env) tmux(args ...string) (string, error) {
 	out, err := s.command("tmux", append([]string{"-S", s.cfg.Terminal}, args...)...).Output()
 	return string(out), err
 }
 
-func (s *shop) run(args ...string) (stdout, stderr string, err error) {
+func (s *env) run(args ...string) (stdout, stderr string, err error) {
 	cmd := s.command(s.program, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -192,7 +192,7 @@ func (s *shop) run(args ...string) (stdout, stderr string, err error) {
 }
 
 // orange runs a command that must succeed.
-func (s *shop) orange(args ...string) string {
+func (s *env) orange(args ...string) string {
 	s.t.Helper()
 	out, said, err := s.run(args...)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *shop) orange(args ...string) string {
 }
 
 // refused runs a command that must fail with one line that holds the words.
-func (s *shop) refused(words string, args ...string) {
+func (s *env) refused(words string, args ...string) {
 	s.t.Helper()
 	_, said, err := s.run(args...)
 	if err == nil || !strings.Contains(said, words) || wrongLine(said) != "" {
@@ -211,13 +211,13 @@ func (s *shop) refused(words string, args ...string) {
 }
 
 // create begins a task whose agents play a script.
-func (s *shop) create(branch, script string, more ...string) task.ID {
+func (s *env) create(branch, script string, more ...string) task.ID {
 	s.t.Helper()
 	file := s.write("scripts/"+strings.ReplaceAll(branch, "/", "_")+".yaml", script)
 	return s.createWith(branch, append([]string{"--harness", "script:" + file, "--review-harness", "script:" + file}, more...)...)
 }
 
-func (s *shop) createWith(branch string, more ...string) task.ID {
+func (s *env) createWith(branch string, more ...string) task.ID {
 	s.t.Helper()
 	var out struct {
 		Task task.Task `json:"task"`
@@ -226,7 +226,7 @@ func (s *shop) createWith(branch string, more ...string) task.ID {
 	return out.Task.ID
 }
 
-func (s *shop) task(id task.ID) task.Task {
+func (s *env) task(id task.ID) task.Task {
 	s.t.Helper()
 	var out struct {
 		Task task.Task `json:"task"`
@@ -236,7 +236,7 @@ func (s *shop) task(id task.ID) task.Task {
 }
 
 // await waits for something that must become true of a task.
-func (s *shop) await(id task.ID, what string, holds func(t task.Task) bool) task.Task {
+func (s *env) await(id task.ID, what string, holds func(t task.Task) bool) task.Task {
 	s.t.Helper()
 	var t task.Task
 	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -249,38 +249,38 @@ func (s *shop) await(id task.ID, what string, holds func(t task.Task) bool) task
 }
 
 // reaches waits for a status with nothing left to do.
-func (s *shop) reaches(id task.ID, status string) task.Task {
+func (s *env) reaches(id task.ID, status string) task.Task {
 	s.t.Helper()
 	return s.await(id, status, func(t task.Task) bool { return t.Status == status && len(t.Pending) == 0 })
 }
 
 // alive waits for an attempt that runs.
-func (s *shop) alive(id task.ID, attempt int) attend.Started {
+func (s *env) alive(id task.ID, attempt int) attend.Started {
 	s.t.Helper()
 	s.await(id, fmt.Sprintf("attempt %d runs", attempt), func(t task.Task) bool {
 		a, ok := t.AttemptByNumber(attempt)
 		return ok && a.Running
 	})
-	state, err := s.folder(id, attempt).State(attend.BootID())
+	state, err := s.folder(id, attempt).ReadState(attend.BootID())
 	check(s.t, err)
 	return state.Started
 }
 
-func (s *shop) folder(id task.ID, attempt int) attend.Folder {
+func (s *env) folder(id task.ID, attempt int) attend.Folder {
 	return attend.Folder(filepath.Join(s.home, "attempts", string(id), strconv.Itoa(attempt)))
 }
 
-func (s *shop) journal(id task.ID) []journal.Entry {
+func (s *env) journal(id task.ID) []journal.Entry {
 	s.t.Helper()
 	c := clientOf(s.home, s.getenv)
 	defer c.Close()
-	entries, err := c.Journal(s.t.Context(), string(id), 0)
+	entries, err := c.ReadJournal(s.t.Context(), string(id), 0)
 	check(s.t, err)
 	return entries
 }
 
 // list is every task, as they were at one moment.
-func (s *shop) list() []task.Task {
+func (s *env) list() []task.Task {
 	s.t.Helper()
 	var out struct {
 		Tasks []task.Task `json:"tasks"`
@@ -290,7 +290,7 @@ func (s *shop) list() []task.Task {
 }
 
 // history is the events of a task, by their types.
-func (s *shop) history(id task.ID) []string {
+func (s *env) history(id task.ID) []string {
 	s.t.Helper()
 	var out struct {
 		History []struct {
@@ -316,7 +316,7 @@ func count(list []string, prefix string) (n int) {
 }
 
 // killServer kills the server, as a crash would.
-func (s *shop) killServer() {
+func (s *env) killServer() {
 	s.t.Helper()
 	path := filepath.Join(s.home, "server.lock")
 	pid := lock.ReadHolder(s.home).PID
@@ -327,7 +327,7 @@ func (s *shop) killServer() {
 // crashingServer replaces the server by one that kills itself at a boundary. A server that
 // was told to stop gives its lock back last of all, and held takes the lock for a moment:
 // the new server must meet neither, or it leaves as the second of two.
-func (s *shop) crashingServer(at int, point string) *exec.Cmd {
+func (s *env) crashingServer(at int, point string) *exec.Cmd {
 	s.t.Helper()
 	s.orange("stop")
 	path := filepath.Join(s.home, "server.lock")
@@ -338,7 +338,7 @@ func (s *shop) crashingServer(at int, point string) *exec.Cmd {
 	return cmd
 }
 
-func (s *shop) eventually(what string, holds func() bool) {
+func (s *env) eventually(what string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(longest); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -364,7 +364,7 @@ func syscallKill(pid int) {
 }
 
 // pid reads a number that a script wrote.
-func (s *shop) pid(name string) int {
+func (s *env) pid(name string) int {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
 	check(s.t, err)

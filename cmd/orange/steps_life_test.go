@@ -49,7 +49,7 @@ func steps(other map[string]string) string {
 }
 
 func TestAFeatureGoesThroughItsSteps(t *testing.T) {
-	everywhere(t, "cmat-feature", func(t *testing.T, s *shop) {
+	everywhere(t, "cmat-feature", func(t *testing.T, s *env) {
 		id := s.create("feat/login", steps(map[string]string{
 			"implementer": "  - commit: {file: login.txt, text: \"form\\n\", message: add the form}\n" + output("implementer", "implementation_summary.md") + block("ready_for_testing"),
 		}))
@@ -68,7 +68,7 @@ func TestAFeatureGoesThroughItsSteps(t *testing.T) {
 
 func TestAStepThatDidNotWriteItsFileIsAsked(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "cmat-feature")
+	s := openEnv(t, "headless", "--workflow", "cmat-feature")
 	id := s.create("feat/login", steps(map[string]string{
 		"architect":   block("READY_FOR_IMPLEMENTATION"),
 		"architect#2": "  - run: \"mkdir -p enhancements/login/architect/required_output && echo nothing >enhancements/login/architect/required_output/implementation_plan.md\"\n" + block("READY_FOR_IMPLEMENTATION"),
@@ -91,7 +91,7 @@ func TestAStepThatDidNotWriteItsFileIsAsked(t *testing.T) {
 }
 
 func TestAStepThatIsBlockedGoesOnWithAnAnswer(t *testing.T) {
-	everywhere(t, "cmat-feature", func(t *testing.T, s *shop) {
+	everywhere(t, "cmat-feature", func(t *testing.T, s *env) {
 		id := s.create("feat/login", steps(map[string]string{
 			"implementer":   block("BLOCKED: which port, and who may use it"),
 			"implementer#2": "  - run: \"grep -q 'it is 8080' TASK.md && touch ../../../read\"\n" + output("implementer", "implementation_summary.md") + block("READY_FOR_INTEGRATION"),
@@ -118,7 +118,7 @@ func TestAStepThatIsBlockedGoesOnWithAnAnswer(t *testing.T) {
 
 func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--workflow", "cmat-feature", "--pool-size", "4")
+	s := openEnv(t, "headless", "--workflow", "cmat-feature", "--pool-size", "4")
 	id := s.create("feat/login", steps(map[string]string{"architect": output("architect", "implementation_plan.md") + block("READY_FOR_LUNCH: now"), "architect#2": "  - idle:\n"}))
 	foreign := s.create("foreign", steps(map[string]string{
 		"requirements-analyst":   "  - say: |\n      ---\n      agent: requirements-analyst\n      task_id: 0123456789abcdefghijk\n      status: READY_FOR_DEVELOPMENT\n      ---\n",
@@ -152,7 +152,7 @@ func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 
 func TestAStepThatIsNotToBeginByItselfWaits(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	file := s.write("slowly.json", `{"id": "slowly", "steps": [
 		{"agent": "maker", "on_status": {"MADE": {"next_step": "tester", "auto_start": false}}},
 		{"agent": "tester", "on_status": {"TESTED": {"next_step": null}}}]}`)

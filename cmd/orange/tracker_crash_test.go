@@ -46,9 +46,9 @@ prompts:
 const briefly = "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n  - say: \"It is there.\\n" + passed + "\"\n"
 
 // openBrief opens a shop with a Linear, an issue in it, and a short way to its end.
-func openBrief(t *testing.T) (*shop, *fakelinear.World, string) {
+func openBrief(t *testing.T) (*env, *fakelinear.World, string) {
 	t.Helper()
-	s, w := openShop(t, "headless"), fakelinear.OpenWorld(t, fakelinear.Options{})
+	s, w := openEnv(t, "headless"), fakelinear.OpenWorld(t, fakelinear.Options{})
 	s.write("config/orange/workflows/brief.yaml", brief)
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", briefly, "--kind", "linear", "--url", w.URL, "--scope", "ENG", "--workflow", "brief")
@@ -88,7 +88,7 @@ func TestTheServerIsKilledAtEachEffectOnAnIssue(t *testing.T) {
 }
 
 // issueLife plays a short life and looks at how the issue ends.
-func issueLife(s *shop, w *fakelinear.World, key string) task.ID {
+func issueLife(s *env, w *fakelinear.World, key string) task.ID {
 	s.t.Helper()
 	if out, said, err := s.run("dispatch", "--once"); err != nil { // the server died before it answered
 		if !strings.Contains(out+said, "try again") {

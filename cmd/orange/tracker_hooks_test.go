@@ -14,7 +14,7 @@ import (
 )
 
 // hear starts a server that hears news, and returns where.
-func (s *shop) hear() (url string) {
+func (s *env) hear() (url string) {
 	s.t.Helper()
 	s.orange("stop")
 	server := s.command(s.program, "serve", "--hooks", "127.0.0.1:0")

@@ -14,7 +14,7 @@ import (
 
 // openJoan opens a shop whose cards are on a board of Joan, with the columns and tags that
 // the workflow joan-board knows.
-func openJoan(t *testing.T, script string) (*shop, *fakejoan.Fake) {
+func openJoan(t *testing.T, script string) (*env, *fakejoan.Fake) {
 	t.Helper()
 	f := fakejoan.New(t, fakejoan.Options{})
 	text, _ := builtin.Text("joan-board")
@@ -27,7 +27,7 @@ func openJoan(t *testing.T, script string) (*shop, *fakejoan.Fake) {
 	for _, tag := range words.Tags {
 		f.AddTag(tag)
 	}
-	s := openShop(t, "headless", "--workflow", "joan-board")
+	s := openEnv(t, "headless", "--workflow", "joan-board")
 	s.addTracker("joan", script, "--kind", "mcp", "--mapping", "joan", "--url", f.URL(), "--scope", f.ProjectID(), "--author", "alice", "--token", "file:"+s.secret("joan.token", f.Secret()))
 	hasAll(t, "the trial", s.orange("tracker", "test", "joan"), "Columns To Do, Analyse, Development, Review, Deploy, Done")
 	return s, f

@@ -18,9 +18,9 @@ func untilGo(name string) string {
 func TestAnIssueOfLinearGoesItsWay(t *testing.T) {
 	t.Parallel()
 	w := fakelinear.OpenWorld(t, fakelinear.Options{})
-	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	s.orange("stop")
-	s.env = append(s.env, "LINEAR_API_KEY="+w.Secret())
+	s.environ = append(s.environ, "LINEAR_API_KEY="+w.Secret())
 	s.addTracker("lin", sdlc, "--kind", "linear", "--url", w.URL, "--scope", "ENG", "--token", "env:LINEAR_API_KEY", "--author", "alice")
 	hasAll(t, "the trial", s.orange("tracker", "test", "lin"), "Account orange", "Columns Backlog, Started, Finished, Delivered, Accepted, Canceled")
 

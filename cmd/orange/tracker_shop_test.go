@@ -29,22 +29,22 @@ acceptance:
 
 // openLinear opens a shop whose issues are in a Linear of its own. Its secret is in a
 // file.
-func openLinear(t *testing.T, script string, more ...string) (*shop, *fakelinear.World) {
+func openLinear(t *testing.T, script string, more ...string) (*env, *fakelinear.World) {
 	t.Helper()
 	return openLinearFor(t, "linear-sdlc", script, more...)
 }
 
-func openLinearFor(t *testing.T, workflow, script string, more ...string) (*shop, *fakelinear.World) {
+func openLinearFor(t *testing.T, workflow, script string, more ...string) (*env, *fakelinear.World) {
 	t.Helper()
 	w := fakelinear.OpenWorld(t, fakelinear.Options{})
-	s := openShop(t, "headless", "--workflow", workflow, "--pool-size", "4")
+	s := openEnv(t, "headless", "--workflow", workflow, "--pool-size", "4")
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", script, append([]string{"--kind", "linear", "--url", w.URL, "--scope", "ENG", "--author", "alice"}, more...)...)
 	return s, w
 }
 
 // secret keeps one in a file that nobody else may read.
-func (s *shop) secret(name, value string) string {
+func (s *env) secret(name, value string) string {
 	s.t.Helper()
 	path := s.write(name, value+"\n")
 	check(s.t, os.Chmod(path, 0o600))
@@ -53,7 +53,7 @@ func (s *shop) secret(name, value string) string {
 
 // addTracker adds one whose tasks play a script. Unless it is said, its secret is in
 // linear.token.
-func (s *shop) addTracker(name, script string, more ...string) {
+func (s *env) addTracker(name, script string, more ...string) {
 	s.t.Helper()
 	args := append([]string{"tracker", "add", name, "--project", "shop", "--harness", "script:" + s.write("scripts/"+name+".yaml", script)}, more...)
 	if !slices.Contains(more, "--token") && !slices.Contains(more, "board") {
@@ -72,7 +72,7 @@ func filed(title, column string, more ...func(*tracker.Issue)) tracker.Issue {
 }
 
 // round has one round of dispatches made.
-func (s *shop) round(more ...string) tracker.Round {
+func (s *env) round(more ...string) tracker.Round {
 	s.t.Helper()
 	var out struct{ Rounds []tracker.Round }
 	check(s.t, json.Unmarshal([]byte(s.orange(append([]string{"dispatch", "--once", "--json"}, more...)...)), &out))
@@ -93,7 +93,7 @@ func choice(t *testing.T, r tracker.Round, key string) tracker.Choice {
 }
 
 // begin dispatches an issue and returns its task.
-func (s *shop) begin(key string) task.ID {
+func (s *env) begin(key string) task.ID {
 	s.t.Helper()
 	c := choice(s.t, s.round(), key)
 	if !c.Dispatch || c.Task == "" {
@@ -103,7 +103,7 @@ func (s *shop) begin(key string) task.ID {
 }
 
 // sync looks at the tracker and returns what is new.
-func (s *shop) sync(more ...string) tracker.Report {
+func (s *env) sync(more ...string) tracker.Report {
 	s.t.Helper()
 	var out struct{ Reports []tracker.Report }
 	check(s.t, json.Unmarshal([]byte(s.orange(append([]string{"tracker", "sync", "lin", "--json"}, more...)...)), &out))

@@ -13,12 +13,12 @@ import (
 	"orange/internal/core/task"
 )
 
-func (s *shop) has(name string) bool {
+func (s *env) has(name string) bool {
 	_, err := os.Stat(filepath.Join(s.dir, name))
 	return err == nil
 }
 
-func (s *shop) text(name string) string {
+func (s *env) text(name string) string {
 	text, _ := os.ReadFile(filepath.Join(s.dir, name))
 	return string(text)
 }
@@ -45,7 +45,7 @@ func TestAnAgentWhoseProcessIsGoneIsNoPerson(t *testing.T) {
 	if _, err := exec.LookPath("perl"); err != nil {
 		t.Skip("perl is not installed: nothing else here forks between two calls")
 	}
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	file := s.write("parts.pl", parts)
 	id := s.create("feature", fmt.Sprintf(`
 worker:
@@ -62,7 +62,7 @@ worker:
 }
 
 func TestAnothersMarkDoesNotLetAProcessEscape(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - run: "ORANGE_ATTEMPT_KEY=server setsid sh -c 'echo $$ >../../../escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &"
@@ -76,7 +76,7 @@ worker:
 }
 
 func TestTheServerLeavesWhileASetUpRuns(t *testing.T) {
-	s := openShop(t, "headless", "--setup", "test -e ../../../again || { touch ../../../again; exec sleep 1000; }")
+	s := openEnv(t, "headless", "--setup", "test -e ../../../again || { touch ../../../again; exec sleep 1000; }")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	s.eventually("the set-up runs", func() bool { return s.has("again") })
 	s.orange("stop")
@@ -87,27 +87,27 @@ func TestTheServerLeavesWhileASetUpRuns(t *testing.T) {
 }
 
 func TestAnAttendantThatWaitsGetsItsOrdersFromTheNextServer(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	f := s.folder(id, 1)
-	check(t, f.Prepare())
+	check(t, f.PrepareStart())
 	cmd := exec.Command(s.program, attendCommand, string(f)) // as a server left it that died at this moment
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	check(t, cmd.Start())
 	go cmd.Wait() //nolint:errcheck // it is ended with the shop
 	s.eventually("it waits for orders", func() bool {
-		state, err := f.State(attend.BootID())
+		state, err := f.ReadState(attend.BootID())
 		return err == nil && state.Phase == attend.Starting
 	})
 	s.orange("resume")
-	if started := s.alive(id, 1); started.Child.PID == 0 || started.Attendant.PID != cmd.Process.Pid {
+	if started := s.alive(id, 1); started.Child.PID == 0 || started.Shim.PID != cmd.Process.Pid {
 		t.Errorf("%+v", started)
 	}
 }
 
 func TestAPausedTaskThatIsCancelledIsCleanedUp(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	child := s.alive(id, 1).Child.PID
 	s.orange("pause", string(id))
@@ -119,7 +119,7 @@ func TestAPausedTaskThatIsCancelledIsCleanedUp(t *testing.T) {
 }
 
 func TestTheEndOfOneAttemptIsNotTheEndOfAnother(t *testing.T) {
-	s := openShop(t, "headless", "--pool-size", "3")
+	s := openEnv(t, "headless", "--pool-size", "3")
 	a := s.create("first", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
@@ -143,7 +143,7 @@ worker:
 }
 
 func TestATaskNeverHasTheDefaultBranch(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.git(s.repo, "checkout", "-q", "-b", "mine")
 	id := s.create("feature", `
 worker:
@@ -157,7 +157,7 @@ worker:
 }
 
 func TestARecordThatCannotBeReadIsNoDeath(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	started := s.alive(id, 1)
 	file := filepath.Join(string(s.folder(id, 1)), "started.json")
@@ -180,7 +180,7 @@ func TestARecordThatCannotBeReadIsNoDeath(t *testing.T) {
 }
 
 func TestAMessageIsNotTheAnswerToAQuestion(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -219,18 +219,18 @@ reviewer:
 }
 
 func TestAnImportedAttemptIsOver(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - run: orange task update --status clarification\n  - idle:\n")
 	s.reaches(id, "clarification")
 	file := s.write("export.jsonl", s.orange("export"))
-	other := openShop(t, "headless")
+	other := openEnv(t, "headless")
 	other.orange("project", "remove", "shop")
 	other.orange("import", file)
 	other.await(id, "its attempts are over", func(t task.Task) bool { return len(t.Attempts) == 0 })
 }
 
 func TestADeliveryThatFailsHoldsUpNeitherMergeNorCancel(t *testing.T) {
-	s := openShop(t, "headless", "--pool-size", "3", "--delivery", "push") // there is no remote
+	s := openEnv(t, "headless", "--pool-size", "3", "--delivery", "push") // there is no remote
 	merge, cancel := s.create("merge", diligent), s.create("cancel", diligent)
 	for _, id := range []task.ID{merge, cancel} {
 		s.await(id, "the push is given up", func(t task.Task) bool { return t.Status == "reviewing" && t.Attention != "" })

@@ -19,7 +19,7 @@ func shownScreen(words string) func(task.Task) bool {
 
 // A program that opened a menu after its turn gets no key that a person did not press.
 func TestNothingIsTypedIntoAMenu(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -53,7 +53,7 @@ reviewer:
 }
 
 func TestNothingIsTypedWhileSomebodyReadsTheHistory(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - section: {name: Questions, text: "Which colour?"}

@@ -11,18 +11,18 @@ import (
 )
 
 // openFake is a shop whose claude is a program of the test.
-func openFake(t *testing.T, sessions, program string) *shop {
+func openFake(t *testing.T, sessions, program string) *env {
 	t.Helper()
-	s := openShop(t, sessions)
+	s := openEnv(t, sessions)
 	s.orange("stop")
 	check(t, os.Chmod(s.write("bin/claude", "#!/bin/sh\n"+program), 0o755))
-	s.env[0] = "PATH=" + filepath.Join(s.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
-	s.env = append(s.env, "ANTHROPIC_API_KEY=sk-ant-api03-0123456789abcdef")
+	s.environ[0] = "PATH=" + filepath.Join(s.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	s.environ = append(s.environ, "ANTHROPIC_API_KEY=sk-ant-api03-0123456789abcdef")
 	return s
 }
 
 // awaitWanted waits until a task wants a person for something of a kind.
-func (s *shop) awaitWanted(id task.ID, kind engine.ItemKind) engine.Item {
+func (s *env) awaitWanted(id task.ID, kind engine.ItemKind) engine.Item {
 	s.t.Helper()
 	var it engine.Item
 	s.eventually("the inbox has an item of kind "+string(kind), func() bool {

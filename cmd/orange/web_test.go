@@ -21,7 +21,7 @@ func TestTheWebPageIsForPeople(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash, with which the agent speaks TCP")
 	}
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		var page wire.PageToken
 		check(t, json.Unmarshal([]byte(s.orange("web", "--token", "--json")), &page))
 		at, err := url.Parse(page.URL)

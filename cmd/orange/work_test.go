@@ -14,7 +14,7 @@ import (
 )
 
 func TestReviewsGoBackAndForth(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		// Without a terminal a worker ends after its turn, and is started again with the message.
 		id := s.create("feature", `
 worker:
@@ -47,7 +47,7 @@ reviewer#2:
 }
 
 func TestAPersonAsksForChangesAndAnswersQuestions(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
   - section: {name: Questions, text: "Which colour?"}
@@ -87,7 +87,7 @@ reviewer:
 }
 
 func TestConditionsAreSeenAndAreNoCrash(t *testing.T) {
-	s := openShop(t, "tmux", "--pool-size", "3")
+	s := openEnv(t, "tmux", "--pool-size", "3")
 	asking := s.create("asking", `
 worker:
   - ask: "May I run rm -r build?"
@@ -129,7 +129,7 @@ worker#2:
 }
 
 func TestAnAgentMayOnlyWhatItsRoleMay(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		other := s.create("other", "worker:\n  - idle:\n")
 		id := s.create("feature", fmt.Sprintf(`
 worker:
@@ -169,16 +169,16 @@ worker:
 		check(t, err)
 		s.orange("task", "cancel", string(id), "--yes")
 		s.reaches(id, "cancelled")
-		s.env = append(s.env, "ORANGE_TOKEN="+strings.TrimSpace(string(token)))
+		s.environ = append(s.environ, "ORANGE_TOKEN="+strings.TrimSpace(string(token)))
 		s.refused("worker may not", "task", "reopen", string(id))
-		s.env = s.env[:len(s.env)-1]
+		s.environ = s.environ[:len(s.environ)-1]
 	})
 }
 
 func TestNoSecretIsWrittenDown(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	s.orange("stop")
-	s.env = append(s.env, "ANTHROPIC_API_KEY=planted-provider-key", "GITHUB_TOKEN=planted-forge-token", "LINEAR_API_KEY=planted-tracker-token")
+	s.environ = append(s.environ, "ANTHROPIC_API_KEY=planted-provider-key", "GITHUB_TOKEN=planted-forge-token", "LINEAR_API_KEY=planted-tracker-token")
 	id := s.createWith("feature", "--harness", `command:sh -c 'env >"$ORANGE_PROMPT_FILE.env"; sleep 1000'`)
 	s.alive(id, 1)
 	var env []byte
@@ -205,7 +205,7 @@ func TestNoSecretIsWrittenDown(t *testing.T) {
 }
 
 func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
-	both(t, func(t *testing.T, s *shop) {
+	both(t, func(t *testing.T, s *env) {
 		var special strings.Builder
 		for c := rune(1); c < 0x250; c++ {
 			special.WriteRune(c)
@@ -229,7 +229,7 @@ func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
 }
 
 func TestBranchesOfAnyName(t *testing.T) {
-	s := openShop(t, "tmux", "--pool-size", "8")
+	s := openEnv(t, "tmux", "--pool-size", "8")
 	s.refused("is not a name git accepts", "task", "create", "with space", "x", "--project", "shop", "--harness", "command:true")
 	for _, branch := range []string{"a/b/c", "grün/🍊", "v1.2.3", "x#(touch${IFS}never)", "50%", "it's", `"q"`, "a$b;c&d"} {
 		id := s.create(branch, strings.Replace(diligent, "{task}.txt", "x.txt", 1))
@@ -251,7 +251,7 @@ func TestBranchesOfAnyName(t *testing.T) {
 }
 
 func TestARenamedBranchIsRenamedEverywhere(t *testing.T) {
-	s := openShop(t, "tmux")
+	s := openEnv(t, "tmux")
 	id := s.create("orange-tasks/x", `
 worker:
   - run: "git branch -m better/name && orange task update --branch"
@@ -274,7 +274,7 @@ worker:
 }
 
 func TestNothingIsLostWhenAWorkspaceIsGivenBack(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.write("shop/.gitignore", "*.cache\n")
 	s.git(s.repo, "add", ".gitignore")
 	s.git(s.repo, "commit", "-qm", "ignore")
@@ -312,7 +312,7 @@ worker:
 }
 
 func TestTheDefaultBranchMoved(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
 	s.write("shop/elsewhere.txt", "x\n")
@@ -331,7 +331,7 @@ func TestTheDefaultBranchMoved(t *testing.T) {
 }
 
 func TestAConflictChangesNothing(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", strings.Replace(diligent, "{task}.txt", "README", 1))
 	s.reaches(id, "reviewing")
 	s.write("shop/README", "other\n")
@@ -348,7 +348,7 @@ func TestAConflictChangesNothing(t *testing.T) {
 
 // Where work cannot be sent back, a person resolves the conflict and merges again.
 func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
-	s := openShop(t, "headless", "--workflow", "orange-direct")
+	s := openEnv(t, "headless", "--workflow", "orange-direct")
 	_, short, _ := strings.Cut(strings.Replace(diligent, "{task}.txt", "README", 1), "update --status working\n")
 	id := s.create("feature", "worker:\n"+short)
 	at := filepath.Join(s.home, "workspaces", s.reaches(id, "reviewing").Workspace)
@@ -361,7 +361,7 @@ func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
 }
 
 func TestFiftyTasksShareThreeWorkspaces(t *testing.T) {
-	s := openShop(t, "headless", "--pool-size", "3")
+	s := openEnv(t, "headless", "--pool-size", "3")
 	tasks := 50
 	if testing.Short() {
 		tasks = 8
@@ -403,7 +403,7 @@ worker:
 }
 
 func TestBudgetsStopAgents(t *testing.T) {
-	s := openShop(t, "headless", "--max-task-cost", "0.05")
+	s := openEnv(t, "headless", "--max-task-cost", "0.05")
 	id := s.create("feature", `
 worker:
   - usage: {input: 1000, output: 200, cost: 0.06}
@@ -421,7 +421,7 @@ worker:
 }
 
 func TestFinishedWorkIsPushed(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	remote := filepath.Join(s.dir, "remote.git")
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", remote)
 	s.git(s.repo, "remote", "add", "origin", remote)
@@ -443,7 +443,7 @@ func TestFinishedWorkIsPushed(t *testing.T) {
 }
 
 func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
-	s := openShop(t, "headless", "--pool-size", "3")
+	s := openEnv(t, "headless", "--pool-size", "3")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
 	at := 0
@@ -466,7 +466,7 @@ func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
 }
 
 func TestAnEditorMayReplaceTASKmd(t *testing.T) {
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - run: "cat TASK.md >new.md; printf '\n## Plan\n\nAPPROACH: written elsewhere\n' >>new.md; mv new.md TASK.md"

@@ -31,10 +31,10 @@ reviewer:
   - run: orange task update --status reviewing
 `
 
-func (s *shop) workspace(t task.Task) string { return filepath.Join(s.home, "workspaces", t.Workspace) }
+func (s *env) workspace(t task.Task) string { return filepath.Join(s.home, "workspaces", t.Workspace) }
 
 // reasons are what the history gives as the reason of events of one type.
-func (s *shop) reasons(id task.ID, event string) string {
+func (s *env) reasons(id task.ID, event string) string {
 	s.t.Helper()
 	var out []string
 	for _, line := range s.history(id) {
@@ -49,7 +49,7 @@ func (s *shop) reasons(id task.ID, event string) string {
 // that folder is inside another repository; the next agent gets a worktree.
 func TestAFolderThatIsNoWorktreeOpensNoGate(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	s.git(s.dir, "init", "-q", "-b", "feature")
 	s.git(s.dir, "-c", "user.name=Outer", "-c", "user.email=outer@example.com", "commit", "-q", "--allow-empty", "-m", "outer")
 	s.git(s.dir, "config", "user.name", "Outer")
@@ -83,13 +83,13 @@ func TestAFolderThatIsNoWorktreeOpensNoGate(t *testing.T) {
 
 // Whatever happens to a worktree, the next agent works on the branch of its task.
 func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
-	for name, damage := range map[string]func(s *shop, dir string){
-		"removed": func(s *shop, dir string) { check(s.t, os.RemoveAll(dir)) },
-		"removed and pruned": func(s *shop, dir string) {
+	for name, damage := range map[string]func(s *env, dir string){
+		"removed": func(s *env, dir string) { check(s.t, os.RemoveAll(dir)) },
+		"removed and pruned": func(s *env, dir string) {
 			check(s.t, os.RemoveAll(dir))
 			s.git(s.repo, "worktree", "prune")
 		},
-		"pruned": func(s *shop, dir string) {
+		"pruned": func(s *env, dir string) {
 			check(s.t, os.Rename(dir, dir+".elsewhere"))
 			s.git(s.repo, "worktree", "prune")
 			check(s.t, os.Rename(dir+".elsewhere", dir))
@@ -97,7 +97,7 @@ func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, "headless")
+			s := openEnv(t, "headless")
 			id := s.create("feature", planner)
 			damage(s, s.workspace(s.reaches(id, "working")))
 			kill(t, s.alive(id, 1).Child.PID)
@@ -121,7 +121,7 @@ func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
 // one sentence; no agent is started and no crash is counted for that.
 func TestAWorkspaceOnAnotherBranchWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless")
+	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: elsewhere"}
@@ -162,7 +162,7 @@ reviewer:
 // What an agent left in a workspace does not keep it from the next task.
 func TestNothingHoldsASlotForEver(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, "headless", "--pool-size", "1")
+	s := openEnv(t, "headless", "--pool-size", "1")
 	s.git(s.repo, "config", "filter.broken.clean", "false")
 	s.git(s.repo, "config", "filter.broken.required", "true")
 	s.orange("project", "update", "shop", "--trust-git")

@@ -290,7 +290,7 @@ func (f *faults) checkResults(ctx context.Context) error {
 	if text, err := f.runGit(ctx, "worktree", "list"); err != nil || strings.Contains(text, "prunable") {
 		complain("worktrees are registered that are not there: %s", text)
 	}
-	checks, err := f.client.Doctor(ctx)
+	checks, err := f.client.RunChecks(ctx)
 	if err != nil {
 		return err
 	}

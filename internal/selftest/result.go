@@ -39,12 +39,12 @@ func (w *walker) gatherResult(ctx context.Context) (r result, err error) {
 
 // collectResult reads what is there once nothing moves any more.
 func (w *walker) collectResult(ctx context.Context) (result, error) {
-	view, err := w.server.client.Task(ctx, string(walkTask))
+	view, err := w.server.client.ReadTask(ctx, string(walkTask))
 	if err != nil {
 		return result{}, err
 	}
 	r := result{path: w.path, record: timelessJSON(view.Task)}
-	entries, err := w.server.client.Journal(ctx, string(walkTask), 0)
+	entries, err := w.server.client.ReadJournal(ctx, string(walkTask), 0)
 	if err != nil {
 		return r, err
 	}
@@ -54,7 +54,7 @@ func (w *walker) collectResult(ctx context.Context) (result, error) {
 	if len(entries) < w.acked {
 		r.wrong = append(r.wrong, fmt.Sprintf("entry %d was confirmed and is lost", w.acked))
 	}
-	checks, err := w.server.client.Doctor(ctx)
+	checks, err := w.server.client.RunChecks(ctx)
 	if err != nil {
 		return r, err
 	}

@@ -107,10 +107,10 @@ func (w *walker) playLifecycle(ctx context.Context) error {
 
 func (w *walker) createTask(ctx context.Context) error {
 	return w.retryAcrossCrashes(ctx, func() (bool, error) {
-		if _, err := w.server.client.Task(ctx, string(walkTask)); err == nil {
+		if _, err := w.server.client.ReadTask(ctx, string(walkTask)); err == nil {
 			return true, nil
 		}
-		list, err := w.server.client.Projects(ctx)
+		list, err := w.server.client.ListProjects(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -119,7 +119,7 @@ func (w *walker) createTask(ctx context.Context) error {
 				return false, err
 			}
 		}
-		a, err := w.server.client.Create(ctx, signal.NewTask{
+		a, err := w.server.client.CreateTask(ctx, signal.NewTask{
 			New:      signal.New{ID: walkTask, Project: walkProject, Branch: walkBranch, Summary: "prove it", Spawn: true},
 			Workflow: w.def.Name, Context: "The crash proof writes here.",
 		})
@@ -159,7 +159,7 @@ func (w *walker) awaitSettled(ctx context.Context) (t task.Task, err error) {
 	defer cancel()
 	err = w.retryAcrossCrashes(ctx, func() (bool, error) {
 		for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-			view, err := w.server.client.Task(ctx, string(walkTask))
+			view, err := w.server.client.ReadTask(ctx, string(walkTask))
 			if err != nil {
 				return false, err
 			}
@@ -253,14 +253,14 @@ func (w *walker) takeEdge(ctx context.Context, t task.Task, e *workflow.Edge) er
 // submitOnce sends a signal once, whatever happens to the server meanwhile.
 func (w *walker) submitOnce(ctx context.Context, t task.Task, sig signal.Signal) error {
 	return w.retryAcrossCrashes(ctx, func() (bool, error) {
-		view, err := w.server.client.Task(ctx, string(walkTask))
+		view, err := w.server.client.ReadTask(ctx, string(walkTask))
 		if err != nil {
 			return false, err
 		}
 		if view.Task.Visit != t.Visit {
 			return true, nil // an earlier try was committed; only its answer was lost
 		}
-		a, err := w.server.client.Signal(ctx, string(walkTask), sig)
+		a, err := w.server.client.SendSignal(ctx, string(walkTask), sig)
 		w.recordAck(a)
 		return err == nil, err
 	})

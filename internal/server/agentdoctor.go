@@ -50,18 +50,18 @@ func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, erro
 	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
 	d := agentDoctor{cfg: cfg, self: self, scratch: scratch}
 	for _, name := range agent.HarnessNames() { // one after the other: several at once would be slow to show anything
-		out.Agents = append(out.Agents, d.check(ctx, name))
+		out.Agents = append(out.Agents, d.checkAgent(ctx, name))
 	}
-	out.Identity = d.identity(ctx)
+	out.Identity = d.commitIdentity(ctx)
 	return out, ctx.Err()
 }
 
-// env is what an agent of a server that is started here would inherit.
-func (d *agentDoctor) env(name string) []string {
+// agentEnv is what an agent of a server that is started here would inherit.
+func (d *agentDoctor) agentEnv(name string) []string {
 	return config.AgentEnv(config.ServerEnv(config.Environ(), d.cfg.AgentEnv...), name, d.cfg.AgentEnv...)
 }
 
-func (d *agentDoctor) check(ctx context.Context, name string) cli.AgentCheck {
+func (d *agentDoctor) checkAgent(ctx context.Context, name string) cli.AgentCheck {
 	known, _ := agent.FindHarness(name)
 	out := cli.AgentCheck{Name: name, Tried: known.Tried, State: "missing"}
 	h, err := harness.Find(name)
@@ -72,8 +72,8 @@ func (d *agentDoctor) check(ctx context.Context, name string) cli.AgentCheck {
 		out.Path = ""
 		return out
 	}
-	out.Version = d.version(ctx, name, out.Path)
-	state, shows, err := d.start(ctx, h)
+	out.Version = d.readVersion(ctx, name, out.Path)
+	state, shows, err := d.probeAgent(ctx, h)
 	if err != nil {
 		out.State, out.Fix = string(harness.Unclear), err.Error()
 		return out
@@ -93,12 +93,12 @@ func (d *agentDoctor) check(ctx context.Context, name string) cli.AgentCheck {
 	return out
 }
 
-// version is what an agent says about itself, "" if it says nothing.
-func (d *agentDoctor) version(ctx context.Context, name, path string) string {
+// readVersion is what an agent says about itself, "" if it says nothing.
+func (d *agentDoctor) readVersion(ctx context.Context, name, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env, cmd.Dir = d.env(name), d.scratch
+	cmd.Env, cmd.Dir = d.agentEnv(name), d.scratch
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return ""
@@ -111,29 +111,29 @@ func (d *agentDoctor) version(ctx context.Context, name, path string) string {
 	return screen.OneLine(string(said))
 }
 
-// start runs an agent without a prompt until its screen stands still, and ends everything it started.
-func (d *agentDoctor) start(ctx context.Context, h harness.Harness) (state, shows string, err error) {
+// probeAgent runs an agent without a prompt until its screen stands still, and ends everything it started.
+func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state, shows string, err error) {
 	dir, work := filepath.Join(d.scratch, h.Name()), filepath.Join(d.scratch, h.Name(), "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return "", "", err
 	}
-	plan, err := harness.Registry{Env: config.Getenv}.Plan(agent.Launch{Harness: h.Name(), Interactive: true, Workspace: work, Dir: dir})
+	plan, err := harness.Registry{Env: config.Getenv}.PlanLaunch(agent.Launch{Harness: h.Name(), Interactive: true, Workspace: work, Dir: dir})
 	if err != nil {
 		return "", "", err
 	}
 	mark := "doctor/" + rand.Text()
-	env := append(append(d.env(h.Name()), plan.Env...), attend.KeyVariable+"="+mark)
+	env := append(append(d.agentEnv(h.Name()), plan.Env...), attend.KeyVariable+"="+mark)
 	term := tmux.New(filepath.Join(dir, "t"), env)
-	defer d.end(term, mark)
+	defer d.endProbe(term, mark)
 	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
 	if err := term.OpenWindow(ctx, w); err != nil {
 		return "", "", err
 	}
-	return d.watch(ctx, h, term, w)
+	return d.watchScreen(ctx, h, term, w)
 }
 
-// watch looks at the screen until it says where the agent is, or for as long as it may take.
-func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
+// watchScreen looks at the screen until it says where the agent is, or for as long as it may take.
+func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
 	var seen screen.View
 	since := time.Now()
 	for end := time.Now().Add(probeEmpty); time.Now().Before(end); {
@@ -144,7 +144,7 @@ func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.S
 		}
 		now, err := term.ReadView(ctx, w.Session, w.Name)
 		if errors.Is(err, tmux.ErrGone) {
-			return "ended", d.shown(h, d.printed(w.Log)), nil
+			return "ended", d.maskedScreen(h, d.printedText(w.Log)), nil
 		}
 		if err != nil {
 			return "", "", err
@@ -157,14 +157,14 @@ func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.S
 			continue
 		}
 		if state := harness.ReadyOn(h, seen); state != harness.Unclear && time.Since(since) >= probeStill {
-			return string(state), d.shown(h, seen.Text), nil
+			return string(state), d.maskedScreen(h, seen.Text), nil
 		}
 	}
-	return string(harness.ReadyOn(h, seen)), d.shown(h, seen.Text), nil
+	return string(harness.ReadyOn(h, seen)), d.maskedScreen(h, seen.Text), nil
 }
 
-// printed is what a program that has ended left on its terminal.
-func (d *agentDoctor) printed(log string) string {
+// printedText is what a program that has ended left on its terminal.
+func (d *agentDoctor) printedText(log string) string {
 	text, _, err := readOutputEnd(log, maxReplay)
 	if err != nil {
 		return ""
@@ -174,28 +174,28 @@ func (d *agentDoctor) printed(log string) string {
 	return strings.Join(t.Lines(), "\n")
 }
 
-func (d *agentDoctor) shown(h harness.Harness, pane string) string {
-	return maskSecrets(d.env(h.Name()), strings.Join(strings.Fields(strings.Join(screen.LastLines(pane, lastShown), " ")), " "))
+func (d *agentDoctor) maskedScreen(h harness.Harness, pane string) string {
+	return maskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(screen.LastLines(pane, lastShown), " ")), " "))
 }
 
-// end ends the terminal, and whatever carries the mark.
-func (d *agentDoctor) end(term *tmux.Server, mark string) {
+// endProbe ends the terminal, and whatever carries the mark.
+func (d *agentDoctor) endProbe(term *tmux.Server, mark string) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeEnd)
 	defer cancel()
 	err := term.KillServer(ctx)
 	supervisor := attend.New([]string{d.self, attendCommand}, attend.DataFolder{})
 	defer supervisor.Close()
-	if err := errors.Join(err, supervisor.Sweep(ctx, mark)); err != nil {
+	if err := errors.Join(err, supervisor.EndKeyCarriers(ctx, mark)); err != nil {
 		fmt.Fprintln(os.Stderr, "orange: end what was started:", err)
 	}
 }
 
-// identity is what agents commit as.
-func (d *agentDoctor) identity(ctx context.Context) string {
+// commitIdentity is what agents commit as.
+func (d *agentDoctor) commitIdentity(ctx context.Context) string {
 	var parts []string
 	for _, key := range []string{"user.name", "user.email"} {
 		cmd := exec.CommandContext(ctx, "git", "config", key)
-		cmd.Env, cmd.Dir = d.env(""), d.scratch
+		cmd.Env, cmd.Dir = d.agentEnv(""), d.scratch
 		out, err := cmd.Output()
 		if err != nil || strings.TrimSpace(string(out)) == "" {
 			return ""

@@ -53,11 +53,11 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 		return nil, err
 	}
 	data := dataFolder(s.cfg.Home)
-	if s.id, err = data.Identity(s.cfg.Home); err != nil {
+	if s.id, err = data.EnsureIdentity(s.cfg.Home); err != nil {
 		return nil, err
 	}
 	c := &agentHost{supervisor: attend.New([]string{s.self, attendCommand}, data), worktrees: w}
-	if s.headless() {
+	if s.isHeadless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
 		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
@@ -73,28 +73,28 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 		},
 		Harnesses: harness.Registry{
 			Call: func(name string) []string { return []string{s.self, hookCommand, name} }, Env: config.Getenv,
-			Path: func(name string) string { return variable(inPath(s.agentEnv(name), s.self), "PATH") },
+			Path: func(name string) string { return envValue(inPath(s.agentEnv(name), s.self), "PATH") },
 		},
 		Workspaces: c.worktrees, Engine: agentEngine{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
-		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
-		About: s.known, PullRequest: s.office.PullRequest, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
+		Words: repositoryPromptText, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.newBoards()}, trackerService: s.trackerService}.promptCard,
+		About: s.gatherPromptFacts, PullRequest: s.trackerService.PullRequest, LastLines: s.lastLines, Mask: s.maskAgentSecrets, WatchOutput: s.watchOutput,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
 	}
 	c.agents = agents.New(o)
-	c.doer = effect.Executor{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
+	c.doer = effect.Executor{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.newBoards()}, trackerService: s.trackerService}}
 	return c, nil
 }
 
 // watchOutput implements agents.Options.
 func (s *Server) watchOutput(file string, changed func()) (stop func(), err error) {
-	return s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.NamePattern(file)}, Pause: pasting, Changed: changed})
+	return s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.NamePattern(file)}, Pause: pasteDelay, Changed: changed})
 }
 
-// headless says whether agents run without a terminal.
-func (s *Server) headless() bool {
+// isHeadless says whether agents run without a terminal.
+func (s *Server) isHeadless() bool {
 	if s.cfg.Sessions != "" {
 		return s.cfg.Sessions == "headless"
 	}
@@ -112,8 +112,8 @@ func (s *Server) agentEnv(name string) []string {
 	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
 }
 
-// close stops listening to agents. They go on.
-func (c *agentHost) close() {
+// stopListening stops listening to agents. They go on.
+func (c *agentHost) stopListening() {
 	c.agents.Close()
 	c.supervisor.Close()
 }
@@ -147,9 +147,9 @@ func (e agentEngine) Retry(id task.ID) { e.s.runtime.RetryEffect(id) }
 // maxWords bounds a prompt that a repository brings.
 const maxWords = 256 << 10
 
-// repositoryWords finds a prompt of the repository's own: .orange/prompts/NAME.md in
+// repositoryPromptText finds a prompt of the repository's own: .orange/prompts/NAME.md in
 // the project's checkout.
-func repositoryWords(p task.Project, name string) (string, bool) {
+func repositoryPromptText(p task.Project, name string) (string, bool) {
 	if name == "" || strings.ContainsAny(name, "/\\") {
 		return "", false
 	}
@@ -170,7 +170,7 @@ func (s *Server) checkHarness(name, effort string) error {
 		return err
 	}
 	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		if _, some := harness.First(exec.LookPath); !some && s.cfg.Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
+		if _, some := harness.FirstInstalled(exec.LookPath); !some && s.cfg.Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
 			return errNoAgent
 		}
 		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another agent", found.Program(), found.Name())
@@ -193,12 +193,12 @@ func anyHarness() string {
 // attemptsView shows attempts to people.
 type attemptsView struct{ c *agentHost }
 
-// Attempts implements api.Attempts.
-func (v attemptsView) Attempts(t task.Task) ([]wire.Attempt, error) {
+// ListAttempts implements api.Attempts.
+func (v attemptsView) ListAttempts(t task.Task) ([]wire.Attempt, error) {
 	var out []wire.Attempt
-	for _, n := range v.c.agents.Attempts(&t) {
+	for _, n := range v.c.agents.AttemptNumbers(&t) {
 		k := agents.Key{Task: t.ID, Number: n}
-		card, err := v.c.agents.Card(k)
+		card, err := v.c.agents.LoadCard(k)
 		if err != nil {
 			return nil, err
 		}
@@ -214,8 +214,8 @@ func (v attemptsView) Attempts(t task.Task) ([]wire.Attempt, error) {
 	return out, nil
 }
 
-// Attach implements api.Attempts.
-func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
+// AttachCommand implements api.Attempts.
+func (v attemptsView) AttachCommand(t task.Task, role string) ([]string, error) {
 	if v.c.terminal == nil {
 		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
 	}
@@ -224,7 +224,7 @@ func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
 	}
 	window := ""
 	for _, a := range t.Attempts {
-		card, err := v.c.agents.Card(agents.Key{Task: t.ID, Number: a.Number})
+		card, err := v.c.agents.LoadCard(agents.Key{Task: t.ID, Number: a.Number})
 		if err == nil && card.Window != "" && (role == "" || role == a.Role) {
 			window = card.Window
 		}
@@ -235,13 +235,13 @@ func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
 	return v.c.terminal.AttachArgv(t.Session, window), nil
 }
 
-// Hook implements api.Attempts.
-func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
-	return v.c.agents.Heard(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
+// HandleHook implements api.Attempts.
+func (v attemptsView) HandleHook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
+	return v.c.agents.ReceiveHook(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
 }
 
-// known is what an agent of a role is told about a task besides its record.
-func (s *Server) known(t *task.Task, role string) (out prompt.Known) {
+// gatherPromptFacts is what an agent of a role is told about a task besides its record.
+func (s *Server) gatherPromptFacts(t *task.Task, role string) (out prompt.Known) {
 	doc, err := s.folders.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)

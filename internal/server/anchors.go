@@ -54,17 +54,17 @@ func (s *Server) newAnchors() *anchors {
 	if a.fault == nil {
 		a.fault = func(string) {}
 	}
-	if err := a.begin(); err != nil {
+	if err := a.loadFirstRow(); err != nil {
 		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
 		return nil
 	}
 	return a
 }
 
-// run anchors merges until ctx ends.
-func (a *anchors) run(ctx context.Context) {
+// followMerges anchors merges until ctx ends.
+func (a *anchors) followMerges(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, more, err := a.s.runtime.FollowJournal(a.place(), "", 0) // before looking: what comes meanwhile is not missed
+		_, more, err := a.s.runtime.FollowJournal(a.currentRow(), "", 0) // before looking: what comes meanwhile is not missed
 		if err == nil {
 			err = a.catchUp(ctx, false)
 		}
@@ -78,14 +78,14 @@ func (a *anchors) run(ctx context.Context) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.keep(); err != nil {
+	if err := a.saveRow(); err != nil {
 		a.s.log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
 	}
 }
 
-// begin finds the place in the journal. Before the first server that anchors, no merge was
+// loadFirstRow finds the place in the journal. Before the first server that anchors, no merge was
 // recorded.
-func (a *anchors) begin() error {
+func (a *anchors) loadFirstRow() error {
 	text, err := a.s.store.Setting(anchorRowKey)
 	if err != nil {
 		return err
@@ -99,10 +99,10 @@ func (a *anchors) begin() error {
 		return err
 	}
 	a.kept = -1
-	return a.keep()
+	return a.saveRow()
 }
 
-func (a *anchors) place() int64 {
+func (a *anchors) currentRow() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.row
@@ -120,7 +120,7 @@ func (a *anchors) catchUp(ctx context.Context, all bool) error {
 			return err
 		}
 		for _, row := range rows {
-			if a.look(row) {
+			if a.noteMerge(row) {
 				found++
 			}
 			a.row = row.ID
@@ -129,22 +129,22 @@ func (a *anchors) catchUp(ctx context.Context, all bool) error {
 			break
 		}
 	}
-	if found > 0 || all || a.untried() {
-		a.settle(ctx)
-		return a.keep()
+	if found > 0 || all || a.hasUntried() {
+		a.writeOwed(ctx)
+		return a.saveRow()
 	}
 	if a.row-a.kept >= anchorKeep {
-		return a.keep()
+		return a.saveRow()
 	}
 	return nil
 }
 
-func (a *anchors) untried() bool {
+func (a *anchors) hasUntried() bool {
 	return slices.ContainsFunc(a.owed, func(o owedAnchor) bool { return o.err == nil })
 }
 
-// look finds out whether a row records a merge.
-func (a *anchors) look(row journal.Row) bool {
+// noteMerge finds out whether a row records a merge.
+func (a *anchors) noteMerge(row journal.Row) bool {
 	if !bytes.Contains(row.Entry, []byte(`"commit":"`)) && !bytes.Contains(row.Entry, []byte(signal.PRMerged)) {
 		return false
 	}
@@ -165,8 +165,8 @@ func (a *anchors) look(row journal.Row) bool {
 	return true
 }
 
-// settle tries to write every anchor that is owed.
-func (a *anchors) settle(ctx context.Context) {
+// writeOwed tries to write every anchor that is owed.
+func (a *anchors) writeOwed(ctx context.Context) {
 	left := a.owed[:0]
 	for _, o := range a.owed {
 		p, ok := a.s.runtime.Project(o.project)
@@ -174,7 +174,7 @@ func (a *anchors) settle(ctx context.Context) {
 			a.s.log.Warn("a merge is not anchored: its project is not registered any more", "component", "anchors", "project", o.project, "task", o.Task)
 			continue
 		}
-		if o.err = a.write(ctx, p, &o.Anchor); o.err != nil {
+		if o.err = a.writeAnchor(ctx, p, &o.Anchor); o.err != nil {
 			if ctx.Err() == nil {
 				a.s.log.Error("anchor a merge; it is tried again at the next one and when the server starts",
 					"component", "anchors", "project", p.Name, "task", o.Task, "commit", o.Commit, "error", o.err)
@@ -185,7 +185,7 @@ func (a *anchors) settle(ctx context.Context) {
 	a.owed = left
 }
 
-func (a *anchors) write(ctx context.Context, p task.Project, to *journal.Anchor) error {
+func (a *anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.Anchor) error {
 	var err error
 	if to.Store, err = a.s.store.ID(); err != nil {
 		return err
@@ -207,8 +207,8 @@ func (a *anchors) write(ctx context.Context, p task.Project, to *journal.Anchor)
 	return a.s.store.SetSetting(anchorLastKey+p.Name, strconv.FormatInt(to.Row, 10))
 }
 
-// keep remembers up to which row all merges are anchored.
-func (a *anchors) keep() error {
+// saveRow remembers up to which row all merges are anchored.
+func (a *anchors) saveRow() error {
 	row := a.row
 	for _, o := range a.owed {
 		row = min(row, o.Row-1)
@@ -223,8 +223,8 @@ func (a *anchors) keep() error {
 	return err
 }
 
-// anchoredWords says how many merges are anchored, and where.
-func anchoredWords(merges, repositories int) string {
+// describeAnchored says how many merges are anchored, and where.
+func describeAnchored(merges, repositories int) string {
 	are, in := "merges are", "repositories"
 	if merges == 1 {
 		are = "merge is"
@@ -267,7 +267,7 @@ func (s *Server) checkAnchors(ctx context.Context) (string, error) {
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; "))
 	}
-	detail := anchoredWords(agree, in) + ", at " + git.AnchorRef(id) + "; the journal agrees with them"
+	detail := describeAnchored(agree, in) + ", at " + git.AnchorRef(id) + "; the journal agrees with them"
 	if lost > 0 {
 		detail += fmt.Sprintf(", but for %d of rows that were lost when the store was restored", lost)
 	}
@@ -334,12 +334,12 @@ func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal
 	return list, nil
 }
 
-// Repository looks into git repositories for orange audit.
-func Repository() cli.Repository { return repository{git.New().WithEnviron(gittrust.Env)} }
+// NewRepository looks into git repositories for orange audit.
+func NewRepository() cli.Repository { return repository{git.New().WithEnviron(gittrust.GitEnv)} }
 
 type repository struct{ *git.Git }
 
-// Anchors implements cli.Repository.
-func (r repository) Anchors(ctx context.Context, root, store string) ([]journal.Anchor, error) {
+// ReadAnchors implements cli.Repository.
+func (r repository) ReadAnchors(ctx context.Context, root, store string) ([]journal.Anchor, error) {
 	return readAnchors(ctx, r.Git, root, store)
 }

@@ -27,10 +27,10 @@ type cardCheck struct {
 // maxFixes bounds how often one card is fixed in one check, so that fixing ends.
 const maxFixes = 5
 
-// Examine implements api.Trackers: it looks at the cards of a board as they are kept here,
+// CheckBoard implements api.Trackers: it looks at the cards of a board as they are kept here,
 // and fixes what it can if asked.
-func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
-	cards, tasks, err := t.cards(ctx, x)
+func (t trackers) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+	cards, tasks, err := t.loadCards(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -52,15 +52,15 @@ func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck
 	return out, nil
 }
 
-func (t trackers) cards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t trackers) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Tracker != "" {
 		return t.remoteCards(ctx, x)
 	}
-	boards := t.s.boards()
-	if err := boards.registered(x.Project); err != nil {
+	boards := t.s.newBoards()
+	if err := boards.requireRegistered(x.Project); err != nil {
 		return nil, nil, err
 	}
-	_, cards, err := boards.Board(ctx, x.Project)
+	_, cards, err := boards.ReadBoard(ctx, x.Project)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +71,7 @@ func (t trackers) cards(ctx context.Context, x wire.Examination) ([]cardCheck, [
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, cardCheck{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		out = append(out, cardCheck{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: lastTagTimes(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, _, err := boards.ChangeCard(ctx, x.Project, number, c, "")
 			return after, err
 		}})
@@ -88,7 +88,7 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 			return nil, nil, err
 		}
 	}
-	issues, err := t.Issues(x.Tracker)
+	issues, err := t.ListIssues(x.Tracker)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,13 +117,13 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 // checkCard says what is wrong with a card. Fixing one thing may bring another to
 // light: the card is looked at again after each.
 func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
-	facts := t.facts(p, tasks)
+	facts := t.cardFacts(p, tasks)
 	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
 		now, err := p.read(ctx)
 		if err != nil {
 			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
 		}
-		p.card, facts = now, t.facts(&cardCheck{ref: p.ref, card: now, since: p.since}, tasks)
+		p.card, facts = now, t.cardFacts(&cardCheck{ref: p.ref, card: now, since: p.since}, tasks)
 	}
 	for range maxFixes {
 		found := boardcheck.CheckCard(p.card, facts, t.Now())
@@ -162,8 +162,8 @@ func (t trackers) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anoma
 	return f
 }
 
-// facts are what a card does not show by itself.
-func (t trackers) facts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
+// cardFacts are what a card does not show by itself.
+func (t trackers) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
 		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {
@@ -174,8 +174,8 @@ func (t trackers) facts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	return f
 }
 
-// tagged says when each tag was last set.
-func tagged(events []board.Event) map[string]time.Time {
+// lastTagTimes says when each tag was last set.
+func lastTagTimes(events []board.Event) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range events {
 		for _, tag := range e.Change.AddTags {

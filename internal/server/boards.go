@@ -39,9 +39,9 @@ type boards struct {
 	added func(ctx context.Context, card board.Card, w signal.NewTask) (task.ID, error)
 }
 
-func (s *Server) boards() boards {
+func (s *Server) newBoards() boards {
 	return boards{
-		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
+		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.loadVocabulary, now: time.Now,
 		pinned: func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
 		warn:   s.log.Warn,
 		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
@@ -60,8 +60,8 @@ func (s *Server) boards() boards {
 
 // catchUp lets tasks hear what an earlier server did not tell them any more.
 func (s *Server) catchUp() {
-	c := cards{s.boards()}
-	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Snapshot)) {
+	c := cards{s.newBoards()}
+	s.runtime.CatchUp(s.loadWaitingTasks, func(t *task.Task, tell func(board.Snapshot)) {
 		s.news.Lock()
 		defer s.news.Unlock()
 		if face, err := c.ReadCard(context.Background(), *t); err == nil {
@@ -70,8 +70,8 @@ func (s *Server) catchUp() {
 	})
 }
 
-// resting are the tasks that wait for what becomes of a card or of other tasks.
-func (s *Server) resting() ([]task.Task, error) {
+// loadWaitingTasks are the tasks that wait for what becomes of a card or of other tasks.
+func (s *Server) loadWaitingTasks() ([]task.Task, error) {
 	var out []task.Task
 	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t task.Task
@@ -86,9 +86,9 @@ func (s *Server) resting() ([]task.Task, error) {
 	return out, err
 }
 
-// vocabulary is what a project's board knows: the words of the workflow that is named,
+// loadVocabulary is what a project's board knows: the words of the workflow that is named,
 // here or for the project; else the usual ones.
-func (s *Server) vocabulary(project, name string) (board.Vocabulary, error) {
+func (s *Server) loadVocabulary(project, name string) (board.Vocabulary, error) {
 	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
 		return usualVocabulary(), nil
 	}
@@ -96,12 +96,12 @@ func (s *Server) vocabulary(project, name string) (board.Vocabulary, error) {
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
-	return wordsOf(def), nil
+	return vocabularyOf(def), nil
 }
 
-// wordsOf are the columns and tags that a workflow needs: those of its board, else the
+// vocabularyOf are the columns and tags that a workflow needs: those of its board, else the
 // columns in which it shows its states, else the usual ones.
-func wordsOf(def *workflow.Definition) board.Vocabulary {
+func vocabularyOf(def *workflow.Definition) board.Vocabulary {
 	if def.Board != nil {
 		return def.Board.Vocabulary()
 	}
@@ -130,12 +130,12 @@ var usualVocabulary = sync.OnceValue(func() board.Vocabulary {
 	return def.Board.Vocabulary()
 })
 
-// learn teaches a project's board all the words of its project, making it if need be.
-func (b boards) learn(project string) error { return b.learnFor(project, "") }
+// learnVocabulary teaches a project's board all the words of its project, making it if need be.
+func (b boards) learnVocabulary(project string) error { return b.learnVocabularyFor(project, "") }
 
-// learnFor teaches it the words of a workflow as well.
-func (b boards) learnFor(project, workflow string) error {
-	if err := b.registered(project); err != nil {
+// learnVocabularyFor teaches it the words of a workflow as well.
+func (b boards) learnVocabularyFor(project, workflow string) error {
+	if err := b.requireRegistered(project); err != nil {
 		return err
 	}
 	v, err := b.vocabulary(project, workflow)
@@ -145,38 +145,38 @@ func (b boards) learnFor(project, workflow string) error {
 	return b.store.SetBoard(project, v)
 }
 
-// learnFrom teaches it the words of the workflow that a task is pinned to, whatever has
+// learnTaskVocabulary teaches it the words of the workflow that a task is pinned to, whatever has
 // become of its file.
-func (b boards) learnFrom(t *task.Task) error {
+func (b boards) learnTaskVocabulary(t *task.Task) error {
 	def, err := b.pinned(t)
 	if err != nil {
 		return err
 	}
-	return b.store.SetBoard(t.Project, wordsOf(def))
+	return b.store.SetBoard(t.Project, vocabularyOf(def))
 }
 
-func (b boards) registered(project string) error {
+func (b boards) requireRegistered(project string) error {
 	if _, ok := b.project(project); !ok {
 		return task.Mistakef("project %q is not registered: see orange project list", project)
 	}
 	return nil
 }
 
-// missing says why a card is not there: there may not even be a project.
-func (b boards) missing(project string, err error) error {
+// explainMissing says why a card is not there: there may not even be a project.
+func (b boards) explainMissing(project string, err error) error {
 	if errors.Is(err, board.ErrNotFound) {
-		return cmp.Or(b.registered(project), err)
+		return cmp.Or(b.requireRegistered(project), err)
 	}
 	return err
 }
 
-// Board implements api.Boards.
-func (b boards) Board(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
+// ReadBoard implements api.Boards.
+func (b boards) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
 	v, cards, err := b.store.Board(project)
 	if !errors.Is(err, board.ErrNotFound) {
 		return v, cards, err
 	}
-	if err := b.learn(project); err != nil {
+	if err := b.learnVocabulary(project); err != nil {
 		return v, nil, err
 	}
 	return b.store.Board(project)
@@ -184,7 +184,7 @@ func (b boards) Board(_ context.Context, project string) (board.Vocabulary, []bo
 
 // AddCard implements api.Boards.
 func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (out wire.AddedCard, err error) {
-	if err := b.learnFor(project, n.Workflow); err != nil {
+	if err := b.learnVocabularyFor(project, n.Workflow); err != nil {
 		return out, err
 	}
 	if b.confirm != nil {
@@ -210,19 +210,19 @@ func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (ou
 	return out, nil
 }
 
-// Card implements api.Boards.
-func (b boards) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
+// ReadCard implements api.Boards.
+func (b boards) ReadCard(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
 	card, comments, err := b.store.Card(project, number)
-	return card, comments, b.missing(project, err)
+	return card, comments, b.explainMissing(project, err)
 }
 
 // ChangeCard implements api.Boards.
 func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (board.Card, bool, error) {
 	have, _, err := b.store.Card(project, number)
 	if err != nil {
-		return board.Card{}, false, b.missing(project, err)
+		return board.Card{}, false, b.explainMissing(project, err)
 	}
-	if err := b.learn(project); err != nil { // what the board knows already will do
+	if err := b.learnVocabulary(project); err != nil { // what the board knows already will do
 		b.warn("teach a board the words of its project", "component", "boards", "project", project, "error", err)
 	}
 	if err := b.confirmChange(ctx, have, c, code); err != nil {
@@ -257,5 +257,5 @@ func (b boards) confirmChange(ctx context.Context, have board.Card, c board.Chan
 // CardHistory implements api.Boards.
 func (b boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
 	events, err := b.store.CardHistory(project, number)
-	return events, b.missing(project, err)
+	return events, b.explainMissing(project, err)
 }

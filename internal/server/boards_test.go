@@ -86,7 +86,7 @@ func TestAChangeIsHeardOfIfItChangedSomething(t *testing.T) {
 
 func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
 	b, ctx := shelved(t), context.Background()
-	if v, cards, err := b.Board(ctx, "shop"); err != nil || len(v.Columns) != 6 || len(v.Tags) != 21 || len(cards) != 0 {
+	if v, cards, err := b.ReadBoard(ctx, "shop"); err != nil || len(v.Columns) != 6 || len(v.Tags) != 21 || len(cards) != 0 {
 		t.Errorf("%+v, %v, %v", v, cards, err)
 	}
 	b.vocabulary = func(string, string) (board.Vocabulary, error) {
@@ -101,9 +101,9 @@ func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
 		t.Error(err)
 	}
 	for _, ask := range []func() error{
-		func() error { _, _, err := b.Board(ctx, "nope"); return err },
+		func() error { _, _, err := b.ReadBoard(ctx, "nope"); return err },
 		func() error { _, err := b.AddCard(ctx, "nope", wire.NewCard{Title: "x"}); return err },
-		func() error { _, _, err := b.Card(ctx, "nope", 1); return err },
+		func() error { _, _, err := b.ReadCard(ctx, "nope", 1); return err },
 		func() error { _, _, err := b.ChangeCard(ctx, "nope", 1, board.Change{Column: "Done"}, ""); return err },
 		func() error { _, err := b.CardHistory(ctx, "nope", 1); return err },
 	} {

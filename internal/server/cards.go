@@ -29,7 +29,7 @@ func (c cards) ChangeCard(_ context.Context, t task.Task, e task.Effect) (string
 	if !ok {
 		return "", task.Mistakef("%q is not a card of a board", t.TrackerRef)
 	}
-	if err := c.boards.learnFrom(&t); err != nil {
+	if err := c.boards.learnTaskVocabulary(&t); err != nil {
 		return "", err
 	}
 	card, _, err := c.boards.store.Card(project, number)
@@ -102,8 +102,8 @@ func (c cards) ReadCard(_ context.Context, t task.Task) (*board.Snapshot, error)
 	return &face, nil
 }
 
-// shown is the task's card for its agents, nil if it is on no board.
-func (c cards) shown(t *task.Task) *prompt.Card {
+// promptCard is the task's card for its agents, nil if it is on no board.
+func (c cards) promptCard(t *task.Task) *prompt.Card {
 	project, number, ok := board.ParseRef(t.TrackerRef)
 	if !ok {
 		return nil

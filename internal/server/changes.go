@@ -24,9 +24,9 @@ const maxDiff = 2 << 20
 // changes say what tasks changed.
 type changes struct{ s *Server }
 
-// Diff implements api.Changes. What is not committed is marked.
-func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
-	what, ok := c.s.comparison(&t)
+// TaskDiff implements api.Changes. What is not committed is marked.
+func (c changes) TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+	what, ok := c.s.taskComparison(&t)
 	if !ok {
 		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
@@ -45,23 +45,23 @@ func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []di
 // repositories, and those that tasks are pinned to.
 type library struct{ s *Server }
 
-// Known implements api.Library. What tasks are pinned to is listed as such only where
+// ListWorkflows implements api.Library. What tasks are pinned to is listed as such only where
 // nobody has that text any more.
-func (l library) Known(ctx context.Context) ([]wire.WorkflowInfo, error) {
-	open, err := l.open()
+func (l library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
+	open, err := l.countOpenTasks()
 	if err != nil {
 		return nil, err
 	}
 	var out []wire.WorkflowInfo
 	listed := map[string]bool{}
-	add := func(f found) {
-		listed[f.hash()] = true
-		out = append(out, wire.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.hash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.hash()]})
+	add := func(f foundWorkflow) {
+		listed[f.pinHash()] = true
+		out = append(out, wire.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.pinHash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.pinHash()]})
 	}
-	l.each(func(f found) bool { add(f); return true })
+	l.eachWorkflow(func(f foundWorkflow) bool { add(f); return true })
 	err = l.s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
 		if !listed[hash] {
-			add(found{name: name, origin: "pinned", file: file, text: text, pinned: hash})
+			add(foundWorkflow{name: name, origin: "pinned", file: file, text: text, pinned: hash})
 		}
 		return nil
 	})
@@ -76,8 +76,8 @@ func (l library) Workflow(hash string) (name, file, text string, ok bool, err er
 	if ok || err != nil {
 		return name, file, text, ok, err
 	}
-	l.each(func(f found) bool {
-		if f.hash() != hash {
+	l.eachWorkflow(func(f foundWorkflow) bool {
+		if f.pinHash() != hash {
 			return true
 		}
 		name, file, text, ok = f.name, f.file, f.text, true
@@ -86,17 +86,17 @@ func (l library) Workflow(hash string) (name, file, text string, ok bool, err er
 	return name, file, text, ok, nil
 }
 
-// found is a workflow text with where it is from.
-type found struct{ name, origin, file, text, pinned string }
+// foundWorkflow is a workflow text with where it is from.
+type foundWorkflow struct{ name, origin, file, text, pinned string }
 
-// hash is what a task that follows the text is pinned to.
-func (f *found) hash() string { return cmp.Or(f.pinned, workflow.HashOf(f.text)) }
+// pinHash is what a task that follows the text is pinned to.
+func (f *foundWorkflow) pinHash() string { return cmp.Or(f.pinned, workflow.HashOf(f.text)) }
 
-// each passes every workflow that a new task could follow, until yield says that it is
+// eachWorkflow passes every workflow that a new task could follow, until yield says that it is
 // enough. A file that cannot be read is passed over: whoever wants to use it hears why.
-func (l library) each(yield func(found) bool) {
+func (l library) eachWorkflow(yield func(foundWorkflow) bool) {
 	for _, name := range builtin.Names() {
-		if text, _ := builtin.Text(name); !yield(found{name: name, origin: "built-in", file: builtin.File(name), text: text}) {
+		if text, _ := builtin.Text(name); !yield(foundWorkflow{name: name, origin: "built-in", file: builtin.File(name), text: text}) {
 			return
 		}
 	}
@@ -112,7 +112,7 @@ func (l library) each(yield func(found) bool) {
 }
 
 // eachFile passes the workflow files of one place. It says false when it is enough.
-func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found) bool) bool {
+func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(foundWorkflow) bool) bool {
 	seen := map[string]bool{}
 	for _, f := range dir.ListFiles(root) {
 		if f.Origin != place || seen[f.Name] {
@@ -120,15 +120,15 @@ func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found
 		}
 		seen[f.Name] = true // of several files the one that Find returns comes first
 		file, text, ok, err := dir.Find(f.Name, root)
-		if err == nil && ok && !yield(found{name: f.Name, origin: origin, file: file, text: text}) {
+		if err == nil && ok && !yield(foundWorkflow{name: f.Name, origin: origin, file: file, text: text}) {
 			return false
 		}
 	}
 	return true
 }
 
-// open counts the tasks that are not over by what they are pinned to.
-func (l library) open() (map[string]int, error) {
+// countOpenTasks counts the tasks that are not over by what they are pinned to.
+func (l library) countOpenTasks() (map[string]int, error) {
 	out := map[string]int{}
 	err := l.s.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t struct {

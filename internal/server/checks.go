@@ -17,8 +17,8 @@ import (
 	"orange/internal/runtime/agents"
 )
 
-// checks looks at what can be wrong with the data folder.
-func (s *Server) checks(ctx context.Context) []doctor.Result {
+// runChecks looks at what can be wrong with the data folder.
+func (s *Server) runChecks(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "run orange stop, then orange doctor --restore"},
 		{Name: "backups", Run: s.checkBackups, Fix: "do what it says; the server tries again within an hour and when it starts"},
@@ -51,12 +51,12 @@ func (s *Server) checkAgents(context.Context) (string, error) {
 	}
 	alive, lost := 0, 0
 	for i := range tasks {
-		absent := s.host.agents.Absent(&tasks[i])
+		absent := s.host.agents.AttemptsWithoutProcess(&tasks[i])
 		for _, a := range tasks[i].Attempts {
 			if !a.Running {
 				continue
 			}
-			if !s.host.agents.Watches(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
+			if !s.host.agents.IsWatched(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
 				lost++
 			}
 			if !slices.Contains(absent, a.Number) {
@@ -67,7 +67,7 @@ func (s *Server) checkAgents(context.Context) (string, error) {
 	if lost > 0 {
 		return "", fmt.Errorf("%d attempts that are not over are not watched, and %d agents are alive", lost, alive)
 	}
-	first, ok := harness.First(exec.LookPath)
+	first, ok := harness.FirstInstalled(exec.LookPath)
 	if !ok {
 		first = "no coding agent is installed"
 	}
@@ -86,7 +86,7 @@ func (s *Server) checkTerminal(ctx context.Context) (string, error) {
 }
 
 func (s *Server) checkWorkspaces(ctx context.Context) (string, error) {
-	list, err := s.host.worktrees.Workspaces(ctx)
+	list, err := s.host.worktrees.ListWorkspaces(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -115,8 +115,8 @@ func (s *Server) changesWorkspace(id task.ID) bool {
 	})
 }
 
-// repair writes the records anew from their journals.
-func (s *Server) repair(ctx context.Context) error {
+// repairRecords writes the records anew from their journals.
+func (s *Server) repairRecords(ctx context.Context) error {
 	err := s.store.RepairRecords(ctx)
 	s.runtime.ForgetRecords()
 	return err

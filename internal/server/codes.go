@@ -35,10 +35,10 @@ func (c codes) Shares(ctx context.Context, a, b task.Project) bool {
 	return err != nil || same
 }
 
-// channels are the notification channels that show codes of a project. The bell carries no
+// codeChannels are the notification channels that show codes of a project. The bell carries no
 // text, and on the desktop the text is an argument of a program: every process of this
 // user, agents included, could read the code there.
-func (c codes) channels(project string) []*config.Notify {
+func (c codes) codeChannels(project string) []*config.Notify {
 	var out []*config.Notify
 	for i := range c.cfg.Notify {
 		n := &c.cfg.Notify[i]
@@ -51,7 +51,7 @@ func (c codes) channels(project string) []*config.Notify {
 
 // CanShow implements local.Codes.
 func (c codes) CanShow(project string) error {
-	if len(c.channels(project)) == 0 {
+	if len(c.codeChannels(project)) == 0 {
 		return task.Mistakef("no notification channel can show a code for project %s: add ntfy, slack or webhook to notify in config.json and restart the server; desktop and bell cannot carry one", project)
 	}
 	return nil
@@ -60,7 +60,7 @@ func (c codes) CanShow(project string) error {
 // Show implements local.Codes: it sends a code by every channel and returns an error if
 // none took it.
 func (c codes) Show(ctx context.Context, code local.Code) error {
-	channels := c.channels(code.Project)
+	channels := c.codeChannels(code.Project)
 	failed := make([]error, len(channels))
 	var sending sync.WaitGroup
 	for i, n := range channels {

@@ -9,12 +9,12 @@ import (
 	"orange/internal/ui/tui"
 )
 
-// Dashboard shows the dashboard on this terminal.
-func Dashboard(cfg config.Config) func(context.Context, cli.DashboardOptions) error {
+// DashboardRunner shows the dashboard on this terminal.
+func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptions) error {
 	return func(ctx context.Context, o cli.DashboardOptions) error {
 		then, err := tui.Run(ctx, tui.Options{
 			API: o.Client, In: os.Stdin, Out: os.Stdout, Environ: o.Environ,
-			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: rings(cfg.Notify), Harness: o.Harness,
+			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: wantsBell(cfg.Notify), Harness: o.Harness,
 		})
 		if err != nil || len(then) == 0 {
 			return err
@@ -23,8 +23,8 @@ func Dashboard(cfg config.Config) func(context.Context, cli.DashboardOptions) er
 	}
 }
 
-// rings says whether a person wants to hear the terminal's bell.
-func rings(list []config.Notify) bool {
+// wantsBell says whether a person wants to hear the terminal's bell.
+func wantsBell(list []config.Notify) bool {
 	for _, n := range list {
 		if n.Kind == "bell" {
 			return true

@@ -21,7 +21,7 @@ type delivery struct{ s *Server }
 
 const origin = "origin"
 
-func (d delivery) project(t *task.Task) (task.Project, error) {
+func (d delivery) requireProject(t *task.Task) (task.Project, error) {
 	p, ok := d.s.runtime.Project(t.Project)
 	if !ok {
 		return p, task.Mistakef("project %s is not registered: orange project add", t.Project)
@@ -32,7 +32,7 @@ func (d delivery) project(t *task.Task) (task.Project, error) {
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
 func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
-	p, err := d.project(&t)
+	p, err := d.requireProject(&t)
 	if err != nil {
 		return local.EffectResult{}, err
 	}
@@ -45,7 +45,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
 	if err != nil {
-		return local.EffectResult{}, final(err)
+		return local.EffectResult{}, asFinalError(err)
 	}
 	if t.Work != nil && landed == t.Work.Base { // the branch has no commits: nothing was merged
 		landed = ""
@@ -74,7 +74,7 @@ func (s *Server) recoverLandings(ctx context.Context) {
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
 func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.EffectResult, error) {
-	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
+	pr, err := d.s.findPullRequest(ctx, p, t.PRURL, t.Branch)
 	switch {
 	case err != nil:
 		return local.EffectResult{}, err
@@ -88,8 +88,8 @@ func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (l
 	return local.EffectResult{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
 }
 
-// final marks what trying again cannot help: everything but a lock that somebody holds.
-func final(err error) error {
+// asFinalError marks what trying again cannot help: everything but a lock that somebody holds.
+func asFinalError(err error) error {
 	var held *git.LockError
 	var conflict *git.ConflictError
 	switch {
@@ -103,15 +103,15 @@ func final(err error) error {
 
 // Push implements effect.Delivery.
 func (d delivery) Push(ctx context.Context, t task.Task) error {
-	p, err := d.project(&t)
+	p, err := d.requireProject(&t)
 	if err != nil {
 		return err
 	}
-	return d.push(ctx, &t, p)
+	return d.pushBranch(ctx, &t, p)
 }
 
-// push pushes the branch. Where there is no remote trying again cannot help.
-func (d delivery) push(ctx context.Context, t *task.Task, p task.Project) error {
+// pushBranch pushes the branch. Where there is no remote trying again cannot help.
+func (d delivery) pushBranch(ctx context.Context, t *task.Task, p task.Project) error {
 	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
 		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, origin, p.Name)
 	}
@@ -120,18 +120,18 @@ func (d delivery) push(ctx context.Context, t *task.Task, p task.Project) error 
 
 // CreatePR implements effect.Delivery.
 func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
-	p, err := d.project(&t)
+	p, err := d.requireProject(&t)
 	if err != nil {
 		return "", err
 	}
-	if err := d.push(ctx, &t, p); err != nil {
+	if err := d.pushBranch(ctx, &t, p); err != nil {
 		return "", err
 	}
 	doc, err := d.s.folders.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		return "", err
 	}
-	forge, err := d.s.forge(ctx, p)
+	forge, err := d.s.projectForge(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -149,14 +149,14 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 // DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is
 // nothing to delete.
 func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
-	p, err := d.project(&t)
+	p, err := d.requireProject(&t)
 	if err != nil || !t.Delivery.PushesBranch() {
 		return err
 	}
 	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
 		return nil
 	}
-	return final(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
+	return asFinalError(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
 }
 
 // prBody is what a pull request says: what was planned and what was done, in the

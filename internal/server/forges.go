@@ -15,8 +15,8 @@ import (
 	"orange/internal/transport"
 )
 
-// secret reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
-func secret(source string) func(context.Context) (string, error) {
+// secretReader reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
+func secretReader(source string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) { return config.ReadSecret(ctx, source, config.Getenv) }
 }
 
@@ -40,9 +40,9 @@ func githubSecret(source, host string) func(context.Context) (string, error) {
 	}
 }
 
-// calls sends requests of one tracker or forge, as often as it takes and no more often
+// newHTTPClient sends requests of one tracker or forge, as often as it takes and no more often
 // than it wants.
-func (s *Server) calls(o transport.Options) *http.Client {
+func (s *Server) newHTTPClient(o transport.Options) *http.Client {
 	o.Log = func(msg string, args ...any) { s.log.Info(msg, append([]any{"component", "transport"}, args...)...) }
 	return &http.Client{Transport: transport.New(o)}
 }
@@ -61,8 +61,8 @@ type openForge struct {
 	forge  track.Forge
 }
 
-// get returns the forge of a project, which anew makes unless there is one.
-func (f *forges) get(project, remote string, policy task.Forge, anew func() (track.Forge, error)) (track.Forge, error) {
+// findOrOpen returns the forge of a project, which anew makes unless there is one.
+func (f *forges) findOrOpen(project, remote string, policy task.Forge, anew func() (track.Forge, error)) (track.Forge, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if have, ok := f.open[project]; ok && have.remote == remote && have.policy == policy {
@@ -80,8 +80,8 @@ func (f *forges) get(project, remote string, policy task.Forge, anew func() (tra
 	return forge, nil
 }
 
-// forge returns the forge of a project. It is nil where the project has no remote to tell.
-func (s *Server) forge(ctx context.Context, p task.Project) (track.Forge, error) {
+// projectForge returns the forge of a project. It is nil where the project has no remote to tell.
+func (s *Server) projectForge(ctx context.Context, p task.Project) (track.Forge, error) {
 	remote, err := s.git.RemoteURL(ctx, p.Path, origin)
 	if err != nil && p.Forge.Scope == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func (s *Server) forge(ctx context.Context, p task.Project) (track.Forge, error)
 		}
 		policy.Scope = scope
 	}
-	return s.forges.get(p.Name, remote, policy, func() (track.Forge, error) {
+	return s.forges.findOrOpen(p.Name, remote, policy, func() (track.Forge, error) {
 		forge, err := s.newForge(p.Name, github.HostOf(remote), policy)
 		if err != nil {
 			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
@@ -105,17 +105,17 @@ func (s *Server) forge(ctx context.Context, p task.Project) (track.Forge, error)
 
 // newForge makes the client of a forge. It asks nobody yet.
 func (s *Server) newForge(project, host string, f task.Forge) (track.Forge, error) {
-	calls := s.calls(transport.Options{Name: project, Secret: f.Token, Forbids: true})
+	calls := s.newHTTPClient(transport.Options{Name: project, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
-		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
+		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: secretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
 	}
 	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: calls})
 	return forge, err
 }
 
-// pull finds a pull request by its address, or that of a branch.
-func (s *Server) pull(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
-	forge, err := s.forge(ctx, p)
+// findPullRequest finds a pull request by its address, or that of a branch.
+func (s *Server) findPullRequest(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
+	forge, err := s.projectForge(ctx, p)
 	if err != nil {
 		return tracker.PR{}, err
 	}

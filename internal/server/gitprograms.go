@@ -10,7 +10,7 @@ import (
 // loadTrust is Load where nobody waits for the result. What could not be found out is not
 // trusted.
 func (s *Server) loadTrust(ctx context.Context) {
-	if err := s.trust.Load(ctx); err != nil {
+	if err := s.trust.LoadProjects(ctx); err != nil {
 		s.log.Warn("look for the programs that git runs", "component", "git", "error", err)
 	}
 }
@@ -20,8 +20,8 @@ func (s *Server) checkGitPrograms(ctx context.Context) (string, error) {
 	trusted := 0
 	var wrong []string
 	for _, p := range s.runtime.Projects() {
-		trusted += len(s.trust.Trusted(p.Name))
-		if text := s.trust.Check(ctx, p); text != "" {
+		trusted += len(s.trust.TrustedPrograms(p.Name))
+		if text := s.trust.CheckUntrusted(ctx, p); text != "" {
 			wrong = append(wrong, "project "+p.Name+": "+text)
 		}
 	}

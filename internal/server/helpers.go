@@ -20,20 +20,20 @@ func RunHelper(args []string) (code int, ok bool) {
 	}
 	switch args[0] {
 	case recordEffect:
-		return record(args[1]), true
+		return appendEffect(args[1]), true
 	case attendCommand:
-		return attendTo(args[1]), true
+		return runAttendant(args[1]), true
 	case recordOutput:
 		return attend.RecordMain(args[1]), true
 	case playCommand:
-		return play(args[1]), true
+		return playScript(args[1]), true
 	}
 	return 0, false
 }
 
-// record writes one effect down. It is a process of its own, so that killing the
+// appendEffect writes one effect down. It is a process of its own, so that killing the
 // server at any moment leaves the line written whole or not at all.
-func record(path string) int {
+func appendEffect(path string) int {
 	line, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
 	if err == nil {
 		_, err = effectlog.Append(path, line)

@@ -25,25 +25,25 @@ import (
 // maxNews bounds one piece of news of a tracker, in bytes.
 const maxNews = 4 << 20
 
-// track looks after trackers until ctx ends, and hears their news at an address, if one
+// watchTrackers looks after trackers until ctx ends, and hears their news at an address, if one
 // is given. The function it returns waits for the end.
-func (s *Server) track(ctx context.Context, hooks string) (ended func(), err error) {
+func (s *Server) watchTrackers(ctx context.Context, hooks string) (ended func(), err error) {
 	var wait sync.WaitGroup
-	if s.hears {
+	if s.receivesWebhooks {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
 		if err != nil {
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)
 		}
 		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
-		server := &http.Server{Handler: hookHandler(s.office.HandleWebhook, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		server := &http.Server{Handler: hookHandler(s.trackerService.HandleWebhook, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
 		wait.Go(func() {
 			<-ctx.Done()
 			server.Close() //nolint:errcheck // a tracker sends its news again
 		})
 	}
-	wait.Go(func() { s.office.WatchTrackers(ctx, s.retrack) })
-	return func() { wait.Wait(); s.office.Close() }, nil
+	wait.Go(func() { s.trackerService.WatchTrackers(ctx, s.retrack) })
+	return func() { wait.Wait(); s.trackerService.Close() }, nil
 }
 
 // maxHooks bounds how many pieces of news are read and followed at the same time.
@@ -90,21 +90,21 @@ func hookHandler(hear func(ctx context.Context, name string, header http.Header,
 // control is the runtime's, and stays while trackers are to be watched.
 type control struct {
 	*local.Runtime
-	office *track.Service
-	page   *webPage
-	herald *herald.Notifier
-	hears  bool // news come from outside
+	trackerService   *track.Service
+	page             *webPage
+	notifier         *herald.Notifier
+	receivesWebhooks bool // news come from outside
 }
 
 // Busy implements api.Control.
 func (c control) Busy() bool {
-	return c.hears || c.page.busy() || c.herald.Busy() || c.Runtime.Busy() || c.office.HasWatched()
+	return c.receivesWebhooks || c.page.isOpen() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
 }
 
 // allCards changes cards wherever they are: on the local board or at a tracker.
 type allCards struct {
-	local  cards
-	office *track.Service
+	local          cards
+	trackerService *track.Service
 }
 
 var _ effect.Cards = allCards{}
@@ -119,7 +119,7 @@ func (a allCards) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (s
 	if a.isLocal(t.TrackerRef) {
 		return a.local.ChangeCard(ctx, t, e)
 	}
-	note, err := a.office.ChangeCard(ctx, t, e)
+	note, err := a.trackerService.ChangeCard(ctx, t, e)
 	var out *transport.LockedOut
 	if errors.As(err, &out) && e.NonBlocking && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
 		err = task.Mistakef("%v", err)
@@ -132,15 +132,15 @@ func (a allCards) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, e
 	if a.isLocal(t.TrackerRef) {
 		return a.local.ReadCard(ctx, t)
 	}
-	return a.office.ReadCard(ctx, t)
+	return a.trackerService.ReadCard(ctx, t)
 }
 
-// shown is the task's card for its agents, nil if it is on no board.
-func (a allCards) shown(t *task.Task) *prompt.Card {
+// promptCard is the task's card for its agents, nil if it is on no board.
+func (a allCards) promptCard(t *task.Task) *prompt.Card {
 	if a.isLocal(t.TrackerRef) {
-		return a.local.shown(t)
+		return a.local.promptCard(t)
 	}
-	card, comments, ok := a.office.CardForAgents(t)
+	card, comments, ok := a.trackerService.CardForAgents(t)
 	if !ok {
 		return nil
 	}

@@ -91,7 +91,7 @@ func TestNewsIsBounded(t *testing.T) {
 func TestTheSecretOfAWebhookIsReadOnce(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	s := &Server{log: slog.New(slog.DiscardHandler)}
-	port, err := s.connect(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
+	port, err := s.connectTracker(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
 	check(t, err)
 	hearer, ok := port.(interface {
 		ParseWebhook(http.Header, []byte) (tracker.Event, error)

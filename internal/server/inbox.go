@@ -14,16 +14,16 @@ import (
 	"orange/internal/runtime/agents"
 )
 
-// inbox lists what waits for a person. A task that holds a workspace while others are
+// loadInbox lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
-func (s *Server) inbox(ctx context.Context, project string) ([]engine.Item, error) {
+func (s *Server) loadInbox(ctx context.Context, project string) ([]engine.Item, error) {
 	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.runtime.Paused() {
 		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
 	}
 	for _, p := range s.runtime.Projects() {
 		if project == "" || p.Name == project {
-			b.items = append(b.items, engine.GitItems(p.Name, s.trust.Untrusted(ctx, p))...)
+			b.items = append(b.items, engine.GitItems(p.Name, s.trust.UntrustedNotice(ctx, p))...)
 		}
 	}
 	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
@@ -31,7 +31,7 @@ func (s *Server) inbox(ctx context.Context, project string) ([]engine.Item, erro
 		if err := json.Unmarshal(fold, &t); err != nil {
 			return fmt.Errorf("read a task: %w", err)
 		}
-		b.add(t)
+		b.addTask(t)
 		return nil
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Server) inbox(ctx context.Context, project string) ([]engine.Item, erro
 	ended, err := s.store.NeedAttention() // a task that is over may need somebody too
 	for _, t := range ended {
 		if _, known := b.bound[t.ID]; !known && (project == "" || t.Project == project) {
-			b.add(t)
+			b.addTask(t)
 		}
 	}
 	for i := range b.items {
@@ -59,7 +59,7 @@ type inbox struct {
 	queued map[string]int   // tasks that wait for one, by project
 }
 
-func (b *inbox) add(t task.Task) {
+func (b *inbox) addTask(t task.Task) {
 	if t.Queued {
 		b.queued[t.Project]++
 	}

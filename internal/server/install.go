@@ -18,10 +18,10 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// Install puts the skill into the folders where harnesses look for skills: of those
+// InstallSkill puts the skill into the folders where harnesses look for skills: of those
 // that are named, or of those that are installed. A skill of that name that is not ours
 // is left alone.
-func Install(_ context.Context, wanted []string, dry bool) ([]cli.Installed, error) {
+func InstallSkill(_ context.Context, wanted []string, dry bool) ([]cli.Installed, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err

@@ -25,15 +25,15 @@ const (
 	maxLogLines = 2000    // lines of an output without turns that are answered
 )
 
-// Log implements api.Attempts.
-func (v attemptsView) Log(t task.Task, number int, role, after string) (wire.Log, error) {
-	number, card, err := v.attempt(&t, number, role)
+// AttemptLog implements api.Attempts.
+func (v attemptsView) AttemptLog(t task.Task, number int, role, after string) (wire.Log, error) {
+	number, card, err := v.findAttempt(&t, number, role)
 	if err != nil {
 		return wire.Log{}, err
 	}
 	_, alive := t.AttemptByNumber(number)
 	out := wire.Log{Attempt: number, Role: card.Role, Harness: card.Harness, Alive: alive, Form: wire.FormTranscript}
-	said, err := v.c.agents.Conversation(&t, number, after)
+	said, err := v.c.agents.AttemptConversation(&t, number, after)
 	if err != nil {
 		return out, err
 	}
@@ -45,13 +45,13 @@ func (v attemptsView) Log(t task.Task, number int, role, after string) (wire.Log
 	if card.Window != "" {
 		out.Form = wire.FormTerminal
 	}
-	out.Lines, out.Cut, err = v.c.printed(agents.Key{Task: t.ID, Number: number}, card, maxLogLines)
+	out.Lines, out.Cut, err = v.c.lastPrintedLines(agents.Key{Task: t.ID, Number: number}, card, maxLogLines)
 	return out, err
 }
 
-// Said implements api.Attempts.
-func (v attemptsView) Said(t task.Task, number int, role string) (wire.Message, error) {
-	number, card, err := v.attempt(&t, number, role)
+// LastMessage implements api.Attempts.
+func (v attemptsView) LastMessage(t task.Task, number int, role string) (wire.Message, error) {
+	number, card, err := v.findAttempt(&t, number, role)
 	if err != nil {
 		return wire.Message{}, err
 	}
@@ -60,11 +60,11 @@ func (v attemptsView) Said(t task.Task, number int, role string) (wire.Message, 
 	return wire.Message{Attempt: number, Role: card.Role, Alive: alive, Text: text}, err
 }
 
-// attempt finds the attempt of a number, else the newest of a role, else the newest.
-func (v attemptsView) attempt(t *task.Task, number int, role string) (int, agents.Card, error) {
-	list := v.c.agents.Attempts(t)
+// findAttempt finds the attempt of a number, else the newest of a role, else the newest.
+func (v attemptsView) findAttempt(t *task.Task, number int, role string) (int, agents.Card, error) {
+	list := v.c.agents.AttemptNumbers(t)
 	for i := len(list) - 1; i >= 0; i-- {
-		card, err := v.c.agents.Card(agents.Key{Task: t.ID, Number: list[i]})
+		card, err := v.c.agents.LoadCard(agents.Key{Task: t.ID, Number: list[i]})
 		if err != nil {
 			return 0, card, err
 		}
@@ -85,7 +85,7 @@ func (v attemptsView) attempt(t *task.Task, number int, role string) (int, agent
 // logLines are the last lines of an attempt's log, as text: what was said in it, else what
 // its terminal showed, else what it printed.
 func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
-	said, err := c.agents.Conversation(t, k.Number, "")
+	said, err := c.agents.AttemptConversation(t, k.Number, "")
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +94,14 @@ func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most 
 		lines := p.FormatTurns(said.Turns)
 		return lines[max(len(lines)-most, 0):], nil
 	}
-	lines, _, err := c.printed(k, card, most)
+	lines, _, err := c.lastPrintedLines(k, card, most)
 	return lines, err
 }
 
 // lastLines are what an attempt that is over showed last. Without a terminal these are its own complaints;
 // what it wrote for programs is told as a conversation.
 func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
-	lines, _, err := s.host.printed(k, card, maxTailLines)
+	lines, _, err := s.host.lastPrintedLines(k, card, maxTailLines)
 	if err == nil && card.Window == "" {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
 		if t, ok, err := s.store.Task(k.Task); len(lines) == 0 && err == nil && ok {
@@ -114,8 +114,10 @@ func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
 // minSecret is how much of a secret counts as one. Programs show the beginning or the end of a key.
 const minSecret = 8
 
-// mask takes the secrets that an agent was given out of a text, and parts of them.
-func (s *Server) mask(harness, text string) string { return maskSecrets(s.agentEnv(harness), text) }
+// maskAgentSecrets takes the secrets that an agent was given out of a text, and parts of them.
+func (s *Server) maskAgentSecrets(harness, text string) string {
+	return maskSecrets(s.agentEnv(harness), text)
+}
 
 func maskSecrets(env []string, text string) string {
 	for _, kv := range env {
@@ -154,9 +156,9 @@ func secretName(name string) bool {
 	return false
 }
 
-// printed are the last lines that an attempt printed: what its terminal looked like, or
+// lastPrintedLines are the last lines that an attempt printed: what its terminal looked like, or
 // the lines of an output without one. It says whether there is more before them.
-func (c *agentHost) printed(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
+func (c *agentHost) lastPrintedLines(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
 	text, cut, err := readOutputEnd(c.agents.OutputFile(k), maxReplay)
 	if err != nil {
 		return nil, false, err

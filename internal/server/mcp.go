@@ -25,19 +25,19 @@ import (
 	"orange/internal/ui/web"
 )
 
-// MCP speaks MCP with whoever runs orange mcp, in a process of its own.
-func MCP(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
+// MCPRunner speaks MCP with whoever runs orange mcp, in a process of its own.
+func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
 	return func(ctx context.Context, o cli.MCPOptions) error {
 		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
 		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
-		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflows{workflowdir.New(cfg.UserWorkflows)}.Find}, c, o.In, o.Out)
+		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflows{workflowdir.New(cfg.UserWorkflows)}.FindWorkflow}, c, o.In, o.Out)
 	}
 }
 
 // mcpHandler speaks MCP over HTTP with those who show the token of the web page, as a
 // person, and with those who show an attempt's, as that attempt.
 func (s *Server) mcpHandler(pageToken string) http.Handler {
-	o := mcp.Options{Version: s.version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.Find, Verify: s.verifyElsewhere}
+	o := mcp.Options{Version: s.version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.FindWorkflow, Verify: s.verifyElsewhere}
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
 }
 
@@ -62,7 +62,7 @@ func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 		}
 		c.Task, c.Role, c.Attempt, o.Token = string(who.Task), who.Role, who.Attempt, token
 	}
-	api := client.Of(o)
+	api := client.FromOptions(o)
 	c.API = api
 	return c, api.Close, nil
 }
@@ -70,14 +70,14 @@ func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 // attemptOf is the attempt that shows its token. A token that is nobody's is found out
 // before anybody is looked for.
 func (s *Server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
-	who, err := s.host.agents.Known(token)
+	who, err := s.host.agents.CallerOfToken(token)
 	if err != nil {
 		return nil, errUnknownToken
 	}
 	if s.host.agents.Len() == 0 {
 		return who, nil
 	}
-	who, err = peersOf(s.host.agents).caller(r, token)
+	who, err = peersOf(s.host.agents).identifyCaller(r, token)
 	if err == nil && who == nil {
 		err = errUnknownToken
 	}

@@ -23,7 +23,7 @@ func (s *Server) newMeasure() *measure.Service {
 
 // measureWork counts what a task's branch has of its own, nil if it has no branch.
 func (s *Server) measureWork(ctx context.Context, t *task.Task) (*overview.Work, error) {
-	c, ok := s.comparison(t)
+	c, ok := s.taskComparison(t)
 	if !ok {
 		return nil, nil
 	}
@@ -37,9 +37,9 @@ func (s *Server) measureWork(ctx context.Context, t *task.Task) (*overview.Work,
 	return &overview.Work{Commits: stat.Commits, Added: stat.Added, Deleted: stat.Deleted, Files: stat.Files}, nil
 }
 
-// comparison says what the work of a task is compared with, false if its project is not
+// taskComparison says what the work of a task is compared with, false if its project is not
 // registered any more.
-func (s *Server) comparison(t *task.Task) (git.Comparison, bool) {
+func (s *Server) taskComparison(t *task.Task) (git.Comparison, bool) {
 	p, ok := s.runtime.Project(t.Project)
 	c := git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
 	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
@@ -69,7 +69,7 @@ func (s *Server) absentOf(t *task.Task) []int {
 	if s.host == nil {
 		return nil
 	}
-	return s.host.agents.Absent(t)
+	return s.host.agents.AttemptsWithoutProcess(t)
 }
 
 // isOver says whether a task is in a state in which tasks end.

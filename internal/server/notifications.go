@@ -25,7 +25,7 @@ const maxSingleMessages = 5
 
 // newNotifier builds what tells people what waits for them.
 func (s *Server) newNotifier() *herald.Notifier {
-	told := &toldFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
+	told := &deliveryFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
 	var ways []herald.Channel
 	for i := range s.cfg.Notify {
 		n := &s.cfg.Notify[i]
@@ -35,7 +35,7 @@ func (s *Server) newNotifier() *herald.Notifier {
 	return herald.New(herald.Options{
 		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Channels: ways, Log: s.log,
 		Report: func(r herald.Result) {
-			if err := told.keep(r); err != nil {
+			if err := told.recordResult(r); err != nil {
 				s.log.Warn("keep how notifications went", "component", "herald", "error", err)
 			}
 		},
@@ -145,16 +145,16 @@ func (s *Server) checkNotify(context.Context) (string, error) {
 	return fmt.Sprintf("%d ways, %d were told something and it went well", len(s.cfg.Notify), good), errors.Join(bad...)
 }
 
-// toldFile keeps how telling people went, for orange notify list and orange doctor.
-type toldFile struct {
+// deliveryFile keeps how telling people went, for orange notify list and orange doctor.
+type deliveryFile struct {
 	path  string
 	names map[string]bool // of the ways there are
 
 	mu sync.Mutex
 }
 
-// keep writes a result down. A reader sees the file before or after, never between.
-func (f *toldFile) keep(r herald.Result) error {
+// recordResult writes a result down. A reader sees the file before or after, never between.
+func (f *deliveryFile) recordResult(r herald.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known, _ := config.ReadTold(f.path) // one that does not parse is written anew

@@ -12,28 +12,28 @@ import (
 	"orange/internal/ui/client"
 )
 
-// play is the agent of the script harness: it plays the steps of its role.
-func play(file string) int {
+// playScript is the agent of the script harness: it plays the steps of its role.
+func playScript(file string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	cwd, _ := os.Getwd()
-	return harness.Play(ctx, harness.PlayOptions{
-		File: file, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Dir: cwd, Env: config.Getenv, Hook: report,
+	return harness.PlayScript(ctx, harness.PlayOptions{
+		File: file, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Dir: cwd, Env: config.Getenv, Hook: reportEvent,
 	})
 }
 
-// report tells the server of an event, as a hook of another harness would.
-func report(event string, payload []byte) error {
+// reportEvent tells the server of an event, as a hook of another harness would.
+func reportEvent(event string, payload []byte) error {
 	cfg, err := config.Load(config.Getenv, os.UserHomeDir)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, client.Options{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token, Owner: Owner(cfg)})
+	c, err := client.Connect(ctx, client.Options{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token, Owner: OwnerFinder(cfg)})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return c.Hook(ctx, "script", event, payload)
+	return c.ReportHook(ctx, "script", event, payload)
 }

@@ -17,8 +17,8 @@ type projects struct{ s *Server }
 // Projects implements api.Projects.
 func (p projects) Projects() []task.Project { return p.s.runtime.Projects() }
 
-// Add implements api.Projects.
-func (p projects) Add(ctx context.Context, given task.Project) (task.Project, error) {
+// RegisterProject implements api.Projects.
+func (p projects) RegisterProject(ctx context.Context, given task.Project) (task.Project, error) {
 	if !filepath.IsAbs(given.Path) {
 		return given, task.Mistakef("path %q is not absolute", given.Path)
 	}
@@ -47,34 +47,34 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 	if err := p.s.runtime.AddProject(given); err != nil {
 		return given, err
 	}
-	if _, err = p.s.trust.Accept(ctx, given); err != nil { // later it would be given trust that nobody saw
-		return given, errors.Join(err, p.s.runtime.RemoveProject(given.Name), p.s.trust.Forget(given.Name))
+	if _, err = p.s.trust.AcceptPrograms(ctx, given); err != nil { // later it would be given trust that nobody saw
+		return given, errors.Join(err, p.s.runtime.RemoveProject(given.Name), p.s.trust.ForgetProject(given.Name))
 	}
 	return given, nil
 }
 
-// Update implements api.Projects.
-func (p projects) Update(ctx context.Context, name string, c wire.ProjectChange) (task.Project, error) {
+// ChangeProject implements api.Projects.
+func (p projects) ChangeProject(ctx context.Context, name string, c wire.ProjectChange) (task.Project, error) {
 	have, ok := p.s.runtime.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
 	}
-	if err := p.confirm(ctx, &have, &c); err != nil {
+	if err := p.confirmUpdate(ctx, &have, &c); err != nil {
 		return have, err
 	}
 	if c.Path != nil {
-		if err := p.move(ctx, &have, *c.Path); err != nil {
+		if err := p.moveRepository(ctx, &have, *c.Path); err != nil {
 			return have, err
 		}
 	}
-	set(&have.PoolSize, c.PoolSize)
-	set(&have.Workflow, c.Workflow)
-	set(&have.Delivery, c.Delivery)
-	set(&have.Setup, c.Setup)
-	set(&have.Teardown, c.Teardown)
-	set(&have.Budget, c.Budget)
-	set(&have.Forge, c.Forge)
-	set(&have.Confirm, c.Confirm)
+	setIfGiven(&have.PoolSize, c.PoolSize)
+	setIfGiven(&have.Workflow, c.Workflow)
+	setIfGiven(&have.Delivery, c.Delivery)
+	setIfGiven(&have.Setup, c.Setup)
+	setIfGiven(&have.Teardown, c.Teardown)
+	setIfGiven(&have.Budget, c.Budget)
+	setIfGiven(&have.Forge, c.Forge)
+	setIfGiven(&have.Confirm, c.Confirm)
 	if c.Vars != nil {
 		have.Vars = have.Vars.WithChanges(*c.Vars)
 	}
@@ -82,16 +82,16 @@ func (p projects) Update(ctx context.Context, name string, c wire.ProjectChange)
 		return have, err
 	}
 	if c.TrustGit != nil && *c.TrustGit {
-		_, err := p.s.trust.Accept(ctx, have, p.s.trust.Worktrees(have)...)
+		_, err := p.s.trust.AcceptPrograms(ctx, have, p.s.trust.ExistingWorktrees(have)...)
 		return have, err
 	}
 	p.s.loadTrust(ctx)
 	return have, nil
 }
 
-// confirm makes sure that codes can be shown before they are asked for, and that nobody
+// confirmUpdate makes sure that codes can be shown before they are asked for, and that nobody
 // stops asking for them without one.
-func (p projects) confirm(ctx context.Context, have *task.Project, c *wire.ProjectChange) error {
+func (p projects) confirmUpdate(ctx context.Context, have *task.Project, c *wire.ProjectChange) error {
 	switch {
 	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // its folder could then be added without
 		return p.s.runtime.ConfirmProject(ctx, have.Name, "change of the path", "orange project update "+have.Name+" --path "+*c.Path, c.Code)
@@ -103,9 +103,9 @@ func (p projects) confirm(ctx context.Context, have *task.Project, c *wire.Proje
 	return p.s.runtime.ConfirmProject(ctx, have.Name, "change of its --confirm", "orange project update "+have.Name+" --confirm merge=none", c.Code)
 }
 
-// move follows a repository that was moved. Its worktrees point to where it was, and it
+// moveRepository follows a repository that was moved. Its worktrees point to where it was, and it
 // points to them: both are repaired.
-func (p projects) move(ctx context.Context, have *task.Project, path string) error {
+func (p projects) moveRepository(ctx context.Context, have *task.Project, path string) error {
 	if !filepath.IsAbs(path) {
 		return task.Mistakef("path %q is not absolute", path)
 	}
@@ -133,15 +133,15 @@ func (p projects) move(ctx context.Context, have *task.Project, path string) err
 	return nil
 }
 
-// set changes a value if there is a new one.
-func set[T any](have, to *T) {
+// setIfGiven changes a value if there is a new one.
+func setIfGiven[T any](have, to *T) {
 	if to != nil {
 		*have = *to
 	}
 }
 
-// Remove implements api.Projects.
-func (p projects) Remove(ctx context.Context, name, code string) error {
+// UnregisterProject implements api.Projects.
+func (p projects) UnregisterProject(ctx context.Context, name, code string) error {
 	if have, ok := p.s.runtime.Project(name); ok && have.Confirm.Merge != "" { // else it could be added again without
 		if err := p.s.runtime.ConfirmProject(ctx, name, "removal of the project", "orange project remove "+name, code); err != nil {
 			return err
@@ -150,11 +150,11 @@ func (p projects) Remove(ctx context.Context, name, code string) error {
 	if err := p.s.runtime.RemoveProject(name); err != nil {
 		return err
 	}
-	return p.s.trust.Forget(name)
+	return p.s.trust.ForgetProject(name)
 }
 
-// where says which task and project a folder belongs to.
-func (s *Server) where(_ context.Context, path string) (wire.Place, error) {
+// findPlace says which task and project a folder belongs to.
+func (s *Server) findPlace(_ context.Context, path string) (wire.Place, error) {
 	if !filepath.IsAbs(path) {
 		return wire.Place{}, task.Mistakef("path %q is not absolute", path)
 	}
@@ -163,7 +163,7 @@ func (s *Server) where(_ context.Context, path string) (wire.Place, error) {
 	}
 	if rest, ok := strings.CutPrefix(path, filepath.Join(s.cfg.Home, "workspaces")+string(filepath.Separator)); ok {
 		name, _, _ := strings.Cut(rest, string(filepath.Separator))
-		if place, ok, err := s.workspace(name); ok || err != nil {
+		if place, ok, err := s.workspacePlace(name); ok || err != nil {
 			return place, err
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Server) where(_ context.Context, path string) (wire.Place, error) {
 	return place, nil
 }
 
-func (s *Server) workspace(name string) (wire.Place, bool, error) {
+func (s *Server) workspacePlace(name string) (wire.Place, bool, error) {
 	id, ok, err := s.store.TaskByWorkspace(name)
 	if err != nil || !ok {
 		return wire.Place{}, false, err

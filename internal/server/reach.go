@@ -27,8 +27,8 @@ const (
 
 // takeFolder takes the data folder for this process.
 func takeFolder(cfg config.Config) (*lock.Lock, error) {
-	self, _ := attend.Find(os.Getpid())
-	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: mark(self)}, func(h lock.Holder) bool {
+	self, _ := attend.FindProcess(os.Getpid())
+	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self)}, func(h lock.Holder) bool {
 		_, ok := processOf(h)
 		return ok
 	})
@@ -46,16 +46,18 @@ func takeFolder(cfg config.Config) (*lock.Lock, error) {
 	return nil, fmt.Errorf("start a server: the store in %s is in use by the server with pid %d: end it with ORANGE_HOME=%s orange stop, or with kill %d", other.Folder, other.PID, other.Folder, other.PID)
 }
 
-// mark tells a process from others that had or will have its pid.
-func mark(p attend.Process) string { return strconv.FormatUint(p.Start, 10) + " " + attend.BootID() }
+// processMark tells a process from others that had or will have its pid.
+func processMark(p attend.Process) string {
+	return strconv.FormatUint(p.Start, 10) + " " + attend.BootID()
+}
 
 // processOf is the process that server.lock names, if it still runs.
 func processOf(h lock.Holder) (attend.Process, bool) {
 	if h.PID <= 0 {
 		return attend.Process{}, false
 	}
-	p, ok := attend.Find(h.PID)
-	return p, ok && h.Mark == mark(p)
+	p, ok := attend.FindProcess(h.PID)
+	return p, ok && h.Mark == processMark(p)
 }
 
 // serverOf is the server that holds a data folder: server.lock names it, and the kernel says
@@ -65,15 +67,15 @@ func serverOf(home string) (attend.Process, bool) {
 	return p, ok && lock.HeldBy(home, p.PID)
 }
 
-// Owner finds the server that holds the data folder, whether it answers or not.
-func Owner(cfg config.Config) func() (client.Owner, bool) {
-	return func() (client.Owner, bool) { return owner(cfg.Home) }
+// OwnerFinder finds the server that holds the data folder, whether it answers or not.
+func OwnerFinder(cfg config.Config) func() (client.Owner, bool) {
+	return func() (client.Owner, bool) { return findOwner(cfg.Home) }
 }
 
-func owner(home string) (client.Owner, bool) {
+func findOwner(home string) (client.Owner, bool) {
 	p, certain := processOf(lock.ReadHolder(home))
 	if !certain { // server.lock may be lost, or not be written yet
-		p, _ = attend.Find(lock.HolderOf(home))
+		p, _ = attend.FindProcess(lock.HolderOf(home))
 	}
 	if p.PID == 0 || !lock.IsHeld(home) {
 		return client.Owner{}, false
@@ -128,19 +130,19 @@ func (s *Server) watchSocket(ctx context.Context, problem string) string {
 		}
 	}
 	if err != nil || lockErr != nil || s.socket.IsLost() {
-		pause(ctx, tryAgain)
+		sleepContext(ctx, tryAgain)
 		return now
 	}
 	if err := watch.Wait(ctx); err != nil && ctx.Err() == nil {
 		s.log.Error("stay reachable", "component", "serve", "error", err)
-		pause(ctx, tryAgain)
+		sleepContext(ctx, tryAgain)
 	}
-	pause(ctx, quietTime)
+	sleepContext(ctx, quietTime)
 	return now
 }
 
-// pause waits for a while, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// sleepContext waits for a while, or until ctx ends.
+func sleepContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
-	self, ok := attend.Find(os.Getpid())
+	self, ok := attend.FindProcess(os.Getpid())
 	if !ok {
 		t.Fatal("this process is not found")
 	}
@@ -19,12 +19,12 @@ func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
 		h    lock.Holder
 		want bool
 	}{
-		{"itself", lock.Holder{PID: self.PID, Mark: mark(self)}, true},
+		{"itself", lock.Holder{PID: self.PID, Mark: processMark(self)}, true},
 		{"nothing", lock.Holder{}, false},
 		{"the pid alone", lock.Holder{PID: self.PID}, false},
 		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + attend.BootID()}, false},
 		{"another boot", lock.Holder{PID: self.PID, Mark: strconv.FormatUint(self.Start, 10) + " x"}, false},
-		{"another pid", lock.Holder{PID: os.Getppid(), Mark: mark(self)}, false},
+		{"another pid", lock.Holder{PID: os.Getppid(), Mark: processMark(self)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, ok := processOf(tt.h); ok != tt.want {

@@ -11,7 +11,7 @@ import (
 func noLivingAttempts(home string) error {
 	boot := attend.BootID()
 	for _, dir := range globIn(home, "attempts/*/*") {
-		state, err := attend.Folder(dir).State(boot)
+		state, err := attend.Folder(dir).ReadState(boot)
 		if err == nil && (state.Phase == attend.Running || state.Phase == attend.Starting) {
 			return fmt.Errorf("effects cannot be written down only, because agents live in %s: give another data folder with ORANGE_HOME, or unset ORANGE_EFFECTS", home)
 		}

@@ -30,10 +30,10 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// Restore puts a lost or damaged store right, without a server: it takes the newest store that is
+// RestoreStore puts a lost or damaged store right, without a server: it takes the newest store that is
 // intact, ends the agents that it does not know, takes up the tasks that it does not know, and
 // holds those that it knows as they were earlier. Cut short at any point, it can be done again.
-func Restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (report cli.Restored, err error) {
+func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (report cli.Restored, err error) {
 	if _, err := os.Stat(cfg.Home); errors.Is(err, fs.ErrNotExist) {
 		return report, fmt.Errorf("restore the store: there is no data folder %s; set ORANGE_HOME to the one you mean", cfg.Home)
 	}
@@ -69,7 +69,7 @@ func Restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 	}
 	r.git, r.trust = gittrust.New(cfg.Home, store)
 	r.loadTrust(ctx)
-	return report, r.run(ctx)
+	return report, r.restoreAll(ctx)
 }
 
 // placeStore makes sure that the store in place is the newest one that is intact. What it
@@ -139,7 +139,7 @@ type restorer struct {
 	gone   []task.Task // the engine would go on with them, and their folder is gone
 }
 
-func (r *restorer) run(ctx context.Context) (err error) {
+func (r *restorer) restoreAll(ctx context.Context) (err error) {
 	if r.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
@@ -152,7 +152,7 @@ func (r *restorer) run(ctx context.Context) (err error) {
 	if r.host, err = r.newAgentHost(r.newWorktrees()); err != nil {
 		return err
 	}
-	defer r.host.close()
+	defer r.host.stopListening()
 	if err := r.endAttempts(ctx); err != nil {
 		return err
 	}
@@ -170,10 +170,10 @@ func (r *restorer) run(ctx context.Context) (err error) {
 		}
 	}
 	r.addProjects(ctx)
-	bound := r.markers()
+	bound := r.readMarkers()
 	for _, f := range r.ahead {
 		if f.known {
-			if err := r.hold(ctx, f, bound[f.ID]); err != nil {
+			if err := r.recoverTask(ctx, f, bound[f.ID]); err != nil {
 				return err
 			}
 		}
@@ -233,7 +233,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil || !id.IsValid() {
 			continue
 		}
-		state, err := attend.Folder(dir).State(attend.BootID())
+		state, err := attend.Folder(dir).ReadState(attend.BootID())
 		if err != nil {
 			r.report.Problems = append(r.report.Problems, err.Error())
 			continue
@@ -245,7 +245,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		card, _ := r.host.agents.Card(agents.Key{Task: id, Number: n}) // what is missing is not said
+		card, _ := r.host.agents.LoadCard(agents.Key{Task: id, Number: n}) // what is missing is not said
 		said := cli.RestoredAttempt{Task: id, Number: n, Role: card.Role}
 		_, listed := t.AttemptByNumber(n)
 		if listed && !slices.ContainsFunc(r.ahead, func(f aheadFolder) bool { return f.ID == id }) {
@@ -256,7 +256,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if t.ID = id; t.Session == "" {
 			t.Session = r.shownField(id, "tmux_session")
 		}
-		if err := r.host.agents.End(ctx, t, []int{n}); err != nil {
+		if err := r.host.agents.EndAttempts(ctx, t, []int{n}); err != nil {
 			return fmt.Errorf("end attempt %d of task %s: %w", n, id, err)
 		}
 		r.report.Ended = append(r.report.Ended, said)
@@ -290,7 +290,7 @@ func (r *restorer) addProjects(ctx context.Context) {
 		}
 		p, err := r.findProject(f.Project)
 		if err == nil {
-			p, err = projects{r.Server}.Add(ctx, p)
+			p, err = projects{r.Server}.RegisterProject(ctx, p)
 		}
 		if err == nil {
 			r.report.Projects = append(r.report.Projects, p.Name+" at "+p.Path)
@@ -328,8 +328,8 @@ func repositoryOf(worktree string) string {
 	return root
 }
 
-// markers says which workspace is bound to which task by its own mark.
-func (r *restorer) markers() map[task.ID]string {
+// readMarkers says which workspace is bound to which task by its own mark.
+func (r *restorer) readMarkers() map[task.ID]string {
 	out := map[task.ID]string{}
 	list, err := r.host.worktrees.pool.ListWorkspaces(r.runtime.Projects(), nil)
 	if err != nil {
@@ -343,13 +343,13 @@ func (r *restorer) markers() map[task.ID]string {
 	return out
 }
 
-// hold takes up a task of which entries are lost.
-func (r *restorer) hold(ctx context.Context, f aheadFolder, workspace string) error {
+// recoverTask takes up a task of which entries are lost.
+func (r *restorer) recoverTask(ctx context.Context, f aheadFolder, workspace string) error {
 	t, _, err := r.store.Task(f.ID)
 	if err != nil {
 		return err
 	}
-	h, lost, err := r.lost(f, t, workspace)
+	h, lost, err := r.findLost(f, t, workspace)
 	if err != nil {
 		return err
 	}
@@ -368,18 +368,18 @@ func (r *restorer) hold(ctx context.Context, f aheadFolder, workspace string) er
 	return nil
 }
 
-// lost is what the folders of a task show beyond its record.
-func (r *restorer) lost(f aheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
+// findLost is what the folders of a task show beyond its record.
+func (r *restorer) findLost(f aheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
 	h, err := r.folders.ReadHistory(f.Project, f.ID)
 	if err != nil {
 		return h, signal.Lost{}, err
 	}
 	from := max(f.seq, 1) // the first entry is that of the creation
-	return h, signal.Lost{Events: h.Lines[min(from+1, len(h.Lines)):], Status: h.Status, AttemptCounts: r.ran(&t, f.ID), Workspace: workspace}, nil
+	return h, signal.Lost{Events: h.Lines[min(from+1, len(h.Lines)):], Status: h.Status, AttemptCounts: r.countLostAttempts(&t, f.ID), Workspace: workspace}, nil
 }
 
-// ran counts the attempts that have a folder and that the record does not count, with all that it does.
-func (r *restorer) ran(t *task.Task, id task.ID) []task.AttemptTally {
+// countLostAttempts counts the attempts that have a folder and that the record does not count, with all that it does.
+func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTally {
 	last := 0
 	for _, dir := range globIn(r.cfg.Home, "attempts/"+string(id)+"/*") {
 		if n, err := strconv.Atoi(filepath.Base(dir)); err == nil {
@@ -388,7 +388,7 @@ func (r *restorer) ran(t *task.Task, id task.ID) []task.AttemptTally {
 	}
 	more := map[string]int{}
 	for n := t.AttemptCount() + 1; n <= last; n++ {
-		card, _ := r.host.agents.Card(agents.Key{Task: id, Number: n}) // without one nobody knows the role
+		card, _ := r.host.agents.LoadCard(agents.Key{Task: id, Number: n}) // without one nobody knows the role
 		more[card.Role]++
 	}
 	var out []task.AttemptTally
@@ -428,27 +428,27 @@ func (r *restorer) holdGone(ctx context.Context) error {
 // importAll takes up the tasks that only their folders know, oldest first. One that cannot be taken up
 // is moved aside: the server would not start beside it.
 func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) error {
-	type found struct {
+	type foundWorkflow struct {
 		aheadFolder
 		n        signal.New
 		workflow string
 		lost     signal.Lost
 		h        taskdir.History
 	}
-	var list []found
+	var list []foundWorkflow
 	for _, f := range r.ahead {
 		if f.known {
 			continue
 		}
-		h, lost, err := r.lost(f, task.Task{}, bound[f.ID])
+		h, lost, err := r.findLost(f, task.Task{}, bound[f.ID])
 		if err != nil {
 			return err
 		}
 		n, name := r.describeLost(f, h)
 		n.Workspace = bound[f.ID]
-		list = append(list, found{f, n, name, lost, h})
+		list = append(list, foundWorkflow{f, n, name, lost, h})
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return a.n.CreatedAt.Compare(b.n.CreatedAt) })
+	slices.SortStableFunc(list, func(a, b foundWorkflow) int { return a.n.CreatedAt.Compare(b.n.CreatedAt) })
 	for _, f := range list {
 		r.fault("restore.import")
 		answer, err := r.runtime.ImportLost(ctx, f.n, f.workflow, f.lost)

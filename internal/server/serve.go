@@ -58,33 +58,33 @@ func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOp
 
 // Server is the parts of one data folder, put together. New sets every field but socket.
 type Server struct {
-	cfg      config.Config
-	version  string
-	options  cli.ServeOptions
-	held     *lock.Lock
-	logs     *logfile.File
-	socket   *socket.Listener // nil before Start
-	store    *sqlite.Store
-	log      *slog.Logger
-	git      *git.Git
-	trust    *gittrust.Trust
-	folders  *taskdir.Dir
-	runtime  *local.Runtime
-	self     string     // this program
-	id       string     // of the data folder
-	host     *agentHost // nil: effects are written down and no agents run
-	news     sync.Mutex // see boards
-	office   *track.Service
-	forges   forges
-	retrack  chan struct{} // the trackers are not the same any more
-	hears    bool          // news of trackers come in over HTTP
-	page     *webPage
-	measure  *measure.Service
-	moves    moves
-	notifier *herald.Notifier
-	anchors  *anchors           // nil: no merge is anchored
-	fault    func(point string) // kills the process when it is told to; nil: never
-	api      *api.Server
+	cfg              config.Config
+	version          string
+	options          cli.ServeOptions
+	held             *lock.Lock
+	logs             *logfile.File
+	socket           *socket.Listener // nil before Start
+	store            *sqlite.Store
+	log              *slog.Logger
+	git              *git.Git
+	trust            *gittrust.Trust
+	folders          *taskdir.Dir
+	runtime          *local.Runtime
+	self             string     // this program
+	id               string     // of the data folder
+	host             *agentHost // nil: effects are written down and no agents run
+	news             sync.Mutex // see boards
+	trackerService   *track.Service
+	forges           forges
+	retrack          chan struct{} // the trackers are not the same any more
+	receivesWebhooks bool          // news of trackers come in over HTTP
+	page             *webPage
+	measure          *measure.Service
+	moves            moves
+	notifier         *herald.Notifier
+	anchors          *anchors           // nil: no merge is anchored
+	fault            func(point string) // kills the process when it is told to; nil: never
+	api              *api.Server
 
 	backedUp  chan struct{}         // closes when the first backup was made, or failed
 	backupErr atomic.Pointer[error] // how the last one went
@@ -109,21 +109,21 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, version: version, options: o, held: held, hears: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
+		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
 		folders: taskdir.New(tasksFolder(cfg.Home)), retrack: make(chan struct{}, 1), backedUp: make(chan struct{}), served: make(chan error, 1),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	if err := s.build(); err != nil {
+	if err := s.buildParts(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Server) build() (err error) {
+func (s *Server) buildParts() (err error) {
 	if s.logs, err = logfile.Open(filepath.Join(s.cfg.Home, "orange.log"), logfile.MaxSize); err != nil {
 		return err
 	}
-	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: level(s.cfg.LogLevel)}))
+	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: parseLogLevel(s.cfg.LogLevel)}))
 	if s.store, err = openHomeStore(s.cfg.Home); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Server) build() (err error) {
 		return err
 	}
 	s.page, s.measure = &webPage{s: s}, s.newMeasure()
-	s.office = s.newOffice()
+	s.trackerService = s.newTrackerService()
 	if !s.cfg.Record {
 		if s.host, err = s.newAgentHost(w); err != nil {
 			return err
@@ -164,13 +164,13 @@ func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
 		return local.New(options)
 	}
-	if first, ok := harness.First(exec.LookPath); ok {
+	if first, ok := harness.FirstInstalled(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
 	options.Performer, options.Activity, options.TaskFileSync = onHost{s}, onHost{s}, w
 	options.Absent, options.Message = s.absentOf, s.lastMessage
 	options.Files = withAttempts{Dir: s.folders, root: dataFolder(s.cfg.Home).Attempts}
-	options.Commit, options.Harnesses, options.Branch = w.commit, s.checkHarness, w.usable
+	options.Commit, options.Harnesses, options.Branch = w.headCommit, s.checkHarness, w.requireUsableBranch
 	return local.New(options)
 }
 
@@ -196,7 +196,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	s.ends = append(s.ends, s.measure.Start(s.ctx))
 	if s.host != nil {
 		attend.AdoptOrphans(s.ctx)
-		s.adopt() // before effects of the last server are driven
+		s.adoptAttempts() // before effects of the last server are driven
 	}
 	if err := s.runtime.Start(); err != nil {
 		return err
@@ -205,37 +205,37 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
 		return err
 	}
-	s.run(s.stayReachable)
+	s.runInBackground(s.stayReachable)
 	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
-	s.run(s.backUp)
-	s.run(s.recoverLandings)
-	ended, err := s.track(s.ctx, s.options.Hooks)
+	s.runInBackground(s.backUp)
+	s.runInBackground(s.recoverLandings)
+	ended, err := s.watchTrackers(s.ctx, s.options.Hooks)
 	if err != nil {
 		return err
 	}
 	s.ends = append(s.ends, ended)
 	if s.anchors != nil {
-		s.run(s.anchors.run)
+		s.runInBackground(s.anchors.followMerges)
 	}
-	s.run(s.notifier.Run)
-	closed, err := s.page.start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
+	s.runInBackground(s.notifier.Run)
+	closed, err := s.page.startPage(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
 	s.ends = append(s.ends, closed)
 	if err != nil {
 		return err
 	}
 	if s.options.Web != "" && s.options.Say != nil {
-		if at, err := s.page.Open(s.ctx); err == nil {
+		if at, err := s.page.OpenPage(s.ctx); err == nil {
 			s.options.Say("The web page is at " + at.Login)
 		}
 	}
-	s.run(func(ctx context.Context) {
+	s.runInBackground(func(ctx context.Context) {
 		s.served <- s.api.Serve(ctx, s.socket, cmp.Or(s.options.Idle, defaultIdle))
 	})
 	return nil
 }
 
-// run calls f in a goroutine that Close waits for.
-func (s *Server) run(f func(context.Context)) {
+// runInBackground calls f in a goroutine that Close waits for.
+func (s *Server) runInBackground(f func(context.Context)) {
 	var running sync.WaitGroup
 	running.Go(func() { f(s.ctx) })
 	s.ends = append(s.ends, running.Wait)
@@ -255,13 +255,13 @@ func (s *Server) Close() (err error) {
 		s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
 	}
 	if s.host != nil {
-		s.host.agents.Stop()
+		s.host.agents.StopWaiting()
 	}
 	if s.runtime != nil {
 		s.runtime.Close()
 	}
 	if s.host != nil {
-		s.host.close()
+		s.host.stopListening()
 	}
 	if s.store != nil {
 		err = s.store.Close()
@@ -275,11 +275,11 @@ func (s *Server) Close() (err error) {
 
 // newEvidence builds what looks evidence up.
 func (s *Server) newEvidence() evidence.Source {
-	return evidence.Source{Git: s.git, Pull: s.pull, Workspace: s.workspaceFolder, Recording: s.cfg.Record, Began: func(id task.ID, attempt int) (time.Time, bool) {
+	return evidence.Source{Git: s.git, Pull: s.findPullRequest, Workspace: s.workspaceFolder, Recording: s.cfg.Record, Began: func(id task.ID, attempt int) (time.Time, bool) {
 		if s.host == nil {
 			return time.Time{}, false
 		}
-		return s.host.agents.Began(id, attempt)
+		return s.host.agents.ConversationStart(id, attempt)
 	}}
 }
 
@@ -288,13 +288,13 @@ func (s *Server) workspaceFolder(name string) string {
 	return filepath.Join(s.cfg.Home, "workspaces", name)
 }
 
-// adopt looks after the attempts that are not over.
-func (s *Server) adopt() {
+// adoptAttempts looks after the attempts that are not over.
+func (s *Server) adoptAttempts() {
 	tasks, err := s.store.UnsettledTasks()
 	if err != nil {
 		s.log.Error("look for live agents", "component", "serve", "error", err)
 	}
-	s.host.agents.Adopt(tasks)
+	s.host.agents.AdoptAttempts(tasks)
 }
 
 // withAttempts are the folders of tasks, which go together with those of their attempts.
@@ -313,9 +313,9 @@ func (w withAttempts) RemoveFolder(project string, id task.ID) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.notifier, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
-		Rows: s.store, Sights: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.inbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackers{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.newBoards(),
+		Rows: s.store, Measurements: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
+		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.findPlace, Checks: s.runChecks, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if c := s.host; c != nil {
@@ -324,7 +324,7 @@ func (s *Server) newAPI() *api.Server {
 	return out
 }
 
-func level(name string) slog.Level {
+func parseLogLevel(name string) slog.Level {
 	var l slog.Level
 	if l.UnmarshalText([]byte(name)) != nil {
 		return slog.LevelInfo
@@ -333,4 +333,4 @@ func level(name string) slog.Level {
 }
 
 // DescribeAPI returns the OpenAPI description of the server.
-func DescribeAPI(version string) (any, error) { return api.Describe(version) }
+func DescribeAPI(version string) (any, error) { return api.BuildDescription(version) }

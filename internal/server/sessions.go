@@ -42,23 +42,23 @@ type processes struct {
 // Start implements agents.Processes.
 func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]int, error) {
 	f := attend.Folder(dir)
-	if err := f.Prepare(); err != nil {
+	if err := f.PrepareStart(); err != nil {
 		return nil, err
 	}
-	launch := p.supervisor.Plain()
+	launch := p.supervisor.PlainLaunch()
 	if o.Window != nil {
-		launch = p.window(o)
+		launch = p.launchInWindow(o)
 	}
-	started, err := p.supervisor.Start(ctx, f, attend.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
+	started, err := p.supervisor.StartAttempt(ctx, f, attend.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
 	if err != nil {
 		return nil, err
 	}
 	return pidsOf(started), nil
 }
 
-// window opens a window for an attendant. One that is left of an earlier attempt makes
+// launchInWindow opens a window for an attendant. One that is left of an earlier attempt makes
 // room.
-func (p *processes) window(o agent.Orders) attend.Launch {
+func (p *processes) launchInWindow(o agent.Orders) attend.Launch {
 	return func(ctx context.Context, argv []string) error {
 		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
 		err := p.terminal.OpenWindow(ctx, w)
@@ -74,7 +74,7 @@ func (p *processes) window(o agent.Orders) attend.Launch {
 
 func pidsOf(s attend.Started) []int {
 	var out []int
-	for _, pid := range []int{s.Attendant.PID, s.Child.PID} {
+	for _, pid := range []int{s.Shim.PID, s.Child.PID} {
 		if pid > 0 {
 			out = append(out, pid)
 		}
@@ -84,7 +84,7 @@ func pidsOf(s attend.Started) []int {
 
 // Watch implements agents.Processes.
 func (p *processes) Watch(dir string, over func(agent.Exit)) error {
-	return p.supervisor.Watch(attend.Folder(dir), func(x agent.Exit) {
+	return p.supervisor.WatchAttempt(attend.Folder(dir), func(x agent.Exit) {
 		p.running.Delete(dir)
 		over(x)
 	})
@@ -92,14 +92,14 @@ func (p *processes) Watch(dir string, over func(agent.Exit)) error {
 
 // End implements agents.Processes.
 func (p *processes) End(ctx context.Context, dir string) error {
-	_, err := p.supervisor.End(ctx, attend.Folder(dir))
+	_, err := p.supervisor.EndAttempt(ctx, attend.Folder(dir))
 	return err
 }
 
-// Phase implements agents.Processes. What could not be started may be started again, and
+// ReadPhase implements agents.Processes. What could not be started may be started again, and
 // what is only just starting waits for its orders.
-func (p *processes) Phase(dir string) (agent.Phase, []int, error) {
-	s, err := attend.Folder(dir).State(p.boot)
+func (p *processes) ReadPhase(dir string) (agent.Phase, []int, error) {
+	s, err := attend.Folder(dir).ReadState(p.boot)
 	switch {
 	case err != nil || s.Phase == attend.None || s.Phase == attend.Starting:
 		return agent.Absent, nil, err
@@ -111,12 +111,12 @@ func (p *processes) Phase(dir string) (agent.Phase, []int, error) {
 	return agent.Gone, nil, nil
 }
 
-// Exists implements agents.Processes. It looks at the process itself: pid and start.
-func (p *processes) Exists(dir string) bool {
+// HasProcess implements agents.Processes. It looks at the process itself: pid and start.
+func (p *processes) HasProcess(dir string) bool {
 	if child, ok := p.running.Load(dir); ok {
 		return p.stillThere(dir, child.(attend.Process))
 	}
-	s, err := attend.Folder(dir).State(p.boot)
+	s, err := attend.Folder(dir).ReadState(p.boot)
 	switch {
 	case err != nil:
 		return true
@@ -135,8 +135,10 @@ func (p *processes) stillThere(dir string, child attend.Process) bool {
 	return false
 }
 
-// Sweep implements agents.Processes.
-func (p *processes) Sweep(ctx context.Context, key string) error { return p.supervisor.Sweep(ctx, key) }
+// EndKeyCarriers implements agents.Processes.
+func (p *processes) EndKeyCarriers(ctx context.Context, key string) error {
+	return p.supervisor.EndKeyCarriers(ctx, key)
+}
 
 // Ancestry implements agents.Processes. It ends at this server: whoever started it is not
 // whom it works for. The server itself asks for the people at its page.
@@ -152,17 +154,17 @@ func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 		line, origin = line[:i], agent.FromServer
 	}
 	if p.terminal != nil {
-		if i := slices.Index(line, attend.Listener(p.tmuxSocket)); i >= 0 {
+		if i := slices.Index(line, attend.ListenerPID(p.tmuxSocket)); i >= 0 {
 			line, origin = line[:i], agent.FromTmux
 		}
 	}
 	return line, origin
 }
 
-// Mark implements agents.Processes. An attendant is known by the record of its attempt: it
+// MarkOf implements agents.Processes. An attendant is known by the record of its attempt: it
 // outlives the attempt of an agent that started it.
-func (p *processes) Mark(pid int) string {
-	if f, ok := p.data.Attended(pid); ok {
+func (p *processes) MarkOf(pid int) string {
+	if f, ok := p.data.ShimFolder(pid); ok {
 		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
 	}
 	return attend.MarkOf(pid)
@@ -177,10 +179,10 @@ func dataFolder(home string) attend.DataFolder {
 	}
 }
 
-// attendTo is the process that attends to an attempt in its folder, which is two levels below
+// runAttendant is the process that attends to an attempt in its folder, which is two levels below
 // that of all attempts in the data folder.
-func attendTo(folder string) int {
-	return attend.Main(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
+func runAttendant(folder string) int {
+	return attend.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }
 
 // terminal is tmux as agents see it.
@@ -194,7 +196,7 @@ type identity struct{ agents *agents.Agents }
 
 // Identify implements api.Identity.
 func (i identity) Identify(token string, pid int) (*api.Caller, error) {
-	c, err := i.agents.Identify(token, pid)
+	c, err := i.agents.IdentifyCaller(token, pid)
 	if c == nil || err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ func (origins) PeerPID(c net.Conn) int {
 
 // DescribeProcess implements api.Origins.
 func (origins) DescribeProcess(pid int) *signal.Via {
-	d := attend.Describe(pid)
+	d := attend.DescribeProcess(pid)
 	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
 }
 
@@ -223,7 +225,7 @@ func inPath(env []string, self string) []string {
 	out := make([]string, 0, len(env)+1)
 	found := false
 	for _, kv := range env {
-		if value, ok := cutVar(kv, "PATH"); ok {
+		if value, ok := cutVariable(kv, "PATH"); ok {
 			kv, found = "PATH="+dir+string(os.PathListSeparator)+value, true
 		}
 		out = append(out, kv)
@@ -234,17 +236,17 @@ func inPath(env []string, self string) []string {
 	return out
 }
 
-// variable is the value of a variable in an environment.
-func variable(env []string, name string) string {
+// envValue is the value of a variable in an environment.
+func envValue(env []string, name string) string {
 	for _, kv := range env {
-		if value, ok := cutVar(kv, name); ok {
+		if value, ok := cutVariable(kv, name); ok {
 			return value
 		}
 	}
 	return ""
 }
 
-func cutVar(kv, name string) (string, bool) {
+func cutVariable(kv, name string) (string, bool) {
 	if len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '=' {
 		return kv[len(name)+1:], true
 	}

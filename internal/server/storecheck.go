@@ -145,7 +145,7 @@ func (s *Server) backUp(ctx context.Context) {
 		case made:
 			s.log.Info("backed up the store", "component", "serve")
 		}
-		pause(ctx, next)
+		sleepContext(ctx, next)
 	}
 }
 

@@ -23,39 +23,39 @@ import (
 	"orange/internal/ui/api"
 )
 
-// newOffice puts together what works with trackers.
-func (s *Server) newOffice() *track.Service {
+// newTrackerService puts together what works with trackers.
+func (s *Server) newTrackerService() *track.Service {
 	return &track.Service{
-		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
+		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connectTracker, Forge: s.projectForge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
 		},
 	}
 }
 
-// connect opens the adapter of a tracker. It asks nobody yet.
-func (s *Server) connect(cfg tracker.Config) (track.Backend, error) {
+// connectTracker opens the adapter of a tracker. It asks nobody yet.
+func (s *Server) connectTracker(cfg tracker.Config) (track.Backend, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
-		hooks = config.KeepSecret(secret(cfg.Webhook), hookSecretEvery, time.Now)
+		hooks = config.KeepSecret(secretReader(cfg.Webhook), hookSecretEvery, time.Now)
 	}
 	switch cfg.Kind {
 	case tracker.Board:
-		if err := s.boards().learnFor(cfg.Project, cfg.Workflow); err != nil {
+		if err := s.newBoards().learnVocabularyFor(cfg.Project, cfg.Workflow); err != nil {
 			return nil, err
 		}
 		return s.store.ProjectTracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
-		calls := s.calls(transport.Options{Name: cfg.Name, Secret: source,
+		calls := s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: source,
 			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, maxFault)) },
 			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, maxFault)) },
 			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
 		})
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
+		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
 	case tracker.GitHub:
 		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
+			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
 		})
 		return t, err
 	case tracker.MCP:
@@ -80,16 +80,16 @@ func hostOfAPI(url string) string {
 }
 
 func (s *Server) connectMCP(cfg tracker.Config) (track.Backend, error) {
-	m, err := mapping(cfg.Mapping)
+	m, err := loadMapping(cfg.Mapping)
 	if err != nil {
 		return nil, err
 	}
-	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cfg.Token})}
+	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: cfg.Token})}
 	if p, ok := s.runtime.Project(cfg.Project); ok {
 		o.Dir = p.Path
 	}
 	if cfg.Token != "" {
-		o.Token = secret(cfg.Token)
+		o.Token = secretReader(cfg.Token)
 	}
 	if len(cfg.Command) > 0 {
 		o.HTTP, o.Env = nil, s.boardEnv(cfg)
@@ -117,8 +117,8 @@ func (s *Server) boardEnv(cfg tracker.Config) []string {
 	return env
 }
 
-// mapping is one that comes with Orange, or a file.
-func mapping(name string) (mcpboard.Mapping, error) {
+// loadMapping is one that comes with Orange, or a file.
+func loadMapping(name string) (mcpboard.Mapping, error) {
 	known := mcpboard.ShippedMappings()
 	if m, ok := known[name]; ok {
 		return m, nil
@@ -143,8 +143,8 @@ type trackers struct {
 
 var _ api.Trackers = trackers{}
 
-// Set implements api.Trackers. It asks nobody: orange tracker test does.
-func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
+// SaveTracker implements api.Trackers. It asks nobody: orange tracker test does.
+func (t trackers) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
 	switch {
 	case !slices.Contains([]string{tracker.Linear, tracker.GitHub, tracker.MCP, tracker.Board}, cfg.Kind):
 		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
@@ -173,13 +173,13 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 			return cfg, task.Mistakef("%v", err)
 		}
 	}
-	if err := t.collides(&cfg); err != nil {
+	if err := t.requireDistinct(&cfg); err != nil {
 		return cfg, err
 	}
 	if path, ok := strings.CutPrefix(cfg.Mapping, "~/"); ok {
 		cfg.Mapping = filepath.Join(config.Getenv("HOME"), path)
 	}
-	port, err := t.s.connect(cfg)
+	port, err := t.s.connectTracker(cfg)
 	if err != nil {
 		return cfg, task.Mistakef("%v", err)
 	}
@@ -193,9 +193,9 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 	return cfg, nil
 }
 
-// collides refuses a tracker whose issues are another's already, and one that would become
+// requireDistinct refuses a tracker whose issues are another's already, and one that would become
 // another one under its open tasks.
-func (t trackers) collides(cfg *tracker.Config) error {
+func (t trackers) requireDistinct(cfg *tracker.Config) error {
 	list, err := t.s.store.Trackers()
 	if err != nil {
 		return err
@@ -211,16 +211,16 @@ func (t trackers) collides(cfg *tracker.Config) error {
 		case o.Name != cfg.Name || same && o.Project == cfg.Project:
 			continue
 		}
-		if id, err := t.busy(&o); err != nil || id != "" {
+		if id, err := t.findBusyTask(&o); err != nil || id != "" {
 			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, and that would become another tracker: end the task first, or take another name", id, o.Name))
 		}
 	}
 	return nil
 }
 
-// busy is a task that a tracker's issues are still worked on by, or that owes it
+// findBusyTask is a task that a tracker's issues are still worked on by, or that owes it
 // something.
-func (t trackers) busy(cfg *tracker.Config) (task.ID, error) {
+func (t trackers) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
 	for i := range tasks {
 		o := &tasks[i]
@@ -233,14 +233,14 @@ func (t trackers) busy(cfg *tracker.Config) (task.ID, error) {
 	return "", err
 }
 
-// Remove implements api.Trackers. Issues of open tasks are still theirs.
-func (t trackers) Remove(_ context.Context, name string) error {
+// RemoveTracker implements api.Trackers. Issues of open tasks are still theirs.
+func (t trackers) RemoveTracker(_ context.Context, name string) error {
 	cfg, err := t.Config(name)
 	if err != nil {
 		return err
 	}
 	if cfg.Kind != tracker.Board { // its cards stay
-		if id, err := t.busy(&cfg); err != nil || id != "" {
+		if id, err := t.findBusyTask(&cfg); err != nil || id != "" {
 			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, or owes it something: end or cancel it first, and let orange tracker sync %s deliver what is owed", id, name, name))
 		}
 	}
@@ -251,8 +251,8 @@ func (t trackers) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// Issues implements api.Trackers.
-func (t trackers) Issues(name string) ([]tracker.Issue, error) {
+// ListIssues implements api.Trackers.
+func (t trackers) ListIssues(name string) ([]tracker.Issue, error) {
 	if _, err := t.Config(name); err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (s *Server) trackersChanged() {
 
 // checkTrackers names trackers that do not answer and issues that drifted.
 func (s *Server) checkTrackers(context.Context) (string, error) {
-	list, err := s.office.List()
+	list, err := s.trackerService.List()
 	if err != nil {
 		return "", err
 	}
@@ -279,7 +279,7 @@ func (s *Server) checkTrackers(context.Context) (string, error) {
 			wrong = append(wrong, r.Config.Name+": "+r.Problem)
 		}
 	}
-	drifts, err := s.office.Drifts()
+	drifts, err := s.trackerService.Drifts()
 	if err != nil {
 		return "", err
 	}

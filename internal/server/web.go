@@ -40,31 +40,31 @@ type webPage struct {
 	ended  chan struct{}
 }
 
-// Open implements api.Page: it opens the page, if it is not open. Where its usual port is
+// OpenPage implements api.Page: it opens the page, if it is not open. Where its usual port is
 // taken it takes any.
-func (p *webPage) Open(ctx context.Context) (wire.PageAddress, error) {
+func (p *webPage) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, err := p.address()
+	at, err := p.openAddress()
 	if err != nil {
 		return wire.PageAddress{}, err
 	}
 	return wire.PageAddress{URL: at, Login: at + "?code=" + p.codes.New()}, nil
 }
 
-// Token implements api.Page.
-func (p *webPage) Token(ctx context.Context) (wire.PageToken, error) {
+// PageToken implements api.Page.
+func (p *webPage) PageToken(ctx context.Context) (wire.PageToken, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, err := p.address()
+	at, err := p.openAddress()
 	if err != nil {
 		return wire.PageToken{}, err
 	}
 	return wire.PageToken{URL: at, Token: p.token}, nil
 }
 
-// address is where the page is. It opens the page, if it is not open. The lock is held.
-func (p *webPage) address() (string, error) {
+// openAddress is where the page is. It opens the page, if it is not open. The lock is held.
+func (p *webPage) openAddress() (string, error) {
 	if p.life == nil {
 		return "", task.ErrClosing
 	}
@@ -73,30 +73,30 @@ func (p *webPage) address() (string, error) {
 			return "", err
 		}
 	}
-	p.remember()
+	p.saveAddress()
 	return "http://" + p.open.Addr().String() + "/", nil
 }
 
-// start opens the page at an address, if one is wanted at once. The function it returns
+// startPage opens the page at an address, if one is wanted at once. The function it returns
 // waits for the end.
-func (p *webPage) start(ctx context.Context, address string, input bool) (ended func(), err error) {
+func (p *webPage) startPage(ctx context.Context, address string, input bool) (ended func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life, p.input = ctx, input
 	switch {
 	case address == "":
-		p.reopen()
-		return p.close, nil
+		p.reopenLast()
+		return p.closePage, nil
 	case address == p.s.cfg.Web: // a setting is no reason that a server cannot start
 		err = p.listenNear(address)
 	default:
-		err = p.listen(address)
+		err = p.listenAt(address)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
 	}
 	p.stays = err == nil
-	return p.close, err
+	return p.closePage, err
 }
 
 // Where the page was when somebody last asked for it, and for how long servers that come
@@ -106,24 +106,24 @@ const (
 	pageMemory  = 24 * time.Hour
 )
 
-// remember notes where the page is, for the next server. The lock is held.
-func (p *webPage) remember() {
+// saveAddress notes where the page is, for the next server. The lock is held.
+func (p *webPage) saveAddress() {
 	at := p.open.Addr().String() + " " + time.Now().UTC().Format(time.RFC3339)
 	if err := p.s.store.SetSetting(pageSetting, at); err != nil {
 		p.s.log.Warn("remember where the web page is", "component", "web", "error", err)
 	}
 }
 
-// reopen opens the page where the server before had it, if somebody asked for it lately.
+// reopenLast opens the page where the server before had it, if somebody asked for it lately.
 // One that cannot be opened there is opened when it is asked for. The lock is held.
-func (p *webPage) reopen() {
+func (p *webPage) reopenLast() {
 	text, err := p.s.store.Setting(pageSetting)
 	address, when, ok := strings.Cut(text, " ")
 	at, wrong := time.Parse(time.RFC3339, when)
 	if err != nil || !ok || wrong != nil || time.Since(at) > pageMemory {
 		return
 	}
-	if err := p.listen(address); err != nil {
+	if err := p.listenAt(address); err != nil {
 		p.s.log.Info("the web page is not where it was", "component", "web", "error", err)
 	}
 }
@@ -131,23 +131,23 @@ func (p *webPage) reopen() {
 // listenNear opens the page at an address, or at any port beside it if that is taken. The
 // lock is held.
 func (p *webPage) listenNear(address string) error {
-	err := p.listen(address)
+	err := p.listenAt(address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		host, _, _ := net.SplitHostPort(address)
-		err = p.listen(net.JoinHostPort(host, "0"))
+		err = p.listenAt(net.JoinHostPort(host, "0"))
 	}
 	return err
 }
 
-// busy says whether the page is open, so that the server stays.
-func (p *webPage) busy() bool {
+// isOpen says whether the page is open, so that the server stays.
+func (p *webPage) isOpen() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stays
 }
 
-// listen opens the page. The lock is held.
-func (p *webPage) listen(address string) error {
+// listenAt opens the page. The lock is held.
+func (p *webPage) listenAt(address string) error {
 	if err := config.CheckLoopback(address); err != nil {
 		return task.Mistakef("web page: %v", err)
 	}
@@ -161,7 +161,7 @@ func (p *webPage) listen(address string) error {
 	}
 	codes := web.NewCodes(nil)
 	o := web.Options{
-		API: client.Of(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Codes: codes, Input: p.input,
+		API: client.FromOptions(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Codes: codes, Input: p.input,
 		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
@@ -187,8 +187,8 @@ func (p *webPage) listen(address string) error {
 	return nil
 }
 
-// close ends the page. What is being answered has a moment.
-func (p *webPage) close() {
+// closePage ends the page. What is being answered has a moment.
+func (p *webPage) closePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life = nil

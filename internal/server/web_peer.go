@@ -29,7 +29,7 @@ func peersOf(a *agents.Agents) peers {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		return attend.TCPPeers(r.RemoteAddr, local)
 	}
-	return peers{holders, a.Identify, a.Attends, attend.Gone}
+	return peers{holders, a.IdentifyCaller, a.IsShim, attend.HasExited}
 }
 
 // How often it is looked again who asks, and how long the first pause is.
@@ -40,30 +40,30 @@ const (
 
 var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
 
-// caller is the attempt that a request comes from, nil for a person. One look that finds somebody who
+// identifyCaller is the attempt that a request comes from, nil for a person. One look that finds somebody who
 // may ask for nothing, or that ends while others come and go, is no reason to say no at once: what shows
 // nothing may hold the connection, and a child of the server shows nothing before it runs its program.
-func (p peers) caller(r *http.Request, token string) (*agent.Caller, error) {
-	who, why := p.look(r, token)
+func (p peers) identifyCaller(r *http.Request, token string) (*agent.Caller, error) {
+	who, why := p.identifyOnce(r, token)
 	for try := 0; why != nil && try < peerTries; try++ {
 		time.Sleep(peerPause << try)
-		if again, err := p.look(r, token); err == nil {
+		if again, err := p.identifyOnce(r, token); err == nil {
 			return again, nil
 		}
 	}
 	return who, why
 }
 
-// look finds out who asks. It is told only if whoever holds the connection afterwards was asked
+// identifyOnce finds out who asks. It is told only if whoever holds the connection afterwards was asked
 // about: one that sends and leaves gets nothing. A process that shared the connection for a
 // moment, as one does that is about to become another, is no reason to say no at once.
-func (p peers) look(r *http.Request, token string) (*agent.Caller, error) {
+func (p peers) identifyOnce(r *http.Request, token string) (*agent.Caller, error) {
 	for range 3 {
 		before, err := p.holders(r)
 		if err != nil {
 			return nil, fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
 		}
-		who, known, err := p.ask(before, token)
+		who, known, err := p.identifyProcesses(before, token)
 		if err != nil || who != nil && token == "" {
 			return who, err
 		}
@@ -78,10 +78,10 @@ func (p peers) look(r *http.Request, token string) (*agent.Caller, error) {
 	return nil, errGone
 }
 
-// ask identifies processes. Those that are gone are not among the known. If any belongs to
+// identifyProcesses identifies processes. Those that are gone are not among the known. If any belongs to
 // an attempt that is whose request it is; two attempts are nobody. Attendants do not count:
 // they hide what they hold, so they are asked about whenever somebody else hides.
-func (p peers) ask(pids []int, token string) (who *agent.Caller, known []int, err error) {
+func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, known []int, err error) {
 	for _, pid := range pids {
 		one, err := p.identify(token, pid)
 		switch {
@@ -106,7 +106,7 @@ func noAgent(a *agents.Agents, r *http.Request) error {
 	if a.Len() == 0 {
 		return nil
 	}
-	caller, err := peersOf(a).caller(r, "")
+	caller, err := peersOf(a).identifyCaller(r, "")
 	if err == nil && caller != nil {
 		err = fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
 	}

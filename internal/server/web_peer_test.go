@@ -70,7 +70,7 @@ func TestWhoHoldsAConnection(t *testing.T) {
 				attends: func(pid int) bool { return pid == attendant },
 				gone:    func(pid int) bool { return pid == gone },
 			}
-			who, err := p.caller(httptest.NewRequest(http.MethodGet, "/", nil), tt.token)
+			who, err := p.identifyCaller(httptest.NewRequest(http.MethodGet, "/", nil), tt.token)
 			role := ""
 			if who != nil {
 				role = who.Role

@@ -28,24 +28,24 @@ func newPage(t *testing.T, web string) *webPage {
 // replaced: it is where it was, for a day.
 func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	p := newPage(t, "127.0.0.1:0")
-	closed, err := p.start(t.Context(), "", false)
+	closed, err := p.startPage(t.Context(), "", false)
 	check(t, err)
 	if p.open != nil {
 		t.Error("a page that nobody asked for is open")
 	}
-	was, err := p.Open(t.Context())
+	was, err := p.OpenPage(t.Context())
 	check(t, err)
 	closed()
 	next := &webPage{s: p.s}
-	closed, err = next.start(t.Context(), "", false)
+	closed, err = next.startPage(t.Context(), "", false)
 	check(t, err)
-	if next.open == nil || "http://"+next.open.Addr().String()+"/" != was.URL || next.busy() {
+	if next.open == nil || "http://"+next.open.Addr().String()+"/" != was.URL || next.isOpen() {
 		t.Errorf("it was at %s and is not open again", was.URL)
 	}
 	closed()
 	check(t, p.s.store.SetSetting(pageSetting, strings.TrimSuffix(strings.TrimPrefix(was.URL, "http://"), "/")+" "+time.Now().Add(-25*time.Hour).UTC().Format(time.RFC3339)))
 	late := &webPage{s: p.s}
-	closed, err = late.start(t.Context(), "", false)
+	closed, err = late.startPage(t.Context(), "", false)
 	check(t, err)
 	defer closed()
 	if late.open != nil {
@@ -55,19 +55,19 @@ func TestTheNextServerOpensThePageAgain(t *testing.T) {
 
 func TestTheWebPageIsOpenedOnDemand(t *testing.T) {
 	p := newPage(t, "127.0.0.1:0")
-	if _, err := p.Open(t.Context()); err == nil {
+	if _, err := p.OpenPage(t.Context()); err == nil {
 		t.Error("it was opened before the server is there")
 	}
-	closed, err := p.start(t.Context(), "", false)
+	closed, err := p.startPage(t.Context(), "", false)
 	check(t, err)
-	at, err := p.Open(t.Context())
+	at, err := p.OpenPage(t.Context())
 	check(t, err)
-	again, err := p.Open(t.Context())
+	again, err := p.OpenPage(t.Context())
 	check(t, err)
-	if at.URL != again.URL || at.Login == again.Login || p.busy() || !strings.HasPrefix(at.URL, "http://127.0.0.1:") || !strings.HasPrefix(at.Login, at.URL+"?code=") {
-		t.Errorf("%+v, then %+v; busy %v", at, again, p.busy())
+	if at.URL != again.URL || at.Login == again.Login || p.isOpen() || !strings.HasPrefix(at.URL, "http://127.0.0.1:") || !strings.HasPrefix(at.Login, at.URL+"?code=") {
+		t.Errorf("%+v, then %+v; busy %v", at, again, p.isOpen())
 	}
-	key, err := p.Token(t.Context())
+	key, err := p.PageToken(t.Context())
 	check(t, err)
 	if key.URL != at.URL || len(key.Token) != 43 || strings.Contains(at.Login, key.Token) {
 		t.Errorf("token %+v, login %s", key, at.Login)
@@ -86,7 +86,7 @@ func TestTheWebPageIsOpenedOnDemand(t *testing.T) {
 	if _, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(at.URL, "/"), "http://")); err == nil {
 		t.Error("it is still open")
 	}
-	if _, err := p.Open(t.Context()); err == nil {
+	if _, err := p.OpenPage(t.Context()); err == nil {
 		t.Error("it was opened while the server leaves")
 	}
 }
@@ -97,28 +97,28 @@ func TestTheWebPageHasAnAddress(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	p := newPage(t, "")
-	if _, err := p.start(t.Context(), address, false); err == nil || !strings.Contains(err.Error(), "is taken: give another") || p.busy() {
+	if _, err := p.startPage(t.Context(), address, false); err == nil || !strings.Contains(err.Error(), "is taken: give another") || p.isOpen() {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	p = newPage(t, address)
-	closed, err := p.start(t.Context(), address, false) // of the configuration
+	closed, err := p.startPage(t.Context(), address, false) // of the configuration
 	check(t, err)
 	defer closed()
-	at, err := p.Open(t.Context()) // any other will do
+	at, err := p.OpenPage(t.Context()) // any other will do
 	if err != nil || strings.Contains(at.URL, address) {
 		t.Errorf("%+v, %v", at, err)
 	}
 	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:80", "example.com:80", ":80", "4747"} {
 		p := newPage(t, "")
-		if _, err := p.start(t.Context(), address, false); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := p.startPage(t.Context(), address, false); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	stays := newPage(t, "")
-	closed, err = stays.start(t.Context(), "127.0.0.1:0", false)
+	closed, err = stays.startPage(t.Context(), "127.0.0.1:0", false)
 	check(t, err)
 	defer closed()
-	if !stays.busy() {
+	if !stays.isOpen() {
 		t.Error("a server that was told to show the page leaves")
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// Workflows finds workflow files for the commands that need no server.
-func Workflows(cfg config.Config) cli.WorkflowSource {
+// NewWorkflowSource finds workflow files for the commands that need no server.
+func NewWorkflowSource(cfg config.Config) cli.WorkflowSource {
 	return workflows{workflowdir.New(cfg.UserWorkflows)}
 }
 
 type workflows struct{ dir *workflowdir.Dir }
 
-// Find implements cli.WorkflowSource.
-func (w workflows) Find(name, cwd string) (file, text string, err error) {
+// FindWorkflow implements cli.WorkflowSource.
+func (w workflows) FindWorkflow(name, cwd string) (file, text string, err error) {
 	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
 		return readWorkflow(name, cwd)
 	}
@@ -56,8 +56,8 @@ func readWorkflow(path, cwd string) (file, text string, err error) {
 	return path, text, err
 }
 
-// List implements cli.WorkflowSource.
-func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
+// ListWorkflows implements cli.WorkflowSource.
+func (w workflows) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
 	root := gitRoot(cwd)
 	var out []cli.WorkflowEntry
 	seen := map[string]bool{}
@@ -85,8 +85,8 @@ func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
 	return out, nil
 }
 
-// Save implements cli.WorkflowSource.
-func (w workflows) Save(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
+// SaveWorkflows implements cli.WorkflowSource.
+func (w workflows) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
 	root := gitRoot(cwd)
 	switch {
 	case user:

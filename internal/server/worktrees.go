@@ -25,17 +25,17 @@ type worktrees struct {
 }
 
 func (s *Server) newWorktrees() worktrees {
-	return worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
+	return worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.ExcludedPaths()}
 }
 
-// slot describes a workspace as the pool wants it.
-func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
+// poolSlot describes a workspace as the pool wants it.
+func (w worktrees) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
 	p, ok := w.s.runtime.Project(t.Project)
 	if !ok {
 		return worktree.Slot{}, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
 	return worktree.Slot{
-		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude, Ours: harness.Ours,
+		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude, Ours: harness.HoldsOnlyOurs,
 		TaskFile: filepath.Join(w.s.folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
 		Env: append(inPath(config.ToolEnv(config.Environ()), w.s.self), agents.CeilingVariable+"="+filepath.Dir(w.pool.Path(name))),
 	}, nil
@@ -45,7 +45,7 @@ func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
 // returned as one note.
 func (w worktrees) notedSlot(t *task.Task, name string) (s worktree.Slot, note func() string, err error) {
 	var texts []string
-	s, err = w.slot(t, name)
+	s, err = w.poolSlot(t, name)
 	s.Note = func(text string) {
 		w.s.log.Warn(text, "component", "worktrees", "task", t.ID)
 		texts = append(texts, text)
@@ -96,13 +96,13 @@ func (w worktrees) Ready(ctx context.Context, t task.Task) (string, error) {
 		return "", err
 	}
 	s.Busy = slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Running })
-	err = w.pool.RepairWorkspace(ctx, s)
+	err = w.pool.SyncTaskFile(ctx, s)
 	return note(), err
 }
 
-// CheckWorkspace implements local.TaskFileSync. Until a new branch is checked out the old one counts.
+// CheckWorkspace implements local.WorkspaceRepair. Until a new branch is checked out the old one counts.
 func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
-	s, err := w.slot(t, t.Workspace)
+	s, err := w.poolSlot(t, t.Workspace)
 	if err != nil {
 		return err
 	}
@@ -116,22 +116,22 @@ func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	return wrong
 }
 
-// SyncTaskFile implements local.TaskFileSync.
+// SyncTaskFile implements local.WorkspaceRepair.
 func (w worktrees) SyncTaskFile(ctx context.Context, t *task.Task) error {
-	s, err := w.slot(t, t.Workspace)
+	s, err := w.poolSlot(t, t.Workspace)
 	if err != nil {
 		return err
 	}
 	return w.pool.RestoreTaskLink(ctx, s)
 }
 
-// usable says why a task of a project cannot have a branch.
-func (w worktrees) usable(p task.Project, branch string) error {
+// requireUsableBranch says why a task of a project cannot have a branch.
+func (w worktrees) requireUsableBranch(p task.Project, branch string) error {
 	return w.s.git.CheckUsable(context.Background(), p.Path, branch, w.pool.Path(""))
 }
 
-// commit is where the branch of a task stands.
-func (w worktrees) commit(t *task.Task) string {
+// headCommit is where the branch of a task stands.
+func (w worktrees) headCommit(t *task.Task) string {
 	if t.Workspace == "" {
 		return ""
 	}
@@ -142,8 +142,8 @@ func (w worktrees) commit(t *task.Task) string {
 	return commit
 }
 
-// Workspaces implements api.Workspaces.
-func (w worktrees) Workspaces(context.Context) ([]wire.Workspace, error) {
+// ListWorkspaces implements api.Workspaces.
+func (w worktrees) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
 	bound, err := w.s.store.BoundWorkspaces()
 	if err != nil {
 		return nil, err
@@ -158,8 +158,8 @@ func (w worktrees) Workspaces(context.Context) ([]wire.Workspace, error) {
 	return out, err
 }
 
-// Init implements api.Workspaces.
-func (w worktrees) Init(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
+// InitPool implements api.Workspaces.
+func (w worktrees) InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
 	p, ok := w.s.runtime.Project(project)
 	if !ok {
 		return nil, task.Mistakef("project %q is not registered: see orange project list", project)
@@ -173,7 +173,7 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]wire.
 	if err := w.pool.MakeWorkspaces(ctx, p, count); err != nil {
 		return nil, err
 	}
-	all, err := w.Workspaces(ctx)
+	all, err := w.ListWorkspaces(ctx)
 	var out []wire.Workspace
 	for _, x := range all {
 		if x.Project == p.Name {
@@ -183,8 +183,8 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]wire.
 	return out, err
 }
 
-// GC implements api.Workspaces.
-func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+// CleanWorkspaces implements api.Workspaces.
+func (w worktrees) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	if wish.Purge && wish.Older <= 0 {
 		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
 	}
@@ -194,7 +194,7 @@ func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept [
 	}
 	swept, err := w.pool.GC(ctx, w.s.runtime.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
 	for _, x := range swept.Removed {
-		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: whatBecame(x, wish.DryRun)})
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
 	}
 	for _, x := range swept.Purged {
 		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.FormatDuration(x.Age) + " ago in " + x.Path})
@@ -205,8 +205,8 @@ func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept [
 	return removed, kept, err
 }
 
-// whatBecame says what became of what was in a workspace, or would.
-func whatBecame(x worktree.Removed, dry bool) string {
+// describeRemoved says what became of what was in a workspace, or would.
+func describeRemoved(x worktree.Removed, dry bool) string {
 	is, are := "is", "are"
 	if dry {
 		is, are = "would be", "would be"
@@ -227,8 +227,8 @@ func whatBecame(x worktree.Removed, dry bool) string {
 	return strings.Join(said, "; ")
 }
 
-// Salvages implements api.Workspaces.
-func (w worktrees) Salvages(ctx context.Context, project string) ([]wire.Salvage, error) {
+// ListSalvages implements api.Workspaces.
+func (w worktrees) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
 	var out []wire.Salvage
 	for _, p := range w.s.runtime.Projects() {
 		if project != "" && p.Name != project {

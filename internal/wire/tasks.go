@@ -24,9 +24,9 @@ type Answer struct {
 	Error    string    `json:"error,omitempty"` // why it was refused
 }
 
-// Told returns the role of the agent that receives a person's answer which moves
+// AnsweredRole returns the role of the agent that receives a person's answer which moves
 // nothing, or "".
-func (a *Answer) Told() string {
+func (a *Answer) AnsweredRole() string {
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.Type == journal.AgentAnswered {
 			return e.Role

@@ -43,7 +43,7 @@ func asksInProse() []scriptedmodel.Script {
 // task goes on.
 func TestAQuestionInProseIsAnswered(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, asksInProse())
+		s := newEnv(t, agent, sessions, asksInProse())
 		id := s.create()
 		for i, from := range []struct {
 			surface string
@@ -71,7 +71,7 @@ func TestAQuestionInProseIsAnswered(t *testing.T) {
 }
 
 // asked waits until the question of a turn is in the inbox, and logs how long that took.
-func (s *shop) asked(id task.ID, turn int) engine.Item {
+func (s *env) asked(id task.ID, turn int) engine.Item {
 	s.t.Helper()
 	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		said := s.saidAt(turn)
@@ -94,7 +94,7 @@ func (s *shop) asked(id task.ID, turn int) engine.Item {
 }
 
 // saidAt is when the model had said a turn of the worker's script, zero if it has not.
-func (s *shop) saidAt(turn int) time.Time {
+func (s *env) saidAt(turn int) time.Time {
 	for _, r := range s.model.Requests() {
 		if r.Script == workerScript && r.Turn == turn && r.Kind == scriptedmodel.Played {
 			return r.Ended
@@ -104,7 +104,7 @@ func (s *shop) saidAt(turn int) time.Time {
 }
 
 // told waits until the model is asked with these words.
-func (s *shop) told(words string) scriptedmodel.Request {
+func (s *env) told(words string) scriptedmodel.Request {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
 	defer cancel()
@@ -116,7 +116,7 @@ func (s *shop) told(words string) scriptedmodel.Request {
 }
 
 // conversations are the agent's own names of what the attempts of a role belong to.
-func (s *shop) conversations(id task.ID, role string) map[string]bool {
+func (s *env) conversations(id task.ID, role string) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range s.attempts(id) {
 		if a.Role == role {
@@ -127,7 +127,7 @@ func (s *shop) conversations(id task.ID, role string) map[string]bool {
 }
 
 // answerByCommand answers, and answers again: only the first one counts.
-func (s *shop) answerByCommand(id task.ID, words string) {
+func (s *env) answerByCommand(id task.ID, words string) {
 	s.t.Helper()
 	s.orange("task", "answer", string(id), words)
 	if _, said, err := s.run("task", "answer", string(id), "red"); err == nil || !strings.Contains(said, "answered") {
@@ -138,7 +138,7 @@ func (s *shop) answerByCommand(id task.ID, words string) {
 var formToken = regexp.MustCompile(`name="_csrf" value="([^"]+)"`)
 
 // answerByPage answers as a browser without a script does.
-func (s *shop) answerByPage(id task.ID, words string) {
+func (s *env) answerByPage(id task.ID, words string) {
 	s.t.Helper()
 	var page struct {
 		URL   string `json:"url"`
@@ -180,7 +180,7 @@ func (s *shop) answerByPage(id task.ID, words string) {
 }
 
 // answerByDashboard answers with the dashboard's key, in a terminal.
-func (s *shop) answerByDashboard(_ task.ID, words string) {
+func (s *env) answerByDashboard(_ task.ID, words string) {
 	s.t.Helper()
 	socket := filepath.Join(s.dir, "stage")
 	screen := func(args ...string) string {
@@ -229,11 +229,11 @@ func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 			anew := scriptedmodel.Script{Name: "anew", When: toResumed, Turns: scripts[0].Turns[:firstHalf]}
 			scripts[0].Turns = append([]scriptedmodel.Turn{{Text: inProse(1)}}, anew.Turns...)
 			scripts = append(scripts, anew)
-			s := openShop(t, agent, "tmux", scripts)
+			s := newEnv(t, agent, "tmux", scripts)
 			id := s.create()
 			s.asked(id, 0)
 			killed := s.newest(id, "worker")
-			state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).State(attend.BootID())
+			state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(attend.BootID())
 			check(t, err)
 			s.crashes = 1
 			check(t, syscall.Kill(state.Started.Child.PID, syscall.SIGKILL))

@@ -22,7 +22,7 @@ func each(t *testing.T, f func(t *testing.T, agent, sessions string)) {
 
 func TestTheMainJob(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, mainJob())
+		s := newEnv(t, agent, sessions, mainJob())
 		id := s.create()
 		first := s.await(id, "the work is reviewed", rests)
 		s.checkWork(first, "one")
@@ -50,7 +50,7 @@ func TestTheMainJob(t *testing.T) {
 func rests(t task.Task) bool { return t.Status == "reviewing" && len(t.Pending) == 0 }
 
 // checkWork looks at what the worker and the reviewer left in the worktree.
-func (s *shop) checkWork(t task.Task, word string) {
+func (s *env) checkWork(t task.Task, word string) {
 	s.t.Helper()
 	text := s.taskFile(t)
 	for _, want := range []string{"\n## Plan\n", "\n## Handoff\n\nDONE: " + word + "\n", "\n## Review\n\nVerdict: PASS\n"} {
@@ -75,7 +75,7 @@ func (s *shop) checkWork(t task.Task, word string) {
 
 // checkPlayed sees to it that the model said so many turns of the worker's script, each
 // once and in order, and that nobody asked it anything it has no script for.
-func (s *shop) checkPlayed(turns int) {
+func (s *env) checkPlayed(turns int) {
 	s.t.Helper()
 	next := 0
 	for _, r := range s.model.Requests() {
@@ -94,7 +94,7 @@ func (s *shop) checkPlayed(turns int) {
 }
 
 // newest is the last attempt of a role.
-func (s *shop) newest(id task.ID, role string) (last attemptOf) {
+func (s *env) newest(id task.ID, role string) (last attemptOf) {
 	s.t.Helper()
 	for _, a := range s.attempts(id) {
 		if a.Role == role {
@@ -115,7 +115,7 @@ type attemptOf struct {
 
 // checkSameWorker sees to it that a message reached the worker of before: typed into its
 // terminal, or as the beginning of an attempt that goes on with its conversation.
-func (s *shop) checkSameWorker(id task.ID, number int, session, sessions string) {
+func (s *env) checkSameWorker(id task.ID, number int, session, sessions string) {
 	s.t.Helper()
 	got := s.newest(id, "worker")
 	if got.Session != session {
@@ -135,7 +135,7 @@ func (s *shop) checkSameWorker(id task.ID, number int, session, sessions string)
 func answer() task.Usage { return task.Usage{Input: 100, Output: 20, Cached: 40} }
 
 // checkTokens compares what attempts are said to have used with what the model gave.
-func (s *shop) checkTokens(id task.ID, sessions string) {
+func (s *env) checkTokens(id task.ID, sessions string) {
 	s.t.Helper()
 	var sum, workers task.Usage
 	for _, a := range s.attempts(id) {

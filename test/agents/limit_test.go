@@ -13,7 +13,7 @@ import (
 
 func TestAUsedUpLimitIsNoCrash(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, usedUp(agent))
+		s := newEnv(t, agent, sessions, usedUp(agent))
 		var flags []string
 		if sessions == "tmux" && (agent == "codex" || agent == "gemini") { // they have no hook for it: Orange looks at a quiet screen
 			flags = []string{"--workflow", s.impatient()}
@@ -47,7 +47,7 @@ func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
 		case "opencode":
 			t.Skip("it waits for the end of a limit itself and goes on without being told")
 		}
-		s := openShop(t, agent, sessions, usedUpForNow(agent))
+		s := newEnv(t, agent, sessions, usedUpForNow(agent))
 		var flags []string
 		if sessions == "tmux" {
 			flags = []string{"--workflow", s.impatient()}
@@ -61,7 +61,7 @@ func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
 }
 
 // impatient is the built-in workflow with agents that are looked at sooner.
-func (s *shop) impatient() string {
+func (s *env) impatient() string {
 	s.t.Helper()
 	text, ok := builtin.Text("orange")
 	if !ok {

@@ -24,7 +24,7 @@ const question = "There are seven.\n\n- Which **colour** shall the button have?"
 // A person reads what an agent said and did, and what it said last.
 func TestTheLogIsReadable(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, asks())
+		s := newEnv(t, agent, sessions, asks())
 		id := s.create()
 		s.await(id, "it has asked", func(now task.Task) bool {
 			if sessions == "tmux" {

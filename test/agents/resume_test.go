@@ -17,14 +17,14 @@ import (
 
 func TestAKilledAgentGoesOnWithItsConversation(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, heldUp())
+		s := newEnv(t, agent, sessions, heldUp())
 		id := s.create()
 		s.await(id, "the agent is busy", func(t task.Task) bool {
 			_, err := os.Stat(filepath.Join(s.dir, "busy"))
 			return t.Status == "working" && !errors.Is(err, os.ErrNotExist)
 		})
 		killed := s.newest(id, "worker")
-		state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).State(attend.BootID())
+		state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(attend.BootID())
 		check(t, err)
 		s.crashes = 1
 		check(t, syscall.Kill(state.Started.Child.PID, syscall.SIGKILL))

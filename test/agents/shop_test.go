@@ -63,8 +63,8 @@ func installed(t *testing.T, agent string) string {
 	return bin
 }
 
-// shop is an installation of Orange for one agent, with one project.
-type shop struct {
+// env is an installation of Orange for one agent, with one project.
+type env struct {
 	t     *testing.T
 	agent string
 	dir   string // HOME too
@@ -78,12 +78,12 @@ type shop struct {
 	sessions string
 }
 
-func openShop(t *testing.T, agent, sessions string, scripts []scriptedmodel.Script) *shop {
+func newEnv(t *testing.T, agent, sessions string, scripts []scriptedmodel.Script) *env {
 	t.Helper()
 	bin := installed(t, agent)
 	dir, err := os.MkdirTemp("", "a") // a socket's path may have 108 bytes
 	check(t, err)
-	s := &shop{t: t, agent: agent, dir: dir, data: filepath.Join(dir, "data"), repo: filepath.Join(dir, "shop"), sessions: sessions}
+	s := &env{t: t, agent: agent, dir: dir, data: filepath.Join(dir, "data"), repo: filepath.Join(dir, "shop"), sessions: sessions}
 	t.Cleanup(s.close)
 	s.model, err = scriptedmodel.Start(scripts)
 	check(t, err)
@@ -111,7 +111,7 @@ func openShop(t *testing.T, agent, sessions string, scripts []scriptedmodel.Scri
 	return s
 }
 
-func (s *shop) getenv(name string) string {
+func (s *env) getenv(name string) string {
 	for _, kv := range s.env {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
 			return value
@@ -121,7 +121,7 @@ func (s *shop) getenv(name string) string {
 }
 
 // close ends whatever the shop started.
-func (s *shop) close() {
+func (s *env) close() {
 	if s.t.Failed() {
 		s.report()
 	}
@@ -132,7 +132,7 @@ func (s *shop) close() {
 	defer cancel()
 	folders, _ := filepath.Glob(filepath.Join(s.data, "attempts", "*", "*"))
 	for _, dir := range folders {
-		if _, err := supervisor.End(ctx, attend.Folder(dir)); err != nil {
+		if _, err := supervisor.EndAttempt(ctx, attend.Folder(dir)); err != nil {
 			s.t.Errorf("end %s: %v", dir, err)
 		}
 	}
@@ -150,7 +150,7 @@ func (s *shop) close() {
 }
 
 // report shows what a person would look at after a failure.
-func (s *shop) report() {
+func (s *env) report() {
 	for _, name := range []string{"data/orange.log", "data/attempts/*/*/card.json", "data/attempts/*/*/output.log"} {
 		files, _ := filepath.Glob(filepath.Join(s.dir, name))
 		for _, file := range files {
@@ -175,19 +175,19 @@ func check(t *testing.T, err error) {
 	}
 }
 
-func (s *shop) write(name, text string) {
+func (s *env) write(name, text string) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
 	check(s.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 }
 
-func (s *shop) command(name string, args ...string) *exec.Cmd {
+func (s *env) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return cmd
 }
 
-func (s *shop) git(dir string, args ...string) string {
+func (s *env) git(dir string, args ...string) string {
 	s.t.Helper()
 	cmd := s.command("git", args...)
 	cmd.Dir = dir
@@ -198,7 +198,7 @@ func (s *shop) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (s *shop) run(args ...string) (stdout, stderr string, err error) {
+func (s *env) run(args ...string) (stdout, stderr string, err error) {
 	cmd := s.command(program, args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -207,7 +207,7 @@ func (s *shop) run(args ...string) (stdout, stderr string, err error) {
 }
 
 // orange runs a command that must succeed.
-func (s *shop) orange(args ...string) string {
+func (s *env) orange(args ...string) string {
 	s.t.Helper()
 	out, said, err := s.run(args...)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *shop) orange(args ...string) string {
 }
 
 // ask runs a command and reads the JSON it prints.
-func (s *shop) ask(into any, args ...string) {
+func (s *env) ask(into any, args ...string) {
 	s.t.Helper()
 	out := s.orange(append(args, "--json")...)
 	if err := json.Unmarshal([]byte(out), into); err != nil {
@@ -226,7 +226,7 @@ func (s *shop) ask(into any, args ...string) {
 }
 
 // create begins a task that the shop's agent works on and reviews.
-func (s *shop) create(more ...string) task.ID {
+func (s *env) create(more ...string) task.ID {
 	s.t.Helper()
 	var out struct {
 		Task task.Task `json:"task"`
@@ -235,7 +235,7 @@ func (s *shop) create(more ...string) task.ID {
 	return out.Task.ID
 }
 
-func (s *shop) task(id task.ID) task.Task {
+func (s *env) task(id task.ID) task.Task {
 	s.t.Helper()
 	var out struct {
 		Task task.Task `json:"task"`
@@ -244,7 +244,7 @@ func (s *shop) task(id task.ID) task.Task {
 	return out.Task
 }
 
-func (s *shop) attempts(id task.ID) []wire.Attempt {
+func (s *env) attempts(id task.ID) []wire.Attempt {
 	s.t.Helper()
 	var out struct {
 		Attempts []wire.Attempt `json:"attempts"`
@@ -254,7 +254,7 @@ func (s *shop) attempts(id task.ID) []wire.Attempt {
 }
 
 // happened counts the events of a type in a task's history.
-func (s *shop) happened(id task.ID, kind string) (n int) {
+func (s *env) happened(id task.ID, kind string) (n int) {
 	s.t.Helper()
 	var out struct {
 		History []struct {
@@ -271,17 +271,17 @@ func (s *shop) happened(id task.ID, kind string) (n int) {
 }
 
 // taskFile is TASK.md as it is now.
-func (s *shop) taskFile(t task.Task) string {
+func (s *env) taskFile(t task.Task) string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.worktree(t), "TASK.md"))
 	check(s.t, err)
 	return string(text)
 }
 
-func (s *shop) worktree(t task.Task) string { return filepath.Join(s.data, "workspaces", t.Workspace) }
+func (s *env) worktree(t task.Task) string { return filepath.Join(s.data, "workspaces", t.Workspace) }
 
 // await waits for something that must become true of a task.
-func (s *shop) await(id task.ID, what string, holds func(task.Task) bool) task.Task {
+func (s *env) await(id task.ID, what string, holds func(task.Task) bool) task.Task {
 	s.t.Helper()
 	var t task.Task
 	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

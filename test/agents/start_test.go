@@ -19,7 +19,7 @@ import (
 )
 
 // change lets the next server and its agents find another home.
-func (s *shop) change(without []string, files map[string]string) {
+func (s *env) change(without []string, files map[string]string) {
 	s.t.Helper()
 	s.orange("stop")
 	var env []string
@@ -36,7 +36,7 @@ func (s *shop) change(without []string, files map[string]string) {
 }
 
 // ended waits until an agent without a terminal has ended. What it says before that is not its last word.
-func (s *shop) ended(id task.ID) *shop {
+func (s *env) ended(id task.ID) *env {
 	s.t.Helper()
 	if s.sessions == "headless" {
 		s.await(id, "the agent ended", func(t task.Task) bool { return len(t.AttemptCounts) > 0 && len(t.Attempts) == 0 })
@@ -45,7 +45,7 @@ func (s *shop) ended(id task.ID) *shop {
 }
 
 // wanted waits until a task wants a person, and says for what.
-func (s *shop) wanted(id task.ID) engine.Item {
+func (s *env) wanted(id task.ID) engine.Item {
 	s.t.Helper()
 	began := time.Now()
 	var out struct {
@@ -65,7 +65,7 @@ func (s *shop) wanted(id task.ID) engine.Item {
 }
 
 // played counts the requests of agents that the model answered.
-func (s *shop) played() (n int) {
+func (s *env) played() (n int) {
 	for _, r := range s.model.Requests() {
 		if r.Kind == scriptedmodel.Played {
 			n++
@@ -75,7 +75,7 @@ func (s *shop) played() (n int) {
 }
 
 func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
-	codexLogin := func(s *shop) string {
+	codexLogin := func(s *env) string {
 		text, err := os.ReadFile(filepath.Join(s.dir, ".codex", "config.toml"))
 		check(s.t, err)
 		return strings.Replace(string(text), `env_key = "SCRIPTED_KEY"`, "requires_openai_auth = true", 1)
@@ -83,7 +83,7 @@ func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
 	for _, c := range []struct {
 		name, agent, sessions string
 		without               []string
-		files                 func(s *shop) map[string]string
+		files                 func(s *env) map[string]string
 		kinds                 string
 		words                 string
 	}{
@@ -91,17 +91,17 @@ func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
 		{"not logged in", "claude", "headless", []string{"ANTHROPIC_API_KEY"}, nil, "not-started", "/login"},
 		{"no key", "codex", "tmux", []string{"SCRIPTED_KEY"}, nil, "not-started turn-failed", "SCRIPTED_KEY"},
 		{"no key", "codex", "headless", []string{"SCRIPTED_KEY"}, nil, "not-started", "SCRIPTED_KEY"},
-		{"no provider to begin with", "claude", "tmux", nil, func(*shop) map[string]string { return map[string]string{".claude.json": `{}`} }, "not-started", "Failed to connect"},
-		{"a key that nobody approved", "claude", "tmux", nil, func(*shop) map[string]string {
+		{"no provider to begin with", "claude", "tmux", nil, func(*env) map[string]string { return map[string]string{".claude.json": `{}`} }, "not-started", "Failed to connect"},
+		{"a key that nobody approved", "claude", "tmux", nil, func(*env) map[string]string {
 			return map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"theme":"dark"}`}
 		}, "permission not-started", "API key"},
-		{"the login menu", "codex", "tmux", []string{"SCRIPTED_KEY"}, func(s *shop) map[string]string {
+		{"the login menu", "codex", "tmux", []string{"SCRIPTED_KEY"}, func(s *env) map[string]string {
 			return map[string]string{".codex/config.toml": codexLogin(s)}
 		}, "input", "Sign in"},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%s", c.agent, c.sessions, c.name), func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, c.agent, c.sessions, mainJob())
+			s := newEnv(t, c.agent, c.sessions, mainJob())
 			var files map[string]string
 			if c.files != nil {
 				files = c.files(s)
@@ -131,7 +131,7 @@ func TestATurnThatItsProviderRefusesIsInTheInbox(t *testing.T) {
 			t.Run(agent+"/"+sessions, func(t *testing.T) {
 				t.Parallel()
 				turn := scriptedmodel.Turn{Status: 400, Message: "the moon is full"}
-				s := openShop(t, agent, sessions, []scriptedmodel.Script{{Name: workerScript, When: toWorker, Turns: []scriptedmodel.Turn{turn}}})
+				s := newEnv(t, agent, sessions, []scriptedmodel.Script{{Name: workerScript, When: toWorker, Turns: []scriptedmodel.Turn{turn}}})
 				id := s.create()
 				it := s.ended(id).wanted(id)
 				want := engine.ItemTurnFailed
@@ -158,7 +158,7 @@ func TestTheDoctorSaysWhichAgentsCouldWork(t *testing.T) {
 		if sessions == "headless" {
 			t.Skip("it looks at a terminal")
 		}
-		s := openShop(t, agent, sessions, mainJob())
+		s := newEnv(t, agent, sessions, mainJob())
 		only := filepath.Join(s.dir, "only")
 		check(t, errors.Join(os.Mkdir(only, 0o755), os.Symlink(filepath.Join(installed(t, agent), agent), filepath.Join(only, agent))))
 		s.env[0] = "PATH=" + only + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -182,7 +182,7 @@ func TestTheDoctorSaysWhichAgentsCouldWork(t *testing.T) {
 }
 
 // examine asks the doctor about an agent.
-func (s *shop) examine(agent string) cli.AgentCheck {
+func (s *env) examine(agent string) cli.AgentCheck {
 	s.t.Helper()
 	out, said, _ := s.run("doctor", "--agents", "--json")
 	var r cli.AgentsReport

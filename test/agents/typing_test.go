@@ -26,7 +26,7 @@ func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
 		t.Run(agent, func(t *testing.T) {
 			scripts := mainJob()
 			scripts[0].Turns = slices.Insert(scripts[0].Turns, firstHalf, scriptedmodel.Turn{Text: "The colours are fine."})
-			s := openShop(t, agent, "tmux", scripts)
+			s := newEnv(t, agent, "tmux", scripts)
 			id := s.create()
 			first := s.await(id, "the work is reviewed", rests)
 			s.awaitScreen("the worker's prompt", "It is handed over.")
@@ -58,7 +58,7 @@ func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
 
 // Nobody but a person signs in: the menu in which codex asks how is not answered.
 func TestTheLoginMenuGetsNothing(t *testing.T) {
-	s := openShop(t, "codex", "tmux", mainJob())
+	s := newEnv(t, "codex", "tmux", mainJob())
 	s.write(".codex/config.toml", "check_for_update_on_startup = false\n")
 	id := s.create("--workflow", s.impatient())
 	s.awaitScreen("the menu", "Sign in with ChatGPT")
@@ -87,7 +87,7 @@ func TestTheLoginMenuGetsNothing(t *testing.T) {
 const workerWindow = "=shop/feature:=worker"
 
 // keys presses keys in the worker's window, as a person does.
-func (s *shop) keys(args ...string) {
+func (s *env) keys(args ...string) {
 	s.t.Helper()
 	args = append([]string{"-S", s.tmux, "send-keys", "-t", workerWindow}, args...)
 	if out, err := s.command("tmux", args...).CombinedOutput(); err != nil {
@@ -96,13 +96,13 @@ func (s *shop) keys(args ...string) {
 }
 
 // screen is what the worker's window shows, nothing while there is none.
-func (s *shop) screen() string {
+func (s *env) screen() string {
 	s.t.Helper()
 	out, _ := s.command("tmux", "-S", s.tmux, "capture-pane", "-p", "-t", workerWindow).Output()
 	return string(out)
 }
 
-func (s *shop) awaitScreen(what, words string) {
+func (s *env) awaitScreen(what, words string) {
 	s.t.Helper()
 	for end := time.Now().Add(longest); !strings.Contains(s.screen(), words); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {

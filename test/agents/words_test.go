@@ -15,7 +15,7 @@ import (
 // conversation to say how it went.
 func TestAgentsSayHowItWent(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
-		s := openShop(t, agent, sessions, spoken(sessions))
+		s := newEnv(t, agent, sessions, spoken(sessions))
 		s.orange("project", "update", "shop", "--workflow", "linear-sdlc")
 		id := s.create()
 		last := s.await(id, "it is accepted", func(t task.Task) bool { return t.Status == "Accepted" && len(t.Pending) == 0 && len(t.Attempts) == 0 })

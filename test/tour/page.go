@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// photograph is a page as a browser shows it, once the address that logs in was visited.
-func photograph(login, path string, wishes []string) ([]byte, error) {
+// photographPage is a page as a browser shows it, once the address that logs in was visited.
+func photographPage(login, path string, wishes []string) ([]byte, error) {
 	address, err := url.Parse(login)
 	if err != nil {
 		return nil, err

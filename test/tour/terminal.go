@@ -49,20 +49,20 @@ func drawLine(b *strings.Builder, l screen.Line, top int) {
 		x, w := margin+float64(column)*cellWidth, float64(n)*cellWidth
 		fg, bg := colourOf(r.FG, "#d8d8d8"), colourOf(r.BG, "")
 		if r.Reverse {
-			fg, bg = or(bg, "#161616"), fg
+			fg, bg = orElse(bg, "#161616"), fg
 		}
 		if bg != "" {
 			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, x, top, w, cellHeight, bg)
 		}
 		if strings.TrimSpace(r.Text) != "" {
-			fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs"%s>%s</text>`, x, top+14, w, looks(r.Style, fg), html.EscapeString(r.Text))
+			fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs"%s>%s</text>`, x, top+14, w, styleAttributes(r.Style, fg), html.EscapeString(r.Text))
 		}
 		column += n
 	}
 	b.WriteByte('\n')
 }
 
-func looks(s screen.Style, fg string) string {
+func styleAttributes(s screen.Style, fg string) string {
 	out := ""
 	if fg != "#d8d8d8" {
 		out += ` fill="` + fg + `"`
@@ -82,7 +82,7 @@ func looks(s screen.Style, fg string) string {
 	return out
 }
 
-func or(a, b string) string {
+func orElse(a, b string) string {
 	if a != "" {
 		return a
 	}

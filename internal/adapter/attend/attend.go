@@ -105,8 +105,8 @@ func asStrings(list [][]byte) []string {
 	return out
 }
 
-// variable is the value of a variable in an environment.
-func variable(env []string, name string) string {
+// envValue is the value of a variable in an environment.
+func envValue(env []string, name string) string {
 	for _, v := range env {
 		if value, found := strings.CutPrefix(v, name+"="); found {
 			return value
@@ -118,36 +118,36 @@ func variable(env []string, name string) string {
 // A Folder is the folder of one attempt, by its full path.
 type Folder string
 
-func (f Folder) path(name string) string { return filepath.Join(string(f), name) }
+func (f Folder) filePath(name string) string { return filepath.Join(string(f), name) }
 
-// Prepare makes the folder and the pipe for the orders. What an earlier try left that
+// PrepareStart makes the folder and the pipe for the orders. What an earlier try left that
 // did not come to run anything is cleared away, unless the attempt was ended.
-func (f Folder) Prepare() error {
+func (f Folder) PrepareStart() error {
 	if !filepath.IsAbs(string(f)) {
 		return fmt.Errorf("prepare %s: give the full path of the folder", f)
 	}
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return fmt.Errorf("prepare the folder of an attempt: %w", err)
 	}
-	r, err := f.records()
+	r, err := f.readRecords()
 	if err != nil {
 		return err
 	}
-	if r.state(BootID()).Phase == Over && !r.ran && !r.claim.Ended {
+	if r.attemptState(BootID()).Phase == Over && !r.ran && !r.claim.Ended {
 		// The claim goes last: until then a late attendant finds it and leaves.
 		for _, name := range [...]string{exitFile, claimFile} {
-			if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.Remove(f.filePath(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("clear the folder of an attempt: %w", err)
 			}
 		}
 	}
-	return f.pipe()
+	return f.makePipe()
 }
 
-// pipe makes the pipe for the orders. One that is there is empty: what is in a pipe goes
+// makePipe makes the pipe for the orders. One that is there is empty: what is in a pipe goes
 // with the last process that has it open.
-func (f Folder) pipe() error {
-	path := f.path(ordersFile)
+func (f Folder) makePipe() error {
+	path := f.filePath(ordersFile)
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().Type() == os.ModeNamedPipe && info.Mode().Perm() == 0o600 {
 		return nil

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case "attend":
-			syscall.Exit(attend.Main(os.Args[2], dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(os.Args[2]))))))
+			syscall.Exit(attend.RunShim(os.Args[2], dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(os.Args[2]))))))
 		case "attend-briefly":
 			syscall.Exit(attend.AttendBriefly(os.Args[2], 20*time.Millisecond))
 		case "linger":
@@ -42,7 +42,7 @@ func dataFolder(home string) attend.DataFolder {
 	return attend.DataFolder{Attempts: filepath.Join(home, "attempts"), Terminal: filepath.Join(home, "tmux.sock"), Server: func() (attend.Process, bool) {
 		text, _ := os.ReadFile(filepath.Join(home, "server"))
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		return attend.Find(pid)
+		return attend.FindProcess(pid)
 	}}
 }
 
@@ -77,8 +77,8 @@ func self(t *testing.T) []string {
 	return []string{path, "attend"}
 }
 
-// A stage is a supervisor and a folder for one attempt.
-type stage struct {
+// A env is a supervisor and a folder for one attempt.
+type env struct {
 	*attend.Supervisor
 	t      *testing.T
 	folder attend.Folder
@@ -86,15 +86,15 @@ type stage struct {
 	key    string
 }
 
-func newStage(t *testing.T) *stage {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	home := t.TempDir()
-	s := &stage{Supervisor: attend.New(self(t), dataFolder(home)), t: t, folder: attend.Folder(filepath.Join(home, "attempts", "t", "1")), dir: home}
+	s := &env{Supervisor: attend.New(self(t), dataFolder(home)), t: t, folder: attend.Folder(filepath.Join(home, "attempts", "t", "1")), dir: home}
 	s.key = fmt.Sprintf("%s-%d", t.Name(), os.Getpid())
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := s.End(ctx, s.folder); err != nil {
+		if _, err := s.EndAttempt(ctx, s.folder); err != nil {
 			t.Errorf("clean up: %v", err)
 		}
 		s.Close()
@@ -103,7 +103,7 @@ func newStage(t *testing.T) *stage {
 }
 
 // orders run a script without a terminal. $DIR in it is the stage's folder.
-func (s *stage) orders(script string) attend.Orders {
+func (s *env) orders(script string) attend.Orders {
 	return attend.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", script},
 		Env:  []string{"PATH=" + os.Getenv("PATH"), "DIR=" + s.dir, attend.KeyVariable + "=" + s.key, "ORANGE_TOKEN=s3cret-token"},
@@ -111,9 +111,9 @@ func (s *stage) orders(script string) attend.Orders {
 	}, Grace: 200 * time.Millisecond}
 }
 
-func (s *stage) start(o attend.Orders) attend.Started {
+func (s *env) start(o attend.Orders) attend.Started {
 	s.t.Helper()
-	started, err := s.Start(s.t.Context(), s.folder, o, s.Plain())
+	started, err := s.StartAttempt(s.t.Context(), s.folder, o, s.PlainLaunch())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -121,18 +121,18 @@ func (s *stage) start(o attend.Orders) attend.Started {
 }
 
 // watch returns a channel that gets every exit that is reported.
-func (s *stage) watch() <-chan agent.Exit {
+func (s *env) watch() <-chan agent.Exit {
 	s.t.Helper()
 	exits := make(chan agent.Exit, 10)
-	if err := s.Watch(s.folder, func(e agent.Exit) { exits <- e }); err != nil {
+	if err := s.WatchAttempt(s.folder, func(e agent.Exit) { exits <- e }); err != nil {
 		s.t.Fatal(err)
 	}
 	return exits
 }
 
-func (s *stage) state() attend.State {
+func (s *env) state() attend.State {
 	s.t.Helper()
-	state, err := s.folder.State(attend.BootID())
+	state, err := s.folder.ReadState(attend.BootID())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (s *stage) state() attend.State {
 }
 
 // pid waits for a script to write a pid into a file of the stage.
-func (s *stage) pid(name string) int {
+func (s *env) pid(name string) int {
 	s.t.Helper()
 	var pid int
 	eventually(s.t, name+" has been written", func() bool {
@@ -195,9 +195,9 @@ func TestAnEndIsRecordedAndReported(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			started := s.start(s.orders("echo out; echo err >&2; " + c.script))
-			if started.Child.PID == 0 || started.Attendant.PID == 0 || started.PGID != started.Child.PID || started.Key != s.key || started.BootID != attend.BootID() {
+			if started.Child.PID == 0 || started.Shim.PID == 0 || started.PGID != started.Child.PID || started.Key != s.key || started.BootID != attend.BootID() {
 				t.Errorf("started: %+v", started)
 			}
 			exit := receive(t, s.watch())
@@ -211,7 +211,7 @@ func TestAnEndIsRecordedAndReported(t *testing.T) {
 			if err != nil || string(text) != "out\nerr\n" {
 				t.Errorf("output: %q, %v", text, err)
 			}
-			again, err := s.End(t.Context(), s.folder)
+			again, err := s.EndAttempt(t.Context(), s.folder)
 			if err != nil || !again.At.Equal(exit.At) {
 				t.Errorf("End of what is over: %+v, %v", again, err)
 			}
@@ -244,10 +244,10 @@ func TestAProgramThatCannotBeStartedIsAnErrorWithTheReason(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			o := s.orders("exit 0")
 			c.change(&o)
-			_, err := s.Start(t.Context(), s.folder, o, s.Plain())
+			_, err := s.StartAttempt(t.Context(), s.folder, o, s.PlainLaunch())
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("Start: %v, want %q", err, c.want)
 			}
@@ -268,7 +268,7 @@ func TestAProgramThatCannotBeStartedIsAnErrorWithTheReason(t *testing.T) {
 }
 
 func TestOrdersOfAnySizeAndAnyBytesArriveUnchanged(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	var every strings.Builder
 	for b := 1; b < 256; b++ {
 		every.WriteByte(byte(b))
@@ -300,16 +300,16 @@ func TestOrdersOfAnySizeAndAnyBytesArriveUnchanged(t *testing.T) {
 }
 
 func TestAnArgumentThatCannotBePassedIsAnError(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	o := s.orders("")
 	o.Argv = []string{"sh", "-c", strings.Repeat("#", 200_000)} // the kernel takes 128 KB
-	if _, err := s.Start(t.Context(), s.folder, o, s.Plain()); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := s.StartAttempt(t.Context(), s.folder, o, s.PlainLaunch()); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("Start: %v", err)
 	}
 }
 
 func TestSecretsAreInNoFile(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders("echo up >$DIR/up; exec sleep 1000"))
 	eventually(t, "the agent is up", func() bool { _, err := os.Stat(s.dir + "/up"); return err == nil })
 	search := func() {
@@ -332,12 +332,12 @@ func TestSecretsAreInNoFile(t *testing.T) {
 		}
 	}
 	search()
-	attendant, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.state().Started.Attendant.PID))
+	attendant, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.state().Started.Shim.PID))
 	hidden := os.Getuid() != 0 && errors.Is(err, fs.ErrPermission)
 	if want := attend.KeyVariable + "=" + s.key + "\x00"; !hidden && (err != nil || string(attendant) != want) {
 		t.Errorf("the attendant's environment: %q, %v", attendant, err)
 	}
-	if _, err := s.End(t.Context(), s.folder); err != nil {
+	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 		t.Fatal(err)
 	}
 	search()
@@ -349,12 +349,12 @@ func TestSecretsAreInNoFile(t *testing.T) {
 }
 
 func TestStartingTwiceStartsOnce(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	var all sync.WaitGroup
 	pids := make([]int, 5)
 	for i := range pids {
 		all.Go(func() {
-			started, err := s.Start(context.WithoutCancel(t.Context()), s.folder, s.orders("echo x >>$DIR/starts; exec sleep 1000"), s.Plain())
+			started, err := s.StartAttempt(context.WithoutCancel(t.Context()), s.folder, s.orders("echo x >>$DIR/starts; exec sleep 1000"), s.PlainLaunch())
 			if err != nil {
 				t.Error(err)
 			}
@@ -368,10 +368,10 @@ func TestStartingTwiceStartsOnce(t *testing.T) {
 		}
 	}
 	eventually(t, "the agent has started", func() bool { _, err := os.Stat(s.dir + "/starts"); return err == nil })
-	if _, err := s.End(t.Context(), s.folder); err != nil {
+	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 		t.Fatal(err)
 	}
-	if started, err := s.Start(t.Context(), s.folder, s.orders("echo x >>$DIR/starts"), s.Plain()); err != nil || started.Child.PID != pids[0] {
+	if started, err := s.StartAttempt(t.Context(), s.folder, s.orders("echo x >>$DIR/starts"), s.PlainLaunch()); err != nil || started.Child.PID != pids[0] {
 		t.Errorf("Start of what has run: %+v, %v", started, err)
 	}
 	if text, err := os.ReadFile(s.dir + "/starts"); err != nil || string(text) != "x\n" {
@@ -380,11 +380,11 @@ func TestStartingTwiceStartsOnce(t *testing.T) {
 }
 
 func TestOfTwoAttendantsOneLeaves(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	twice := func(ctx context.Context, argv []string) error {
-		return errors.Join(s.Plain()(ctx, argv), s.Plain()(ctx, argv))
+		return errors.Join(s.PlainLaunch()(ctx, argv), s.PlainLaunch()(ctx, argv))
 	}
-	if _, err := s.Start(t.Context(), s.folder, s.orders("echo x >>$DIR/starts; exit 4"), twice); err != nil {
+	if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("echo x >>$DIR/starts; exit 4"), twice); err != nil {
 		t.Fatal(err)
 	}
 	if exit := receive(t, s.watch()); exit.Code != 4 {

@@ -16,13 +16,13 @@ import (
 	"orange/internal/core/agent"
 )
 
-// begin starts the agent and writes down that it runs.
-func (a *attendant) begin(o Orders) error {
+// startAgent starts the agent and writes down that it runs.
+func (a *shim) startAgent(o Orders) error {
 	// The key is on disk before the first process that carries it.
-	if err := a.folder.replace(claimFile, a.claim); err != nil {
+	if err := a.folder.replaceRecord(claimFile, a.claim); err != nil {
 		return err
 	}
-	program, err := find(o.Orders)
+	program, err := findProgram(o.Orders)
 	if err != nil {
 		return err
 	}
@@ -31,21 +31,21 @@ func (a *attendant) begin(o Orders) error {
 		if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
 			return errors.New("there is no terminal: start the attempt in one, or headless")
 		}
-		if self, err := look(os.Getpid()); err == nil {
-			if server, err := look(self.parent); err == nil { // of the window
+		if self, err := readProcess(os.Getpid()); err == nil {
+			if server, err := readProcess(self.parent); err == nil { // of the window
 				a.claim.Terminal = server.Process
 			}
 		}
 		attr.Files = []uintptr{0, 1, 2}
 		attr.Sys = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
-		return a.run(program, o.Argv, attr)
+		return a.runProgram(program, o.Argv, attr)
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return fmt.Errorf("cannot start without input: %w", err)
 	}
 	defer null.Close() //nolint:errcheck // nothing is in it
-	output, into, err := record(a.folder.path(outputFile))
+	output, into, err := newRecorder(a.folder.filePath(outputFile))
 	if err != nil {
 		return fmt.Errorf("cannot open the log: %w", err)
 	}
@@ -53,31 +53,31 @@ func (a *attendant) begin(o Orders) error {
 	defer into.Close() //nolint:errcheck // the agent has it open
 	attr.Files = []uintptr{null.Fd(), into.Fd(), into.Fd()}
 	attr.Sys = &syscall.SysProcAttr{Setsid: true}
-	return a.run(program, o.Argv, attr)
+	return a.runProgram(program, o.Argv, attr)
 }
 
-// run starts the program. If it cannot be written down that it runs, nothing must run.
-func (a *attendant) run(program string, argv []string, attr *syscall.ProcAttr) error {
+// runProgram starts the program. If it cannot be written down that it runs, nothing must run.
+func (a *shim) runProgram(program string, argv []string, attr *syscall.ProcAttr) error {
 	pid, err := syscall.ForkExec(program, argv, attr)
 	if err != nil {
 		return fmt.Errorf("cannot start %q: %w", argv[0], err)
 	}
-	child, err := look(pid) // it is there, even if it has ended: nobody has waited for it
+	child, err := readProcess(pid) // it is there, even if it has ended: nobody has waited for it
 	a.claim.Child, a.claim.PGID, a.claim.At = child.Process, pid, time.Now()
 	if err == nil {
-		err = a.folder.replace(startedFile, a.claim)
+		err = a.folder.replaceRecord(startedFile, a.claim)
 	}
 	if err != nil {
 		a.claim.Child.PID = pid
 		a.signals <- unix.SIGTERM
-		a.wait()
+		a.waitForEnd()
 		return fmt.Errorf("cannot write down what was started: %w", err)
 	}
 	return nil
 }
 
-// find looks the program up as a shell would in the agent's own environment.
-func find(o agent.Orders) (string, error) {
+// findProgram looks the program up as a shell would in the agent's own environment.
+func findProgram(o agent.Orders) (string, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("cannot start in %q: there is no such folder", o.Dir)
 	}
@@ -87,18 +87,18 @@ func find(o agent.Orders) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(o.Dir, path)
 		}
-		return path, executable(name, path)
+		return path, checkExecutable(name, path)
 	}
-	for _, dir := range filepath.SplitList(variable(o.Env, "PATH")) {
+	for _, dir := range filepath.SplitList(envValue(o.Env, "PATH")) {
 		path := filepath.Join(dir, name)
-		if filepath.IsAbs(dir) && executable(name, path) == nil {
+		if filepath.IsAbs(dir) && checkExecutable(name, path) == nil {
 			return path, nil
 		}
 	}
 	return "", fmt.Errorf("cannot start %q: it is not in the path: install it or say where it is", name)
 }
 
-func executable(name, path string) error {
+func checkExecutable(name, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -113,8 +113,8 @@ func executable(name, path string) error {
 	return nil
 }
 
-// outside is an environment without what makes a process part of an attempt.
-func outside(env []string) []string {
+// outsideEnv is an environment without what makes a process part of an attempt.
+func outsideEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
@@ -127,7 +127,7 @@ func outside(env []string) []string {
 
 // wakeServer runs the wake command if no server answers. It is detached and not waited
 // for: the attendant leaves.
-func (a *attendant) wakeServer() error {
+func (a *shim) wakeServer() error {
 	if len(a.wake) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (a *attendant) wakeServer() error {
 			return c.Close()
 		}
 	}
-	program, err := find(agent.Orders{Argv: a.wake, Env: a.wakeEnv, Dir: "/"})
+	program, err := findProgram(agent.Orders{Argv: a.wake, Env: a.wakeEnv, Dir: "/"})
 	if err != nil {
 		return err
 	}

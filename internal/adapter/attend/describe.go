@@ -11,15 +11,15 @@ type Description struct {
 	Terminal string // such as pts/3; "" without one
 }
 
-// Describe describes a process. What cannot be told, because the process has ended or
+// DescribeProcess describes a process. What cannot be told, because the process has ended or
 // belongs to somebody else, is left out.
-func Describe(pid int) Description {
+func DescribeProcess(pid int) Description {
 	d := Description{Path: programOf(pid)}
-	parent, name, terminal := traits(pid)
+	parent, name, terminal := processTraits(pid)
 	d.Terminal = terminal
 	d.Program = baseOr(d.Path, name)
 	if parent > 0 {
-		_, name, _ := traits(parent)
+		_, name, _ := processTraits(parent)
 		d.Parent = baseOr(programOf(parent), name)
 	}
 	return d

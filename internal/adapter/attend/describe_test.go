@@ -31,7 +31,7 @@ func TestAProcessIsDescribedWithoutItsArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := attend.Describe(cmd.Process.Pid)
+	got := attend.DescribeProcess(cmd.Process.Pid)
 	text, err := json.Marshal(got)
 	if err != nil || strings.Contains(string(text), "13579") {
 		t.Errorf("it holds a secret: %s %v", text, err)
@@ -39,7 +39,7 @@ func TestAProcessIsDescribedWithoutItsArguments(t *testing.T) {
 	if got.Parent != filepath.Base(self) || got.Program == "" || filepath.Base(got.Path) != got.Program {
 		t.Errorf("%+v", got)
 	}
-	if got := attend.Describe(1 << 30); got != (attend.Description{}) {
+	if got := attend.DescribeProcess(1 << 30); got != (attend.Description{}) {
 		t.Errorf("nobody is described: %+v", got)
 	}
 }

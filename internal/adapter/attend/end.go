@@ -19,9 +19,9 @@ const (
 	forceWithin = 10 * time.Second
 )
 
-// End orders the end of the attempt and returns when no process of it is left. An attempt
+// EndAttempt orders the end of the attempt and returns when no process of it is left. An attempt
 // that has not begun never will. It may be called again.
-func (s *Supervisor) End(ctx context.Context, f Folder) (agent.Exit, error) {
+func (s *Supervisor) EndAttempt(ctx context.Context, f Folder) (agent.Exit, error) {
 	s.mu.Lock()
 	s.ordered[f] = true
 	s.mu.Unlock()
@@ -33,19 +33,19 @@ func (s *Supervisor) End(ctx context.Context, f Folder) (agent.Exit, error) {
 		}
 	}()
 	for {
-		state, err := f.State(s.boot)
+		state, err := f.ReadState(s.boot)
 		if err != nil {
 			return agent.Exit{}, err
 		}
 		switch state.Phase {
 		case None:
-			err = f.forbid(s.boot)
+			err = f.forbidStart(s.boot)
 		case Over:
 			return s.settleEnd(ctx, f, state)
 		case Lost:
-			return s.bury(ctx, f, state.Started, time.Now())
+			return s.endLostAttempt(ctx, f, state.Started, time.Now())
 		default:
-			err = s.order(ctx, f, state.Started)
+			err = s.orderEnd(ctx, f, state.Started)
 		}
 		if err != nil {
 			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
@@ -53,12 +53,12 @@ func (s *Supervisor) End(ctx context.Context, f Folder) (agent.Exit, error) {
 	}
 }
 
-// forbid leaves a claim that keeps every later attendant away.
-func (f Folder) forbid(boot string) error {
+// forbidStart leaves a claim that keeps every later attendant away.
+func (f Folder) forbidStart(boot string) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
-	err := f.leave(claimFile, Started{BootID: boot, At: time.Now(), Ended: true})
+	err := f.createRecord(claimFile, Started{BootID: boot, At: time.Now(), Ended: true})
 	if errors.Is(err, os.ErrExist) {
 		return nil // an attendant was faster: it is told to end
 	}
@@ -71,31 +71,31 @@ func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (agen
 	if state.Started.Child.PID == 0 && !state.Started.Ended {
 		claim := state.Started
 		claim.Ended = true
-		if err := f.replace(claimFile, claim); err != nil {
+		if err := f.replaceRecord(claimFile, claim); err != nil {
 			return agent.Exit{}, err
 		}
 	}
-	if state.Started.BootID == s.boot && state.Started.Attendant.PID != 0 {
-		gone, err := s.outlive(ctx, state.Started.Attendant, slack)
+	if state.Started.BootID == s.boot && state.Started.Shim.PID != 0 {
+		gone, err := s.awaitEndWithin(ctx, state.Started.Shim, slack)
 		if err == nil && !gone {
-			err = state.Started.Attendant.tell(unix.SIGKILL)
+			err = state.Started.Shim.sendSignals(unix.SIGKILL)
 		}
 		if err != nil {
 			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
 		}
 	}
-	return f.record(state.Exit)
+	return f.ensureExit(state.Exit)
 }
 
-// outlive waits for the end of a process and says whether it came in time.
-func (s *Supervisor) outlive(ctx context.Context, p Process, limit time.Duration) (bool, error) {
-	v, err := watch(p)
+// awaitEndWithin waits for the end of a process and says whether it came in time.
+func (s *Supervisor) awaitEndWithin(ctx context.Context, p Process, limit time.Duration) (bool, error) {
+	v, err := newProcessWatch(p)
 	if errors.Is(err, errEnded) {
 		return true, nil
 	}
 	defer v.stop()
 	defer context.AfterFunc(ctx, v.stop)()
-	switch err := v.wait(limit); {
+	switch err := v.waitFor(limit); {
 	case err == nil:
 		return true, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -107,40 +107,40 @@ func (s *Supervisor) outlive(ctx context.Context, p Process, limit time.Duration
 	}
 }
 
-// order tells the attendant to end the attempt. If it does not in time, everything is
+// orderEnd tells the attendant to end the attempt. If it does not in time, everything is
 // killed, the attendant too.
-func (s *Supervisor) order(ctx context.Context, f Folder, started Started) error {
-	if err := started.Attendant.tell(unix.SIGTERM, unix.SIGCONT); err != nil {
+func (s *Supervisor) orderEnd(ctx context.Context, f Folder, started Started) error {
+	if err := started.Shim.sendSignals(unix.SIGTERM, unix.SIGCONT); err != nil {
 		return err
 	}
-	gone, err := s.outlive(ctx, started.Attendant, started.Grace+slack)
+	gone, err := s.awaitEndWithin(ctx, started.Shim, started.Grace+slack)
 	if gone || err != nil {
 		return err
 	}
 	started.Grace = 0
-	if err := s.sweep(ctx, started); err != nil {
+	if err := s.endProcesses(ctx, started); err != nil {
 		return err
 	}
-	_, err = f.record(agent.Exit{Code: -1, Reason: "it was ended by force", At: time.Now(), BootID: s.boot})
+	_, err = f.ensureExit(agent.Exit{Code: -1, Reason: "it was ended by force", At: time.Now(), BootID: s.boot})
 	return err
 }
 
-// bury ends what a dead attendant left behind and writes the record in its place. The
+// endLostAttempt ends what a dead attendant left behind and writes the record in its place. The
 // attendant was seen to be lost at a time; zero: nobody knows when it was.
-func (s *Supervisor) bury(ctx context.Context, f Folder, started Started, seen time.Time) (agent.Exit, error) {
-	if err := s.sweep(ctx, started); err != nil {
+func (s *Supervisor) endLostAttempt(ctx context.Context, f Folder, started Started, seen time.Time) (agent.Exit, error) {
+	if err := s.endProcesses(ctx, started); err != nil {
 		return agent.Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
 	}
-	return f.record(agent.Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, Blow: &agent.Blow{By: lost, At: seen}})
+	return f.ensureExit(agent.Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, ExternalEnd: &agent.ExternalEnd{By: lost, At: seen}})
 }
 
-// sweep ends the processes of an attempt: it asks each once, waits for the grace, then
+// endProcesses ends the processes of an attempt: it asks each once, waits for the grace, then
 // kills until none is left.
-func (s *Supervisor) sweep(ctx context.Context, started Started) error {
+func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
 	asked := map[Process]bool{}
 	force := time.Now().Add(started.Grace)
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		left, err := started.living(s.data)
+		left, err := started.livingProcesses(s.data)
 		if err != nil {
 			return err
 		}
@@ -152,13 +152,13 @@ func (s *Supervisor) sweep(ctx context.Context, started Started) error {
 		}
 		for _, p := range left {
 			if !time.Now().Before(force) {
-				_ = p.tell(unix.SIGKILL) // who is left is seen at the next look
+				_ = p.sendSignals(unix.SIGKILL) // who is left is seen at the next look
 			} else if !asked[p] {
 				asked[p] = true
-				_ = p.tell(unix.SIGTERM, unix.SIGCONT)
+				_ = p.sendSignals(unix.SIGTERM, unix.SIGCONT)
 			}
 		}
-		if _, err := s.outlive(ctx, left[0], pause); err != nil {
+		if _, err := s.awaitEndWithin(ctx, left[0], pause); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func needsLinux(t *testing.T) {
 
 func TestADaemonDoesNotOutliveItsAgent(t *testing.T) {
 	needsLinux(t)
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders(daemon + `while ! test -s $DIR/daemon; do sleep 0.01; done; exit 5`))
 	exit := receive(t, s.watch())
 	if exit.Code != 5 || exit.Reason != "" {
@@ -46,7 +46,7 @@ func TestADaemonDoesNotOutliveItsAgent(t *testing.T) {
 
 func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 	needsLinux(t)
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders(`( setsid sh -c 'trap "" TERM HUP; echo $$ >$DIR/daemon; while :; do sleep 0.01; done' & ) ; while ! test -s $DIR/daemon; do sleep 0.01; done; exit 6`))
 	exit := receive(t, s.watch())
 	if exit.Code != 6 || !gone(s.pid("daemon")) {
@@ -59,14 +59,14 @@ func TestTheServerAndTheAttendantsOfTheDataFolderAreNotTheAgents(t *testing.T) {
 	lingers := self(t)[0] + " linger"
 	for _, who := range []string{"the server", "an attendant", "tmux"} {
 		t.Run(who, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			var script string
 			switch who {
 			case "the server":
 				script = `( env -u ` + attend.KeyVariable + ` setsid ` + lingers + ` $DIR/server & ) ; while ! test -s $DIR/server; do sleep 0.01; done; cp $DIR/server $DIR/daemon; exit 4`
 			case "an attendant":
 				other := filepath.Join(s.dir, "attempts", "t", "2")
-				if err := attend.Folder(other).Prepare(); err != nil {
+				if err := attend.Folder(other).PrepareStart(); err != nil {
 					t.Fatal(err)
 				}
 				script = `( ` + attend.KeyVariable + `=x setsid ` + strings.Join(self(t), " ") + " " + other + ` & ) ; while ! test -s ` + other + `/claim.json; do sleep 0.01; done;
@@ -105,7 +105,7 @@ func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 	}
 	for what, script := range cases {
 		t.Run(what, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			s.start(s.orders(script))
 			exit := receive(t, s.watch())
 			if pid := s.pid("daemon"); exit.Code != 4 || !gone(pid) {
@@ -119,7 +119,7 @@ func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 // The tmux of an agent is found by its socket as well, whatever became of its attendant and
 // of its mark.
 func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	own, err := os.MkdirTemp("", "at") // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
@@ -129,10 +129,10 @@ func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
 	o.Env = append(o.Env, attend.TmuxVariable+"="+own)
 	started := s.start(o)
 	server, pane := s.pid("daemon"), s.pid("pane")
-	if err := syscall.Kill(started.Attendant.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(started.Shim.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.End(t.Context(), s.folder); err != nil || !gone(server) || !gone(pane) {
+	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil || !gone(server) || !gone(pane) {
 		t.Errorf("%v; gone: %v, %v", err, gone(server), gone(pane))
 	}
 }
@@ -150,12 +150,12 @@ func TestEndEndsEverything(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			s.start(s.orders(c.script))
 			agent := s.pid("agent")
 			exits := s.watch()
 			for range 2 {
-				exit, err := s.End(t.Context(), s.folder)
+				exit, err := s.EndAttempt(t.Context(), s.folder)
 				if err != nil || exit.Code != c.code || exit.Reason != "it was told to end" {
 					t.Errorf("End: %+v, %v", exit, err)
 				}
@@ -166,7 +166,7 @@ func TestEndEndsEverything(t *testing.T) {
 			if exit := receive(t, exits); exit.Code != c.code {
 				t.Errorf("exit: %+v", exit)
 			}
-			if !gone(s.state().Started.Attendant.PID) {
+			if !gone(s.state().Started.Shim.PID) {
 				t.Error("the attendant is still there")
 			}
 		})
@@ -187,19 +187,19 @@ func carried(key string) (n int) {
 }
 
 func TestAStoppedAttendantDoesNotHoldUpTheEnd(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	started := s.start(s.orders("exec sleep 1000"))
-	if err := syscall.Kill(started.Attendant.PID, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(started.Shim.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	exit, err := s.End(t.Context(), s.folder)
+	exit, err := s.EndAttempt(t.Context(), s.folder)
 	if err != nil || exit.Code != 143 || !gone(started.Child.PID) {
 		t.Errorf("End: %+v, %v", exit, err)
 	}
 }
 
 func TestAKilledAgentIsSeen(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	started := s.start(s.orders("exec sleep 1000"))
 	exits := s.watch()
 	if err := syscall.Kill(started.Child.PID, syscall.SIGKILL); err != nil {
@@ -214,7 +214,7 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 	needsLinux(t)
 	for _, who := range []string{"watched", "ended", "started again"} {
 		t.Run(who, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			o := s.orders(daemon + `trap "" TERM; echo $$ >$DIR/agent; while :; do sleep 0.01; done`)
 			started := s.start(o)
 			worker, left := s.pid("agent"), s.pid("daemon")
@@ -222,7 +222,7 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 			if who == "watched" {
 				exits, second = s.watch(), s.watch()
 			}
-			if err := syscall.Kill(started.Attendant.PID, syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(started.Shim.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			var exit agent.Exit
@@ -231,7 +231,7 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 				exit = receive(t, exits)
 			case "ended":
 				var err error
-				if exit, err = s.End(t.Context(), s.folder); err != nil {
+				if exit, err = s.EndAttempt(t.Context(), s.folder); err != nil {
 					t.Fatal(err)
 				}
 			case "started again":
@@ -259,11 +259,11 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 }
 
 func TestAnotherSupervisorTakesOver(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders(`while ! test -e $DIR/go; do sleep 0.01; done; exit 8`))
 	exits := s.watch()
 	s.Close()
-	next := &stage{Supervisor: attend.New(self(t), dataFolder(s.dir)), t: t, folder: s.folder, dir: s.dir}
+	next := &env{Supervisor: attend.New(self(t), dataFolder(s.dir)), t: t, folder: s.folder, dir: s.dir}
 	defer next.Close()
 	if state := next.state(); state.Phase != attend.Running {
 		t.Fatalf("state: %+v", state)
@@ -278,13 +278,13 @@ func TestAnotherSupervisorTakesOver(t *testing.T) {
 	if len(exits) != 0 {
 		t.Error("the closed supervisor reported the exit")
 	}
-	if err := s.Watch(s.folder, func(agent.Exit) {}); err == nil {
+	if err := s.WatchAttempt(s.folder, func(agent.Exit) {}); err == nil {
 		t.Error("a closed supervisor watches")
 	}
 }
 
 func TestAnEndWhileNobodyWatchedIsReportedLater(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders("exit 2"))
 	eventually(t, "it is over", func() bool { return s.state().Phase == attend.Over })
 	if exit := receive(t, s.watch()); exit.Code != 2 {
@@ -293,13 +293,13 @@ func TestAnEndWhileNobodyWatchedIsReportedLater(t *testing.T) {
 }
 
 func TestEndBeforeStart(t *testing.T) {
-	cases := map[string]func(s *stage) error{
-		"no folder":  func(*stage) error { return nil },
-		"a prepared": func(s *stage) error { return s.folder.Prepare() },
-		"a failed start": func(s *stage) error {
+	cases := map[string]func(s *env) error{
+		"no folder":  func(*env) error { return nil },
+		"a prepared": func(s *env) error { return s.folder.PrepareStart() },
+		"a failed start": func(s *env) error {
 			o := s.orders("")
 			o.Argv = []string{"no-such-program"}
-			if _, err := s.Start(s.t.Context(), s.folder, o, s.Plain()); err == nil {
+			if _, err := s.StartAttempt(s.t.Context(), s.folder, o, s.PlainLaunch()); err == nil {
 				return fmt.Errorf("it started")
 			}
 			return nil
@@ -307,18 +307,18 @@ func TestEndBeforeStart(t *testing.T) {
 	}
 	for what, before := range cases {
 		t.Run(what, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			if err := before(s); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if exit, err := s.End(t.Context(), s.folder); err != nil || exit.Reason == "" {
+				if exit, err := s.EndAttempt(t.Context(), s.folder); err != nil || exit.Reason == "" {
 					t.Fatalf("End: %+v, %v", exit, err)
 				}
 			}
 			launched := false
-			launch := func(ctx context.Context, argv []string) error { launched = true; return s.Plain()(ctx, argv) }
-			if _, err := s.Start(t.Context(), s.folder, s.orders("echo x >$DIR/ran"), launch); err == nil || launched {
+			launch := func(ctx context.Context, argv []string) error { launched = true; return s.PlainLaunch()(ctx, argv) }
+			if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("echo x >$DIR/ran"), launch); err == nil || launched {
 				t.Errorf("Start after End: %v, launched: %v", err, launched)
 			}
 			// An attendant that was launched before and comes late leaves.
@@ -337,29 +337,29 @@ func TestEndBeforeStart(t *testing.T) {
 }
 
 func TestEndWhileTheAttendantWaitsForOrders(t *testing.T) {
-	s := newStage(t)
-	if err := s.folder.Prepare(); err != nil {
+	s := newEnv(t)
+	if err := s.folder.PrepareStart(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Plain()(t.Context(), append(self(t), string(s.folder))); err != nil {
+	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the attendant is there", func() bool { return s.state().Phase == attend.Starting })
-	exit, err := s.End(t.Context(), s.folder)
+	exit, err := s.EndAttempt(t.Context(), s.folder)
 	if err != nil || exit.Reason != "it was ended before it began" {
 		t.Errorf("End: %+v, %v", exit, err)
 	}
-	if _, err := s.Start(t.Context(), s.folder, s.orders("exit 0"), s.Plain()); err == nil {
+	if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("exit 0"), s.PlainLaunch()); err == nil {
 		t.Error("it was started after its end")
 	}
 }
 
 func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
-	s := newStage(t)
-	if err := s.folder.Prepare(); err != nil {
+	s := newEnv(t)
+	if err := s.folder.PrepareStart(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Plain()(t.Context(), append(self(t), string(s.folder))); err != nil {
+	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the attendant is there", func() bool { return s.state().Phase == attend.Starting })
@@ -375,7 +375,7 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	launch := func(context.Context, []string) error { t.Error("a second attendant was launched"); return nil }
-	if _, err := s.Start(t.Context(), s.folder, s.orders("exit 6"), launch); err != nil {
+	if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("exit 6"), launch); err != nil {
 		t.Fatal(err)
 	}
 	if exit := receive(t, s.watch()); exit.Code != 6 {
@@ -384,8 +384,8 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 }
 
 func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
-	s := newStage(t)
-	if err := s.folder.Prepare(); err != nil {
+	s := newEnv(t)
+	if err := s.folder.PrepareStart(); err != nil {
 		t.Fatal(err)
 	}
 	argv := []string{self(t)[0], "attend-briefly", string(s.folder)}
@@ -402,17 +402,17 @@ func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
 }
 
 func TestAStartIsGivenUpWhenNoAttendantComes(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.Start(ctx, s.folder, s.orders("exit 0"), func(context.Context, []string) error { return nil })
+	_, err := s.StartAttempt(ctx, s.folder, s.orders("exit 0"), func(context.Context, []string) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "did not start in time") {
 		t.Errorf("Start: %v", err)
 	}
 }
 
 func TestNothingBelongsToAnAttemptOfAnotherBoot(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	bystander := sleeper(t)
 	s.pretend(bystander, "another-boot")
 	state := s.state()
@@ -420,7 +420,7 @@ func TestNothingBelongsToAnAttemptOfAnotherBoot(t *testing.T) {
 		t.Errorf("state: %+v", state)
 	}
 	exit := receive(t, s.watch())
-	if end, err := s.End(t.Context(), s.folder); err != nil || exit.Code != -1 || !end.At.Equal(exit.At) {
+	if end, err := s.EndAttempt(t.Context(), s.folder); err != nil || exit.Code != -1 || !end.At.Equal(exit.At) {
 		t.Errorf("exit: %+v; End: %+v, %v", exit, end, err)
 	}
 	if gone(bystander.PID) {
@@ -431,7 +431,7 @@ func TestNothingBelongsToAnAttemptOfAnotherBoot(t *testing.T) {
 func TestAPidThatWasGivenAgainIsLeftAlone(t *testing.T) {
 	for _, how := range []string{"watched", "ended"} {
 		t.Run(how, func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			bystander := sleeper(t)
 			wrong := attend.Process{PID: bystander.PID, Start: bystander.Start - 1}
 			s.pretend(wrong, attend.BootID())
@@ -440,7 +440,7 @@ func TestAPidThatWasGivenAgainIsLeftAlone(t *testing.T) {
 			}
 			if how == "watched" {
 				receive(t, s.watch())
-			} else if _, err := s.End(t.Context(), s.folder); err != nil {
+			} else if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 				t.Fatal(err)
 			}
 			if gone(bystander.PID) {
@@ -456,17 +456,17 @@ func TestAPidThatWasGivenAgainIsLeftAlone(t *testing.T) {
 // sleeper is a process, leader of its group, that has nothing to do with any attempt.
 func sleeper(t *testing.T) attend.Process {
 	t.Helper()
-	s := newStage(t)
+	s := newEnv(t)
 	return s.start(s.orders("exec sleep 1000")).Child
 }
 
 // pretend writes records that name a process as attendant and as agent.
-func (s *stage) pretend(p attend.Process, boot string) {
+func (s *env) pretend(p attend.Process, boot string) {
 	s.t.Helper()
-	if err := s.folder.Prepare(); err != nil {
+	if err := s.folder.PrepareStart(); err != nil {
 		s.t.Fatal(err)
 	}
-	text, err := json.Marshal(attend.Started{BootID: boot, Attendant: p, Child: p, PGID: p.PID, At: time.Now()})
+	text, err := json.Marshal(attend.Started{BootID: boot, Shim: p, Child: p, PGID: p.PID, At: time.Now()})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -478,11 +478,11 @@ func (s *stage) pretend(p attend.Process, boot string) {
 }
 
 func TestWhoIsWho(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	started := s.start(s.orders(`sleep 1000 & echo $! >$DIR/grandchild; wait`))
 	grandchild := s.pid("grandchild")
 	line, whole := attend.Ancestry(grandchild)
-	if len(line) < 4 || line[0] != grandchild || line[1] != started.Child.PID || line[2] != started.Attendant.PID || line[3] != os.Getpid() {
+	if len(line) < 4 || line[0] != grandchild || line[1] != started.Child.PID || line[2] != started.Shim.PID || line[3] != os.Getpid() {
 		t.Errorf("ancestry of %d: %v, started %+v", grandchild, line, started)
 	}
 	if !whole {
@@ -533,7 +533,7 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 	defer os.RemoveAll(dir)
 	for _, running := range []bool{false, true} {
 		t.Run(fmt.Sprint("running: ", running), func(t *testing.T) {
-			s := newStage(t)
+			s := newEnv(t)
 			socket := filepath.Join(dir, fmt.Sprint(running))
 			if running {
 				l, err := net.Listen("unix", socket)
@@ -549,7 +549,7 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 			s.start(o)
 			receive(t, s.watch())
 			if running {
-				if _, err := s.End(t.Context(), s.folder); err != nil { // the attendant has left
+				if _, err := s.EndAttempt(t.Context(), s.folder); err != nil { // the attendant has left
 					t.Fatal(err)
 				}
 				if _, err := os.Stat(s.dir + "/woken"); err == nil {
@@ -567,7 +567,7 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 }
 
 func TestAnAttemptWhoseRecordsAreRemovedIsOver(t *testing.T) {
-	s := newStage(t)
+	s := newEnv(t)
 	s.start(s.orders("exec sleep 1000"))
 	exits := s.watch()
 	started := s.state().Started

@@ -4,5 +4,5 @@ import "time"
 
 // AttendBriefly is Main with less patience for its orders.
 func AttendBriefly(dir string, within time.Duration) int {
-	return attendTo(Folder(dir), DataFolder{}, within)
+	return runShim(Folder(dir), DataFolder{}, within)
 }

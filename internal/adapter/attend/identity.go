@@ -24,11 +24,11 @@ type identity struct {
 	Inode string `json:"inode"`
 }
 
-// Identity returns the random id of a data folder, which is part of the marks of its attempts,
+// EnsureIdentity returns the random id of a data folder, which is part of the marks of its attempts,
 // and makes one where there is none. A folder that is neither at the path nor the file that it
 // was is a copy: it gets another id and forgets the processes of attempts, because they belong
 // to the original. Only whoever holds the folder may call it.
-func (d DataFolder) Identity(home string) (string, error) {
+func (d DataFolder) EnsureIdentity(home string) (string, error) {
 	now, err := placeOf(home)
 	if err != nil {
 		return "", fmt.Errorf("identify the data folder: %w", err)

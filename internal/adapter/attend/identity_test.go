@@ -14,7 +14,7 @@ func TestADataFolderKeepsItsIDAndACopyGetsAnother(t *testing.T) {
 	attempt := func(home, name string) string { return filepath.Join(home, "attempts", "t", "1", name) }
 	identify := func(home string) string {
 		t.Helper()
-		id, err := dataFolder(home).Identity(home)
+		id, err := dataFolder(home).EnsureIdentity(home)
 		if err != nil || len(id) != 16 {
 			t.Fatalf("%q, %v", id, err)
 		}
@@ -69,7 +69,7 @@ func TestADataFolderKeepsItsIDAndACopyGetsAnother(t *testing.T) {
 		t.Error("a damaged id was read")
 	}
 	exist(moved, true, "claim.json", "started.json")
-	if _, err := (attend.DataFolder{}).Identity(filepath.Join(dir, "nowhere")); err == nil {
+	if _, err := (attend.DataFolder{}).EnsureIdentity(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("a folder that is not there has an id")
 	}
 }

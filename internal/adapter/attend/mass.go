@@ -9,9 +9,9 @@ import (
 
 // What can end attempts together: the values of Exit.Mass.
 const (
-	MassReboot     = "reboot"
-	MassTmux       = "tmux"
-	MassAttendants = "attendants"
+	MassReboot = "reboot"
+	MassTmux   = "tmux"
+	MassShims  = "attendants"
 )
 
 const (
@@ -25,61 +25,61 @@ const (
 // lost is the value of Struck for an attendant that is gone without a record.
 const lost = "lost"
 
-// nearBlows says whether two blows can be one event.
-func nearBlows(a, b agent.Blow) bool {
+// areNear says whether two blows can be one event.
+func areNear(a, b agent.ExternalEnd) bool {
 	return a.At.IsZero() || b.At.IsZero() || a.At.Sub(b.At).Abs() <= togetherWithin
 }
 
-// struck is an attempt that ended, or ends, from outside.
-type struck struct {
-	blow     agent.Blow
+// shimEnd is an attempt that ended, or ends, from outside.
+type shimEnd struct {
+	external agent.ExternalEnd
 	terminal Process // its tmux server, zero without one
 }
 
-// outside says whether the machine ended the attempt. A terminal that closes while its
+// wasExternal says whether the machine ended the attempt. A terminal that closes while its
 // tmux server lives was closed by a person.
-func (k struck) outside() bool {
-	return k.blow.By != "" && !(k.blow.By == "SIGHUP" && k.terminal.PID != 0 && k.terminal.Alive())
+func (e shimEnd) wasExternal() bool {
+	return e.external.By != "" && !(e.external.By == "SIGHUP" && e.terminal.PID != 0 && e.terminal.Alive())
 }
 
-// cause says what ended the attempt, if it did not end alone.
-func (k struck) cause() string {
-	if k.terminal.PID != 0 && k.blow.By == "SIGHUP" {
+// massCause says what ended the attempt, if it did not end alone.
+func (e shimEnd) massCause() string {
+	if e.terminal.PID != 0 && e.external.By == "SIGHUP" {
 		return MassTmux
 	}
-	return MassAttendants
+	return MassShims
 }
 
-// judge adds to an exit whether the attempt ended together with others. A single attempt
+// judgeExit adds to an exit whether the attempt ended together with others. A single attempt
 // that ended from outside ended alone. The judgement becomes part of the exit record, so
 // that it is the same after a restart of the server. It says no if the supervisor was
 // closed first.
-func (s *Supervisor) judge(f Folder, state State) (agent.Exit, bool) {
+func (s *Supervisor) judgeExit(f Folder, state State) (agent.Exit, bool) {
 	exit := state.Exit
-	if exit.Mass != "" || exit.Blow == nil && exit.BootID == s.boot || s.wasOrdered(f) {
+	if exit.Mass != "" || exit.ExternalEnd == nil && exit.BootID == s.boot || s.wasOrdered(f) {
 		return exit, true
 	}
 	if exit.BootID != s.boot {
-		if exit.Blow != nil || exit.Signal != "" { // it went down with the machine
+		if exit.ExternalEnd != nil || exit.Signal != "" { // it went down with the machine
 			exit.Mass, exit.Reason = MassReboot, restarted
 		}
-		return s.keep(f, exit)
+		return s.keepExit(f, exit)
 	}
-	own := struck{*exit.Blow, state.Started.Terminal}
+	own := shimEnd{*exit.ExternalEnd, state.Started.Terminal}
 	s.mu.Lock()
-	s.struck[f] = own
+	s.shimEnds[f] = own
 	s.mu.Unlock()
 	select { // others may be about to end
 	case <-s.ctx.Done():
 		return agent.Exit{}, false
 	case <-time.After(togetherWithin):
 	}
-	others := s.struckWith(f, own)
-	s.forgetStruck(f)
-	if others == 0 || !own.outside() {
+	others := s.countEndedWith(f, own)
+	s.forgetShimEnd(f)
+	if others == 0 || !own.wasExternal() {
 		return exit, true
 	}
-	exit.Mass = own.cause()
+	exit.Mass = own.massCause()
 	agents := "1 other agent"
 	if others > 1 {
 		agents = fmt.Sprintf("%d other agents", others)
@@ -88,25 +88,25 @@ func (s *Supervisor) judge(f Folder, state State) (agent.Exit, bool) {
 	if exit.Mass == MassTmux {
 		exit.Reason = "tmux ended together with " + agents
 	}
-	return s.keep(f, exit)
+	return s.keepExit(f, exit)
 }
 
-func (s *Supervisor) keep(f Folder, exit agent.Exit) (agent.Exit, bool) {
+func (s *Supervisor) keepExit(f Folder, exit agent.Exit) (agent.Exit, bool) {
 	if exit.Mass != "" {
-		_ = f.replace(exitFile, exit) // what is not kept is judged again by the next server
+		_ = f.replaceRecord(exitFile, exit) // what is not kept is judged again by the next server
 	}
 	return exit, true
 }
 
-// struckWith counts the other attempts that ended from outside at the same time: those
+// countEndedWith counts the other attempts that ended from outside at the same time: those
 // that are over, and those whose attendant was struck and still ends its agent.
-func (s *Supervisor) struckWith(f Folder, own struck) int {
+func (s *Supervisor) countEndedWith(f Folder, own shimEnd) int {
 	s.mu.Lock()
-	all := map[Folder]struck{}
+	all := map[Folder]shimEnd{}
 	for g := range s.watched {
-		all[g] = struck{}
+		all[g] = shimEnd{}
 	}
-	for g, k := range s.struck {
+	for g, k := range s.shimEnds {
 		all[g] = k
 	}
 	for g := range s.ordered {
@@ -116,43 +116,43 @@ func (s *Supervisor) struckWith(f Folder, own struck) int {
 	delete(all, f)
 	n := 0
 	for g, k := range all {
-		if k.blow.By == "" {
-			k = g.struck(s.boot)
+		if k.external.By == "" {
+			k = g.readShimEnd(s.boot)
 		}
-		if k.outside() && nearBlows(k.blow, own.blow) {
+		if k.wasExternal() && areNear(k.external, own.external) {
 			n++
 		}
 	}
 	return n
 }
 
-// struck says what was done to the attendant of an attempt.
-func (f Folder) struck(boot string) struck {
-	state, err := f.State(boot)
+// readShimEnd says what was done to the attendant of an attempt.
+func (f Folder) readShimEnd(boot string) shimEnd {
+	state, err := f.ReadState(boot)
 	switch {
 	case err != nil || state.Started.BootID != boot:
-		return struck{}
+		return shimEnd{}
 	case state.Phase == Lost:
-		return struck{agent.Blow{By: lost, At: time.Now()}, state.Started.Terminal}
-	case state.Exit.Blow != nil:
-		return struck{*state.Exit.Blow, state.Started.Terminal}
-	case state.Started.Blow != nil:
-		return struck{*state.Started.Blow, state.Started.Terminal}
+		return shimEnd{agent.ExternalEnd{By: lost, At: time.Now()}, state.Started.Terminal}
+	case state.Exit.ExternalEnd != nil:
+		return shimEnd{*state.Exit.ExternalEnd, state.Started.Terminal}
+	case state.Started.ExternalEnd != nil:
+		return shimEnd{*state.Started.ExternalEnd, state.Started.Terminal}
 	}
-	return struck{}
+	return shimEnd{}
 }
 
-// forgetStruck drops what nobody can end together with any more. An attempt is kept for
+// forgetShimEnd drops what nobody can end together with any more. An attempt is kept for
 // as long as the judgement of another may look back at it.
-func (s *Supervisor) forgetStruck(f Folder) {
-	s.begin(func() {
+func (s *Supervisor) forgetShimEnd(f Folder) {
+	s.goUnlessClosed(func() {
 		select {
 		case <-s.ctx.Done():
 		case <-time.After(lookBack):
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.struck, f)
+		delete(s.shimEnds, f)
 	})
 }
 

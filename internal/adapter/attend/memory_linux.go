@@ -22,7 +22,7 @@ func dropCode() {
 		return
 	}
 	defer maps.Close() //nolint:errcheck // it was only read
-	for _, m := range unchanged(bufio.NewScanner(maps), program) {
+	for _, m := range unchangedMappings(bufio.NewScanner(maps), program) {
 		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // at worst it is kept
 	}
 }
@@ -30,9 +30,9 @@ func dropCode() {
 // A mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// unchanged reads a list of mappings and returns those of the program that nobody may
+// unchangedMappings reads a list of mappings and returns those of the program that nobody may
 // write to and that hold nothing but the file.
-func unchanged(lines *bufio.Scanner, program string) (found []mapping) {
+func unchangedMappings(lines *bufio.Scanner, program string) (found []mapping) {
 	var current mapping
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())

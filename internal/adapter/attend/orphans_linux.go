@@ -26,7 +26,7 @@ const handles = "/proc/self/fdinfo"
 // Children of os/exec are left to it: Go holds a handle of each. On a kernel without such
 // handles (before 5.4) they could not be told apart, and nothing is adopted.
 func AdoptOrphans(ctx context.Context) {
-	if _, err := heldByGo(); err == nil && adopt() {
+	if _, err := heldByGo(); err == nil && becomeSubreaper() {
 		go reapUntil(ctx)
 	}
 }
@@ -54,7 +54,7 @@ func reapOrphans() {
 	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) != nil {
 		return // there are no children at all
 	}
-	rows, err := everyone()
+	rows, err := listProcesses()
 	if err != nil {
 		return
 	}

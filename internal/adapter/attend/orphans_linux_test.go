@@ -37,7 +37,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	wait.Wait()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		left := 0
-		rows, err := everyone()
+		rows, err := listProcesses()
 		if err != nil {
 			t.Fatal(err)
 		}

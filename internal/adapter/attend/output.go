@@ -18,8 +18,8 @@ type recorder struct {
 	done chan struct{} // closes when nothing more is copied
 }
 
-// record begins to copy into a log. The agent prints into the file that is returned.
-func record(path string) (*recorder, *os.File, error) {
+// newRecorder begins to copy into a log. The agent prints into the file that is returned.
+func newRecorder(path string) (*recorder, *os.File, error) {
 	log, err := outputlog.Append(path)
 	if err != nil {
 		return nil, nil, err
@@ -50,9 +50,9 @@ func copyOutput(log *outputlog.Writer, from io.Reader) {
 	}
 }
 
-// finish copies what is left in the pipe and ends the log. A process that is not the
+// finishLog copies what is left in the pipe and ends the log. A process that is not the
 // agent's may still hold the pipe, so its end is not waited for.
-func (r *recorder) finish() {
+func (r *recorder) finishLog() {
 	_ = r.pipe.SetReadDeadline(time.Now())
 	<-r.done
 	if raw, err := r.pipe.SyscallConn(); err == nil {
@@ -86,10 +86,10 @@ func (fd unread) Read(p []byte) (int, error) {
 func RecordMain(path string) int {
 	log, err := outputlog.Append(path)
 	if err != nil {
-		say("cannot record the output: %v", err)
+		printNotice("cannot record the output: %v", err)
 		return 1
 	}
-	rest()
+	shrinkMemory()
 	copyOutput(log, os.Stdin)
 	if err := log.Close(); err != nil {
 		return 1

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Listener is the process that listens at a unix socket, 0 if none does.
-func Listener(socket string) int {
+// ListenerPID is the process that listens at a unix socket, 0 if none does.
+func ListenerPID(socket string) int {
 	c, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
 		return 0
@@ -28,7 +28,7 @@ func PeerPID(c net.Conn) (pid int, ok bool) {
 		return 0, false
 	}
 	var asked error
-	if err := raw.Control(func(fd uintptr) { pid, asked = peer(int(fd)) }); err != nil || asked != nil {
+	if err := raw.Control(func(fd uintptr) { pid, asked = peerOf(int(fd)) }); err != nil || asked != nil {
 		return 0, false
 	}
 	return pid, pid > 0

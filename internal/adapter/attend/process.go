@@ -26,10 +26,10 @@ type row struct {
 // errEnded says that a process is gone already.
 var errEnded = errors.New("the process has ended")
 
-// check is nil if the process is there, and errEnded if it has ended. Another error
+// checkAlive is nil if the process is there, and errEnded if it has ended. Another error
 // means that it cannot be told.
-func (p Process) check() error {
-	r, err := look(p.PID)
+func (p Process) checkAlive() error {
+	r, err := readProcess(p.PID)
 	if err == nil && (r.Process != p || r.zombie) {
 		return errEnded
 	}
@@ -38,22 +38,22 @@ func (p Process) check() error {
 
 // Alive says whether the process has not ended. Death must be certain: if it cannot be
 // told, the process counts as alive.
-func (p Process) Alive() bool { return !errors.Is(p.check(), errEnded) }
+func (p Process) Alive() bool { return !errors.Is(p.checkAlive(), errEnded) }
 
-// Find returns the process with a pid, if there is one that has not ended.
-func Find(pid int) (Process, bool) {
-	r, err := look(pid)
+// FindProcess returns the process with a pid, if there is one that has not ended.
+func FindProcess(pid int) (Process, bool) {
+	r, err := readProcess(pid)
 	return r.Process, err == nil && !r.zombie
 }
 
 // Terminate asks the process to end. One that is stopped goes on, to end. That it has
 // ended is no error.
-func (p Process) Terminate() error { return p.tell(unix.SIGTERM, unix.SIGCONT) }
+func (p Process) Terminate() error { return p.sendSignals(unix.SIGTERM, unix.SIGCONT) }
 
-// tell sends signals to a process, in order. That it has ended is no error.
-func (p Process) tell(signals ...unix.Signal) error {
+// sendSignals sends signals to a process, in order. That it has ended is no error.
+func (p Process) sendSignals(signals ...unix.Signal) error {
 	for _, sig := range signals {
-		if err := p.send(sig); err != nil {
+		if err := p.sendSignal(sig); err != nil {
 			if errors.Is(err, errEnded) {
 				return nil
 			}
@@ -65,7 +65,7 @@ func (p Process) tell(signals ...unix.Signal) error {
 
 // checkedKill sends a signal by pid, right after a look at the start time.
 func (p Process) checkedKill(sig unix.Signal) error {
-	if err := p.check(); err != nil {
+	if err := p.checkAlive(); err != nil {
 		return err
 	}
 	if err := unix.Kill(p.PID, sig); !errors.Is(err, unix.ESRCH) {
@@ -74,10 +74,10 @@ func (p Process) checkedKill(sig unix.Signal) error {
 	return errEnded
 }
 
-// below lists the roots among rows and everything that descends from them, without what
+// descendantsOf lists the roots among rows and everything that descends from them, without what
 // has ended already and without those that are spared and their descendants. Others says
 // that there are such.
-func below(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
+func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
 	children := map[int][]row{}
 	var queue []row
 	for _, r := range rows {
@@ -106,28 +106,28 @@ func below(rows []row, spared func(Process) bool, root func(row) bool) (found []
 	return found, others
 }
 
-// living lists the processes of an attempt that have not ended: its agent, its group,
+// livingProcesses lists the processes of an attempt that have not ended: its agent, its group,
 // whatever carries its key, the tmux servers it started, and all that descends from them;
 // with its attendant if that is still there. Never this process or one that it descends from.
-func (s Started) living(d DataFolder) ([]Process, error) {
-	rows, err := everyone()
+func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
+	rows, err := listProcesses()
 	if err != nil {
 		return nil, err
 	}
 	ours := s.inGroup(rows)
 	tmux := s.tmuxServers()
-	found, _ := below(rows, s.spared(d), func(r row) bool {
-		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
-			slices.Contains(tmux, r.PID) || s.Key != "" && carries(r.PID, s.Key)
+	found, _ := descendantsOf(rows, s.spareFilter(d), func(r row) bool {
+		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Shim || ours && r.group == s.PGID ||
+			slices.Contains(tmux, r.PID) || s.Key != "" && carriesKey(r.PID, s.Key)
 	})
 	above, _ := Ancestry(os.Getpid())
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
 }
 
-// spared says whether a process is not the attempt's. Its own attendant is.
-func (s Started) spared(d DataFolder) func(Process) bool {
-	spares := d.spares(s.Key)
-	return func(p Process) bool { return p != s.Attendant && spares(p) }
+// spareFilter says whether a process is not the attempt's. Its own attendant is.
+func (s Started) spareFilter(d DataFolder) func(Process) bool {
+	spares := d.spareFilter(s.Key)
+	return func(p Process) bool { return p != s.Shim && spares(p) }
 }
 
 // tmuxServers are the tmux servers that listen in the attempt's own folder for them.
@@ -137,7 +137,7 @@ func (s Started) tmuxServers() (pids []int) {
 	}
 	sockets, _ := filepath.Glob(filepath.Join(s.Tmux, "tmux-*", "*"))
 	for _, socket := range sockets {
-		if pid := Listener(socket); pid > 1 {
+		if pid := ListenerPID(socket); pid > 1 {
 			pids = append(pids, pid)
 		}
 	}
@@ -147,13 +147,13 @@ func (s Started) tmuxServers() (pids []int) {
 // MarkOf is the mark that a process was started with, "" if it has none or that cannot be
 // told.
 func MarkOf(pid int) string {
-	value, _ := carried(pid, KeyVariable)
+	value, _ := environValue(pid, KeyVariable)
 	return value
 }
 
-// carries says whether a process was started with this key in its environment.
-func carries(pid int, key string) bool {
-	value, ok := carried(pid, KeyVariable)
+// carriesKey says whether a process was started with this key in its environment.
+func carriesKey(pid int, key string) bool {
+	value, ok := environValue(pid, KeyVariable)
 	return ok && value == key
 }
 
@@ -175,16 +175,16 @@ func (s Started) inGroup(rows []row) bool {
 // process is gone before its parents were found.
 func Ancestry(pid int) (line []int, whole bool) {
 	for range 5 { // a parent that ends meanwhile leaves its child to another
-		if line, whole = lineage(pid); whole || len(line) == 0 {
+		if line, whole = ancestryOnce(pid); whole || len(line) == 0 {
 			break
 		}
 	}
 	return line, whole
 }
 
-func lineage(pid int) (line []int, whole bool) {
+func ancestryOnce(pid int) (line []int, whole bool) {
 	for pid > 0 && !slices.Contains(line, pid) {
-		r, err := look(pid)
+		r, err := readProcess(pid)
 		if err != nil {
 			return line, false
 		}

@@ -21,15 +21,15 @@ func BootID() string {
 	return id
 }
 
-// adopt says that orphans go to the first process here.
-func adopt() bool { return false }
+// becomeSubreaper says that orphans go to the first process here.
+func becomeSubreaper() bool { return false }
 
 // dropCode does nothing: the system takes back on its own what is not used.
 func dropCode() {}
 
-// look asks the kernel. The error is errEnded if there is no such process: then the
+// readProcess asks the kernel. The error is errEnded if there is no such process: then the
 // answer is empty.
-func look(pid int) (row, error) {
+func readProcess(pid int) (row, error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) || err == nil && int(info.Proc.P_pid) != pid {
 		return row{}, errEnded
@@ -50,8 +50,8 @@ func rowOf(info *unix.KinfoProc) row {
 	}
 }
 
-// everyone lists all processes.
-func everyone() ([]row, error) {
+// listProcesses lists all processes.
+func listProcesses() ([]row, error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil, fmt.Errorf("list the processes: %w", err)
@@ -69,34 +69,34 @@ func argumentsOf(int) []string { return nil }
 // programOf knows nothing.
 func programOf(int) string { return "" }
 
-// carried knows nothing: another process's environment is not to be read here.
-func carried(int, string) (string, bool) { return "", false }
+// environValue knows nothing: another process's environment is not to be read here.
+func environValue(int, string) (string, bool) { return "", false }
 
-func (p Process) send(sig unix.Signal) error { return p.checkedKill(sig) }
+func (p Process) sendSignal(sig unix.Signal) error { return p.checkedKill(sig) }
 
-// handle says that a process has to be looked at again and again here.
-func handle(Process) (*os.File, error) { return nil, errors.ErrUnsupported }
+// openHandle says that a process has to be looked at again and again here.
+func openHandle(Process) (*os.File, error) { return nil, errors.ErrUnsupported }
 
-func ended(uintptr) bool { return false }
+func handleEnded(uintptr) bool { return false }
 
-func peer(fd int) (int, error) {
+func peerOf(fd int) (int, error) {
 	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 }
 
-// childless is never certain here: what an agent leaves behind does not become a child of
+// hasNoChildren is never certain here: what an agent leaves behind does not become a child of
 // its attendant.
-func childless() bool { return false }
+func hasNoChildren() bool { return false }
 
-// hide does nothing: another process needs the right to debug here.
-func hide(bool) {}
+// setHidden does nothing: another process needs the right to debug here.
+func setHidden(bool) {}
 
 func seesHandles() bool { return false }
 
 // AdoptOrphans does nothing: a process whose parent has ended is launchd's.
 func AdoptOrphans(context.Context) {}
 
-// traits are the parent of a process, the name it has and its terminal.
-func traits(pid int) (parent int, name, terminal string) {
+// processTraits are the parent of a process, the name it has and its terminal.
+func processTraits(pid int) (parent int, name, terminal string) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {
 		return 0, "", ""

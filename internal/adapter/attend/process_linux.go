@@ -20,13 +20,13 @@ func BootID() string {
 	return strings.TrimSpace(string(text))
 }
 
-// adopt makes this process the parent of every descendant whose own parent ends.
-func adopt() bool {
+// becomeSubreaper makes this process the parent of every descendant whose own parent ends.
+func becomeSubreaper() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 }
 
-// look reads /proc/PID/stat. The error is errEnded if there is no such process.
-func look(pid int) (row, error) {
+// readProcess reads /proc/PID/stat. The error is errEnded if there is no such process.
+func readProcess(pid int) (row, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 		return row{}, errEnded
@@ -54,8 +54,8 @@ func parseStat(pid int, text string) (row, error) {
 	return row{Process: Process{PID: pid, Start: start}, parent: parent, group: group, zombie: zombie}, nil
 }
 
-// everyone lists all processes.
-func everyone() ([]row, error) {
+// listProcesses lists all processes.
+func listProcesses() ([]row, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list the processes: %w", err)
@@ -71,7 +71,7 @@ func everyone() ([]row, error) {
 		if err != nil {
 			continue
 		}
-		r, err := look(pid)
+		r, err := readProcess(pid)
 		if err == nil {
 			rows = append(rows, r)
 		} else if !errors.Is(err, errEnded) && !errors.Is(err, os.ErrPermission) {
@@ -81,8 +81,8 @@ func everyone() ([]row, error) {
 	return rows, nil
 }
 
-// carried is the value of a variable in the environment a process was started with.
-func carried(pid int, name string) (value string, ok bool) {
+// environValue is the value of a variable in the environment a process was started with.
+func environValue(pid int, name string) (value string, ok bool) {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return "", false
@@ -113,8 +113,8 @@ func programOf(pid int) string {
 	return strings.TrimSuffix(path, " (deleted)")
 }
 
-// send sends a signal by a handle of the process, so that it cannot reach another.
-func (p Process) send(sig unix.Signal) error {
+// sendSignal sends a signal by a handle of the process, so that it cannot reach another.
+func (p Process) sendSignal(sig unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
 		return p.checkedKill(sig)
@@ -126,7 +126,7 @@ func (p Process) send(sig unix.Signal) error {
 		return err
 	}
 	defer unix.Close(fd) //nolint:errcheck // nothing was written to it
-	if err := p.check(); err != nil {
+	if err := p.checkAlive(); err != nil {
 		return err
 	}
 	if err := unix.PidfdSendSignal(fd, sig, nil, 0); !errors.Is(err, unix.ESRCH) {
@@ -135,9 +135,9 @@ func (p Process) send(sig unix.Signal) error {
 	return errEnded
 }
 
-// handle opens a file that becomes readable when the process ends, so that Go's poller
+// openHandle opens a file that becomes readable when the process ends, so that Go's poller
 // can wait for it.
-func handle(p Process) (*os.File, error) {
+func openHandle(p Process) (*os.File, error) {
 	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.EINVAL) { // kernels before 5.10
 		if fd, err = unix.PidfdOpen(p.PID, 0); err == nil {
@@ -151,22 +151,22 @@ func handle(p Process) (*os.File, error) {
 		return nil, err
 	}
 	file := os.NewFile(uintptr(fd), "pidfd")
-	if err := p.check(); err != nil {
+	if err := p.checkAlive(); err != nil {
 		file.Close() //nolint:errcheck // nothing was written to it
 		return nil, err
 	}
 	return file, nil
 }
 
-// ended says whether the process of a handle has ended, without waiting.
-func ended(fd uintptr) bool {
+// handleEnded says whether the process of a handle has ended, without waiting.
+func handleEnded(fd uintptr) bool {
 	polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(polled, 0)
 	return err == nil && n > 0
 }
 
-// peer asks the kernel who is at the other end of a socket.
-func peer(fd int) (int, error) {
+// peerOf asks the kernel who is at the other end of a socket.
+func peerOf(fd int) (int, error) {
 	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, err
@@ -174,15 +174,15 @@ func peer(fd int) (int, error) {
 	return int(who.Pid), nil
 }
 
-// childless says that this process has no child, not even one that has ended. What an
+// hasNoChildren says that this process has no child, not even one that has ended. What an
 // agent leaves behind becomes a child of its attendant before its end can be waited for,
 // so that with the agent gone this is certain, and far cheaper than a look at everybody.
-func childless() bool {
+func hasNoChildren() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
-// traits are the parent of a process, the name it has and its terminal.
-func traits(pid int) (parent int, name, terminal string) {
+// processTraits are the parent of a process, the name it has and its terminal.
+func processTraits(pid int) (parent int, name, terminal string) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, "", ""

@@ -53,7 +53,7 @@ func TestDescendantsAreFoundAtAnyDepth(t *testing.T) {
 	dead.zombie = true
 	rows := []row{at(9, 6), at(1, 0), at(2, 1), at(3, 2), at(4, 3), dead, at(6, 5), at(7, 1), at(8, 8)}
 	var pids []int
-	found, _ := below(rows, func(Process) bool { return false }, func(r row) bool { return r.PID == 2 || r.PID == 8 })
+	found, _ := descendantsOf(rows, func(Process) bool { return false }, func(r row) bool { return r.PID == 2 || r.PID == 8 })
 	for _, p := range found {
 		pids = append(pids, p.PID)
 	}
@@ -102,7 +102,7 @@ Anonymous: 0 kB
 00700000-00800000 r--p 00300000 fe:00 12 /bin/orange
 Anonymous: 0 kB
 `
-	got := unchanged(bufio.NewScanner(strings.NewReader(maps)), "/bin/orange")
+	got := unchangedMappings(bufio.NewScanner(strings.NewReader(maps)), "/bin/orange")
 	want := []mapping{{0x400000, 0x500000}, {0x700000, 0x800000}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
@@ -115,7 +115,7 @@ Anonymous: 0 kB
 
 func myProcess(t *testing.T) Process {
 	t.Helper()
-	r, err := look(os.Getpid())
+	r, err := readProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,17 +2,17 @@ package attend
 
 import "golang.org/x/sys/unix"
 
-// Protect keeps what this process knows from being written to a core file and, on Linux,
+// ProtectProcess keeps what this process knows from being written to a core file and, on Linux,
 // from being read by other processes of the same user: its memory, its environment and its
 // open files. Programs that it starts are not protected. They inherit that no core files are
 // written, and may change it.
-func Protect() {
+func ProtectProcess() {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
 		limit.Cur = 0
 		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit) // a limit can always be lowered
 	}
-	hide(true)
+	setHidden(true)
 }
 
 // ProtectServer is Protect for a process that adopts orphans. On Linux before 5.14 a process
@@ -20,8 +20,8 @@ func Protect() {
 // orphans. It is not hidden there: it matters more to know whom a process belongs to.
 func ProtectServer() {
 	before := seesHandles()
-	Protect()
+	ProtectProcess()
 	if before && !seesHandles() {
-		hide(false)
+		setHidden(false)
 	}
 }

@@ -2,8 +2,8 @@ package attend
 
 import "golang.org/x/sys/unix"
 
-// hide makes the kernel refuse, or allow, other processes of the same user to trace this one.
-func hide(hidden bool) {
+// setHidden makes the kernel refuse, or allow, other processes of the same user to trace this one.
+func setHidden(hidden bool) {
 	var dumpable uintptr = 1
 	if hidden {
 		dumpable = 0

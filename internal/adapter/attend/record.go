@@ -14,16 +14,16 @@ import (
 
 // Started says who attends to an attempt and, once the agent runs, what runs.
 type Started struct {
-	BootID    string        `json:"boot_id"`
-	Attendant Process       `json:"attendant"`
-	Child     Process       `json:"child,omitzero"`
-	PGID      int           `json:"pgid,omitempty"`
-	Key       string        `json:"key,omitempty"`
-	Tmux      string        `json:"tmux,omitempty"` // folder of the sockets of tmux servers that the agent starts
-	Grace     time.Duration `json:"grace,omitempty"`
-	At        time.Time     `json:"at"`
-	Terminal  Process       `json:"terminal,omitzero"` // the tmux server of its window
-	Blow      *agent.Blow   `json:"blow,omitempty"`    // what told the attendant to end
+	BootID      string             `json:"boot_id"`
+	Shim        Process            `json:"attendant"`
+	Child       Process            `json:"child,omitzero"`
+	PGID        int                `json:"pgid,omitempty"`
+	Key         string             `json:"key,omitempty"`
+	Tmux        string             `json:"tmux,omitempty"` // folder of the sockets of tmux servers that the agent starts
+	Grace       time.Duration      `json:"grace,omitempty"`
+	At          time.Time          `json:"at"`
+	Terminal    Process            `json:"terminal,omitzero"` // the tmux server of its window
+	ExternalEnd *agent.ExternalEnd `json:"blow,omitempty"`    // what told the attendant to end
 
 	// Ended is part of a claim: the attempt was ended before it ran, and never will.
 	Ended bool `json:"ended,omitempty"`
@@ -57,44 +57,44 @@ type State struct {
 	Exit    agent.Exit
 }
 
-// State tells the phase of the attempt on a machine with this boot id.
-func (f Folder) State(boot string) (State, error) {
+// ReadState tells the phase of the attempt on a machine with this boot id.
+func (f Folder) ReadState(boot string) (State, error) {
 	var state State
 	for range 2 { // the attendant may write its record and leave between two looks
-		r, err := f.records()
+		r, err := f.readRecords()
 		if err != nil {
 			return State{}, err
 		}
-		if state = r.state(boot); state.Phase != Lost {
+		if state = r.attemptState(boot); state.Phase != Lost {
 			break
 		}
 	}
 	return state, nil
 }
 
-// records are the files of an attempt as they were read.
-type records struct {
+// folderRecords are the files of an attempt as they were read.
+type folderRecords struct {
 	claim, started     Started
 	exit               agent.Exit
 	claimed, ran, over bool
 }
 
-func (f Folder) records() (r records, err error) {
+func (f Folder) readRecords() (r folderRecords, err error) {
 	// In this order: whoever is found to have no exit record was there before the look
 	// at the other files.
-	if r.over, err = f.read(exitFile, &r.exit); err != nil {
+	if r.over, err = f.readRecord(exitFile, &r.exit); err != nil {
 		return r, err
 	}
 	// A claim is not flushed to disk. One that is damaged is of an earlier boot.
 	var damage *json.SyntaxError
-	if r.claimed, err = f.read(claimFile, &r.claim); err != nil && !errors.As(err, &damage) {
+	if r.claimed, err = f.readRecord(claimFile, &r.claim); err != nil && !errors.As(err, &damage) {
 		return r, err
 	}
-	r.ran, err = f.read(startedFile, &r.started)
+	r.ran, err = f.readRecord(startedFile, &r.started)
 	return r, err
 }
 
-func (r records) state(boot string) State {
+func (r folderRecords) attemptState(boot string) State {
 	state := State{Started: r.claim, Exit: r.exit}
 	if r.ran {
 		state.Started = r.started
@@ -109,7 +109,7 @@ func (r records) state(boot string) State {
 	case state.Started.BootID != boot:
 		state.Phase = Over
 		state.Exit = agent.Exit{Code: -1, Reason: restarted, Mass: MassReboot, At: time.Now(), BootID: boot}
-	case !state.Started.Attendant.Alive():
+	case !state.Started.Shim.Alive():
 		state.Phase = Lost
 	case r.ran:
 		state.Phase = Running
@@ -123,9 +123,9 @@ func neverBegan(boot string, at time.Time) agent.Exit {
 	return agent.Exit{Code: -1, Reason: "it was ended before it began", At: at, BootID: boot}
 }
 
-// read reads a record and says whether it is there.
-func (f Folder) read(name string, into any) (bool, error) {
-	text, err := os.ReadFile(f.path(name))
+// readRecord reads a record and says whether it is there.
+func (f Folder) readRecord(name string, into any) (bool, error) {
+	text, err := os.ReadFile(f.filePath(name))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -133,26 +133,26 @@ func (f Folder) read(name string, into any) (bool, error) {
 		return false, fmt.Errorf("read the record of an attempt: %w", err)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return true, fmt.Errorf("read %s: %w", f.path(name), err)
+		return true, fmt.Errorf("read %s: %w", f.filePath(name), err)
 	}
 	return true, nil
 }
 
-// replace writes a record whether or not there is one.
-func (f Folder) replace(name string, value any) error {
-	return f.write(name, value, os.Rename)
+// replaceRecord writes a record whether or not there is one.
+func (f Folder) replaceRecord(name string, value any) error {
+	return f.writeRecord(name, value, os.Rename)
 }
 
-// leave writes a record unless there is one: then the error is os.ErrExist.
-func (f Folder) leave(name string, value any) error {
-	return f.write(name, value, func(temp, path string) error {
+// createRecord writes a record unless there is one: then the error is os.ErrExist.
+func (f Folder) createRecord(name string, value any) error {
+	return f.writeRecord(name, value, func(temp, path string) error {
 		defer os.Remove(temp) //nolint:errcheck // it is a second name of what is kept
 		return os.Link(temp, path)
 	})
 }
 
-// write puts a record in its place by one step, so that nobody ever reads half of it.
-func (f Folder) write(name string, value any, place func(temp, path string) error) error {
+// writeRecord puts a record in its place by one step, so that nobody ever reads half of it.
+func (f Folder) writeRecord(name string, value any, place func(temp, path string) error) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -166,28 +166,28 @@ func (f Folder) write(name string, value any, place func(temp, path string) erro
 		err = errors.Join(err, temp.Sync())
 	}
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = place(temp.Name(), f.path(name))
+		err = place(temp.Name(), f.filePath(name))
 	}
 	if err != nil {
 		os.Remove(temp.Name()) //nolint:errcheck // the first error is the one to report
-		return fmt.Errorf("write %s: %w", f.path(name), err)
+		return fmt.Errorf("write %s: %w", f.filePath(name), err)
 	}
 	if name == claimFile {
 		return nil
 	}
-	return atomicfile.SyncFolder(filepath.Dir(f.path(name)))
+	return atomicfile.SyncFolder(filepath.Dir(f.filePath(name)))
 }
 
-// record makes sure that there is an exit record and returns it: the given one, or the
+// ensureExit makes sure that there is an exit record and returns it: the given one, or the
 // one that was there before.
-func (f Folder) record(exit agent.Exit) (agent.Exit, error) {
+func (f Folder) ensureExit(exit agent.Exit) (agent.Exit, error) {
 	var earlier agent.Exit
-	if found, err := f.read(exitFile, &earlier); found || err != nil {
+	if found, err := f.readRecord(exitFile, &earlier); found || err != nil {
 		return earlier, err
 	}
-	err := f.leave(exitFile, exit)
+	err := f.createRecord(exitFile, exit)
 	if errors.Is(err, os.ErrExist) {
-		_, err = f.read(exitFile, &exit)
+		_, err = f.readRecord(exitFile, &exit)
 	}
 	return exit, err
 }

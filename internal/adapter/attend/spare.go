@@ -14,9 +14,9 @@ type DataFolder struct {
 	Attempts string                 // the folder of all attempts: it holds a folder for each task
 }
 
-// spares returns a function that says whether a process is not the attempt's. What carries the
+// spareFilter returns a function that says whether a process is not the attempt's. What carries the
 // mark of the attempt is always the attempt's: servers and attendants are started without it.
-func (d DataFolder) spares(key string) func(Process) bool {
+func (d DataFolder) spareFilter(key string) func(Process) bool {
 	var server Process
 	held := false
 	if d.Server != nil {
@@ -24,21 +24,21 @@ func (d DataFolder) spares(key string) func(Process) bool {
 	}
 	terminal := 0
 	if d.Terminal != "" {
-		terminal = Listener(d.Terminal)
+		terminal = ListenerPID(d.Terminal)
 	}
 	return func(p Process) bool {
-		if key != "" && carries(p.PID, key) {
+		if key != "" && carriesKey(p.PID, key) {
 			return false
 		}
-		_, attends := d.Attended(p.PID)
+		_, attends := d.ShimFolder(p.PID)
 		return attends || held && p == server || terminal != 0 && p.PID == terminal
 	}
 }
 
-// Attended is the folder of the attempt in this data folder whose start record names the
+// ShimFolder is the folder of the attempt in this data folder whose start record names the
 // process with a pid as its attendant. The arguments of the process only say in which record
 // to look.
-func (d DataFolder) Attended(pid int) (Folder, bool) {
+func (d DataFolder) ShimFolder(pid int) (Folder, bool) {
 	args := argumentsOf(pid)
 	if d.Attempts == "" || len(args) == 0 {
 		return "", false
@@ -47,11 +47,11 @@ func (d DataFolder) Attended(pid int) (Folder, bool) {
 	if filepath.Dir(filepath.Dir(string(f))) != d.Attempts {
 		return "", false
 	}
-	p, alive := Find(pid)
-	r, err := f.records()
+	p, alive := FindProcess(pid)
+	r, err := f.readRecords()
 	if !alive || err != nil {
 		return "", false
 	}
 	boot := BootID()
-	return f, slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Attendant == p })
+	return f, slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Shim == p })
 }

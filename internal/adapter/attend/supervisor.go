@@ -32,13 +32,13 @@ type Supervisor struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	mu       sync.Mutex
-	closed   bool
-	starting map[Folder]*turn
-	watched  map[Folder]bool
-	vigils   map[*vigil]bool
-	ordered  map[Folder]bool   // ends that were ordered here
-	struck   map[Folder]struck // attempts that ended from outside a moment ago
+	mu             sync.Mutex
+	closed         bool
+	starting       map[Folder]*startTurn
+	watched        map[Folder]bool
+	processWatches map[*processWatch]bool
+	ordered        map[Folder]bool    // ends that were ordered here
+	shimEnds       map[Folder]shimEnd // attempts that ended from outside a moment ago
 }
 
 // New returns the supervisor of a data folder. Its attendants are run as self with the
@@ -47,8 +47,8 @@ func New(self []string, data DataFolder) *Supervisor {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Supervisor{
 		self: self, boot: BootID(), data: data, ctx: ctx, cancel: cancel,
-		starting: map[Folder]*turn{}, watched: map[Folder]bool{}, vigils: map[*vigil]bool{},
-		ordered: map[Folder]bool{}, struck: map[Folder]struck{},
+		starting: map[Folder]*startTurn{}, watched: map[Folder]bool{}, processWatches: map[*processWatch]bool{},
+		ordered: map[Folder]bool{}, shimEnds: map[Folder]shimEnd{},
 	}
 }
 
@@ -56,7 +56,7 @@ func New(self []string, data DataFolder) *Supervisor {
 func (s *Supervisor) Close() {
 	s.mu.Lock()
 	s.closed = true
-	for v := range s.vigils {
+	for v := range s.processWatches {
 		v.stop()
 	}
 	s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *Supervisor) Close() {
 	s.work.Wait()
 }
 
-// begin runs f in a goroutine that Close waits for. It says no after Close.
-func (s *Supervisor) begin(f func()) bool {
+// goUnlessClosed runs f in a goroutine that Close waits for. It says no after Close.
+func (s *Supervisor) goUnlessClosed(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -75,9 +75,9 @@ func (s *Supervisor) begin(f func()) bool {
 	return true
 }
 
-// await waits until the process has ended, or says os.ErrClosed after Close.
-func (s *Supervisor) await(p Process) error {
-	v, err := watch(p)
+// awaitEnd waits until the process has ended, or says os.ErrClosed after Close.
+func (s *Supervisor) awaitEnd(p Process) error {
+	v, err := newProcessWatch(p)
 	if errors.Is(err, errEnded) {
 		return nil
 	}
@@ -85,20 +85,20 @@ func (s *Supervisor) await(p Process) error {
 	if s.closed {
 		v.stop()
 	}
-	s.vigils[v] = true
+	s.processWatches[v] = true
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		delete(s.vigils, v)
+		delete(s.processWatches, v)
 		s.mu.Unlock()
 		v.stop()
 	}()
-	return v.wait(0)
+	return v.waitFor(0)
 }
 
-// Plain launches an attendant as a process of its own session, without a terminal and
+// PlainLaunch launches an attendant as a process of its own session, without a terminal and
 // without an environment.
-func (s *Supervisor) Plain() Launch {
+func (s *Supervisor) PlainLaunch() Launch {
 	return func(_ context.Context, argv []string) error {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env, cmd.Dir = []string{}, "/"
@@ -107,29 +107,29 @@ func (s *Supervisor) Plain() Launch {
 			return fmt.Errorf("start the attendant: %w", err)
 		}
 		reap := func() {
-			r, err := look(cmd.Process.Pid)
-			if err != nil || s.await(r.Process) == nil {
+			r, err := readProcess(cmd.Process.Pid)
+			if err != nil || s.awaitEnd(r.Process) == nil {
 				_ = cmd.Wait() // its record says how it went
 			}
 		}
-		if !s.begin(reap) {
+		if !s.goUnlessClosed(reap) {
 			return cmd.Process.Release()
 		}
 		return nil
 	}
 }
 
-// A turn makes starts of the same attempt wait for one another.
-type turn struct {
+// A startTurn makes starts of the same attempt wait for one another.
+type startTurn struct {
 	sync.Mutex
 	users int
 }
 
-func (s *Supervisor) lock(f Folder) (unlock func()) {
+func (s *Supervisor) lockFolder(f Folder) (unlock func()) {
 	s.mu.Lock()
 	t := s.starting[f]
 	if t == nil {
-		t = &turn{}
+		t = &startTurn{}
 		s.starting[f] = t
 	}
 	t.users++
@@ -145,11 +145,11 @@ func (s *Supervisor) lock(f Folder) (unlock func()) {
 	}
 }
 
-// Start starts the attempt and returns when its agent runs. An attempt that runs already,
+// StartAttempt starts the attempt and returns when its agent runs. An attempt that runs already,
 // or that has run, is not started again: what was written down then is returned. An error
 // means that the agent did not come to run; after an error that says that it took too
 // long it still may, until Start succeeds or End is called.
-func (s *Supervisor) Start(ctx context.Context, f Folder, o Orders, launch Launch) (Started, error) {
+func (s *Supervisor) StartAttempt(ctx context.Context, f Folder, o Orders, launch Launch) (Started, error) {
 	if len(o.Argv) == 0 {
 		return Started{}, errors.New("start an attempt: there is no program to run")
 	}
@@ -157,56 +157,56 @@ func (s *Supervisor) Start(ctx context.Context, f Folder, o Orders, launch Launc
 	if err != nil {
 		return Started{}, fmt.Errorf("start an attempt: %w", err)
 	}
-	defer s.lock(f)()
+	defer s.lockFolder(f)()
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	if err := f.Prepare(); err != nil {
+	if err := f.PrepareStart(); err != nil {
 		return Started{}, err
 	}
-	state, err := f.State(s.boot)
+	state, err := f.ReadState(s.boot)
 	if err != nil {
 		return Started{}, err
 	}
 	if state.Phase == None {
-		if err := launch(ctx, s.attendant(f, o)); err != nil {
+		if err := launch(ctx, s.shimCommand(f, o)); err != nil {
 			return Started{}, fmt.Errorf("start an attempt: %w", err)
 		}
 	}
-	return s.settle(ctx, f, text)
+	return s.settleStart(ctx, f, text)
 }
 
-// attendant is the command of an attendant. It carries the key of its attempt, so that root finds
+// shimCommand is the command of an attendant. It carries the key of its attempt, so that root finds
 // it without records; to others a protected process shows no environment.
-func (s *Supervisor) attendant(f Folder, o Orders) []string {
+func (s *Supervisor) shimCommand(f Folder, o Orders) []string {
 	argv := append(slices.Clone(s.self), string(f))
-	key := variable(o.Env, KeyVariable)
+	key := envValue(o.Env, KeyVariable)
 	if key == "" {
 		return argv
 	}
 	return append([]string{"/usr/bin/env", KeyVariable + "=" + key}, argv...)
 }
 
-// Sweep ends every process that carries a key, whatever became of its attempt's records.
-func (s *Supervisor) Sweep(ctx context.Context, key string) error {
+// EndKeyCarriers ends every process that carries a key, whatever became of its attempt's records.
+func (s *Supervisor) EndKeyCarriers(ctx context.Context, key string) error {
 	if key == "" {
 		return nil
 	}
-	return s.sweep(ctx, Started{Key: key, Grace: time.Second})
+	return s.endProcesses(ctx, Started{Key: key, Grace: time.Second})
 }
 
-// settle hands over the orders and waits until the folder says what came of them.
-func (s *Supervisor) settle(ctx context.Context, f Folder, orders []byte) (Started, error) {
+// settleStart hands over the orders and waits until the folder says what came of them.
+func (s *Supervisor) settleStart(ctx context.Context, f Folder, orders []byte) (Started, error) {
 	var handed time.Time
 	began := time.Now()
 	for {
-		state, err := f.State(s.boot)
+		state, err := f.ReadState(s.boot)
 		switch {
 		case err != nil:
 			return Started{}, err
 		case state.Started.Child.PID != 0:
 			return state.Started, nil
 		case state.Phase == Lost:
-			if state.Exit, err = s.bury(ctx, f, state.Started, time.Now()); err != nil {
+			if state.Exit, err = s.endLostAttempt(ctx, f, state.Started, time.Now()); err != nil {
 				return Started{}, err
 			}
 			fallthrough
@@ -215,7 +215,7 @@ func (s *Supervisor) settle(ctx context.Context, f Folder, orders []byte) (Start
 		}
 		// Orders that got lost with another server's are handed over once more.
 		if state.Phase == Starting && time.Since(handed) > time.Second {
-			if err := f.send(ctx, orders); err == nil {
+			if err := f.sendOrders(ctx, orders); err == nil {
 				handed = time.Now()
 			} else if !errors.Is(err, unix.ENXIO) && !errors.Is(err, unix.EPIPE) {
 				return Started{}, fmt.Errorf("hand over the orders: %w", err)
@@ -238,15 +238,15 @@ func pauseAfter(waited time.Duration) time.Duration {
 	return min(waited/20, 50*time.Millisecond)
 }
 
-// send writes orders into the pipe. The error is ENXIO while nobody reads there.
-func (f Folder) send(ctx context.Context, orders []byte) error {
-	pipe, err := os.OpenFile(f.path(ordersFile), os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+// sendOrders writes orders into the pipe. The error is ENXIO while nobody reads there.
+func (f Folder) sendOrders(ctx context.Context, orders []byte) error {
+	pipe, err := os.OpenFile(f.filePath(ordersFile), os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
 	defer pipe.Close() //nolint:errcheck // a write that matters is answered by a record
 	if info, err := pipe.Stat(); err != nil || info.Mode().Type() != os.ModeNamedPipe {
-		return fmt.Errorf("%s is not a pipe: %w", f.path(ordersFile), errors.Join(err, os.ErrInvalid))
+		return fmt.Errorf("%s is not a pipe: %w", f.filePath(ordersFile), errors.Join(err, os.ErrInvalid))
 	}
 	if end, ok := ctx.Deadline(); ok {
 		_ = pipe.SetWriteDeadline(end) // where that is not possible the reader's end still ends it

@@ -27,22 +27,22 @@ func TCPPeers(remote string, local net.Addr) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is no address of TCP", local)
 	}
-	return tcpPeers(unmapped(far), unmapped(near))
+	return tcpPeers(unmapAddr(far), unmapAddr(near))
 }
 
-// Gone says that there is no such process any more.
-func Gone(pid int) bool {
-	_, err := look(pid)
+// HasExited says that there is no such process any more.
+func HasExited(pid int) bool {
+	_, err := readProcess(pid)
 	return errors.Is(err, errEnded)
 }
 
-func unmapped(a netip.AddrPort) netip.AddrPort {
+func unmapAddr(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// listed reads the processes out of what lsof prints with -F pn, for the connection whose
+// parseLsof reads the processes out of what lsof prints with -F pn, for the connection whose
 // own end is far and whose other end is near.
-func listed(text string, far, near netip.AddrPort) []int {
+func parseLsof(text string, far, near netip.AddrPort) []int {
 	want := "n" + far.String() + "->" + near.String()
 	var out []int
 	pid := 0

@@ -13,7 +13,7 @@ func tcpPeers(far, near netip.AddrPort) ([]int, error) {
 	if err != nil && len(out) == 0 {
 		return nil, fmt.Errorf("ask lsof: %w", err)
 	}
-	pids := listed(string(out), far, near)
+	pids := parseLsof(string(out), far, near)
 	if len(pids) == 0 {
 		return nil, errNoPeer
 	}

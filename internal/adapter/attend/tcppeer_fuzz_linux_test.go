@@ -24,7 +24,7 @@ func FuzzPeerTables(f *testing.F) {
 		if strings.Contains(table, "\n"+v4) && strings.HasPrefix(table, head) && strings.Count(table, "\n") == 2 && inode != "4242" {
 			t.Errorf("inode %q of a genuine table", inode)
 		}
-		for _, pid := range listed(table, far, near) {
+		for _, pid := range parseLsof(table, far, near) {
 			if pid <= 0 {
 				t.Errorf("process %d", pid)
 			}

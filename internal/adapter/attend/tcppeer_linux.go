@@ -99,7 +99,7 @@ func holdersOf(what string) (holders, hidden []int, err error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		switch open, err := links("/proc/" + e.Name() + "/fd"); {
+		switch open, err := linkTargets("/proc/" + e.Name() + "/fd"); {
 		case errors.Is(err, fs.ErrPermission):
 			hidden = append(hidden, pid)
 		case slices.Contains(open, what):
@@ -109,8 +109,8 @@ func holdersOf(what string) (holders, hidden []int, err error) {
 	return holders, hidden, nil
 }
 
-// links are what the links of a folder lead to.
-func links(dir string) ([]string, error) {
+// linkTargets are what the links of a folder lead to.
+func linkTargets(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func TestAConnectionOfNobody(t *testing.T) {
 func TestLsofIsRead(t *testing.T) {
 	far, near := netip.MustParseAddrPort("127.0.0.1:50000"), netip.MustParseAddrPort("127.0.0.1:4747")
 	text := strings.Join([]string{"p10", "f5", "n127.0.0.1:4747->127.0.0.1:50000", "p20", "f7", "n127.0.0.1:50000->127.0.0.1:4747", "f8", "n127.0.0.1:50000->127.0.0.1:4747", "p30", "n127.0.0.1:50001->127.0.0.1:4747", "px", "n127.0.0.1:50000->127.0.0.1:4747", ""}, "\n")
-	if diff := cmp.Diff([]int{20}, listed(text, far, near)); diff != "" {
+	if diff := cmp.Diff([]int{20}, parseLsof(text, far, near)); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)
 	}
 }

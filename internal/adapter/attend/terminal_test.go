@@ -60,11 +60,11 @@ func (x tmux) launch(_ context.Context, argv []string) error {
 	return nil
 }
 
-func (s *stage) startIn(x tmux, script string) attend.Started {
+func (s *env) startIn(x tmux, script string) attend.Started {
 	s.t.Helper()
 	o := s.orders(script)
 	o.Window = new(agent.Window)
-	started, err := s.Start(s.t.Context(), s.folder, o, x.launch)
+	started, err := s.StartAttempt(s.t.Context(), s.folder, o, x.launch)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -84,16 +84,16 @@ func stat(t *testing.T, pid, field int) string {
 
 func TestInATerminalTheAgentIsInTheForeground(t *testing.T) {
 	needsLinux(t)
-	s, x := newStage(t), newTmux(t)
+	s, x := newEnv(t), newTmux(t)
 	started := s.startIn(x, `echo $$ >$DIR/agent; read line; echo "$line" >$DIR/line; exec sleep 1000`)
 	agent := s.pid("agent")
-	if agent != started.Child.PID || stat(t, agent, 4) != strconv.Itoa(started.Attendant.PID) {
+	if agent != started.Child.PID || stat(t, agent, 4) != strconv.Itoa(started.Shim.PID) {
 		t.Errorf("agent %d has parent %s; started: %+v", agent, stat(t, agent, 4), started)
 	}
 	if stat(t, agent, 5) != strconv.Itoa(agent) || stat(t, agent, 8) != strconv.Itoa(agent) {
 		t.Errorf("agent %d is in group %s, and %s is in the foreground", agent, stat(t, agent, 5), stat(t, agent, 8))
 	}
-	if stat(t, agent, 6) != stat(t, started.Attendant.PID, 6) {
+	if stat(t, agent, 6) != stat(t, started.Shim.PID, 6) {
 		t.Error("the agent has left the terminal's session")
 	}
 	x.run("send-keys", "-t", "=s:", "hello", "Enter")
@@ -109,7 +109,7 @@ func TestInATerminalTheAgentIsInTheForeground(t *testing.T) {
 }
 
 func TestAnAgentThatIsStoppedFromTheKeyboardGoesOn(t *testing.T) {
-	s, x := newStage(t), newTmux(t)
+	s, x := newEnv(t), newTmux(t)
 	s.startIn(x, `trap 'echo $$ >$DIR/continued' CONT; echo $$ >$DIR/agent; while :; do read line && break; done; exit 4`)
 	s.pid("agent")
 	exits := s.watch()
@@ -131,7 +131,7 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 		for _, how := range []string{"kill-server", "kill-session"} {
 			t.Run(what+", "+how, func(t *testing.T) {
 				needsLinux(t)
-				s, x := newStage(t), newTmux(t)
+				s, x := newEnv(t), newTmux(t)
 				started := s.startIn(x, script)
 				agent := s.pid("agent")
 				exits := s.watch()
@@ -143,7 +143,7 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 				if !gone(agent) || carried(s.key) != 0 {
 					t.Errorf("the agent is gone: %v; with its key: %d", gone(agent), carried(s.key))
 				}
-				eventually(t, "the attendant leaves", func() bool { return gone(started.Attendant.PID) })
+				eventually(t, "the attendant leaves", func() bool { return gone(started.Shim.PID) })
 			})
 		}
 	}
@@ -155,7 +155,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 		fmt.Fprintf(&want, "%d\r\n", n)
 	}
 	for range 10 {
-		s, x := newStage(t), newTmux(t)
+		s, x := newEnv(t), newTmux(t)
 		log := filepath.Join(s.dir, "log")
 		o := s.orders("seq 1 20000; kill -9 $$")
 		o.Window = new(agent.Window)
@@ -164,7 +164,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 				[]string{";", "set-option", "-g", "remain-on-exit", "on", ";", "pipe-pane", "-t", "=s:", "exec cat >>" + log})...)
 			return nil
 		}
-		if _, err := s.Start(t.Context(), s.folder, o, launch); err != nil {
+		if _, err := s.StartAttempt(t.Context(), s.folder, o, launch); err != nil {
 			t.Fatal(err)
 		}
 		if exit := receive(t, s.watch()); exit.Code != 137 {
@@ -178,7 +178,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 }
 
 func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
-	s, x := newStage(t), newTmux(t)
+	s, x := newEnv(t), newTmux(t)
 	o := s.orders("")
 	o.Window, o.Argv = new(agent.Window), []string{"no-such-program"}
 	said := filepath.Join(s.dir, "said")
@@ -186,7 +186,7 @@ func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 		x.run(slices.Concat([]string{"new-session", "-d", "-s", "s", "--"}, argv, []string{";", "pipe-pane", "-t", "=s:", "exec cat >>" + said})...)
 		return nil
 	}
-	if _, err := s.Start(t.Context(), s.folder, o, launch); err == nil || !strings.Contains(err.Error(), "not in the path") {
+	if _, err := s.StartAttempt(t.Context(), s.folder, o, launch); err == nil || !strings.Contains(err.Error(), "not in the path") {
 		t.Errorf("Start: %v", err)
 	}
 	eventually(t, "it is said in the terminal", func() bool {
@@ -205,20 +205,20 @@ func TestAnAttendantAtRestIsSmall(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may look into an attendant")
 	}
-	s := newStage(t)
+	s := newEnv(t)
 	o := s.orders("exec sleep 1000")
 	o.Argv = append(o.Argv, strings.Repeat("x", 100_000))
 	started := s.start(o)
 	pss := 0
 	eventually(t, "the attendant is small", func() bool {
-		for line := range strings.Lines(readProc(t, started.Attendant.PID, "smaps_rollup")) {
+		for line := range strings.Lines(readProc(t, started.Shim.PID, "smaps_rollup")) {
 			if value, found := strings.CutPrefix(line, "Pss:"); found {
 				pss, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
 			}
 		}
 		return pss > 0 && pss < 10<<10
 	})
-	t.Logf("PSS %d kB, threads %s", pss, stat(t, started.Attendant.PID, 20))
+	t.Logf("PSS %d kB, threads %s", pss, stat(t, started.Shim.PID, 20))
 }
 
 func readProc(t *testing.T, pid int, name string) string {
@@ -244,16 +244,16 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 		"a person closes one window":    {2, true, func(x tmux, _ []attend.Started) { x.run("kill-session", "-t", "=s0") }, "", ""},
 		"attendants are killed": {2, false, func(_ tmux, started []attend.Started) {
 			for _, s := range started {
-				_ = syscall.Kill(s.Attendant.PID, syscall.SIGKILL)
+				_ = syscall.Kill(s.Shim.PID, syscall.SIGKILL)
 			}
-		}, attend.MassAttendants, "its attendant was ended together with those of 1 other agent"},
+		}, attend.MassShims, "its attendant was ended together with those of 1 other agent"},
 		"attendants are told to end": {2, false, func(_ tmux, started []attend.Started) {
 			for _, s := range started {
-				_ = syscall.Kill(s.Attendant.PID, syscall.SIGTERM)
+				_ = syscall.Kill(s.Shim.PID, syscall.SIGTERM)
 			}
-		}, attend.MassAttendants, "its attendant was ended together with those of 1 other agent"},
+		}, attend.MassShims, "its attendant was ended together with those of 1 other agent"},
 		"one attendant is killed": {2, false, func(_ tmux, started []attend.Started) {
-			_ = syscall.Kill(started[0].Attendant.PID, syscall.SIGKILL)
+			_ = syscall.Kill(started[0].Shim.PID, syscall.SIGKILL)
 		}, "", ""},
 		"only agents are killed": {2, false, func(_ tmux, started []attend.Started) {
 			for _, s := range started {
@@ -265,15 +265,15 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			x := newTmux(t)
-			first := newStage(t)
+			first := newEnv(t)
 			var started []attend.Started
 			var exits []<-chan agent.Exit
-			var stages []*stage
+			var stages []*env
 			for i := range c.agents {
-				s := &stage{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
+				s := &env{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
 				s.folder = attend.Folder(filepath.Join(s.dir, "attempt"))
 				o := s.orders("echo $$ >$DIR/agent; exec sleep 1000")
-				launch := s.Plain()
+				launch := s.PlainLaunch()
 				if c.terminal {
 					o.Window = new(agent.Window)
 					launch = func(_ context.Context, argv []string) error {
@@ -281,12 +281,12 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 						return nil
 					}
 				}
-				got, err := s.Start(t.Context(), s.folder, o, launch)
+				got, err := s.StartAttempt(t.Context(), s.folder, o, launch)
 				if err != nil {
 					t.Fatal(err)
 				}
 				s.pid("agent")
-				t.Cleanup(func() { s.End(context.WithoutCancel(t.Context()), s.folder) }) //nolint:errcheck // it may be over
+				t.Cleanup(func() { s.EndAttempt(context.WithoutCancel(t.Context()), s.folder) }) //nolint:errcheck // it may be over
 				started, exits, stages = append(started, got), append(exits, s.watch()), append(stages, s)
 			}
 			c.strike(x, started)
@@ -308,13 +308,13 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 }
 
 func TestAnEndThatWasOrderedIsNoMassDeath(t *testing.T) {
-	first := newStage(t)
+	first := newEnv(t)
 	for i := range 2 {
-		s := &stage{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
+		s := &env{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
 		s.folder = attend.Folder(filepath.Join(s.dir, "attempt"))
 		s.start(s.orders("exec sleep 1000"))
 		exits := s.watch()
-		if _, err := s.End(t.Context(), s.folder); err != nil {
+		if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 			t.Fatal(err)
 		}
 		if exit := receive(t, exits); exit.Mass != "" {

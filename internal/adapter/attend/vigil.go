@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A vigil waits for the end of one process. Where the kernel can tell, waiting takes
+// A processWatch waits for the end of one process. Where the kernel can tell, waiting takes
 // neither a thread nor a timer; elsewhere the process is looked at once a second.
-type vigil struct {
+type processWatch struct {
 	process Process
 	file    *os.File // nil where the kernel cannot tell
 	closed  chan struct{}
 	once    sync.Once
 }
 
-// watch begins a vigil. The error is errEnded if there is nothing to wait for.
-func watch(p Process) (*vigil, error) {
-	v := &vigil{process: p, closed: make(chan struct{})}
-	file, err := handle(p)
+// newProcessWatch begins a vigil. The error is errEnded if there is nothing to wait for.
+func newProcessWatch(p Process) (*processWatch, error) {
+	v := &processWatch{process: p, closed: make(chan struct{})}
+	file, err := openHandle(p)
 	switch {
 	case err == nil:
 		v.file = file
@@ -29,35 +29,35 @@ func watch(p Process) (*vigil, error) {
 	return v, nil
 }
 
-// wait returns nil when the process has ended, os.ErrDeadlineExceeded when that takes
+// waitFor returns nil when the process has ended, os.ErrDeadlineExceeded when that takes
 // longer than the limit, and os.ErrClosed after stop. No limit is no limit.
-func (v *vigil) wait(limit time.Duration) error {
-	if v.file == nil {
-		return v.look(limit)
+func (w *processWatch) waitFor(limit time.Duration) error {
+	if w.file == nil {
+		return w.pollProcess(limit)
 	}
 	var until time.Time
 	if limit > 0 {
 		until = time.Now().Add(limit)
 	}
-	if err := v.file.SetReadDeadline(until); err != nil {
-		return v.look(limit)
+	if err := w.file.SetReadDeadline(until); err != nil {
+		return w.pollProcess(limit)
 	}
-	raw, err := v.file.SyscallConn()
+	raw, err := w.file.SyscallConn()
 	if err != nil {
 		return err
 	}
-	return raw.Read(ended)
+	return raw.Read(handleEnded)
 }
 
-// look looks at the process until it has ended.
-func (v *vigil) look(limit time.Duration) error {
+// pollProcess looks at the process until it has ended.
+func (w *processWatch) pollProcess(limit time.Duration) error {
 	var over <-chan time.Time
 	if limit > 0 {
 		over = time.After(limit)
 	}
-	for pause := 5 * time.Millisecond; v.process.Alive(); pause = min(2*pause, time.Second) {
+	for pause := 5 * time.Millisecond; w.process.Alive(); pause = min(2*pause, time.Second) {
 		select {
-		case <-v.closed:
+		case <-w.closed:
 			return os.ErrClosed
 		case <-over:
 			return os.ErrDeadlineExceeded
@@ -68,11 +68,11 @@ func (v *vigil) look(limit time.Duration) error {
 }
 
 // stop ends the vigil. It may be called more than once and from anywhere.
-func (v *vigil) stop() {
-	v.once.Do(func() {
-		close(v.closed)
-		if v.file != nil {
-			v.file.Close() //nolint:errcheck // nothing was written to it
+func (w *processWatch) stop() {
+	w.once.Do(func() {
+		close(w.closed)
+		if w.file != nil {
+			w.file.Close() //nolint:errcheck // nothing was written to it
 		}
 	})
 }

@@ -9,11 +9,11 @@ import (
 	"orange/internal/core/agent"
 )
 
-// Watch calls over once, in a goroutine of its own, when the attempt is over. If its
+// WatchAttempt calls over once, in a goroutine of its own, when the attempt is over. If its
 // attendant died without a record, what it attended to is ended first. An attempt that
 // is watched already is not watched a second time.
-func (s *Supervisor) Watch(f Folder, over func(agent.Exit)) error {
-	state, err := f.State(s.boot)
+func (s *Supervisor) WatchAttempt(f Folder, over func(agent.Exit)) error {
+	state, err := f.ReadState(s.boot)
 	if err != nil {
 		return err
 	}
@@ -27,8 +27,8 @@ func (s *Supervisor) Watch(f Folder, over func(agent.Exit)) error {
 	if known {
 		return nil
 	}
-	began := s.begin(func() {
-		exit, ok := s.follow(f)
+	began := s.goUnlessClosed(func() {
+		exit, ok := s.awaitOver(f)
 		s.mu.Lock()
 		delete(s.watched, f)
 		delete(s.ordered, f)
@@ -43,27 +43,27 @@ func (s *Supervisor) Watch(f Folder, over func(agent.Exit)) error {
 	return nil
 }
 
-// follow waits until the attempt is over. It says no if the supervisor was closed first.
-func (s *Supervisor) follow(f Folder) (agent.Exit, bool) {
+// awaitOver waits until the attempt is over. It says no if the supervisor was closed first.
+func (s *Supervisor) awaitOver(f Folder) (agent.Exit, bool) {
 	var seen time.Time // when the attendant was seen to end
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		state, err := f.State(s.boot)
+		state, err := f.ReadState(s.boot)
 		switch {
 		case err != nil:
 		case state.Phase == None: // it was there: somebody removed the folder
 			return agent.Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
 		case state.Phase == Over:
-			if exit, err := f.record(state.Exit); err == nil {
+			if exit, err := f.ensureExit(state.Exit); err == nil {
 				state.Exit = exit
-				return s.judge(f, state)
+				return s.judgeExit(f, state)
 			}
 		case state.Phase == Lost:
-			if exit, err := s.bury(s.ctx, f, state.Started, seen); err == nil {
+			if exit, err := s.endLostAttempt(s.ctx, f, state.Started, seen); err == nil {
 				state.Exit = exit
-				return s.judge(f, state)
+				return s.judgeExit(f, state)
 			}
 		default:
-			if err := s.await(state.Started.Attendant); errors.Is(err, os.ErrClosed) {
+			if err := s.awaitEnd(state.Started.Shim); errors.Is(err, os.ErrClosed) {
 				return agent.Exit{}, false
 			}
 			seen = time.Now()

@@ -35,7 +35,7 @@ type Guard struct {
 	inspections map[string]*inspection
 }
 
-// A look is what was found at one place.
+// A inspection is what was found at one place.
 type inspection struct {
 	settings []setting
 	programs []task.GitProgram

@@ -101,7 +101,7 @@ func sameMethod(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// A visit is the SDK's client for one use of the forge: it knows the context, the token of
+// A connection is the SDK's client for one use of the forge: it knows the context, the token of
 // now, and what the forge answered last.
 type connection struct {
 	*sdk.Client

@@ -182,7 +182,7 @@ func responseMessage(answer *gh.ErrorResponse) string {
 	return shortText(text)
 }
 
-// A place is where a list goes on: GitHub counts pages, and names places in some lists.
+// A pagePosition is where a list goes on: GitHub counts pages, and names places in some lists.
 type pagePosition struct {
 	gh.ListOptions
 	after string

@@ -22,12 +22,12 @@ func (claude) Name() string { return "claude" }
 // Program implements Harness.
 func (claude) Program() string { return "claude" }
 
-// Efforts implements Harness.
-func (claude) Efforts() []string { return efforts("claude") }
+// EffortLevels implements Harness.
+func (claude) EffortLevels() []string { return effortsOf("claude") }
 
-// Plan implements Harness.
-func (c claude) Plan(l Launch) (Plan, error) {
-	if err := l.check(c); err != nil {
+// PlanLaunch implements Harness.
+func (c claude) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(c); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
@@ -58,16 +58,16 @@ func (c claude) Plan(l Launch) (Plan, error) {
 	if prompt != "" {
 		argv = append(argv, "--", prompt)
 	}
-	text, err := c.settings(l)
+	text, err := c.settingsJSON(l)
 	return Plan{
-		Plan: agent.Plan{Argv: argv, Env: c.env()}, Excludes: []string{claudeLocal},
+		Plan: agent.Plan{Argv: argv, Env: c.extraEnv()}, Excludes: []string{claudeLocal},
 		Files: []File{{Path: settings, Text: text, Mode: 0o600}},
 	}, err
 }
 
-// env answers two questions beforehand: whether the worktree is trusted, which Orange
+// extraEnv answers two questions beforehand: whether the worktree is trusted, which Orange
 // made itself, and whether root may go without permissions.
-func (c claude) env() []string {
+func (c claude) extraEnv() []string {
 	env := []string{"CLAUDE_CODE_SANDBOXED=1"}
 	if c.root {
 		env = append(env, "IS_SANDBOX=1")
@@ -77,14 +77,14 @@ func (c claude) env() []string {
 
 func claudeRules() string {
 	var rules []string
-	for _, command := range posts() {
+	for _, command := range publishingCommands() {
 		rules = append(rules, "Bash("+command+":*)")
 	}
 	return strings.Join(rules, ",")
 }
 
-// settings are read by Claude Code in addition to those of the user and the project.
-func (claude) settings(l Launch) ([]byte, error) {
+// settingsJSON are read by Claude Code in addition to those of the user and the project.
+func (claude) settingsJSON(l Launch) ([]byte, error) {
 	hooks := map[string]any{}
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop", "StopFailure", "SessionEnd"} {
 		addHook(hooks, event, "", l.hookLine(event))
@@ -109,13 +109,13 @@ func addHook(hooks map[string]any, event, matcher, line string) {
 	hooks[event] = []any{group}
 }
 
-// Hook implements Harness.
-func (claude) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (claude) ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e hookEvent
-	if err := decode("claude", event, payload, &e); err != nil {
+	if err := decodePayload("claude", event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
-	n := e.about()
+	n := e.sessionNotice()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "UserPromptSubmit":
@@ -123,11 +123,11 @@ func (claude) Hook(event string, payload []byte, now time.Time) (agent.Notice, e
 	case "PreToolUse", "PostToolUse", "PostToolUseFailure":
 		n.Condition.Name = task.Running
 	case "PermissionRequest":
-		return e.asks(), nil
+		return e.permissionNotice(), nil
 	case "Notification":
-		n.Condition.Name, n.Condition.Detail = claudeNotification(e.NotificationType), clean(e.Message, maxDetail)
+		n.Condition.Name, n.Condition.Detail = claudeNotification(e.NotificationType), cleanLine(e.Message, maxDetail)
 	case "Stop":
-		n.Condition.Name, n.Final = task.Idle, prose(e.LastMessage)
+		n.Condition.Name, n.Final = task.Idle, cleanProse(e.LastMessage)
 		if len(e.Background) > 0 {
 			n.Condition.Name = task.Running // it wakes up when they end
 		}
@@ -160,8 +160,8 @@ func addProviderError(n *agent.Notice, e hookEvent, now time.Time) {
 			addLimit(n, "rate limit: "+text, now)
 		}
 	case "authentication_failed", "oauth_org_not_allowed", "billing_error":
-		n.Condition.Name, n.Condition.Detail = task.WaitingInput, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.WaitingInput, cleanLine(text, maxDetail)
 	default:
-		n.Condition.Name, n.Condition.Detail = task.TurnFailed, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.TurnFailed, cleanLine(text, maxDetail)
 	}
 }

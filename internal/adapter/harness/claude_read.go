@@ -44,15 +44,15 @@ type claudeUsage struct {
 	Read   count `json:"cache_read_input_tokens"`
 }
 
-func (u claudeUsage) usage() task.Usage {
-	return task.Usage{Input: u.Input.int(), Output: u.Output.int(), Cached: u.Made.int() + u.Read.int()}
+func (u claudeUsage) toTaskUsage() task.Usage {
+	return task.Usage{Input: u.Input.toInt(), Output: u.Output.toInt(), Cached: u.Made.toInt() + u.Read.toInt()}
 }
 
 // synthetic is the model of messages that Claude Code writes itself.
 const synthetic = "<synthetic>"
 
-// Read implements Harness.
-func (claude) Read(o Output) agent.Notice {
+// ReadOutput implements Harness.
+func (claude) ReadOutput(o Output) agent.Notice {
 	if !o.Headless {
 		return claudeTranscript(o)
 	}
@@ -67,39 +67,39 @@ func (claude) Read(o Output) agent.Notice {
 func claudeStream(o Output) agent.Notice {
 	var n agent.Notice
 	var words claudeWords
-	for _, r := range records(o.Log, claudeStreamLook) {
+	for _, r := range readRecords(o.Log, claudeStreamLook) {
 		if n.Session == "" && plainID(r.Session) {
 			n.Session = r.Session
 		}
 		switch {
 		case r.Type == "rate_limit_event" && r.Limit.Status == "rejected":
-			addLimit(&n, "usage limit reached: "+strings.ReplaceAll(r.Limit.Type, "_", " ")+resets(r.Limit.ResetsAt), o.Now)
+			addLimit(&n, "usage limit reached: "+strings.ReplaceAll(r.Limit.Type, "_", " ")+formatReset(r.Limit.ResetsAt), o.Now)
 		case r.Type == "assistant" && r.Parent == nil && r.Error == "rate_limit" && n.Condition.Until.IsZero():
 			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)
-		case r.speaks():
-			words.add(r)
+		case r.isAgentSpeech():
+			words.addRecord(r)
 		case r.Type == "result":
 			addClaudeResult(&n, r, o.Now)
 			if !r.IsError {
-				words.end(r.Result)
+				words.addResult(r.Result)
 			}
 		}
 	}
-	n.Final = prose(words.text)
+	n.Final = cleanProse(words.text)
 	return n
 }
 
-// speaks says whether the record is a part of something that the agent says to whoever
+// isAgentSpeech says whether the record is a part of something that the agent says to whoever
 // gave it its prompt: no thought, no call of a tool, no word of an agent of its own and
 // none that Claude Code writes itself.
-func (r *claudeRecord) speaks() bool {
+func (r *claudeRecord) isAgentSpeech() bool {
 	return r.Type == "assistant" && r.Parent == nil && !r.Sidechain && r.Error == "" && r.Message.Content != "" && r.Message.Model != synthetic
 }
 
 // claudeWords is the last message. It comes in parts, a record each.
 type claudeWords struct{ id, text string }
 
-func (w *claudeWords) add(r claudeRecord) {
+func (w *claudeWords) addRecord(r claudeRecord) {
 	said := string(r.Message.Content)
 	if w.id != "" && w.id == r.Message.ID {
 		said = w.text + "\n" + said
@@ -107,9 +107,9 @@ func (w *claudeWords) add(r claudeRecord) {
 	w.id, w.text = r.Message.ID, said
 }
 
-// end takes in what the last line of a run says, which is the last part of the message,
+// addResult takes in what the last line of a run says, which is the last part of the message,
 // and nothing if that was no text.
-func (w *claudeWords) end(result string) {
+func (w *claudeWords) addResult(result string) {
 	if result != "" && !strings.HasSuffix(w.text, result) {
 		w.text = result
 	}
@@ -124,7 +124,7 @@ func claudeSaid(end []claudeRecord) bool {
 		switch {
 		case there && (r.Type == "user" || r.Type == "assistant" && (id == "" || r.Message.ID != id)):
 			return true
-		case !there && r.speaks():
+		case !there && r.isAgentSpeech():
 			id, there = r.Message.ID, true
 		}
 	}
@@ -145,8 +145,8 @@ func claudeStreamLook(end []claudeRecord) found {
 
 func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	if r.Usage != nil {
-		u := r.Usage.usage()
-		u.Micros = micros(r.Cost)
+		u := r.Usage.toTaskUsage()
+		u.Micros = dollarsToMicros(r.Cost)
 		n.Usage = someUsage(u)
 	}
 	switch {
@@ -159,9 +159,9 @@ func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	}
 }
 
-// resets writes the end of a limit so that it is found again.
-func resets(at count) string {
-	if at.int() == 0 {
+// formatReset writes the end of a limit so that it is found again.
+func formatReset(at count) string {
+	if at.toInt() == 0 {
 		return ""
 	}
 	return " resets at " + time.Unix(int64(at), 0).UTC().Format(time.RFC3339)
@@ -173,7 +173,7 @@ func claudeTranscript(o Output) agent.Notice {
 	var n agent.Notice
 	var words claudeWords
 	spent := map[string]task.Usage{}
-	for _, r := range records(o.Transcript, o.claudeTranscriptLook) {
+	for _, r := range readRecords(o.Transcript, o.claudeTranscriptLook) {
 		if n.Session == "" && plainID(r.SessionID) {
 			n.Session = r.SessionID
 		}
@@ -183,10 +183,10 @@ func claudeTranscript(o Output) agent.Notice {
 		if r.Type != "assistant" || r.At.Before(o.Since) {
 			continue
 		}
-		spent[r.Message.ID] = r.Message.Usage.usage()
+		spent[r.Message.ID] = r.Message.Usage.toTaskUsage()
 		switch {
-		case r.speaks():
-			words.add(r)
+		case r.isAgentSpeech():
+			words.addRecord(r)
 			clearFailure(&n)
 		case r.Error == "rate_limit" && !r.Sidechain:
 			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)
@@ -196,13 +196,13 @@ func claudeTranscript(o Output) agent.Notice {
 	for _, u := range spent {
 		sum = sum.Plus(u)
 	}
-	n.Usage, n.Final = someUsage(sum), prose(words.text)
+	n.Usage, n.Final = someUsage(sum), cleanProse(words.text)
 	return n
 }
 
 func (o Output) claudeTranscriptLook(end []claudeRecord) found {
 	for _, r := range end {
-		if o.earlier(r.At) {
+		if o.isBeforeAttempt(r.At) {
 			return all
 		}
 	}
@@ -212,6 +212,6 @@ func (o Output) claudeTranscriptLook(end []claudeRecord) found {
 	return nothing
 }
 
-// earlier says whether a moment was before the attempt: what came before it belongs to
+// isBeforeAttempt says whether a moment was before the attempt: what came before it belongs to
 // another one.
-func (o Output) earlier(at time.Time) bool { return !at.IsZero() && at.Before(o.Since) }
+func (o Output) isBeforeAttempt(at time.Time) bool { return !at.IsZero() && at.Before(o.Since) }

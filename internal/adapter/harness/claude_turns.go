@@ -47,8 +47,8 @@ func (p *claudeParts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]claudePart)(p))
 }
 
-// sources implements Harness.
-func (claude) sources(o Output) []source {
+// turnSources implements Harness.
+func (claude) turnSources(o Output) []source {
 	out := []source{{o.Transcript, claudeTurns}}
 	if o.Headless {
 		out = append(out, source{o.Log, claudeTurns})
@@ -58,7 +58,7 @@ func (claude) sources(o Output) []source {
 
 // claudeTurns reads a line. What agents of the agent say is left out.
 func claudeTurns(line []byte) (out []piece, ok bool) {
-	r, ok := known[claudeTurnRecord](line)
+	r, ok := decodeLine[claudeTurnRecord](line)
 	if !ok || r.Type == "" {
 		return nil, false
 	}
@@ -72,13 +72,13 @@ func claudeTurns(line []byte) (out []piece, ok bool) {
 	for _, p := range r.Message.Content {
 		switch {
 		case p.Type == "text" && (r.Error != "" || r.Message.Model == synthetic): // Claude Code's own words
-			out = append(out, answered("", r.At, p.Text, true))
+			out = append(out, toolAnswer("", r.At, p.Text, true))
 		case p.Type == "text":
-			out = append(out, said(transcript.Turn{At: r.At, Who: who, Text: p.Text})...)
+			out = append(out, singlePiece(transcript.Turn{At: r.At, Who: who, Text: p.Text})...)
 		case p.Type == "tool_use":
-			out = append(out, called(p.ID, r.At, p.Name, p.Input))
+			out = append(out, toolCall(p.ID, r.At, p.Name, p.Input))
 		case p.Type == "tool_result":
-			out = append(out, answered(p.Answers, r.At, string(p.Content), p.Failed))
+			out = append(out, toolAnswer(p.Answers, r.At, string(p.Content), p.Failed))
 		}
 	}
 	return out, true

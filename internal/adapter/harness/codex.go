@@ -19,13 +19,13 @@ func (codex) Name() string { return "codex" }
 // Program implements Harness.
 func (codex) Program() string { return "codex" }
 
-// Efforts implements Harness.
-func (codex) Efforts() []string { return efforts("codex") }
+// EffortLevels implements Harness.
+func (codex) EffortLevels() []string { return effortsOf("codex") }
 
-// Plan implements Harness. Everything is said by options: no file of the user or of
+// PlanLaunch implements Harness. Everything is said by options: no file of the user or of
 // the worktree is touched.
-func (c codex) Plan(l Launch) (Plan, error) {
-	if err := l.check(c); err != nil {
+func (c codex) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(c); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(func(p string) bool { return p == "-" }) // its input
@@ -34,7 +34,7 @@ func (c codex) Plan(l Launch) (Plan, error) {
 	}
 	var files []File
 	options := []string{"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"}
-	options = append(options, c.config(l)...)
+	options = append(options, c.configOptions(l)...)
 	if l.ReadOnly {
 		guard := File{Path: filepath.Join(l.Dir, "codex-guard.sh"), Text: guardScript(), Mode: 0o700}
 		files = append(files, guard)
@@ -61,10 +61,10 @@ func (c codex) Plan(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv}, Files: files}, nil
 }
 
-// config is what Orange sets on top of the user's configuration: its hooks, trust in
+// configOptions is what Orange sets on top of the user's configuration: its hooks, trust in
 // the worktree it made, no dialog about cheaper models, and no login shell for commands:
 // a profile of the system may set another PATH, in which orange is not found.
-func (codex) config(l Launch) []string {
+func (codex) configOptions(l Launch) []string {
 	var out []string
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop"} {
 		if line := l.hookLine(event); line != "" {
@@ -72,21 +72,21 @@ func (codex) config(l Launch) []string {
 		}
 	}
 	if l.Workspace != "" {
-		out = append(out, "-c", "projects={"+toml(l.Workspace)+`={trust_level="trusted"}}`)
+		out = append(out, "-c", "projects={"+tomlString(l.Workspace)+`={trust_level="trusted"}}`)
 	}
 	out = append(out, "-c", "notice.hide_rate_limit_model_nudge=true", "-c", "allow_login_shell=false")
 	if l.Effort != "" {
-		out = append(out, "-c", "model_reasoning_effort="+toml(l.Effort))
+		out = append(out, "-c", "model_reasoning_effort="+tomlString(l.Effort))
 	}
 	return out
 }
 
 func codexHook(event, line string) string {
-	return "hooks." + event + `=[{hooks=[{type="command",command=` + toml(line) + `,timeout=10}]}]`
+	return "hooks." + event + `=[{hooks=[{type="command",command=` + tomlString(line) + `,timeout=10}]}]`
 }
 
-// toml writes a TOML string. JSON strings are TOML strings, but for one character.
-func toml(s string) string {
+// tomlString writes a TOML string. JSON strings are TOML strings, but for one character.
+func tomlString(s string) string {
 	text, err := json.Marshal(strings.ToValidUTF8(s, ""))
 	if err != nil {
 		return `""`
@@ -97,7 +97,7 @@ func toml(s string) string {
 // guardScript refuses a shell command that posts, at its beginning or behind another.
 func guardScript() []byte {
 	var words []string
-	for _, command := range posts() {
+	for _, command := range publishingCommands() {
 		words = append(words, shellWord(command))
 	}
 	return []byte("#!/bin/sh\n# Refuses what a reviewer may not run: Codex hands over the command before it runs it.\n" +
@@ -113,22 +113,22 @@ type codexTurn struct {
 	Message string `json:"last-assistant-message"`
 }
 
-// Hook implements Harness.
-func (codex) Hook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (codex) ParseHook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
 	if event == "notify" {
 		var turn codexTurn
-		if err := decode("codex", event, payload, &turn); err != nil || turn.Type != "agent-turn-complete" {
+		if err := decodePayload("codex", event, payload, &turn); err != nil || turn.Type != "agent-turn-complete" {
 			return agent.Notice{}, err
 		}
-		n := hookEvent{Session: turn.Thread}.about()
-		n.Condition.Name, n.Final = task.Idle, prose(turn.Message)
+		n := hookEvent{Session: turn.Thread}.sessionNotice()
+		n.Condition.Name, n.Final = task.Idle, cleanProse(turn.Message)
 		return n, nil
 	}
 	var e hookEvent
-	if err := decode("codex", event, payload, &e); err != nil {
+	if err := decodePayload("codex", event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
-	n := e.about()
+	n := e.sessionNotice()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "UserPromptSubmit":
@@ -136,9 +136,9 @@ func (codex) Hook(event string, payload []byte, _ time.Time) (agent.Notice, erro
 	case "PreToolUse", "PostToolUse":
 		n.Condition.Name = task.Running
 	case "PermissionRequest":
-		return e.asks(), nil
+		return e.permissionNotice(), nil
 	case "Stop":
-		n.Condition.Name, n.Final = task.Idle, prose(e.LastMessage)
+		n.Condition.Name, n.Final = task.Idle, cleanProse(e.LastMessage)
 	default:
 		return agent.Notice{}, nil
 	}

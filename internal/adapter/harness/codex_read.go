@@ -29,8 +29,8 @@ type codexUsage struct {
 	Output count `json:"output_tokens"`
 }
 
-func (u codexUsage) usage() task.Usage {
-	return task.Usage{Input: max(0, u.Input.int()-u.Cached.int()), Output: u.Output.int(), Cached: u.Cached.int()}
+func (u codexUsage) toTaskUsage() task.Usage {
+	return task.Usage{Input: max(0, u.Input.toInt()-u.Cached.toInt()), Output: u.Output.toInt(), Cached: u.Cached.toInt()}
 }
 
 // codexLine is one line of a rollout file.
@@ -55,9 +55,9 @@ type codexLine struct {
 	} `json:"payload"`
 }
 
-// Read implements Harness. What Codex prints about usage is that of the whole session;
+// ReadOutput implements Harness. What Codex prints about usage is that of the whole session;
 // only its transcript says when it was spent.
-func (codex) Read(o Output) agent.Notice {
+func (codex) ReadOutput(o Output) agent.Notice {
 	seen := codexTranscript(o)
 	if !o.Headless {
 		return seen
@@ -72,7 +72,7 @@ func (codex) Read(o Output) agent.Notice {
 func codexStream(o Output) agent.Notice {
 	var n agent.Notice
 	var sum task.Usage
-	for _, e := range records(o.Log, codexStreamLook) {
+	for _, e := range readRecords(o.Log, codexStreamLook) {
 		switch e.Type {
 		case "thread.started":
 			if plainID(e.Thread) {
@@ -84,7 +84,7 @@ func codexStream(o Output) agent.Notice {
 			}
 		case "turn.completed":
 			if e.Usage != nil {
-				sum = sum.Plus(e.Usage.usage())
+				sum = sum.Plus(e.Usage.toTaskUsage())
 			}
 			clearFailure(&n)
 		case "error":
@@ -93,7 +93,7 @@ func codexStream(o Output) agent.Notice {
 			addFailure(&n, e.Error.Message, o.Now)
 		}
 	}
-	n.Usage, n.Final = someUsage(sum), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), cleanProse(n.Final)
 	return n
 }
 
@@ -135,7 +135,7 @@ func codexTranscript(o Output) agent.Notice {
 			n.Final = string(p.Content)
 		}
 	}
-	n.Final = prose(n.Final)
+	n.Final = cleanProse(n.Final)
 	n.Usage = someUsage(o.codexSpent(head, end))
 	return n
 }
@@ -144,17 +144,17 @@ func codexTranscript(o Output) agent.Notice {
 // the beginning and the end that were read, nothing before the end is counted.
 func (o Output) codexSpent(head, end []codexLine) task.Usage {
 	var before, total task.Usage
-	gap := len(head) > 0 && o.earlier(head[0].At)
+	gap := len(head) > 0 && o.isBeforeAttempt(head[0].At)
 	for i, l := range slices.Concat(head, end) {
 		info := l.Payload.Info
 		if l.Payload.Type != "token_count" || info.Total == nil {
 			continue
 		}
-		total = info.Total.usage()
-		if o.earlier(l.At) {
+		total = info.Total.toTaskUsage()
+		if o.isBeforeAttempt(l.At) {
 			before = total
 		} else if gap && i >= len(head) {
-			before = total.Minus(info.Last.usage())
+			before = total.Minus(info.Last.toTaskUsage())
 		}
 		gap = gap && i < len(head)
 	}
@@ -166,7 +166,7 @@ func (o Output) codexTranscriptLook(end []codexLine) found {
 	for _, l := range end {
 		p := l.Payload
 		switch {
-		case o.earlier(l.At) && p.Type == "token_count" && p.Info.Total != nil:
+		case o.isBeforeAttempt(l.At) && p.Type == "token_count" && p.Info.Total != nil:
 			return all
 		case l.At.Before(o.Since):
 		case p.Type == "task_complete" && p.Last != "", l.Type == "response_item" && p.Type == "message" && p.Role == "assistant" && p.Content != "":

@@ -54,8 +54,8 @@ type codexTurnEvent struct {
 	} `json:"error"`
 }
 
-// sources implements Harness.
-func (codex) sources(o Output) []source {
+// turnSources implements Harness.
+func (codex) turnSources(o Output) []source {
 	out := []source{{o.Transcript, codexTurns}}
 	if o.Headless {
 		out = append(out, source{o.Log, codexStreamTurns})
@@ -65,13 +65,13 @@ func (codex) sources(o Output) []source {
 
 // codexTurns reads a line of a rollout file.
 func codexTurns(line []byte) ([]piece, bool) {
-	l, ok := known[codexTurnLine](line)
+	l, ok := decodeLine[codexTurnLine](line)
 	if !ok || l.Type == "" {
 		return nil, false
 	}
 	p := l.Payload
 	if l.Type == "event_msg" && p.Type == "task_complete" && p.Error.Message != "" {
-		return []piece{answered("", l.At, p.Error.Message, true)}, true
+		return []piece{toolAnswer("", l.At, p.Error.Message, true)}, true
 	}
 	if l.Type != "response_item" {
 		return nil, true
@@ -80,21 +80,21 @@ func codexTurns(line []byte) ([]piece, bool) {
 	case "message":
 		switch {
 		case p.Role == "assistant":
-			return said(transcript.Turn{At: l.At, Who: transcript.Agent, Text: string(p.Content)}), true
+			return singlePiece(transcript.Turn{At: l.At, Who: transcript.Agent, Text: string(p.Content)}), true
 		case p.Role == "user" && !codexContext(string(p.Content)):
-			return said(transcript.Turn{At: l.At, Who: transcript.User, Text: string(p.Content)}), true
+			return singlePiece(transcript.Turn{At: l.At, Who: transcript.User, Text: string(p.Content)}), true
 		}
 	case "function_call":
-		return []piece{called(p.Call, l.At, p.Name, p.Arguments)}, true
+		return []piece{toolCall(p.Call, l.At, p.Name, p.Arguments)}, true
 	case "custom_tool_call":
-		return []piece{called(p.Call, l.At, p.Name, p.Input)}, true
+		return []piece{toolCall(p.Call, l.At, p.Name, p.Input)}, true
 	case "local_shell_call":
-		return []piece{called(p.Call, l.At, "shell", p.Action)}, true
+		return []piece{toolCall(p.Call, l.At, "shell", p.Action)}, true
 	case "web_search_call":
-		return []piece{called(p.Call, l.At, "web_search", p.Action)}, true
+		return []piece{toolCall(p.Call, l.At, "web_search", p.Action)}, true
 	case "function_call_output", "custom_tool_call_output":
 		text, failed := codexAnswer(string(p.Output))
-		return []piece{answered(p.Call, l.At, text, failed)}, true
+		return []piece{toolAnswer(p.Call, l.At, text, failed)}, true
 	}
 	return nil, true
 }
@@ -118,7 +118,7 @@ func codexAnswer(text string) (answer string, failed bool) {
 
 // codexStreamTurns reads a line of codex exec --json.
 func codexStreamTurns(line []byte) ([]piece, bool) {
-	e, ok := known[codexTurnEvent](line)
+	e, ok := decodeLine[codexTurnEvent](line)
 	if !ok || e.Type == "" {
 		return nil, false
 	}
@@ -127,21 +127,21 @@ func codexStreamTurns(line []byte) ([]piece, bool) {
 	begun, over := e.Type == "item.started", e.Type == "item.completed"
 	switch {
 	case e.Type == "error":
-		return []piece{answered("", none, e.Message, true)}, true
+		return []piece{toolAnswer("", none, e.Message, true)}, true
 	case e.Type == "turn.failed":
-		return []piece{answered("", none, e.Error.Message, true)}, true
+		return []piece{toolAnswer("", none, e.Error.Message, true)}, true
 	case over && it.Type == "agent_message":
-		return said(transcript.Turn{Who: transcript.Agent, Text: it.Text}), true
+		return singlePiece(transcript.Turn{Who: transcript.Agent, Text: it.Text}), true
 	case (begun || over) && it.Type == "command_execution":
 		out := []piece{{Turn: transcript.Turn{ID: it.ID + "/call", Who: transcript.Agent, Tool: "exec_command", Argument: it.Command}}}
 		if over {
-			out = append(out, answered(it.ID, none, it.Output, it.Status == "failed"))
+			out = append(out, toolAnswer(it.ID, none, it.Output, it.Status == "failed"))
 		}
 		return out, true
 	case (begun || over) && it.Type == "mcp_tool_call":
-		out := []piece{called(it.ID, none, it.Server+"."+it.Tool, it.Input)}
+		out := []piece{toolCall(it.ID, none, it.Server+"."+it.Tool, it.Input)}
 		if over {
-			out = append(out, answered(it.ID, none, string(it.Result), it.Status == "failed"))
+			out = append(out, toolAnswer(it.ID, none, string(it.Result), it.Status == "failed"))
 		}
 		return out, true
 	case over && it.Type == "file_change":
@@ -151,7 +151,7 @@ func codexStreamTurns(line []byte) ([]piece, bool) {
 		}
 		return out, true
 	case over && it.Type == "web_search":
-		return said(transcript.Turn{Who: transcript.Agent, Tool: "web_search", Argument: it.Query}), true
+		return singlePiece(transcript.Turn{Who: transcript.Agent, Tool: "web_search", Argument: it.Query}), true
 	}
 	return nil, true
 }

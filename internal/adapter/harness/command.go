@@ -28,7 +28,7 @@ func newCommand(line string) (command, error) {
 		err = fmt.Errorf("it names no program: write command:PROGRAM, with %s or %s where the prompt goes", promptPlace, promptFilePlace)
 	}
 	if err != nil {
-		return command{}, fmt.Errorf("harness %q: %w", clean(agent.CommandPrefix+line, 80), err)
+		return command{}, fmt.Errorf("harness %q: %w", cleanLine(agent.CommandPrefix+line, 80), err)
 	}
 	return command{line: line, words: words}, nil
 }
@@ -39,12 +39,12 @@ func (c command) Name() string { return agent.CommandPrefix + c.line }
 // Program implements Harness.
 func (c command) Program() string { return c.words[0] }
 
-// Efforts implements Harness.
-func (command) Efforts() []string { return nil }
+// EffortLevels implements Harness.
+func (command) EffortLevels() []string { return nil }
 
-// Plan implements Harness.
-func (c command) Plan(l Launch) (Plan, error) {
-	if err := l.check(c); err != nil {
+// PlanLaunch implements Harness.
+func (c command) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(c); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(beginsWith("-")) // an option
@@ -63,23 +63,23 @@ func (c command) Plan(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, Unhooked: true}}, nil
 }
 
-// Hook implements Harness.
-func (command) Hook(string, []byte, time.Time) (agent.Notice, error) { return agent.Notice{}, nil }
+// ParseHook implements Harness.
+func (command) ParseHook(string, []byte, time.Time) (agent.Notice, error) { return agent.Notice{}, nil }
 
-// Read implements Harness: the end of what it printed is what it said last.
-func (command) Read(o Output) agent.Notice { return lastWords(o) }
+// ReadOutput implements Harness: the end of what it printed is what it said last.
+func (command) ReadOutput(o Output) agent.Notice { return lastWords(o) }
 
-// sources implements Harness.
-func (command) sources(Output) []source { return nil }
+// turnSources implements Harness.
+func (command) turnSources(Output) []source { return nil }
 
-// Screen implements Harness.
-func (command) Screen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
+// ReadScreen implements Harness.
+func (command) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
-// Input implements Harness: nothing is known of its screens.
-func (command) Input(screen.View) screen.Input { return screen.Input{} }
+// ReadInput implements Harness: nothing is known of its screens.
+func (command) ReadInput(screen.View) screen.Input { return screen.Input{} }
 
-// Dialogs implements Harness.
-func (command) Dialogs(string) (string, bool) { return "", false }
+// TrustDialogKeys implements Harness.
+func (command) TrustDialogKeys(string) (string, bool) { return "", false }
 
 // lastWords takes the end of a plain log for the last message. At a terminal the log is
 // what the terminal showed, with what was typed into it: that says nothing. Only the
@@ -89,8 +89,8 @@ func lastWords(o Output) agent.Notice {
 	if !o.Headless {
 		return agent.Notice{}
 	}
-	end, more := ending(o.Log, maxFinal)
-	n := agent.Notice{Final: prose(string(end))}
+	end, more := readTail(o.Log, maxFinal)
+	n := agent.Notice{Final: cleanProse(string(end))}
 	addLimit(&n, lastLines(n.Final, 3), o.Now)
 	if more && !strings.HasPrefix(n.Final, cutNote) {
 		n.Final = cutNote + n.Final

@@ -31,23 +31,23 @@ type hookEvent struct {
 // maxPayload bounds what a hook may hand over.
 const maxPayload = 16 << 20
 
-// decode reads a payload. Errors name the harness and not what was in it.
-func decode(name, event string, payload []byte, into any) error {
+// decodePayload reads a payload. Errors name the harness and not what was in it.
+func decodePayload(name, event string, payload []byte, into any) error {
 	if len(payload) > maxPayload {
-		return fmt.Errorf("%s hook %s: the payload has %d bytes and %d are allowed", name, clean(event, 40), len(payload), maxPayload)
+		return fmt.Errorf("%s hook %s: the payload has %d bytes and %d are allowed", name, cleanLine(event, 40), len(payload), maxPayload)
 	}
 	if err := json.Unmarshal(payload, into); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return fmt.Errorf("%s hook %s: the payload is not JSON", name, clean(event, 40))
+			return fmt.Errorf("%s hook %s: the payload is not JSON", name, cleanLine(event, 40))
 		}
-		return fmt.Errorf("%s hook %s: the payload is not what this version of %s is known to send", name, clean(event, 40), name)
+		return fmt.Errorf("%s hook %s: the payload is not what this version of %s is known to send", name, cleanLine(event, 40), name)
 	}
 	return nil
 }
 
-// about is a Notice with what every payload says about its session.
-func (e hookEvent) about() agent.Notice {
+// sessionNotice is a Notice with what every payload says about its session.
+func (e hookEvent) sessionNotice() agent.Notice {
 	n := agent.Notice{Transcript: e.Transcript}
 	if plainID(e.Session) {
 		n.Session = e.Session
@@ -58,19 +58,19 @@ func (e hookEvent) about() agent.Notice {
 	return n
 }
 
-// asks is the Notice about a question for permission. A tool that asks the user
+// permissionNotice is the Notice about a question for permission. A tool that asks the user
 // something waits for words, not for leave.
-func (e hookEvent) asks() agent.Notice {
-	n := e.about()
-	n.Condition.Name, n.Condition.Detail = task.WaitingPermission, permission(e.Tool, e.Input)
+func (e hookEvent) permissionNotice() agent.Notice {
+	n := e.sessionNotice()
+	n.Condition.Name, n.Condition.Detail = task.WaitingPermission, describePermission(e.Tool, e.Input)
 	if e.Tool == "AskUserQuestion" || e.Tool == "request_user_input" {
-		n.Condition.Name, n.Condition.Detail = task.WaitingInput, question(e.Input)
+		n.Condition.Name, n.Condition.Detail = task.WaitingInput, describeQuestion(e.Input)
 	}
 	return n
 }
 
-// permission says in one line what an agent wants to do.
-func permission(tool string, input json.RawMessage) string {
+// describePermission says in one line what an agent wants to do.
+func describePermission(tool string, input json.RawMessage) string {
 	var in struct {
 		Command     any    `json:"command"`
 		Description string `json:"description"`
@@ -78,7 +78,7 @@ func permission(tool string, input json.RawMessage) string {
 		URL         string `json:"url"`
 	}
 	if json.Unmarshal(input, &in) != nil {
-		return clean(tool, maxDetail)
+		return cleanLine(tool, maxDetail)
 	}
 	what := in.File + in.URL
 	switch c := in.Command.(type) {
@@ -96,13 +96,13 @@ func permission(tool string, input json.RawMessage) string {
 		what += " (" + in.Description + ")"
 	}
 	if what == "" {
-		return clean(tool, maxDetail)
+		return cleanLine(tool, maxDetail)
 	}
-	return clean(tool+": "+what, maxDetail)
+	return cleanLine(tool+": "+what, maxDetail)
 }
 
-// question says in one line what an agent wants to know.
-func question(input json.RawMessage) string {
+// describeQuestion says in one line what an agent wants to know.
+func describeQuestion(input json.RawMessage) string {
 	var in struct {
 		Questions []struct {
 			Question string `json:"question"`
@@ -122,7 +122,7 @@ func question(input json.RawMessage) string {
 		}
 		said = append(said, line)
 	}
-	return clean(strings.Join(said, " "), maxDetail)
+	return cleanLine(strings.Join(said, " "), maxDetail)
 }
 
 // limitNotice is the Notice about an error, if the error is a used-up allowance.
@@ -131,7 +131,7 @@ func limitNotice(text string, now time.Time) (agent.Notice, bool) {
 	if !ok {
 		return agent.Notice{}, false
 	}
-	return agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: clean(text, maxDetail), Until: until}}, true
+	return agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: cleanLine(text, maxDetail), Until: until}}, true
 }
 
 // addLimit adds to n that its agent is limited, if the error says so.
@@ -148,7 +148,7 @@ func addFailure(n *agent.Notice, text string, now time.Time) bool {
 	if addLimit(n, text, now) {
 		return true
 	}
-	n.Failure = clean(errorWords(text), maxDetail)
+	n.Failure = cleanLine(errorWords(text), maxDetail)
 	return false
 }
 

@@ -11,13 +11,13 @@ import (
 const failLines = 12 // how far from the end of a pane an error may stand that ended the last turn
 
 var (
-	busyLine  = pattern(`(?i)\besc to (?:interrupt|cancel)`) // a turn is under way
-	inputLine = pattern(`^(?:[›>*!]|❯)(?: |$)`)              // the agent's input line, and what was sent before
+	busyLine  = lazyPattern(`(?i)\besc to (?:interrupt|cancel)`) // a turn is under way
+	inputLine = lazyPattern(`^(?:[›>*!]|❯)(?: |$)`)              // the agent's input line, and what was sent before
 )
 
 // failedTurn finds an error of the provider that ended the last turn: nothing but the input line
 // stands below it. What was sent after an error stands below it too, and so does a turn that runs.
-func (l look) failedTurn(shown []string) (agent.Notice, bool) {
+func (l screenPatterns) failedTurn(shown []string) (agent.Notice, bool) {
 	if l.fails == nil {
 		return agent.Notice{}, false
 	}
@@ -27,7 +27,7 @@ func (l look) failedTurn(shown []string) (agent.Notice, bool) {
 		case busyLine().MatchString(line):
 			return agent.Notice{}, false
 		case l.fails().MatchString(line):
-			return agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: clean(errorWords(strings.Join(shown[i:end], " ")), maxDetail)}}, true
+			return agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: cleanLine(errorWords(strings.Join(shown[i:end], " ")), maxDetail)}}, true
 		case inputLine().MatchString(line) && end < len(shown):
 			return agent.Notice{}, false
 		case inputLine().MatchString(line):

@@ -21,7 +21,7 @@ func TestAScreenSaysThatATurnFailed(t *testing.T) {
 		"claude has hooks": {"claude", "■ unexpected status 400\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, ok := find(t, c.agent).Screen(c.pane, noon)
+			n, ok := find(t, c.agent).ReadScreen(c.pane, noon)
 			if ok != (c.says != "") || ok && (n.Condition.Name != task.TurnFailed || n.Condition.Detail != c.says) {
 				t.Errorf("%v, %+v", ok, n)
 			}
@@ -42,7 +42,7 @@ func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
 		"claude, later":         {"claude", "● You've hit your session limit · resets 3pm\n❯ go on\n✻ Thinking\n────\n❯ \n────\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if n, ok := find(t, c.agent).Screen(c.pane, noon); ok != c.limited || ok && n.Condition.Name != task.Limited {
+			if n, ok := find(t, c.agent).ReadScreen(c.pane, noon); ok != c.limited || ok && n.Condition.Name != task.Limited {
 				t.Errorf("%v, %+v", ok, n)
 			}
 		})
@@ -57,7 +57,7 @@ func TestARunThatFailedKeepsTheWordsOfItsProvider(t *testing.T) {
 		"opencode": `{"type":"error","error":{"name":"APIError","data":{"message":"the model is gone"}}}`,
 		"pi":       `{"type":"message_end","message":{"role":"assistant","errorMessage":"the model is gone"}}`,
 	} {
-		n := find(t, name).Read(Output{Output: agent.Output{Log: logged(t, line+"\n"), Headless: true}, Now: noon})
+		n := find(t, name).ReadOutput(Output{Output: agent.Output{Log: logged(t, line+"\n"), Headless: true}, Now: noon})
 		if !strings.HasSuffix(n.Failure, "the model is gone") || n.Condition.Name != "" {
 			t.Errorf("%s: %+v", name, n)
 		}

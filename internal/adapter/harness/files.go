@@ -14,14 +14,14 @@ import (
 // everything that is there; a file to merge into that is not JSON is left alone.
 func WriteFiles(files []File) error {
 	for _, f := range files {
-		if err := f.write(); err != nil {
+		if err := f.writeFile(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f File) write() error {
+func (f File) writeFile() error {
 	text, mode := f.Text, f.Mode
 	path := f.Path
 	if f.Merge {
@@ -48,11 +48,11 @@ func (f File) write() error {
 			mode = info.Mode().Perm()
 		}
 	}
-	return replace(path, text, mode)
+	return writeSettings(path, text, mode)
 }
 
-// replace writes a file of an agent's settings.
-func replace(path string, text []byte, mode fs.FileMode) error {
+// writeSettings writes a file of an agent's settings.
+func writeSettings(path string, text []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of an agent's settings: %w", err)
 	}

@@ -204,7 +204,7 @@ func TestFinalMessages(t *testing.T) {
 				if m.want == "" {
 					m.want = cutNote + strings.ToValidUTF8(m.said[len(m.said)-maxFinal:], "")
 				}
-				got := find(t, c.harness).Read(c.output(t, work, c.last(m.said)))
+				got := find(t, c.harness).ReadOutput(c.output(t, work, c.last(m.said)))
 				if got.Final != m.want {
 					t.Errorf("%s, %s after %d bytes: %d bytes, want %d: %.80q ... %q", name, m.name, work, len(got.Final), len(m.want), got.Final, tailOf(got.Final))
 				}
@@ -223,12 +223,12 @@ func tailOf(s string) string { return s[max(0, len(s)-60):] }
 func TestNothingElseIsAFinalMessage(t *testing.T) {
 	for name, c := range talks() {
 		for _, work := range []int64{0, 6 << 20} {
-			got := find(t, c.harness).Read(c.output(t, work, c.between(1_000_000)))
+			got := find(t, c.harness).ReadOutput(c.output(t, work, c.between(1_000_000)))
 			if got.Final != "I look." {
 				t.Errorf("%s after %d bytes: %.80q", name, work, got.Final)
 			}
 		}
-		if got := find(t, c.harness).Read(c.output(t, 0, "")); got.Final != "" {
+		if got := find(t, c.harness).ReadOutput(c.output(t, 0, "")); got.Final != "" {
 			t.Errorf("%s, nothing said: %.80q", name, got.Final)
 		}
 	}
@@ -243,14 +243,14 @@ func TestClaudeSaysItsMessageInParts(t *testing.T) {
 		}
 		first := `{"type":"assistant","timestamp":"2026-11-15T11:00:00Z","parent_tool_use_id":null,"message":{"id":"last","content":[{"type":"text","text":"first"}]}}`
 		for _, work := range []int64{0, 6 << 20} {
-			if got := find(t, "claude").Read(c.output(t, work, first+"\n"+c.last("second"))); got.Final != "first\nsecond" {
+			if got := find(t, "claude").ReadOutput(c.output(t, work, first+"\n"+c.last("second"))); got.Final != "first\nsecond" {
 				t.Errorf("%s after %d bytes: %.80q", name, work, got.Final)
 			}
 		}
 	}
 	c := talks()["claude headless"]
 	end := c.last("said") + "\n" + `{"type":"result","is_error":false,"result":"","usage":{"input_tokens":3}}`
-	if got := find(t, "claude").Read(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.Input != 3 {
+	if got := find(t, "claude").ReadOutput(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.Input != 3 {
 		t.Errorf("a run that ends without words: %+v", got)
 	}
 }
@@ -264,11 +264,11 @@ func TestTheEndOfALongLog(t *testing.T) {
 		{"more", "begin" + strings.Repeat("x", maxFinal) + "\nend", cutNote + strings.Repeat("x", maxFinal-4) + "\nend"},
 		{"nothing", "", ""},
 	} {
-		got := find(t, "command:x").Read(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
+		got := find(t, "command:x").ReadOutput(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
 		if got.Final != c.want {
 			t.Errorf("%s: %d bytes, want %d: %.60q", c.name, len(got.Final), len(c.want), got.Final)
 		}
-		if got := find(t, "command:x").Read(Output{Output: agent.Output{Log: logged(t, c.log)}, Now: noon}); got.Final != "" {
+		if got := find(t, "command:x").ReadOutput(Output{Output: agent.Output{Log: logged(t, c.log)}, Now: noon}); got.Final != "" {
 			t.Errorf("%s, at a terminal: %.60q", c.name, got.Final)
 		}
 	}
@@ -299,7 +299,7 @@ func TestABoundedOutputIsReadAsIfItWereWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close() //nolint:errcheck // what was written is read below
-		want, got := find(t, c.harness).Read(whole), find(t, c.harness).Read(bounded)
+		want, got := find(t, c.harness).ReadOutput(whole), find(t, c.harness).ReadOutput(bounded)
 		if !strings.HasPrefix(want.Final, "said\n") {
 			t.Errorf("%s: %.80q", name, want.Final)
 		}
@@ -335,7 +335,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 			talk := talks()[c.talk]
 			o := talk.output(t, work, c.end)
 			o.Since = begun
-			if got := find(t, talk.harness).Read(o); got.Usage == nil || got.Usage.Input != c.want {
+			if got := find(t, talk.harness).ReadOutput(o); got.Usage == nil || got.Usage.Input != c.want {
 				t.Errorf("%s after %d bytes: %+v, want %d", c.talk, work, got.Usage, c.want)
 			}
 		}
@@ -348,7 +348,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 	}
 	o := talk.output(t, 6<<20, count(100, 5, before)+"\n"+count(110, 10, after)+"\n"+own.String()+count(125, 15, after))
 	o.Since = begun
-	if got := find(t, "codex").Read(o); got.Usage == nil || got.Usage.Input != 15 {
+	if got := find(t, "codex").ReadOutput(o); got.Usage == nil || got.Usage.Input != 15 {
 		t.Errorf("codex, far: %+v", got.Usage)
 	}
 }
@@ -360,7 +360,7 @@ func benchmarkFinal(b *testing.B, size int64) {
 			o, h := c.output(b, size, c.last("done")), find(b, c.harness)
 			b.ReportAllocs()
 			for b.Loop() {
-				if n := h.Read(o); n.Final != "done" {
+				if n := h.ReadOutput(o); n.Final != "done" {
 					b.Fatalf("said %q", n.Final)
 				}
 			}
@@ -386,8 +386,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, name := range append(agent.HarnessNames(), "command:x", "script") {
 			for _, headless := range []bool{true, false} {
-				n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: headless, Since: noon.Add(-time.Hour)}, Now: noon})
-				if n.Final != prose(n.Final) || n.Session != "" && !plainID(n.Session) || len(n.Condition.Detail) > maxDetail {
+				n := find(t, name).ReadOutput(Output{Output: agent.Output{Log: path, Transcript: path, Headless: headless, Since: noon.Add(-time.Hour)}, Now: noon})
+				if n.Final != cleanProse(n.Final) || n.Session != "" && !plainID(n.Session) || len(n.Condition.Detail) > maxDetail {
 					t.Errorf("%s: %+v", name, n)
 				}
 			}

@@ -25,12 +25,12 @@ func (gemini) Name() string { return "gemini" }
 // Program implements Harness.
 func (gemini) Program() string { return "gemini" }
 
-// Efforts implements Harness.
-func (gemini) Efforts() []string { return efforts("gemini") }
+// EffortLevels implements Harness.
+func (gemini) EffortLevels() []string { return effortsOf("gemini") }
 
-// Plan implements Harness.
-func (g gemini) Plan(l Launch) (Plan, error) {
-	if err := l.check(g); err != nil {
+// PlanLaunch implements Harness.
+func (g gemini) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(g); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
@@ -115,20 +115,20 @@ func onlyOurHooks(text []byte) bool {
 // geminiPolicy refuses a reviewer the commands that post.
 func geminiPolicy() []byte {
 	var prefixes []string
-	for _, command := range posts() {
-		prefixes = append(prefixes, toml(command))
+	for _, command := range publishingCommands() {
+		prefixes = append(prefixes, tomlString(command))
 	}
 	return fmt.Appendf(nil, "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [%s]\ndecision = \"deny\"\npriority = 900\ndenyMessage = %s\n",
-		strings.Join(prefixes, ", "), toml(refusal))
+		strings.Join(prefixes, ", "), tomlString(refusal))
 }
 
-// Hook implements Harness.
-func (gemini) Hook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (gemini) ParseHook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
 	var e hookEvent
-	if err := decode("gemini", event, payload, &e); err != nil {
+	if err := decodePayload("gemini", event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
-	n := e.about()
+	n := e.sessionNotice()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "BeforeAgent":
@@ -140,7 +140,7 @@ func (gemini) Hook(event string, payload []byte, _ time.Time) (agent.Notice, err
 			n.Condition.Name, n.Condition.Detail = task.WaitingPermission, geminiPermission(e)
 		}
 	case "AfterAgent":
-		n.Condition.Name, n.Final = task.Idle, prose(geminiWords(e.Response, n.Transcript))
+		n.Condition.Name, n.Final = task.Idle, cleanProse(geminiWords(e.Response, n.Transcript))
 	default:
 		return agent.Notice{}, nil
 	}
@@ -155,7 +155,7 @@ func geminiPermission(e hookEvent) string {
 		Tool    string `json:"toolName"`
 	}
 	if json.Unmarshal(e.Details, &d) != nil || d.Command+d.File+d.Tool == "" {
-		return clean(e.Message, maxDetail)
+		return cleanLine(e.Message, maxDetail)
 	}
-	return clean(d.Title+": "+d.Command+d.File+d.Tool, maxDetail)
+	return cleanLine(d.Title+": "+d.Command+d.File+d.Tool, maxDetail)
 }

@@ -43,8 +43,8 @@ type geminiLine struct {
 	} `json:"tokens"`
 }
 
-// Read implements Harness.
-func (gemini) Read(o Output) agent.Notice {
+// ReadOutput implements Harness.
+func (gemini) ReadOutput(o Output) agent.Notice {
 	if !o.Headless {
 		return geminiTranscript(o)
 	}
@@ -56,7 +56,7 @@ func geminiStream(o Output) agent.Notice {
 	var n agent.Notice
 	var said strings.Builder
 	whole := true
-	for _, r := range records(o.Log, geminiStreamLook) {
+	for _, r := range readRecords(o.Log, geminiStreamLook) {
 		switch r.Type {
 		case "init":
 			if plainID(r.Session) {
@@ -77,7 +77,7 @@ func geminiStream(o Output) agent.Notice {
 		case "error":
 			addFailure(&n, r.Error.Message, o.Now)
 		case "result":
-			n.Usage = someUsage(task.Usage{Input: r.Stats.Input.int(), Output: r.Stats.Output.int(), Cached: r.Stats.Cached.int()})
+			n.Usage = someUsage(task.Usage{Input: r.Stats.Input.toInt(), Output: r.Stats.Output.toInt(), Cached: r.Stats.Cached.toInt()})
 			if r.Status == "success" {
 				clearFailure(&n)
 			} else {
@@ -85,7 +85,7 @@ func geminiStream(o Output) agent.Notice {
 			}
 		}
 	}
-	n.Final = prose(said.String())
+	n.Final = cleanProse(said.String())
 	return n
 }
 
@@ -111,7 +111,7 @@ func geminiStreamLook(end []geminiRecord) found {
 func geminiTranscript(o Output) agent.Notice {
 	var n agent.Notice
 	spent := map[string]task.Usage{}
-	for _, l := range records(o.Transcript, o.geminiTranscriptLook) {
+	for _, l := range readRecords(o.Transcript, o.geminiTranscriptLook) {
 		if n.Session == "" && plainID(l.Session) {
 			n.Session = l.Session
 		}
@@ -119,8 +119,8 @@ func geminiTranscript(o Output) agent.Notice {
 			continue
 		}
 		spent[l.ID] = task.Usage{
-			Input:  max(0, l.Tokens.Input.int()-l.Tokens.Cached.int()),
-			Output: l.Tokens.Output.int() + l.Tokens.Thought.int(), Cached: l.Tokens.Cached.int(),
+			Input:  max(0, l.Tokens.Input.toInt()-l.Tokens.Cached.toInt()),
+			Output: l.Tokens.Output.toInt() + l.Tokens.Thought.toInt(), Cached: l.Tokens.Cached.toInt(),
 		}
 	}
 	var sum task.Usage
@@ -134,7 +134,7 @@ func geminiTranscript(o Output) agent.Notice {
 // geminiTranscriptLook looks for figures only.
 func (o Output) geminiTranscriptLook(end []geminiLine) found {
 	for _, l := range end {
-		if o.earlier(l.At) {
+		if o.isBeforeAttempt(l.At) {
 			return all
 		}
 	}

@@ -64,8 +64,8 @@ type geminiTurnRecord struct {
 	} `json:"error"`
 }
 
-// sources implements Harness.
-func (gemini) sources(o Output) []source {
+// turnSources implements Harness.
+func (gemini) turnSources(o Output) []source {
 	out := []source{{o.Transcript, geminiTurns}}
 	if o.Headless {
 		out = append(out, source{o.Log, geminiStreamTurns})
@@ -76,7 +76,7 @@ func (gemini) sources(o Output) []source {
 // geminiTurns reads a line of a chat file. Messages of the user that only hand results of
 // tools back have no text.
 func geminiTurns(line []byte) ([]piece, bool) {
-	l, ok := known[geminiTurnLine](line)
+	l, ok := decodeLine[geminiTurnLine](line)
 	if !ok {
 		return nil, false
 	}
@@ -85,18 +85,18 @@ func geminiTurns(line []byte) ([]piece, bool) {
 	switch l.Type {
 	case "user":
 		if !strings.HasPrefix(text, "<session_context>") {
-			out = said(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.User, Text: text})
+			out = singlePiece(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.User, Text: text})
 		}
 	case "gemini":
-		out = said(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.Agent, Text: text})
+		out = singlePiece(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.Agent, Text: text})
 		for _, c := range l.Calls {
-			out = append(out, called(c.ID, l.At, c.Name, c.Args))
+			out = append(out, toolCall(c.ID, l.At, c.Name, c.Args))
 			if c.Status == "success" || c.Status == "error" || c.Status == "cancelled" {
-				out = append(out, answered(c.ID, c.At, geminiAnswer(c.Display, string(c.Result)), c.Status != "success"))
+				out = append(out, toolAnswer(c.ID, c.At, geminiAnswer(c.Display, string(c.Result)), c.Status != "success"))
 			}
 		}
 	case "error":
-		out = []piece{answered("", l.At, text, true)}
+		out = []piece{toolAnswer("", l.At, text, true)}
 	default:
 		return nil, l.Type != "" || l.Session != "" || len(l.Set) > 0
 	}
@@ -117,7 +117,7 @@ func geminiAnswer(display json.RawMessage, told string) string {
 
 // geminiStreamTurns reads a line of gemini -o stream-json.
 func geminiStreamTurns(line []byte) ([]piece, bool) {
-	r, ok := known[geminiTurnRecord](line)
+	r, ok := decodeLine[geminiTurnRecord](line)
 	if !ok || r.Type == "" {
 		return nil, false
 	}
@@ -129,16 +129,16 @@ func geminiStreamTurns(line []byte) ([]piece, bool) {
 		}
 		return []piece{{transcript.Turn{At: r.At, Who: who, Text: r.Content}, r.Delta}}, true
 	case "tool_use":
-		return []piece{called(r.ID, r.At, r.Name, r.Input)}, true
+		return []piece{toolCall(r.ID, r.At, r.Name, r.Input)}, true
 	case "tool_result":
 		text := string(r.Output)
 		if text == "" {
 			text = r.Error.Message
 		}
-		return []piece{answered(r.ID, r.At, text, r.Status != "success")}, true
+		return []piece{toolAnswer(r.ID, r.At, text, r.Status != "success")}, true
 	case "error", "result":
 		if r.Error.Message != "" {
-			return []piece{answered("", r.At, r.Error.Message, true)}, true
+			return []piece{toolAnswer("", r.At, r.Error.Message, true)}, true
 		}
 		return []piece{{}}, true // what came before it is whole
 	}

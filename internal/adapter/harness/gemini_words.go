@@ -18,7 +18,7 @@ func geminiWords(response, transcript string) string {
 		return ""
 	}
 	last := ""
-	for _, l := range records(transcript, geminiWordsLook) {
+	for _, l := range readRecords(transcript, geminiWordsLook) {
 		if l.Type == "gemini" && l.Content != "" {
 			last = string(l.Content)
 		}
@@ -50,9 +50,9 @@ func geminiWordsLook(end []geminiLine) found {
 // cutPieces returns the beginning of text that is the message last with its comments, if
 // nothing follows but pieces of it.
 func cutPieces(text, last string) (string, bool) {
-	at := unseen(text, true)
+	at := unseenPrefix(text, true)
 	for last != "" {
-		if at += unseen(text[at:], false); at == len(text) || text[at] != last[0] {
+		if at += unseenPrefix(text[at:], false); at == len(text) || text[at] != last[0] {
 			return "", false
 		}
 		at, last = at+1, last[1:]
@@ -81,9 +81,9 @@ func piecesOf(message, rest string) bool {
 	return rest[0] == ' ' && strings.HasSuffix(join.Replace(message), join.Replace(rest))
 }
 
-// unseen is how many bytes at the beginning of a text Gemini leaves out when it writes
+// unseenPrefix is how many bytes at the beginning of a text Gemini leaves out when it writes
 // it down.
-func unseen(text string, space bool) int {
+func unseenPrefix(text string, space bool) int {
 	at := 0
 	for {
 		n := unseenOnce(text[at:], space)

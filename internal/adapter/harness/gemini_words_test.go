@@ -37,9 +37,9 @@ func TestGeminiWordsAtATerminal(t *testing.T) {
 		seen := strings.TrimSpace(comments.ReplaceAllString(whole, ""))
 		transcript := logged(t, `{"type":"gemini","content":"earlier"}`+"\n"+`{"type":"gemini","content":`+word(seen)+`}`+"\n"+`{"$set":{}}`+"\n")
 		payload := `{"prompt_response":` + word(geminiResponse(c.messages...)) + `,"transcript_path":` + word(transcript) + `}`
-		n, err := gemini{}.Hook("AfterAgent", []byte(payload), noon)
-		if err != nil || n.Final != prose(whole) {
-			t.Errorf("%s: %q, want %q (%v)", c.name, n.Final, prose(whole), err)
+		n, err := gemini{}.ParseHook("AfterAgent", []byte(payload), noon)
+		if err != nil || n.Final != cleanProse(whole) {
+			t.Errorf("%s: %q, want %q (%v)", c.name, n.Final, cleanProse(whole), err)
 		}
 	}
 }

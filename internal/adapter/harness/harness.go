@@ -49,38 +49,38 @@ type Output struct {
 
 // Harness is one kind of agent.
 type Harness interface {
-	Name() string      // Find knows it by this
-	Program() string   // what must be in PATH; empty if nothing must
-	Efforts() []string // what Launch.Effort may be; nil if the agent takes none
-	Plan(Launch) (Plan, error)
+	Name() string           // Find knows it by this
+	Program() string        // what must be in PATH; empty if nothing must
+	EffortLevels() []string // what Launch.Effort may be; nil if the agent takes none
+	PlanLaunch(Launch) (Plan, error)
 
-	// Hook says what a call of Launch.Hook means. An event it does not know is an
+	// ParseHook says what a call of Launch.Hook means. An event it does not know is an
 	// empty Notice. The hook command must print nothing: some agents take what it
 	// prints for words of the user.
-	Hook(event string, payload []byte, now time.Time) (agent.Notice, error)
+	ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error)
 
-	// Read finds what an attempt left behind after its end or after a turn. Final is
+	// ReadOutput finds what an attempt left behind after its end or after a turn. Final is
 	// the agent's own last message: no prompt, and nothing that went into a tool or
 	// came out of one. A file of more than four megabytes is read at its beginning and
 	// at its end, however large it is; see docs/HARNESSES.md for what that means.
-	Read(Output) agent.Notice
+	ReadOutput(Output) agent.Notice
 
-	// sources lists the files that tell what was said in an attempt, the best first; none
+	// turnSources lists the files that tell what was said in an attempt, the best first; none
 	// if the agent keeps no record. See Converse.
-	sources(Output) []source
+	turnSources(Output) []source
 
-	// Screen reads a captured terminal, where nothing better is known: a question
+	// ReadScreen reads a captured terminal, where nothing better is known: a question
 	// for permission, a dialog, a usage limit.
-	Screen(pane string, now time.Time) (agent.Notice, bool)
+	ReadScreen(pane string, now time.Time) (agent.Notice, bool)
 
-	// Input says what a screen takes: a prompt with what stands in its input line, a
+	// ReadInput says what a screen takes: a prompt with what stands in its input line, a
 	// dialog, or nothing that is known.
-	Input(screen.View) screen.Input
+	ReadInput(screen.View) screen.Input
 
-	// Dialogs returns the characters to type into a dialog that asks whether the
+	// TrustDialogKeys returns the characters to type into a dialog that asks whether the
 	// worktree is trusted. Orange made it, so the answer is known; every other
 	// question is left to a person.
-	Dialogs(pane string) (keys string, ok bool)
+	TrustDialogKeys(pane string) (keys string, ok bool)
 }
 
 // Find returns the harness of a name.
@@ -104,15 +104,15 @@ func Find(name string) (Harness, error) {
 	}
 	if file, ok := strings.CutPrefix(name, agent.ScriptPrefix); ok {
 		if !filepath.IsAbs(file) {
-			return nil, fmt.Errorf("harness %q: give the whole path of the script, such as script:/home/me/demo.yaml", clean(name, 80))
+			return nil, fmt.Errorf("harness %q: give the whole path of the script, such as script:/home/me/demo.yaml", cleanLine(name, 80))
 		}
 		return script{file: file}, nil
 	}
-	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", clean(name, 80), strings.Join(agent.HarnessNames(), ", "))
+	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", cleanLine(name, 80), strings.Join(agent.HarnessNames(), ", "))
 }
 
-// First returns the first agent that look finds a program of.
-func First(look func(program string) (string, error)) (string, bool) {
+// FirstInstalled returns the first agent that look finds a program of.
+func FirstInstalled(look func(program string) (string, error)) (string, bool) {
 	for _, name := range agent.HarnessNames() {
 		h, err := Find(name)
 		if err != nil {
@@ -127,7 +127,7 @@ func First(look func(program string) (string, error)) (string, bool) {
 
 // CheckEffort says what is wrong with an effort for a harness.
 func CheckEffort(h Harness, effort string) error {
-	known := h.Efforts()
+	known := h.EffortLevels()
 	switch {
 	case effort == "" || slices.Contains(known, effort):
 		return nil
@@ -136,14 +136,16 @@ func CheckEffort(h Harness, effort string) error {
 	case len(known) == 0:
 		return fmt.Errorf("%s takes no effort: leave it empty", h.Name())
 	}
-	return fmt.Errorf("effort %q is not one of %s: use %s", clean(effort, 40), h.Name(), strings.Join(known, ", "))
+	return fmt.Errorf("effort %q is not one of %s: use %s", cleanLine(effort, 40), h.Name(), strings.Join(known, ", "))
 }
 
-// Excludes lists every path in a worktree that a harness of ours may make there.
-func Excludes() []string { return []string{claudeLocal, geminiSettings} }
+// ExcludedPaths lists every path in a worktree that a harness of ours may make there.
+func ExcludedPaths() []string { return []string{claudeLocal, geminiSettings} }
 
-// Ours says whether a file of Excludes holds nothing but what Orange has put there.
-func Ours(file string, text []byte) bool { return file == geminiSettings && onlyOurHooks(text) }
+// HoldsOnlyOurs says whether a file of Excludes holds nothing but what Orange has put there.
+func HoldsOnlyOurs(file string, text []byte) bool {
+	return file == geminiSettings && onlyOurHooks(text)
+}
 
 // SkillDirs says where each agent looks for skills of the user.
 func SkillDirs(home string, getenv func(string) string) map[string]string {
@@ -158,8 +160,8 @@ func SkillDirs(home string, getenv func(string) string) map[string]string {
 	return out
 }
 
-// efforts are what an agent that people install takes.
-func efforts(name string) []string {
+// effortsOf are what an agent that people install takes.
+func effortsOf(name string) []string {
 	h, _ := agent.FindHarness(name)
 	return h.Efforts
 }

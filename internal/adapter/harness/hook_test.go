@@ -90,7 +90,7 @@ func TestHook(t *testing.T) {
 		{"command:x", "Stop", `not JSON`, agent.Notice{}},
 	} {
 		t.Run(c.harness+"/"+c.event, func(t *testing.T) {
-			n, err := find(t, c.harness).Hook(c.event, []byte(c.payload), noon)
+			n, err := find(t, c.harness).ParseHook(c.event, []byte(c.payload), noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,20 +109,20 @@ func TestHooksTrustNoPayload(t *testing.T) {
 			"{":         name + " hook Stop: the payload is not JSON",
 			`[{"a":1}]`: name + " hook Stop: the payload is not what this version of " + name + " is known to send",
 		} {
-			if _, err := h.Hook("Stop", []byte(payload), noon); err == nil || err.Error() != want {
+			if _, err := h.ParseHook("Stop", []byte(payload), noon); err == nil || err.Error() != want {
 				t.Errorf("%q: %v, want %s", payload, err, want)
 			}
 		}
-		if _, err := h.Hook("Stop", make([]byte, maxPayload+1), noon); err == nil || !strings.Contains(err.Error(), "bytes") {
+		if _, err := h.ParseHook("Stop", make([]byte, maxPayload+1), noon); err == nil || !strings.Contains(err.Error(), "bytes") {
 			t.Errorf("%s takes a payload of any size: %v", name, err)
 		}
 	}
-	n, err := claude{}.Hook("Stop", []byte(`{"session_id":"--resume","transcript_path":"a\nb","last_assistant_message":"\u001b]0;title\u0007hi\r\n\u0000there\u202e"}`), noon)
+	n, err := claude{}.ParseHook("Stop", []byte(`{"session_id":"--resume","transcript_path":"a\nb","last_assistant_message":"\u001b]0;title\u0007hi\r\n\u0000there\u202e"}`), noon)
 	if want := (agent.Notice{Condition: task.Condition{Name: task.Idle}, Final: "hi\nthere"}); err != nil || !cmp.Equal(n, want) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	long := `{"tool_name":"Bash","tool_input":{"command":"` + strings.Repeat("é ", 2000) + `"}}`
-	if n, err := (claude{}).Hook("PermissionRequest", []byte(long), noon); err != nil || len(n.Condition.Detail) > maxDetail || !strings.HasSuffix(n.Condition.Detail, "é") {
+	if n, err := (claude{}).ParseHook("PermissionRequest", []byte(long), noon); err != nil || len(n.Condition.Detail) > maxDetail || !strings.HasSuffix(n.Condition.Detail, "é") {
 		t.Errorf("detail of %d bytes: %q, %v", len(n.Condition.Detail), n.Condition.Detail, err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"orange/internal/core/screen"
 )
 
-// box is the input line of an agent as it is drawn. The cursor is always in it: programs that
+// inputBox is the input line of an agent as it is drawn. The cursor is always in it: programs that
 // draw a cursor of their own keep the terminal's there too.
-type box struct {
+type inputBox struct {
 	mark   func() *regexp.Regexp // how its first row begins; nil if nothing stands there
 	indent int                   // columns before the text, in every row
 	ruled  bool                  // a horizontal line is above it and another one below
@@ -23,18 +23,18 @@ type box struct {
 const maxRows = 60
 
 // rule is a horizontal line; words may be set into it.
-var rule = pattern(`^[─━]{3}.*[─━]{2}$`)
+var rule = lazyPattern(`^[─━]{3}.*[─━]{2}$`)
 
 // menus are the words below a dialog, and the marked choice of a menu. A comma follows where a
 // program says how its work is broken off.
-var menus = pattern(`(?i)^(?:[❯›●>] \d+\. |→ )|\b(?:enter|esc|escape|ctrl\+o|q)\b(?:/\S+)? (?:to )?(?:confirm|cancel|select|choose|continue|go back|back|exit|quit|submit|close|set|save|toggle|dismiss|clear|change)\b(?:[^,]|$)`)
+var menus = lazyPattern(`(?i)^(?:[❯›●>] \d+\. |→ )|\b(?:enter|esc|escape|ctrl\+o|q)\b(?:/\S+)? (?:to )?(?:confirm|cancel|select|choose|continue|go back|back|exit|quit|submit|close|set|save|toggle|dismiss|clear|change)\b(?:[^,]|$)`)
 
 // search is the row in which words are looked for in the history of an input line.
-var search = pattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
+var search = lazyPattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
 
-// input says what a screen takes. That the cursor is in the input line decides: the words of a
+// readInput says what a screen takes. That the cursor is in the input line decides: the words of a
 // dialog may also be part of the work that is shown above it.
-func (l look) input(v screen.View) screen.Input {
+func (l screenPatterns) readInput(v screen.View) screen.Input {
 	rows := screen.ParseLines(v.Text)
 	for len(rows) <= v.Y {
 		rows = append(rows, nil)
@@ -42,12 +42,12 @@ func (l look) input(v screen.View) screen.Input {
 	if search().MatchString(plainRow(rows[v.Y])) {
 		return screen.Input{Kind: screen.Dialog}
 	}
-	if in, ok := l.box.at(rows, v); ok {
+	if in, ok := l.box.inputAtCursor(rows, v); ok {
 		return in
 	}
 	shown := paneEnd(v.Text)
 	for _, a := range l.asks {
-		if _, ok := a.find(shown); ok {
+		if _, ok := a.findQuestion(shown); ok {
 			return screen.Input{Kind: screen.Dialog}
 		}
 	}
@@ -62,27 +62,27 @@ func (l look) input(v screen.View) screen.Input {
 // menuLines is how many lines at the end of a screen may belong to a menu.
 const menuLines = 16
 
-// at is the input line, if the cursor is in it.
-func (b *box) at(rows []screen.Line, v screen.View) (screen.Input, bool) {
+// inputAtCursor is the input line, if the cursor is in it.
+func (b *inputBox) inputAtCursor(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	if b.barred {
-		return b.beside(rows, v)
+		return b.inputBesideBar(rows, v)
 	}
-	if top, bottom, ok := b.find(rows, v, b.mark); ok {
+	if top, bottom, ok := b.findRows(rows, v, b.mark); ok {
 		if b.other != nil && b.mark == nil && slices.ContainsFunc(rows[top:bottom], func(row screen.Line) bool { return b.other().MatchString(plainRow(row)) }) {
 			return screen.Input{Kind: screen.Dialog}, true
 		}
-		return screen.Input{Kind: screen.Prompt, Line: b.text(rows[top:bottom], v.Y-top)}, true
+		return screen.Input{Kind: screen.Prompt, Line: b.inputText(rows[top:bottom], v.Y-top)}, true
 	}
 	if b.other != nil && b.mark != nil {
-		if _, _, ok := b.find(rows, v, b.other); ok {
+		if _, _, ok := b.findRows(rows, v, b.other); ok {
 			return screen.Input{Kind: screen.Dialog}, true
 		}
 	}
 	return screen.Input{}, false
 }
 
-// beside is the input line right of a bar. Its background says how wide it is.
-func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
+// inputBesideBar is the input line right of a bar. Its background says how wide it is.
+func (b *inputBox) inputBesideBar(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	bar := -1
 	for x := range v.X {
 		if strings.HasPrefix(rows[v.Y].ColumnRange(x, x+1).String(), "┃") {
@@ -123,11 +123,11 @@ func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	if b.other != nil && b.other().MatchString(plainRow(rows[bottom-1].ColumnRange(bar+b.indent, v.Width))) {
 		return screen.Input{Kind: screen.Dialog}, true
 	}
-	return screen.Input{Kind: screen.Prompt, Line: b.text(lines, v.Y-top)}, true
+	return screen.Input{Kind: screen.Prompt, Line: b.inputText(lines, v.Y-top)}, true
 }
 
-// find returns the rows of the input line around the cursor.
-func (b *box) find(rows []screen.Line, v screen.View, mark func() *regexp.Regexp) (top, bottom int, ok bool) {
+// findRows returns the rows of the input line around the cursor.
+func (b *inputBox) findRows(rows []screen.Line, v screen.View, mark func() *regexp.Regexp) (top, bottom int, ok bool) {
 	if v.X < b.indent {
 		return 0, 0, false
 	}
@@ -139,7 +139,7 @@ func (b *box) find(rows []screen.Line, v screen.View, mark func() *regexp.Regexp
 		if mark == nil && top > 0 && rule().MatchString(plainRow(rows[top-1])) || mark != nil && mark().MatchString(text) {
 			break
 		}
-		if !b.within(text) {
+		if !b.mayContain(text) {
 			return 0, 0, false
 		}
 	}
@@ -151,15 +151,15 @@ func (b *box) find(rows []screen.Line, v screen.View, mark func() *regexp.Regexp
 		if b.ruled && rule().MatchString(text) {
 			return top, bottom, true
 		}
-		if !b.within(text) || !b.ruled && text == "" {
+		if !b.mayContain(text) || !b.ruled && text == "" {
 			break
 		}
 	}
 	return top, bottom, !b.ruled
 }
 
-// within says whether a row may belong to the input line.
-func (b *box) within(row string) bool {
+// mayContain says whether a row may belong to the input line.
+func (b *inputBox) mayContain(row string) bool {
 	return !rule().MatchString(row) && (row == "" || strings.HasPrefix(row, strings.Repeat(" ", b.indent)))
 }
 
@@ -167,9 +167,9 @@ func plainRow(row screen.Line) string {
 	return strings.TrimRight(strings.ReplaceAll(row.String(), "\u00a0", " "), " ")
 }
 
-// text is what stands in the rows of an input line. A suggestion is drawn faint; a cursor may
+// inputText is what stands in the rows of an input line. A suggestion is drawn faint; a cursor may
 // stand on its first character.
-func (b *box) text(rows []screen.Line, cursor int) string {
+func (b *inputBox) inputText(rows []screen.Line, cursor int) string {
 	var out []string
 	for i, row := range rows {
 		var line strings.Builder
@@ -190,17 +190,17 @@ func (b *box) text(rows []screen.Line, cursor int) string {
 	return strings.TrimSpace(strings.Join(out, "\n"))
 }
 
-// Input implements Harness.
-func (claude) Input(v screen.View) screen.Input { return claudeLook.input(v) }
+// ReadInput implements Harness.
+func (claude) ReadInput(v screen.View) screen.Input { return claudeScreen.readInput(v) }
 
-// Input implements Harness.
-func (codex) Input(v screen.View) screen.Input { return codexLook.input(v) }
+// ReadInput implements Harness.
+func (codex) ReadInput(v screen.View) screen.Input { return codexScreen.readInput(v) }
 
-// Input implements Harness.
-func (gemini) Input(v screen.View) screen.Input { return geminiLook.input(v) }
+// ReadInput implements Harness.
+func (gemini) ReadInput(v screen.View) screen.Input { return geminiScreen.readInput(v) }
 
-// Input implements Harness.
-func (opencode) Input(v screen.View) screen.Input { return opencodeLook.input(v) }
+// ReadInput implements Harness.
+func (opencode) ReadInput(v screen.View) screen.Input { return opencodeScreen.readInput(v) }
 
-// Input implements Harness.
-func (pi) Input(v screen.View) screen.Input { return piLook.input(v) }
+// ReadInput implements Harness.
+func (pi) ReadInput(v screen.View) screen.Input { return piScreen.readInput(v) }

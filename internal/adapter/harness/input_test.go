@@ -171,7 +171,7 @@ func TestInput(t *testing.T) {
 	got := recordedScreens(t)
 	for name, v := range got {
 		agent, _, _ := strings.Cut(name, "-")
-		in := find(t, agent).Input(v)
+		in := find(t, agent).ReadInput(v)
 		expected, ok := want[name]
 		same := in == expected
 		if head, long := strings.CutSuffix(expected.Line, "..."); long {
@@ -197,7 +197,7 @@ func TestDialogsOfOtherRecordings(t *testing.T) {
 		text := pane(t, name)
 		for y := range strings.Count(text, "\n") {
 			for x := range 6 {
-				if in := find(t, agent).Input(screen.View{Text: text, X: x, Y: y, Width: 110, Height: 48}); in.Kind == screen.Prompt && in.Line == "" || x == 0 && in.Kind != screen.Dialog {
+				if in := find(t, agent).ReadInput(screen.View{Text: text, X: x, Y: y, Width: 110, Height: 48}); in.Kind == screen.Prompt && in.Line == "" || x == 0 && in.Kind != screen.Dialog {
 					t.Errorf("%s with the cursor at %d, %d: %s %q", name, x, y, in.Kind, in.Line)
 				}
 			}
@@ -217,7 +217,7 @@ func TestAPastedMessageIsRecognised(t *testing.T) {
 	for name, v := range recordedScreens(t) {
 		agent, what, _ := strings.Cut(name, "-")
 		kind, pasted := strings.CutPrefix(what, "pasted-")
-		in := find(t, agent).Input(v)
+		in := find(t, agent).ReadInput(v)
 		if text := texts[kind]; pasted && !in.HoldsText(text) {
 			t.Errorf("%s: %q is not %q", name, in.Line, text)
 		}

@@ -26,8 +26,8 @@ type keyboard struct {
 	rest []byte      // of it, what no message has taken yet
 }
 
-// listen makes a terminal hand over every key, and bracket what is pasted.
-func (k *keyboard) listen(out io.Writer) (restore func()) {
+// enterRawMode makes a terminal hand over every key, and bracket what is pasted.
+func (k *keyboard) enterRawMode(out io.Writer) (restore func()) {
 	f, ok := k.in.(interface{ Fd() uintptr })
 	if !ok {
 		return func() {}
@@ -43,9 +43,9 @@ func (k *keyboard) listen(out io.Writer) (restore func()) {
 	}
 }
 
-// read starts to read. A terminal that is being read cannot be told to stop, so the
+// startReading starts to read. A terminal that is being read cannot be told to stop, so the
 // reader ends with its input or with the process.
-func (k *keyboard) read() {
+func (k *keyboard) startReading() {
 	if k.more != nil {
 		return
 	}
@@ -68,9 +68,9 @@ func (k *keyboard) read() {
 	}()
 }
 
-// message waits for the next message. At the end of the input it returns io.EOF.
-func (k *keyboard) message(ctx context.Context) (string, error) {
-	k.read()
+// awaitMessage waits for the next message. At the end of the input it returns io.EOF.
+func (k *keyboard) awaitMessage(ctx context.Context) (string, error) {
+	k.startReading()
 	for {
 		if text, used, ok := nextMessage(k.rest); ok {
 			k.rest = k.rest[used:]

@@ -13,7 +13,7 @@ const (
 
 // limitWords are how agents and their providers say that an allowance is used up.
 // They are looked for in errors, never in what an agent writes on its own.
-var limitWords = pattern(`(?i)` +
+var limitWords = lazyPattern(`(?i)` +
 	`usage[ _]limit(?: has been)?[ _](?:reached|exceeded|hit)` +
 	`|(?:hit|reached|exceeded?) your (?:[\w' -]{0,40} )?(?:limits?|quota)\b` +
 	`|exhausted your [\w -]{0,40}quota` +
@@ -30,7 +30,7 @@ var limitWords = pattern(`(?i)` +
 // limitIn says whether an error is about a used-up allowance, and until when. The time
 // is later than now, and never later than longestLimit.
 func limitIn(text string, now time.Time) (until time.Time, ok bool) {
-	text = straight(strip(text, false))
+	text = straightenQuotes(stripControls(text, false))
 	if !limitWords().MatchString(text) {
 		return time.Time{}, false
 	}
@@ -40,19 +40,19 @@ func limitIn(text string, now time.Time) (until time.Time, ok bool) {
 // endOfLimit finds when a limit ends.
 func endOfLimit(text string, now time.Time) time.Time {
 	if at, ok := machineTime(text, now); ok {
-		return within(at, now)
+		return clampLimit(at, now)
 	}
 	for _, found := range resetWords().FindAllStringIndex(text, 16) {
 		rest := text[found[1]:]
 		if at, ok := timeAt(rest[:min(len(rest), 80)], now); ok {
-			return within(at, now)
+			return clampLimit(at, now)
 		}
 	}
 	return now.Add(usualLimit)
 }
 
-// within keeps a moment in the time a limit can last.
-func within(at, now time.Time) time.Time {
+// clampLimit keeps a moment in the time a limit can last.
+func clampLimit(at, now time.Time) time.Time {
 	switch {
 	case !at.After(now):
 		return now.Add(soon)
@@ -63,24 +63,24 @@ func within(at, now time.Time) time.Time {
 }
 
 var (
-	epochField   = pattern(`(?i)(?:\breset(?:s|_at|s_at|sat|_time|time)?\b["']?\s*[:=]\s*["']?|\|)(\d{10}|\d{13})(?:\D|$)`)
-	secondsField = pattern(`(?i)\b(?:resets?_in_seconds|reset_after_seconds|retry[_-]after(?:[_-]seconds)?|retry_?delay)\b["']?\s*[:=]\s*["']?(\d{1,9}(?:\.\d{1,9})?)s?(?:\W|$)`)
+	epochField   = lazyPattern(`(?i)(?:\breset(?:s|_at|s_at|sat|_time|time)?\b["']?\s*[:=]\s*["']?|\|)(\d{10}|\d{13})(?:\D|$)`)
+	secondsField = lazyPattern(`(?i)\b(?:resets?_in_seconds|reset_after_seconds|retry[_-]after(?:[_-]seconds)?|retry_?delay)\b["']?\s*[:=]\s*["']?(\d{1,9}(?:\.\d{1,9})?)s?(?:\W|$)`)
 )
 
 // machineTime finds a time in a field that a program wrote for a program.
 func machineTime(text string, now time.Time) (time.Time, bool) {
 	if m := epochField().FindStringSubmatch(text); m != nil {
-		return epoch(m[1]), true
+		return parseEpoch(m[1]), true
 	}
 	if m := secondsField().FindStringSubmatch(text); m != nil {
 		seconds, err := strconv.ParseFloat(m[1], 64)
-		return after(now, seconds, time.Second), err == nil
+		return addSpan(now, seconds, time.Second), err == nil
 	}
 	return time.Time{}, false
 }
 
-// epoch reads seconds or milliseconds since 1970.
-func epoch(digits string) time.Time {
+// parseEpoch reads seconds or milliseconds since 1970.
+func parseEpoch(digits string) time.Time {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return time.Time{}
@@ -91,8 +91,8 @@ func epoch(digits string) time.Time {
 	return time.Unix(n, 0)
 }
 
-// after adds a span, however long, without overflow.
-func after(now time.Time, n float64, unit time.Duration) time.Time {
+// addSpan adds a span, however long, without overflow.
+func addSpan(now time.Time, n float64, unit time.Duration) time.Time {
 	if n*float64(unit) > float64(2*longestLimit) {
 		return now.Add(2 * longestLimit)
 	}

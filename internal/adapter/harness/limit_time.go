@@ -7,7 +7,7 @@ import (
 )
 
 // resetWords stand before the time at which a limit ends.
-var resetWords = pattern(`(?i)\b(?:resets?|renews?|try again|retry(?:ing)?|wait|available(?: again)?|until|lifted)\b`)
+var resetWords = lazyPattern(`(?i)\b(?:resets?|renews?|try again|retry(?:ing)?|wait|available(?: again)?|until|lifted)\b`)
 
 const (
 	months     = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
@@ -16,13 +16,13 @@ const (
 )
 
 var (
-	filler    = pattern(`(?i)^(?:[\s:=~,·"'(-]|\b(?:at|on|in|after|about|around|approximately|again|is|will|be|by|access|later|today|for)\b)+`)
-	isoTime   = pattern(`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?`)
-	epochTime = pattern(`^(\d{10}|\d{13})(?:\D|$)`)
-	dateTime  = pattern(`(?i)^(?:` + months + `\s+(\d{1,2})|(\d{1,2})\s+` + months + `)(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
-	nextDay   = pattern(`(?i)^(tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
-	clockTime = pattern(`^` + clockWords + zoneWords)
-	spanPart  = pattern(`(?i)^~?(\d{1,9}(?:\.\d{1,9})?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?:[^a-z]|$)`)
+	filler    = lazyPattern(`(?i)^(?:[\s:=~,·"'(-]|\b(?:at|on|in|after|about|around|approximately|again|is|will|be|by|access|later|today|for)\b)+`)
+	isoTime   = lazyPattern(`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?`)
+	epochTime = lazyPattern(`^(\d{10}|\d{13})(?:\D|$)`)
+	dateTime  = lazyPattern(`(?i)^(?:` + months + `\s+(\d{1,2})|(\d{1,2})\s+` + months + `)(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
+	nextDay   = lazyPattern(`(?i)^(tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
+	clockTime = lazyPattern(`^` + clockWords + zoneWords)
+	spanPart  = lazyPattern(`(?i)^~?(\d{1,9}(?:\.\d{1,9})?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?:[^a-z]|$)`)
 )
 
 // timeAt reads the time a text begins with, after words that say nothing.
@@ -32,7 +32,7 @@ func timeAt(text string, now time.Time) (time.Time, bool) {
 		return readISO(m, now)
 	}
 	if m := epochTime().FindStringSubmatch(text); m != nil {
-		return epoch(m[1]), true
+		return parseEpoch(m[1]), true
 	}
 	if m := dateTime().FindStringSubmatch(text); m != nil {
 		return onDate(m, now)
@@ -48,11 +48,11 @@ func timeAt(text string, now time.Time) (time.Time, bool) {
 		if !ok || m[2] == "" && m[3] == "" {
 			return time.Time{}, false // a bare number
 		}
-		loc := zone(m[4], now)
+		loc := findZone(m[4], now)
 		if date := dateTime().FindStringSubmatch(filler().ReplaceAllLiteralString(text[len(m[0]):], "")); date != nil {
 			return c.onDate(date, now, loc), true
 		}
-		return c.next(now, loc), true
+		return c.nextTime(now, loc), true
 	}
 	return time.Time{}, false
 }
@@ -84,7 +84,7 @@ func inSpan(text string, now time.Time) (at time.Time, ok bool) {
 		if err != nil {
 			break
 		}
-		at, ok = after(at, n, unitOf(text[m[4]])), true
+		at, ok = addSpan(at, n, unitOf(text[m[4]])), true
 		text = strings.TrimPrefix(strings.TrimLeft(text[m[5]:], " ,"), "and ")
 	}
 	return at, ok
@@ -110,7 +110,7 @@ func onDate(m []string, now time.Time) (time.Time, bool) {
 	if m[6] != "" && (!ok || m[7] == "" && m[8] == "") {
 		c, m[9] = clock{}, "" // a number that is no time
 	}
-	return c.onDate(m, now, zone(m[9], now)), true
+	return c.onDate(m, now, findZone(m[9], now)), true
 }
 
 // onDate is when the clock shows this on the date that was matched.
@@ -120,13 +120,13 @@ func (c clock) onDate(m []string, now time.Time, loc *time.Location) time.Time {
 		name, day = m[4], m[3]
 	}
 	month := time.Month(strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(name))/3 + 1)
-	year := atoi(m[5])
+	year := atoiOrZero(m[5])
 	if m[5] == "" {
 		year = now.In(loc).Year()
 	}
-	at := time.Date(year, month, atoi(day), c.hour, c.minute, 0, 0, loc)
+	at := time.Date(year, month, atoiOrZero(day), c.hour, c.minute, 0, 0, loc)
 	if m[5] == "" && at.Before(now.AddDate(0, -6, 0)) {
-		at = time.Date(year+1, month, atoi(day), c.hour, c.minute, 0, 0, loc)
+		at = time.Date(year+1, month, atoiOrZero(day), c.hour, c.minute, 0, 0, loc)
 	}
 	return at
 }
@@ -137,7 +137,7 @@ func onDay(m []string, now time.Time) (time.Time, bool) {
 	if m[2] != "" && (!ok || m[3] == "" && m[4] == "") {
 		c, m[5] = clock{}, ""
 	}
-	today := now.In(zone(m[5], now))
+	today := now.In(findZone(m[5], now))
 	days := 1
 	if name := strings.ToLower(m[1]); name != "tomorrow" {
 		for !strings.EqualFold(today.AddDate(0, 0, days).Weekday().String(), name) {
@@ -151,7 +151,7 @@ func onDay(m []string, now time.Time) (time.Time, bool) {
 type clock struct{ hour, minute int }
 
 func readClock(hour, minute, half string) (clock, bool) {
-	c := clock{atoi(hour), atoi(minute)}
+	c := clock{atoiOrZero(hour), atoiOrZero(minute)}
 	if half != "" {
 		if c.hour < 1 || c.hour > 12 {
 			return clock{}, false
@@ -164,9 +164,9 @@ func readClock(hour, minute, half string) (clock, bool) {
 	return c, hour != "" && c.hour < 24 && c.minute < 60
 }
 
-// next is the next time the clock shows this. The minute that is running counts as
+// nextTime is the next time the clock shows this. The minute that is running counts as
 // still to come: agents leave out the seconds.
-func (c clock) next(now time.Time, loc *time.Location) time.Time {
+func (c clock) nextTime(now time.Time, loc *time.Location) time.Time {
 	today := now.In(loc)
 	at := time.Date(today.Year(), today.Month(), today.Day(), c.hour, c.minute, 0, 0, loc)
 	switch {
@@ -178,9 +178,9 @@ func (c clock) next(now time.Time, loc *time.Location) time.Time {
 	return time.Date(today.Year(), today.Month(), today.Day()+1, c.hour, c.minute, 0, 0, loc)
 }
 
-// zone finds a time zone by its name. One that is not known is that of the user: the
+// findZone finds a time zone by its name. One that is not known is that of the user: the
 // agent runs on the same machine.
-func zone(name string, now time.Time) *time.Location {
+func findZone(name string, now time.Time) *time.Location {
 	if name == "" {
 		return now.Location()
 	}
@@ -210,14 +210,14 @@ func utcOffset(name string) (seconds int, ok bool) {
 	if len(digits) > 2 {
 		hours, minutes = digits[:len(digits)-2], digits[len(digits)-2:]
 	}
-	seconds = atoi(hours)*3600 + atoi(minutes)*60
+	seconds = atoiOrZero(hours)*3600 + atoiOrZero(minutes)*60
 	if name[3] == '-' {
 		seconds = -seconds
 	}
 	return seconds, seconds > -86400 && seconds < 86400
 }
 
-func atoi(s string) int {
+func atoiOrZero(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return 0

@@ -30,24 +30,24 @@ func mergeJSON(theirs, ours []byte, lists ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !base.add(more, append([]string{"hooks"}, lists...)) {
+	if !base.mergeMissing(more, append([]string{"hooks"}, lists...)) {
 		return theirs, nil
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, encode(base), "", "  "); err != nil {
+	if err := json.Indent(&out, encodeJSON(base), "", "  "); err != nil {
 		return nil, err
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil
 }
 
-// add takes over what o lacks, and says whether that was anything. Lists grow if their
+// mergeMissing takes over what o lacks, and says whether that was anything. Lists grow if their
 // key is among lists, or below one that is.
-func (o *object) add(more *object, lists []string) (changed bool) {
+func (o *object) mergeMissing(more *object, lists []string) (changed bool) {
 	for _, key := range more.keys {
 		theirs, have := o.values[key]
 		if !have {
-			o.set(key, more.values[key])
+			o.setValue(key, more.values[key])
 			changed = true
 			continue
 		}
@@ -59,11 +59,11 @@ func (o *object) add(more *object, lists []string) (changed bool) {
 				if grows {
 					below = nil // every list
 				}
-				changed = into.add(ours, below) || changed
+				changed = into.mergeMissing(ours, below) || changed
 			}
 		case []any:
 			if into, ok := theirs.([]any); ok && grows {
-				grown, more := grow(into, ours)
+				grown, more := growList(into, ours)
 				o.values[key] = grown
 				changed = changed || more
 			}
@@ -72,11 +72,11 @@ func (o *object) add(more *object, lists []string) (changed bool) {
 	return changed
 }
 
-// grow appends what a list lacks. A hook of ours that is there already is replaced: the
+// growList appends what a list lacks. A hook of ours that is there already is replaced: the
 // program may have moved.
-func grow(list, more []any) (grown []any, changed bool) {
+func growList(list, more []any) (grown []any, changed bool) {
 	for _, item := range more {
-		same := func(other any) bool { return bytes.Equal(encode(other), encode(item)) }
+		same := func(other any) bool { return bytes.Equal(encodeJSON(other), encodeJSON(item)) }
 		if slices.ContainsFunc(list, same) {
 			continue
 		}
@@ -108,7 +108,7 @@ func isOurs(item any) bool {
 	return ok && string(name) == `"`+ourHook+`"`
 }
 
-func (o *object) set(key string, value any) {
+func (o *object) setValue(key string, value any) {
 	if _, have := o.values[key]; !have {
 		o.keys = append(o.keys, key)
 	}
@@ -158,7 +158,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 		_, err := d.Token()
 		return list, err
 	}
-	return scalar(t)
+	return encodeScalar(t)
 }
 
 func parseMembers(d *json.Decoder, depth int) (any, error) {
@@ -172,27 +172,27 @@ func parseMembers(d *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.set(key.(string), v) // a decoder lets nothing else be a key
+		o.setValue(key.(string), v) // a decoder lets nothing else be a key
 	}
 	_, err := d.Token()
 	return o, err
 }
 
-func scalar(t json.Token) (any, error) {
+func encodeScalar(t json.Token) (any, error) {
 	if n, ok := t.(json.Number); ok {
 		return json.RawMessage(n), nil
 	}
-	return encode(t), nil
+	return encodeJSON(t), nil
 }
 
-// encode writes a value without a line ending.
-func encode(v any) json.RawMessage {
+// encodeJSON writes a value without a line ending.
+func encodeJSON(v any) json.RawMessage {
 	var out bytes.Buffer
-	write(&out, v)
+	writeJSON(&out, v)
 	return out.Bytes()
 }
 
-func write(out *bytes.Buffer, v any) {
+func writeJSON(out *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case *object:
 		out.WriteByte('{')
@@ -200,9 +200,9 @@ func write(out *bytes.Buffer, v any) {
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			write(out, key)
+			writeJSON(out, key)
 			out.WriteByte(':')
-			write(out, v.values[key])
+			writeJSON(out, v.values[key])
 		}
 		out.WriteByte('}')
 	case []any:
@@ -211,7 +211,7 @@ func write(out *bytes.Buffer, v any) {
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			write(out, item)
+			writeJSON(out, item)
 		}
 		out.WriteByte(']')
 	case json.RawMessage:

@@ -36,8 +36,8 @@ func TestMergeJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			o, err := parseObject(got)
-			if err != nil || string(encode(o)) != c.want {
-				t.Errorf("got  %s, %v\nwant %s", encode(o), err, c.want)
+			if err != nil || string(encodeJSON(o)) != c.want {
+				t.Errorf("got  %s, %v\nwant %s", encodeJSON(o), err, c.want)
 			}
 		})
 	}
@@ -198,13 +198,13 @@ func TestWriteFilesLeavesWhatIsNotJSON(t *testing.T) {
 
 func TestExcludesNameEveryFileInTheWorktree(t *testing.T) {
 	for _, name := range agent.HarnessNames() {
-		plan, err := find(t, name).Plan(launch())
+		plan, err := find(t, name).PlanLaunch(launch())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range plan.Files {
 			inside, ok := strings.CutPrefix(f.Path, "/work/tree.1/")
-			if ok && (!slices.Contains(plan.Excludes, inside) || !slices.Contains(Excludes(), inside)) {
+			if ok && (!slices.Contains(plan.Excludes, inside) || !slices.Contains(ExcludedPaths(), inside)) {
 				t.Errorf("%s: %s would end up in a commit", name, inside)
 			}
 		}
@@ -214,7 +214,7 @@ func TestExcludesNameEveryFileInTheWorktree(t *testing.T) {
 func TestOursIsOnlyWhatOrangeWrote(t *testing.T) {
 	l := launch()
 	l.Workspace = t.TempDir()
-	plan, err := find(t, "gemini").Plan(l)
+	plan, err := find(t, "gemini").PlanLaunch(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,18 +223,18 @@ func TestOursIsOnlyWhatOrangeWrote(t *testing.T) {
 	}
 	path := filepath.Join(l.Workspace, geminiSettings)
 	text, err := os.ReadFile(path)
-	if err != nil || !Ours(geminiSettings, text) {
+	if err != nil || !HoldsOnlyOurs(geminiSettings, text) {
 		t.Errorf("%v: %s is not ours", err, text)
 	}
 	for _, other := range []string{
 		"", "{", "{}", `{"hooks":1}`, `{"theme":"x"}`, strings.Replace(string(text), "{", `{"theme":"x",`, 1),
 		strings.Replace(string(text), `"name": "`+ourHook, `"name": "mine`, 1),
 	} {
-		if Ours(geminiSettings, []byte(other)) {
+		if HoldsOnlyOurs(geminiSettings, []byte(other)) {
 			t.Errorf("%s is ours", other)
 		}
 	}
-	if Ours(claudeLocal, text) {
+	if HoldsOnlyOurs(claudeLocal, text) {
 		t.Error("a file that Orange does not write is ours")
 	}
 }

@@ -21,18 +21,18 @@ func (opencode) Name() string { return "opencode" }
 // Program implements Harness.
 func (opencode) Program() string { return "opencode" }
 
-// Efforts implements Harness.
-func (opencode) Efforts() []string { return efforts("opencode") }
+// EffortLevels implements Harness.
+func (opencode) EffortLevels() []string { return effortsOf("opencode") }
 
 // inlineConfig holds configuration that opencode reads on top of its files.
 const inlineConfig = "OPENCODE_CONFIG_CONTENT"
 
-// Plan implements Harness.
-func (o opencode) Plan(l Launch) (Plan, error) {
-	if err := l.check(o); err != nil {
+// PlanLaunch implements Harness.
+func (o opencode) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(o); err != nil {
 		return Plan{}, err
 	}
-	argv, err := o.argv(l)
+	argv, err := o.buildArgv(l)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -41,20 +41,20 @@ func (o opencode) Plan(l Launch) (Plan, error) {
 		values["resume"], values["promptFile"] = l.Resume, l.PromptFile
 	}
 	file := File{Path: filepath.Join(l.Dir, "opencode-plugin.js"), Mode: 0o600}
-	if file.Text, err = plugin("opencode.js", values); err != nil {
+	if file.Text, err = pluginSource("opencode.js", values); err != nil {
 		return Plan{}, err
 	}
-	config, err := o.config(l, file.Path)
+	config, err := o.buildConfig(l, file.Path)
 	if err != nil {
 		return Plan{}, err
 	}
 	return Plan{Plan: agent.Plan{Argv: argv, Env: []string{inlineConfig + "=" + config}}, Files: []File{file}}, nil
 }
 
-// argv starts opencode. Headless it takes the prompt from its input: an argument loses
+// buildArgv starts opencode. Headless it takes the prompt from its input: an argument loses
 // its outer quotes. At a terminal it takes no prompt for a session it goes on with; the
 // plugin hands it over.
-func (opencode) argv(l Launch) ([]string, error) {
+func (opencode) buildArgv(l Launch) ([]string, error) {
 	var options []string
 	if l.Resume != "" {
 		options = append(options, "--session", l.Resume)
@@ -76,28 +76,28 @@ func (opencode) argv(l Launch) ([]string, error) {
 		}
 		return argv, nil
 	}
-	prompt, err := l.promptArgument(quoted)
+	prompt, err := l.promptArgument(isQuoted)
 	if prompt != "" {
 		argv = append(argv, "--prompt="+prompt)
 	}
 	return argv, err
 }
 
-// quoted says whether a text stands in quotes, which opencode would take away.
-func quoted(s string) bool {
+// isQuoted says whether a text stands in quotes, which opencode would take away.
+func isQuoted(s string) bool {
 	return len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]
 }
 
-// config adds our plugin, the effort and a reviewer's rules to what the user's own
+// buildConfig adds our plugin, the effort and a reviewer's rules to what the user's own
 // environment says.
-func (opencode) config(l Launch, pluginPath string) (string, error) {
+func (opencode) buildConfig(l Launch, pluginPath string) (string, error) {
 	ours := map[string]any{"plugin": []any{(&url.URL{Scheme: "file", Path: pluginPath}).String()}}
 	if l.Effort != "" {
 		ours["agent"] = map[string]any{"build": map[string]any{"variant": l.Effort}}
 	}
 	if l.ReadOnly {
 		rules := map[string]any{}
-		for _, command := range posts() {
+		for _, command := range publishingCommands() {
 			rules[command+"*"] = "deny"
 		}
 		ours["permission"] = map[string]any{"bash": rules}
@@ -142,14 +142,14 @@ type opencodeEvent struct {
 	Usage   spent  `json:"usage"`
 }
 
-// Hook implements Harness.
-func (opencode) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (opencode) ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e opencodeEvent
-	if err := decode("opencode", event, payload, &e); err != nil {
+	if err := decodePayload("opencode", event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
 	p := e.Properties
-	n := hookEvent{Session: p.Session}.about()
+	n := hookEvent{Session: p.Session}.sessionNotice()
 	switch event {
 	case "session.created":
 	case "chat.message":
@@ -164,14 +164,14 @@ func (opencode) Hook(event string, payload []byte, now time.Time) (agent.Notice,
 		if what == "" {
 			what = strings.Join(p.Patterns, " ")
 		}
-		return agent.Notice{Condition: task.Condition{Name: task.WaitingPermission, Detail: clean(p.Permission+": "+what, maxDetail)}}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.WaitingPermission, Detail: cleanLine(p.Permission+": "+what, maxDetail)}}, nil
 	case "question.asked":
-		return agent.Notice{Condition: task.Condition{Name: task.WaitingInput, Detail: question([]byte(`{"questions":` + string(orNull(p.Questions)) + `}`))}}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.WaitingInput, Detail: describeQuestion([]byte(`{"questions":` + string(orNull(p.Questions)) + `}`))}}, nil
 	case "permission.replied", "question.replied", "question.rejected":
 		return agent.Notice{Condition: task.Condition{Name: task.Running}}, nil
 	case "session.idle":
 		endTurn(&n, e.Final, e.Failure, now)
-		n.Usage = someUsage(e.Usage.usage())
+		n.Usage = someUsage(e.Usage.toTaskUsage())
 	default:
 		return agent.Notice{}, nil
 	}
@@ -188,10 +188,10 @@ func addRetry(n *agent.Notice, text string, next, now time.Time) {
 		if next.Sub(now) < longRetry {
 			return
 		}
-		n.Condition.Name, n.Condition.Detail = task.Limited, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.Limited, cleanLine(text, maxDetail)
 	}
 	if next.Unix() > 0 {
-		n.Condition.Until = within(next, now)
+		n.Condition.Until = clampLimit(next, now)
 	}
 }
 

@@ -32,16 +32,16 @@ type opencodeRecord struct {
 	} `json:"error"`
 }
 
-// Read implements Harness. opencode keeps its sessions in a database: at a terminal
+// ReadOutput implements Harness. opencode keeps its sessions in a database: at a terminal
 // only the plugin knows.
-func (opencode) Read(o Output) agent.Notice {
+func (opencode) ReadOutput(o Output) agent.Notice {
 	var n agent.Notice
 	if !o.Headless {
 		return n
 	}
 	var sum task.Usage
 	said := "" // id of the message Final is of
-	for _, r := range records(o.Log, opencodeFound) {
+	for _, r := range readRecords(o.Log, opencodeFound) {
 		if n.Session == "" && plainID(r.Session) {
 			n.Session = r.Session
 		}
@@ -55,15 +55,15 @@ func (opencode) Read(o Output) agent.Notice {
 			}
 		case "step_finish":
 			sum = sum.Plus(task.Usage{
-				Input: p.Tokens.Input.int(), Output: p.Tokens.Output.int() + p.Tokens.Reasoning.int(),
-				Cached: p.Tokens.Cache.Read.int() + p.Tokens.Cache.Write.int(), Micros: micros(p.Cost),
+				Input: p.Tokens.Input.toInt(), Output: p.Tokens.Output.toInt() + p.Tokens.Reasoning.toInt(),
+				Cached: p.Tokens.Cache.Read.toInt() + p.Tokens.Cache.Write.toInt(), Micros: dollarsToMicros(p.Cost),
 			})
 			clearFailure(&n)
 		case "error":
 			addFailure(&n, r.Error.Name+": "+r.Error.Data.Message, o.Now)
 		}
 	}
-	n.Usage, n.Final = someUsage(sum), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), cleanProse(n.Final)
 	return n
 }
 

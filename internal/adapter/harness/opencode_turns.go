@@ -40,8 +40,8 @@ type opencodeTurnRecord struct {
 	} `json:"error"`
 }
 
-// sources implements Harness.
-func (opencode) sources(o Output) []source {
+// turnSources implements Harness.
+func (opencode) turnSources(o Output) []source {
 	var out []source
 	if o.Log != "" {
 		out = append(out, source{filepath.Join(filepath.Dir(o.Log), opencodeTranscript), opencodeTurns})
@@ -53,31 +53,31 @@ func (opencode) sources(o Output) []source {
 }
 
 func opencodeTurns(line []byte) ([]piece, bool) {
-	r, ok := known[opencodeTurnRecord](line)
+	r, ok := decodeLine[opencodeTurnRecord](line)
 	if !ok || r.Type == "" {
 		return nil, false
 	}
 	var at time.Time
-	if ms := r.At.int(); ms > 0 {
+	if ms := r.At.toInt(); ms > 0 {
 		at = time.UnixMilli(ms).UTC()
 	}
 	p := r.Part
 	switch r.Type {
 	case "user":
-		return said(transcript.Turn{ID: p.ID, At: at, Who: transcript.User, Text: p.Text}), true
+		return singlePiece(transcript.Turn{ID: p.ID, At: at, Who: transcript.User, Text: p.Text}), true
 	case "text":
-		return said(transcript.Turn{ID: p.ID, At: at, Who: transcript.Agent, Text: p.Text}), true
+		return singlePiece(transcript.Turn{ID: p.ID, At: at, Who: transcript.Agent, Text: p.Text}), true
 	case "tool_use":
-		out := []piece{called(p.Call, at, p.Tool, p.State.Input)}
+		out := []piece{toolCall(p.Call, at, p.Tool, p.State.Input)}
 		switch p.State.Status {
 		case "completed":
-			out = append(out, answered(p.Call, at, string(p.State.Output), p.State.Metadata.Exit.int() != 0))
+			out = append(out, toolAnswer(p.Call, at, string(p.State.Output), p.State.Metadata.Exit.toInt() != 0))
 		case "error":
-			out = append(out, answered(p.Call, at, string(p.State.Error), true))
+			out = append(out, toolAnswer(p.Call, at, string(p.State.Error), true))
 		}
 		return out, true
 	case "error":
-		return []piece{answered("", at, r.Error.Name+": "+r.Error.Data.Message, true)}, true
+		return []piece{toolAnswer("", at, r.Error.Name+": "+r.Error.Data.Message, true)}, true
 	}
 	return nil, true
 }

@@ -17,12 +17,12 @@ func (pi) Name() string { return "pi" }
 // Program implements Harness.
 func (pi) Program() string { return "pi" }
 
-// Efforts implements Harness.
-func (pi) Efforts() []string { return efforts("pi") }
+// EffortLevels implements Harness.
+func (pi) EffortLevels() []string { return effortsOf("pi") }
 
-// Plan implements Harness.
-func (p pi) Plan(l Launch) (Plan, error) {
-	if err := l.check(p); err != nil {
+// PlanLaunch implements Harness.
+func (p pi) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(p); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(beginsWith("-@/")) // an option, a file, a command
@@ -32,9 +32,9 @@ func (p pi) Plan(l Launch) (Plan, error) {
 	file := File{Path: filepath.Join(l.Dir, "pi-extension.js"), Mode: 0o600}
 	values := map[string]any{"hook": l.hookList(), "posts": []string{}, "refusal": refusal}
 	if l.ReadOnly {
-		values["posts"] = posts()
+		values["posts"] = publishingCommands()
 	}
-	if file.Text, err = plugin("pi.js", values); err != nil {
+	if file.Text, err = pluginSource("pi.js", values); err != nil {
 		return Plan{}, err
 	}
 	argv := []string{"pi", "--extension", file.Path}
@@ -67,13 +67,13 @@ type piEvent struct {
 	Usage   spent  `json:"usage"`
 }
 
-// Hook implements Harness.
-func (pi) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (pi) ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e piEvent
-	if err := decode("pi", event, payload, &e); err != nil {
+	if err := decodePayload("pi", event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
-	n := e.about()
+	n := e.sessionNotice()
 	switch event {
 	case "session_start", "session_shutdown":
 	case "input":
@@ -82,7 +82,7 @@ func (pi) Hook(event string, payload []byte, now time.Time) (agent.Notice, error
 		n.Condition.Name = task.Running
 	case "agent_end":
 		endTurn(&n, e.Final, e.Failure, now)
-		n.Usage = someUsage(e.Usage.usage())
+		n.Usage = someUsage(e.Usage.toTaskUsage())
 	default:
 		return agent.Notice{}, nil
 	}

@@ -28,9 +28,9 @@ type piRecord struct {
 	} `json:"message"`
 }
 
-// Read implements Harness. The session file says the same as the output in far fewer
+// ReadOutput implements Harness. The session file says the same as the output in far fewer
 // lines, so it is read first.
-func (pi) Read(o Output) agent.Notice {
+func (pi) ReadOutput(o Output) agent.Notice {
 	n := piRead(o.Transcript, "message", o)
 	if o.Headless && n.Final == "" && n.Usage == nil && n.Condition.Name == "" {
 		n = fillNotice(piRead(o.Log, "message_end", o), n)
@@ -42,12 +42,12 @@ func piRead(path, kind string, o Output) agent.Notice {
 	var n agent.Notice
 	var sum task.Usage
 	look := func(end []piRecord) found { return o.piLook(end, kind) }
-	for _, r := range records(path, look) {
+	for _, r := range readRecords(path, look) {
 		m := r.Message
 		switch {
 		case r.Type == "session" && plainID(r.ID):
 			n.Session = r.ID
-		case r.Type != kind || m.Role != "assistant" || r.at().Before(o.Since):
+		case r.Type != kind || m.Role != "assistant" || r.startTime().Before(o.Since):
 		case m.Failure != "":
 			addFailure(&n, m.Failure, o.Now)
 		default:
@@ -56,15 +56,15 @@ func piRead(path, kind string, o Output) agent.Notice {
 				n.Final = string(m.Content)
 			}
 			u := m.Usage
-			sum = sum.Plus(task.Usage{Input: u.Input.int(), Output: u.Output.int(), Cached: u.Read.int() + u.Write.int(), Micros: micros(u.Cost.Total)})
+			sum = sum.Plus(task.Usage{Input: u.Input.toInt(), Output: u.Output.toInt(), Cached: u.Read.toInt() + u.Write.toInt(), Micros: dollarsToMicros(u.Cost.Total)})
 		}
 	}
-	n.Usage, n.Final = someUsage(sum), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), cleanProse(n.Final)
 	return n
 }
 
-// at is when the message was begun.
-func (r *piRecord) at() time.Time { return time.UnixMilli(r.Message.At.int()) }
+// startTime is when the message was begun.
+func (r *piRecord) startTime() time.Time { return time.UnixMilli(r.Message.At.toInt()) }
 
 func (o Output) piLook(end []piRecord, kind string) found {
 	seen := nothing
@@ -72,7 +72,7 @@ func (o Output) piLook(end []piRecord, kind string) found {
 		r := &end[i]
 		switch {
 		case r.Type != kind:
-		case r.Message.At > 0 && o.earlier(r.at()):
+		case r.Message.At > 0 && o.isBeforeAttempt(r.startTime()):
 			return all
 		case r.Message.Role == "assistant" && r.Message.Failure == "" && r.Message.Content != "":
 			seen = lastWord

@@ -42,8 +42,8 @@ func (p *piParts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]piPart)(p))
 }
 
-// sources implements Harness.
-func (pi) sources(o Output) []source {
+// turnSources implements Harness.
+func (pi) turnSources(o Output) []source {
 	out := []source{{o.Transcript, func(line []byte) ([]piece, bool) { return piTurns(line, "message") }}}
 	if o.Headless {
 		out = append(out, source{o.Log, func(line []byte) ([]piece, bool) { return piTurns(line, "message_end") }})
@@ -52,7 +52,7 @@ func (pi) sources(o Output) []source {
 }
 
 func piTurns(line []byte, kind string) (out []piece, ok bool) {
-	r, ok := known[piTurnRecord](line)
+	r, ok := decodeLine[piTurnRecord](line)
 	if !ok || r.Type == "" {
 		return nil, false
 	}
@@ -61,7 +61,7 @@ func piTurns(line []byte, kind string) (out []piece, ok bool) {
 	}
 	m := r.Message
 	var at time.Time
-	if ms := m.At.int(); ms > 0 {
+	if ms := m.At.toInt(); ms > 0 {
 		at = time.UnixMilli(ms).UTC()
 	}
 	text := ""
@@ -70,18 +70,18 @@ func piTurns(line []byte, kind string) (out []piece, ok bool) {
 		case m.Role == "toolResult" && p.Type == "text":
 			text += p.Text
 		case m.Role == "user" && p.Type == "text":
-			out = append(out, said(transcript.Turn{At: at, Who: transcript.User, Text: p.Text})...)
+			out = append(out, singlePiece(transcript.Turn{At: at, Who: transcript.User, Text: p.Text})...)
 		case m.Role == "assistant" && p.Type == "text":
-			out = append(out, said(transcript.Turn{At: at, Who: transcript.Agent, Text: p.Text})...)
+			out = append(out, singlePiece(transcript.Turn{At: at, Who: transcript.Agent, Text: p.Text})...)
 		case m.Role == "assistant" && p.Type == "toolCall":
-			out = append(out, called(p.ID, at, p.Name, p.Arguments))
+			out = append(out, toolCall(p.ID, at, p.Name, p.Arguments))
 		}
 	}
 	if m.Role == "toolResult" {
-		out = append(out, answered(m.Call, at, text, m.Failed))
+		out = append(out, toolAnswer(m.Call, at, text, m.Failed))
 	}
 	if m.Failure != "" {
-		out = append(out, answered("", at, m.Failure, true))
+		out = append(out, toolAnswer("", at, m.Failure, true))
 	}
 	return out, true
 }

@@ -27,7 +27,7 @@ func launch() Launch {
 }
 
 func effortOf(h Harness) string {
-	if known := h.Efforts(); len(known) > 0 {
+	if known := h.EffortLevels(); len(known) > 0 {
 		return known[len(known)-1]
 	}
 	return ""
@@ -59,7 +59,7 @@ func TestPlans(t *testing.T) {
 			t.Run(name+"/"+situation, func(t *testing.T) {
 				l := launch()
 				change(&l)
-				plan, err := h.Plan(l)
+				plan, err := h.PlanLaunch(l)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func compare(t *testing.T, file, got string) {
 }
 
 func TestRootNeedsLeaveToGoWithoutPermissions(t *testing.T) {
-	plan, err := claude{root: true}.Plan(launch())
+	plan, err := claude{root: true}.PlanLaunch(launch())
 	if err != nil || !slices.Contains(plan.Env, "IS_SANDBOX=1") {
 		t.Errorf("env %q, %v", plan.Env, err)
 	}
@@ -145,7 +145,7 @@ func TestPlansRefuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := launch()
 			c.change(&l)
-			if _, err := find(t, c.harness).Plan(l); err == nil || err.Error() != c.want {
+			if _, err := find(t, c.harness).PlanLaunch(l); err == nil || err.Error() != c.want {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 		})
@@ -162,12 +162,12 @@ func TestEveryAgentIsToldItsModel(t *testing.T) {
 			for _, resume := range []string{"", "ses_1"} {
 				l := launch()
 				l.Model, l.Interactive, l.Resume = model, interactive, resume
-				plan, err := find(t, name).Plan(l)
+				plan, err := find(t, name).PlanLaunch(l)
 				if err != nil || !strings.Contains("\n"+strings.Join(plan.Argv, "\n")+"\n", "\n"+want+"\n") {
 					t.Errorf("%s, terminal %v, resume %q: %q, %v", name, interactive, resume, plan.Argv, err)
 				}
 				l.Model = ""
-				if plan, err = find(t, name).Plan(l); err != nil || slices.ContainsFunc(plan.Argv, func(a string) bool { return strings.HasPrefix(a, "--model") }) {
+				if plan, err = find(t, name).PlanLaunch(l); err != nil || slices.ContainsFunc(plan.Argv, func(a string) bool { return strings.HasPrefix(a, "--model") }) {
 					t.Errorf("%s without a model: %q, %v", name, plan.Argv, err)
 				}
 			}
@@ -188,9 +188,9 @@ func TestPromptsArriveWhole(t *testing.T) {
 			} {
 				l := launch()
 				l.Prompt, l.Interactive = prompt, interactive
-				plan, err := h.Plan(l)
+				plan, err := h.PlanLaunch(l)
 				if err != nil {
-					t.Fatalf("%s: %q: %v", name, cut(prompt, 40), err)
+					t.Fatalf("%s: %q: %v", name, cutText(prompt, 40), err)
 				}
 				if name == "opencode" && !interactive {
 					if !slices.Equal(plan.Argv[:4], []string{"sh", "-c", `exec opencode "$@" <"$0"`, l.PromptFile}) {
@@ -206,7 +206,7 @@ func TestPromptsArriveWhole(t *testing.T) {
 					last = strings.TrimPrefix(last, option)
 				}
 				if last != prompt && last != order {
-					t.Errorf("%s: prompt %q arrives as %q", name, cut(prompt, 40), cut(last, 80))
+					t.Errorf("%s: prompt %q arrives as %q", name, cutText(prompt, 40), cutText(last, 80))
 				}
 				if slices.ContainsFunc(plan.Argv, func(a string) bool { return strings.ContainsRune(a, 0) || len(a) > maxArgument+100 }) {
 					t.Errorf("%s: an argument that cannot be passed", name)
@@ -220,7 +220,7 @@ func TestAPromptIsNeverAnOption(t *testing.T) {
 	for _, name := range append(agent.HarnessNames(), "command:agent") {
 		l := launch()
 		l.Prompt, l.Interactive = "--dangerous", true
-		plan, err := find(t, name).Plan(l)
+		plan, err := find(t, name).PlanLaunch(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestAnAgentAtATerminalMayHaveNoPrompt(t *testing.T) {
 	for _, name := range append(agent.HarnessNames(), "command:agent") {
 		l := launch()
 		l.Prompt, l.Interactive = "", true
-		plan, err := find(t, name).Plan(l)
+		plan, err := find(t, name).PlanLaunch(l)
 		if err != nil || slices.Contains(plan.Argv, "--") || slices.Contains(plan.Argv, "") || strings.HasPrefix(plan.Argv[len(plan.Argv)-1], "--prompt") {
 			t.Errorf("%s: %q, %v", name, plan.Argv, err)
 		}
@@ -251,7 +251,7 @@ func TestOpencodeKeepsTheUsersOwnConfiguration(t *testing.T) {
 		}
 		return ""
 	}
-	plan, err := opencode{}.Plan(l)
+	plan, err := opencode{}.PlanLaunch(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestGeminiLeavesSettingsOfTheRepositoryAlone(t *testing.T) {
 	l.Workspace = t.TempDir()
 	path := filepath.Join(l.Workspace, geminiSettings)
 	plan := func() Plan {
-		p, err := gemini{}.Plan(l)
+		p, err := gemini{}.PlanLaunch(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,10 +322,10 @@ func TestFirst(t *testing.T) {
 			return "", none
 		}
 	}
-	if name, ok := First(look("pi", "codex")); name != "codex" || !ok {
+	if name, ok := FirstInstalled(look("pi", "codex")); name != "codex" || !ok {
 		t.Errorf("first is %q", name)
 	}
-	if name, ok := First(look()); ok {
+	if name, ok := FirstInstalled(look()); ok {
 		t.Errorf("first is %q where there is none", name)
 	}
 }

@@ -50,18 +50,18 @@ type player struct {
 	printed string // what was printed last
 }
 
-// Play plays the steps of a role and returns the exit code. A script maps roles to
+// PlayScript plays the steps of a role and returns the exit code. A script maps roles to
 // lists of steps. Steps under worker#2 are played by the second attempt of that role
 // instead of those under worker; ORANGE_ROLE_RUN says which attempt this is.
-func Play(ctx context.Context, o PlayOptions) (exit int) {
+func PlayScript(ctx context.Context, o PlayOptions) (exit int) {
 	p := newPlayer(o)
-	steps, err := p.load()
+	steps, err := p.loadSteps()
 	if err != nil {
-		p.complain("%v", err)
+		p.printError("%v", err)
 		return exitBroken
 	}
-	p.note(scriptNote{Type: "begin"})
-	p.tell(scriptStarted, scriptEvent{Session: p.Attempt, Transcript: p.Transcript})
+	p.noteTranscript(scriptNote{Type: "begin"})
+	p.tellOrange(scriptStarted, scriptEvent{Session: p.Attempt, Transcript: p.Transcript})
 	for _, s := range steps {
 		p.saying = p.saying && s.name == "say"
 		if exit, over := s.act(ctx, p, s); over {
@@ -97,8 +97,8 @@ func newPlayer(o PlayOptions) *player {
 	return p
 }
 
-// load reads the script and finds the steps to play.
-func (p *player) load() ([]step, error) {
+// loadSteps reads the script and finds the steps to play.
+func (p *player) loadSteps() ([]step, error) {
 	text, err := os.ReadFile(p.File)
 	if err != nil {
 		return nil, fmt.Errorf("read the script: %w", err)
@@ -116,45 +116,45 @@ func (p *player) load() ([]step, error) {
 	}
 	steps, ok := roles[p.Role]
 	if !ok {
-		return nil, fmt.Errorf("%s has no steps for role %q: add them", p.File, clean(p.Role, 60))
+		return nil, fmt.Errorf("%s has no steps for role %q: add them", p.File, cleanLine(p.Role, 60))
 	}
 	return steps, nil
 }
 
-func (p *player) tell(event string, e scriptEvent) {
+func (p *player) tellOrange(event string, e scriptEvent) {
 	if p.Hook == nil {
 		return
 	}
-	if err := p.Hook(event, e.json()); err != nil {
-		p.complain("tell Orange: %v", err)
+	if err := p.Hook(event, e.toJSON()); err != nil {
+		p.printError("tell Orange: %v", err)
 	}
 }
 
-// print prints a text, and notes that it was printed.
-func (p *player) print(text string) {
-	p.printed = prose(text)
-	p.note(scriptNote{Type: "print", Text: p.printed})
-	p.show(p.printed)
+// printText prints a text, and notes that it was printed.
+func (p *player) printText(text string) {
+	p.printed = cleanProse(text)
+	p.noteTranscript(scriptNote{Type: "print", Text: p.printed})
+	p.showText(p.printed)
 }
 
-// say says a text: it is the last message, or more of it.
-func (p *player) say(text string) {
-	text = prose(text)
-	p.show(text)
+// sayText says a text: it is the last message, or more of it.
+func (p *player) sayText(text string) {
+	text = cleanProse(text)
+	p.showText(text)
 	if p.saying {
 		text = p.said + "\n" + text
 	}
 	p.said, p.saying = text, true
-	p.note(scriptNote{Type: "say", Text: text})
+	p.noteTranscript(scriptNote{Type: "say", Text: text})
 }
 
-func (p *player) show(text string) { _, _ = fmt.Fprintln(p.Stdout, text) }
+func (p *player) showText(text string) { _, _ = fmt.Fprintln(p.Stdout, text) }
 
 // lastMessage is what was said last, or else printed.
 func (p *player) lastMessage() string { return cmp.Or(p.said, p.printed) }
 
-// note writes a line into the transcript.
-func (p *player) note(n scriptNote) {
+// noteTranscript writes a line into the transcript.
+func (p *player) noteTranscript(n scriptNote) {
 	if p.Transcript == "" {
 		return
 	}
@@ -163,7 +163,7 @@ func (p *player) note(n scriptNote) {
 		err = appendLine(p.Transcript, line)
 	}
 	if err != nil {
-		p.complain("write the transcript: %v", err)
+		p.printError("write the transcript: %v", err)
 	}
 }
 
@@ -176,12 +176,12 @@ func appendLine(path string, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (p *player) complain(format string, args ...any) {
-	_, _ = fmt.Fprintln(p.Stderr, clean(fmt.Sprintf(format, args...), 1000))
+func (p *player) printError(format string, args ...any) {
+	_, _ = fmt.Fprintln(p.Stderr, cleanLine(fmt.Sprintf(format, args...), 1000))
 }
 
-// fill puts the values of this attempt into a text of the script.
-func (p *player) fill(text string) string { return p.places.Replace(text) }
+// fillPlaces puts the values of this attempt into a text of the script.
+func (p *player) fillPlaces(text string) string { return p.places.Replace(text) }
 
 func (p *player) runHere(ctx context.Context, dir string, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -190,8 +190,8 @@ func (p *player) runHere(ctx context.Context, dir string, argv ...string) error 
 	return cmd.Run()
 }
 
-// daemon starts a program in a session of its own and forgets it.
-func (p *player) daemon(line string) error {
+// startDaemon starts a program in a session of its own and forgets it.
+func (p *player) startDaemon(line string) error {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = p.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -201,17 +201,17 @@ func (p *player) daemon(line string) error {
 	return cmd.Process.Release()
 }
 
-// hear waits for a message at the terminal. Orange is told once one can be taken in.
-func (p *player) hear(ctx context.Context, event, text string) (string, error) {
-	restore := p.keys.listen(p.Stdout)
+// awaitMessage waits for a message at the terminal. Orange is told once one can be taken in.
+func (p *player) awaitMessage(ctx context.Context, event, text string) (string, error) {
+	restore := p.keys.enterRawMode(p.Stdout)
 	defer restore()
-	p.tell(event, scriptEvent{Text: text})
-	heard, err := p.keys.message(ctx)
-	return prose(heard), err
+	p.tellOrange(event, scriptEvent{Text: text})
+	heard, err := p.keys.awaitMessage(ctx)
+	return cleanProse(heard), err
 }
 
-// pause waits, unless the script is told to end.
-func pause(ctx context.Context, d time.Duration) {
+// pauseFor waits, unless the script is told to end.
+func pauseFor(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -220,17 +220,17 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// forever waits until the script is told to end.
-func forever(ctx context.Context) (exit int, over bool) {
+// waitForever waits until the script is told to end.
+func waitForever(ctx context.Context) (exit int, over bool) {
 	<-ctx.Done()
 	return exitEnded, true
 }
 
-// failed says how a step went wrong; the script goes on.
-func (p *player) failed(s step, err error) {
+// reportFailure says how a step went wrong; the script goes on.
+func (p *player) reportFailure(s step, err error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		err = fmt.Errorf("exit %d", exit.ExitCode())
 	}
-	p.complain("%s: %v", s.name, err)
+	p.printError("%s: %v", s.name, err)
 }

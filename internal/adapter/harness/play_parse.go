@@ -24,7 +24,7 @@ type scriptReader struct {
 	err  error
 }
 
-func (r *scriptReader) fail(node ast.Node, format string, args ...any) {
+func (r *scriptReader) failNode(node ast.Node, format string, args ...any) {
 	line, column := 1, 1
 	if tk := startOf(node); tk != nil && tk.Position != nil {
 		line, column = tk.Position.Line, tk.Position.Column
@@ -34,7 +34,7 @@ func (r *scriptReader) fail(node ast.Node, format string, args ...any) {
 
 func (r *scriptReader) failAt(line, column int, format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%s:%d:%d: %s", r.file, line, column, clean(fmt.Sprintf(format, args...), 300))
+		r.err = fmt.Errorf("%s:%d:%d: %s", r.file, line, column, cleanLine(fmt.Sprintf(format, args...), 300))
 	}
 }
 
@@ -68,15 +68,15 @@ func parseScript(file, text string) (map[string][]step, error) {
 		return nil, fmt.Errorf("%s:1:1: the script is empty: map roles to lists of steps", file)
 	}
 	roles := map[string][]step{}
-	for _, pair := range r.pairs(tree.Docs[0].Body, "a script") {
-		name := r.text(pair.Key, "a role")
+	for _, pair := range r.readPairs(tree.Docs[0].Body, "a script") {
+		name := r.readText(pair.Key, "a role")
 		if !roleKey(name) {
-			r.fail(pair.Key, "role %q: write a name such as worker, or worker#2 for its second attempt", name)
+			r.failNode(pair.Key, "role %q: write a name such as worker, or worker#2 for its second attempt", name)
 		}
 		if _, twice := roles[name]; twice {
-			r.fail(pair.Key, "role %q is given twice: keep one", name)
+			r.failNode(pair.Key, "role %q is given twice: keep one", name)
 		}
-		roles[name] = r.steps(pair.Value, name)
+		roles[name] = r.readSteps(pair.Value, name)
 	}
 	return roles, r.err
 }
@@ -101,67 +101,67 @@ func roleKey(key string) bool {
 	return plainID(role) && (!numbered || err == nil && n > 0 && strconv.Itoa(n) == number)
 }
 
-func (r *scriptReader) steps(node ast.Node, role string) []step {
+func (r *scriptReader) readSteps(node ast.Node, role string) []step {
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
-		r.fail(node, "role %s: expected a list of steps", role)
+		r.failNode(node, "role %s: expected a list of steps", role)
 		return nil
 	}
 	steps := make([]step, 0, len(list.Values))
 	for _, n := range list.Values {
-		steps = append(steps, r.step(n))
+		steps = append(steps, r.readStep(n))
 	}
 	return steps
 }
 
-// kind is a step there is: what reads its value, nil if it takes none, and what it does.
-type kind struct {
+// stepKind is a step there is: what reads its value, nil if it takes none, and what it does.
+type stepKind struct {
 	read func(*scriptReader, ast.Node, *step)
 	act  func(context.Context, *player, step) (exit int, over bool)
 }
 
-func kinds() map[string]kind {
-	return map[string]kind{
-		"section": {(*scriptReader).section, playSection},
-		"run":     {(*scriptReader).words, playRun},
-		"print":   {(*scriptReader).words, playPrint},
-		"say":     {(*scriptReader).words, playSay},
-		"sleep":   {(*scriptReader).duration, playSleep},
-		"commit":  {(*scriptReader).commit, playCommit},
+func stepKinds() map[string]stepKind {
+	return map[string]stepKind{
+		"section": {(*scriptReader).readSection, playSection},
+		"run":     {(*scriptReader).readWords, playRun},
+		"print":   {(*scriptReader).readWords, playPrint},
+		"say":     {(*scriptReader).readWords, playSay},
+		"sleep":   {(*scriptReader).readDuration, playSleep},
+		"commit":  {(*scriptReader).readCommit, playCommit},
 		"wait":    {nil, playWait},
-		"ask":     {(*scriptReader).words, playAsk},
-		"limit":   {(*scriptReader).duration, playLimit},
-		"exit":    {(*scriptReader).code, playExit},
-		"die":     {(*scriptReader).signal, playDie},
-		"daemon":  {(*scriptReader).words, playDaemon},
+		"ask":     {(*scriptReader).readWords, playAsk},
+		"limit":   {(*scriptReader).readDuration, playLimit},
+		"exit":    {(*scriptReader).readExitCode, playExit},
+		"die":     {(*scriptReader).readSignal, playDie},
+		"daemon":  {(*scriptReader).readWords, playDaemon},
 		"idle":    {nil, playIdle},
-		"usage":   {(*scriptReader).usage, playUsage},
+		"usage":   {(*scriptReader).readUsage, playUsage},
 	}
 }
 
 func (r *scriptReader) unknownStep(node ast.Node, name string) {
-	r.fail(node, "step %q is not known: use %s", name, strings.Join(slices.Sorted(maps.Keys(kinds())), ", "))
+	r.failNode(node, "step %q is not known: use %s", name, strings.Join(slices.Sorted(maps.Keys(stepKinds())), ", "))
 }
 
-// step reads one step: a word, or a word with a value and options beside it.
-func (r *scriptReader) step(node ast.Node) step {
+// readStep reads one step: a word, or a word with a value and options beside it.
+func (r *scriptReader) readStep(node ast.Node) step {
 	if word, ok := node.(*ast.StringNode); ok {
-		k, known := kinds()[word.Value]
+		k, known := stepKinds()[word.Value]
 		switch {
 		case !known:
 			r.unknownStep(node, word.Value)
 		case k.read != nil:
-			r.fail(node, "step %s needs a value: write %s: ...", word.Value, word.Value)
+			r.failNode(node, "step %s needs a value: write %s: ...", word.Value, word.Value)
 		}
 		return step{name: word.Value, act: k.act}
 	}
-	pairs := r.pairs(node, "a step")
+	pairs := r.readPairs(node, "a step")
 	if len(pairs) == 0 {
-		r.fail(node, "a step is empty: name what to do")
+		r.failNode(node, "a step is empty: name what to do")
 		return step{}
 	}
-	name := r.text(pairs[0].Key, "a step")
-	k, known := kinds()[name]
+	name := r.readText(pairs[0].Key, "a step")
+	k, known := stepKinds()[name]
 	if !known {
 		r.unknownStep(pairs[0].Key, name)
 		return step{}
@@ -170,40 +170,40 @@ func (r *scriptReader) step(node ast.Node) step {
 	if k.read != nil {
 		k.read(r, pairs[0].Value, &s)
 	} else if _, none := pairs[0].Value.(*ast.NullNode); !none {
-		r.fail(pairs[0].Value, "step %s takes no value: leave it out", name)
+		r.failNode(pairs[0].Value, "step %s takes no value: leave it out", name)
 	}
-	r.options(pairs[1:], &s)
+	r.readOptions(pairs[1:], &s)
 	return s
 }
 
-// options reads what stands beside a step.
-func (r *scriptReader) options(pairs []*ast.MappingValueNode, s *step) {
+// readOptions reads what stands beside a step.
+func (r *scriptReader) readOptions(pairs []*ast.MappingValueNode, s *step) {
 	for _, pair := range pairs {
-		key := r.text(pair.Key, "an option")
+		key := r.readText(pair.Key, "an option")
 		switch {
 		case key == "must" && s.name == "run":
-			s.must = r.boolean(pair.Value, key)
+			s.must = r.readBool(pair.Value, key)
 		case key == "stay" && s.name == "limit":
-			s.stay = r.boolean(pair.Value, key)
+			s.stay = r.readBool(pair.Value, key)
 		default:
-			r.fail(pair.Key, "step %s has no option %q: begin a new step with a dash, or leave it out", s.name, key)
+			r.failNode(pair.Key, "step %s has no option %q: begin a new step with a dash, or leave it out", s.name, key)
 		}
 	}
 }
 
-// pairs reads a mapping in the order of the file.
-func (r *scriptReader) pairs(node ast.Node, what string) []*ast.MappingValueNode {
+// readPairs reads a mapping in the order of the file.
+func (r *scriptReader) readPairs(node ast.Node, what string) []*ast.MappingValueNode {
 	switch n := node.(type) {
 	case *ast.MappingNode:
 		return n.Values
 	case *ast.MappingValueNode:
 		return []*ast.MappingValueNode{n}
 	}
-	r.fail(node, "%s: expected key: value pairs", what)
+	r.failNode(node, "%s: expected key: value pairs", what)
 	return nil
 }
 
-func (r *scriptReader) text(node ast.Node, what string) string {
+func (r *scriptReader) readText(node ast.Node, what string) string {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		return n.Value
@@ -212,85 +212,85 @@ func (r *scriptReader) text(node ast.Node, what string) string {
 	case *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode:
 		return n.GetToken().Value
 	}
-	r.fail(node, "%s: expected text", what)
+	r.failNode(node, "%s: expected text", what)
 	return ""
 }
 
-func (r *scriptReader) boolean(node ast.Node, what string) bool {
-	s := r.text(node, what)
+func (r *scriptReader) readBool(node ast.Node, what string) bool {
+	s := r.readText(node, what)
 	if s != "true" && s != "false" {
-		r.fail(node, "%s: write true or false", what)
+		r.failNode(node, "%s: write true or false", what)
 	}
 	return s == "true"
 }
 
-func (r *scriptReader) number(node ast.Node, what string) float64 {
-	n, err := strconv.ParseFloat(r.text(node, what), 64)
+func (r *scriptReader) readNumber(node ast.Node, what string) float64 {
+	n, err := strconv.ParseFloat(r.readText(node, what), 64)
 	if err != nil || !(n >= 0) {
-		r.fail(node, "%s: write a number", what)
+		r.failNode(node, "%s: write a number", what)
 	}
 	return n
 }
 
-func (r *scriptReader) words(node ast.Node, s *step) { s.text = r.text(node, s.name) }
+func (r *scriptReader) readWords(node ast.Node, s *step) { s.text = r.readText(node, s.name) }
 
-func (r *scriptReader) duration(node ast.Node, s *step) {
-	d, err := time.ParseDuration(r.text(node, s.name))
+func (r *scriptReader) readDuration(node ast.Node, s *step) {
+	d, err := time.ParseDuration(r.readText(node, s.name))
 	if err != nil || d < 0 {
-		r.fail(node, "%s: write a time such as 200ms or 2s", s.name)
+		r.failNode(node, "%s: write a time such as 200ms or 2s", s.name)
 	}
 	s.span = d
 }
 
-func (r *scriptReader) code(node ast.Node, s *step) {
-	n, err := strconv.Atoi(r.text(node, s.name))
+func (r *scriptReader) readExitCode(node ast.Node, s *step) {
+	n, err := strconv.Atoi(r.readText(node, s.name))
 	if err != nil || n < 0 || n > 255 {
-		r.fail(node, "exit: write a number from 0 to 255")
+		r.failNode(node, "exit: write a number from 0 to 255")
 	}
 	s.code = n
 }
 
-func (r *scriptReader) signal(node ast.Node, s *step) {
-	s.text = strings.TrimPrefix(r.text(node, s.name), "SIG")
-	if _, ok := signals()[s.text]; !ok {
-		r.fail(node, "die: signal %q is not known: use %s", s.text, strings.Join(slices.Sorted(maps.Keys(signals())), ", "))
+func (r *scriptReader) readSignal(node ast.Node, s *step) {
+	s.text = strings.TrimPrefix(r.readText(node, s.name), "SIG")
+	if _, ok := deathSignals()[s.text]; !ok {
+		r.failNode(node, "die: signal %q is not known: use %s", s.text, strings.Join(slices.Sorted(maps.Keys(deathSignals())), ", "))
 	}
 }
 
-func (r *scriptReader) section(node ast.Node, s *step) {
-	r.fields(node, s, map[string]func(ast.Node){
-		"name": func(n ast.Node) { s.section = r.text(n, "name") },
-		"text": func(n ast.Node) { s.text = r.text(n, "text") },
+func (r *scriptReader) readSection(node ast.Node, s *step) {
+	r.readFields(node, s, map[string]func(ast.Node){
+		"name": func(n ast.Node) { s.section = r.readText(n, "name") },
+		"text": func(n ast.Node) { s.text = r.readText(n, "text") },
 	}, "name", "text")
 	if strings.TrimSpace(s.section) != s.section || strings.ContainsAny(s.section, "\r\n#") {
-		r.fail(node, "section: the name is one line without #")
+		r.failNode(node, "section: the name is one line without #")
 	}
 }
 
-func (r *scriptReader) commit(node ast.Node, s *step) {
-	r.fields(node, s, map[string]func(ast.Node){
-		"file":    func(n ast.Node) { s.file = r.text(n, "file") },
-		"text":    func(n ast.Node) { s.text = r.text(n, "text") },
-		"message": func(n ast.Node) { s.message = r.text(n, "message") },
+func (r *scriptReader) readCommit(node ast.Node, s *step) {
+	r.readFields(node, s, map[string]func(ast.Node){
+		"file":    func(n ast.Node) { s.file = r.readText(n, "file") },
+		"text":    func(n ast.Node) { s.text = r.readText(n, "text") },
+		"message": func(n ast.Node) { s.message = r.readText(n, "message") },
 	}, "file", "text", "message")
 }
 
-func (r *scriptReader) usage(node ast.Node, s *step) {
-	r.fields(node, s, map[string]func(ast.Node){
-		"input":  func(n ast.Node) { s.usage.Input = count(r.number(n, "input")) },
-		"output": func(n ast.Node) { s.usage.Output = count(r.number(n, "output")) },
-		"cache":  func(n ast.Node) { s.usage.Cache = count(r.number(n, "cache")) },
-		"cost":   func(n ast.Node) { s.usage.Cost = r.number(n, "cost") },
+func (r *scriptReader) readUsage(node ast.Node, s *step) {
+	r.readFields(node, s, map[string]func(ast.Node){
+		"input":  func(n ast.Node) { s.usage.Input = count(r.readNumber(n, "input")) },
+		"output": func(n ast.Node) { s.usage.Output = count(r.readNumber(n, "output")) },
+		"cache":  func(n ast.Node) { s.usage.Cache = count(r.readNumber(n, "cache")) },
+		"cost":   func(n ast.Node) { s.usage.Cost = r.readNumber(n, "cost") },
 	})
 }
 
-// fields reads the keys of a step's value; those that are needed must be there.
-func (r *scriptReader) fields(node ast.Node, s *step, read map[string]func(ast.Node), needed ...string) {
+// readFields reads the keys of a step's value; those that are needed must be there.
+func (r *scriptReader) readFields(node ast.Node, s *step, read map[string]func(ast.Node), needed ...string) {
 	given := map[string]bool{}
-	for _, pair := range r.pairs(node, s.name) {
-		key := r.text(pair.Key, s.name)
+	for _, pair := range r.readPairs(node, s.name) {
+		key := r.readText(pair.Key, s.name)
 		if read[key] == nil {
-			r.fail(pair.Key, "%s has no key %q: use %s", s.name, key, strings.Join(slices.Sorted(maps.Keys(read)), ", "))
+			r.failNode(pair.Key, "%s has no key %q: use %s", s.name, key, strings.Join(slices.Sorted(maps.Keys(read)), ", "))
 			return
 		}
 		read[key](pair.Value)
@@ -298,7 +298,7 @@ func (r *scriptReader) fields(node ast.Node, s *step, read map[string]func(ast.N
 	}
 	for _, key := range needed {
 		if !given[key] {
-			r.fail(node, "%s needs %s: add it", s.name, key)
+			r.failNode(node, "%s needs %s: add it", s.name, key)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func FuzzWithSection(f *testing.F) {
 	f.Add("```\n## Plan\n", "Plan", "x")
 	f.Fuzz(func(t *testing.T, src, name, text string) {
 		edited, err := withSection([]byte(src), name, text)
-		if err == nil && !says(edited, name, strings.TrimSpace(text)) {
+		if err == nil && !sectionReads(edited, name, strings.TrimSpace(text)) {
 			t.Errorf("%q: section %q is not %q in %q", src, name, text, edited)
 		}
 	})

@@ -25,8 +25,8 @@ func withSection(src []byte, name, text string) ([]byte, error) {
 		body += "\n\n"
 	}
 	edited := []byte(body + "## " + name + "\n\n" + text + "\n")
-	if !says(edited, name, text) {
-		return nil, fmt.Errorf("section %q cannot be written: its text closes it, or something before it is not closed", clean(name, 60))
+	if !sectionReads(edited, name, text) {
+		return nil, fmt.Errorf("section %q cannot be written: its text closes it, or something before it is not closed", cleanLine(name, 60))
 	}
 	return edited, nil
 }
@@ -43,11 +43,11 @@ func spliceSection(src string, old taskfile.Section, text string) (string, bool)
 	}
 	at += from
 	edited := src[:at] + text + src[at+len(old.Text):]
-	return edited, says([]byte(edited), old.Name, text)
+	return edited, sectionReads([]byte(edited), old.Name, text)
 }
 
-// says checks that a section reads as it was meant.
-func says(src []byte, name, text string) bool {
+// sectionReads checks that a section reads as it was meant.
+func sectionReads(src []byte, name, text string) bool {
 	doc, err := taskfile.Parse(src)
 	if err != nil {
 		return false

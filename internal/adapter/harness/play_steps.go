@@ -29,59 +29,59 @@ type step struct {
 }
 
 func playSection(_ context.Context, p *player, s step) (int, bool) {
-	if err := p.writeSection(p.fill(s.section), p.fill(s.text)); err != nil {
-		p.failed(s, err)
+	if err := p.writeSection(p.fillPlaces(s.section), p.fillPlaces(s.text)); err != nil {
+		p.reportFailure(s, err)
 		return 1, true
 	}
 	return 0, false
 }
 
 func playRun(ctx context.Context, p *player, s step) (int, bool) {
-	err := p.Run(ctx, p.Dir, "sh", "-c", p.fill(s.text))
+	err := p.Run(ctx, p.Dir, "sh", "-c", p.fillPlaces(s.text))
 	if err != nil {
-		p.failed(s, err)
+		p.reportFailure(s, err)
 	}
 	return 1, err != nil && s.must
 }
 
 func playPrint(_ context.Context, p *player, s step) (int, bool) {
-	p.print(p.fill(s.text))
+	p.printText(p.fillPlaces(s.text))
 	return 0, false
 }
 
 func playSay(_ context.Context, p *player, s step) (int, bool) {
-	p.say(p.fill(s.text))
+	p.sayText(p.fillPlaces(s.text))
 	return 0, false
 }
 
 func playSleep(ctx context.Context, _ *player, s step) (int, bool) {
-	pause(ctx, s.span)
+	pauseFor(ctx, s.span)
 	return 0, false
 }
 
 // playCommit writes a file and commits it under a name of its own: the repository may
 // have none.
 func playCommit(ctx context.Context, p *player, s step) (int, bool) {
-	name := p.fill(s.file)
+	name := p.fillPlaces(s.file)
 	err := func() error {
 		if !filepath.IsLocal(name) {
-			return fmt.Errorf("%q is not a file of the worktree", clean(name, 80))
+			return fmt.Errorf("%q is not a file of the worktree", cleanLine(name, 80))
 		}
 		path := filepath.Join(p.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(p.fill(s.text)), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(p.fillPlaces(s.text)), 0o644); err != nil {
 			return err
 		}
 		if err := p.Run(ctx, p.Dir, "git", "add", "--", name); err != nil {
 			return err
 		}
 		return p.Run(ctx, p.Dir, "git", "-c", "user.name=Script", "-c", "user.email=script@orange.invalid", "-c", "commit.gpgsign=false",
-			"commit", "--quiet", "--message", p.fill(s.message), "--", name)
+			"commit", "--quiet", "--message", p.fillPlaces(s.message), "--", name)
 	}()
 	if err != nil {
-		p.failed(s, err)
+		p.reportFailure(s, err)
 		return 1, true
 	}
 	return 0, false
@@ -89,38 +89,38 @@ func playCommit(ctx context.Context, p *player, s step) (int, bool) {
 
 // playWait waits for a message. Without a terminal none can come.
 func playWait(ctx context.Context, p *player, _ step) (int, bool) {
-	text, err := p.hear(ctx, scriptIdle, p.lastMessage())
+	text, err := p.awaitMessage(ctx, scriptIdle, p.lastMessage())
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, true
 	case err != nil:
 		return exitEnded, true
 	}
-	p.tell(scriptPrompted, scriptEvent{})
-	p.show(text)
+	p.tellOrange(scriptPrompted, scriptEvent{})
+	p.showText(text)
 	return 0, false
 }
 
 // playAsk waits for a line of an answer; without a terminal, for ever.
 func playAsk(ctx context.Context, p *player, s step) (int, bool) {
-	p.print(p.fill(s.text))
-	if _, err := p.hear(ctx, scriptPermission, p.printed); err != nil {
-		return forever(ctx)
+	p.printText(p.fillPlaces(s.text))
+	if _, err := p.awaitMessage(ctx, scriptPermission, p.printed); err != nil {
+		return waitForever(ctx)
 	}
-	p.tell(scriptRunning, scriptEvent{})
+	p.tellOrange(scriptRunning, scriptEvent{})
 	return 0, false
 }
 
 func playLimit(ctx context.Context, p *player, s step) (int, bool) {
 	until := time.Now().Add(s.span)
 	line := limitLine + until.UTC().Format(time.RFC3339Nano)
-	p.print(line)
-	p.tell(scriptLimit, scriptEvent{Text: line, Until: until})
+	p.printText(line)
+	p.tellOrange(scriptLimit, scriptEvent{Text: line, Until: until})
 	if !s.stay {
 		return 1, true
 	}
-	pause(ctx, s.span)
-	p.tell(scriptRunning, scriptEvent{})
+	pauseFor(ctx, s.span)
+	p.tellOrange(scriptRunning, scriptEvent{})
 	return 0, false
 }
 
@@ -128,15 +128,15 @@ func playExit(_ context.Context, _ *player, s step) (int, bool) { return s.code,
 
 // playDie ends this process by a signal, as a crash does.
 func playDie(ctx context.Context, p *player, s step) (int, bool) {
-	if err := syscall.Kill(os.Getpid(), signals()[s.text]); err != nil {
-		p.failed(s, err)
+	if err := syscall.Kill(os.Getpid(), deathSignals()[s.text]); err != nil {
+		p.reportFailure(s, err)
 		return 1, true
 	}
-	return forever(ctx)
+	return waitForever(ctx)
 }
 
-// signals are the ways to die.
-func signals() map[string]syscall.Signal {
+// deathSignals are the ways to die.
+func deathSignals() map[string]syscall.Signal {
 	return map[string]syscall.Signal{
 		"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP,
 		"ABRT": syscall.SIGABRT, "SEGV": syscall.SIGSEGV, "QUIT": syscall.SIGQUIT,
@@ -144,20 +144,20 @@ func signals() map[string]syscall.Signal {
 }
 
 func playDaemon(_ context.Context, p *player, s step) (int, bool) {
-	if err := p.daemon(p.fill(s.text)); err != nil {
-		p.failed(s, err)
+	if err := p.startDaemon(p.fillPlaces(s.text)); err != nil {
+		p.reportFailure(s, err)
 	}
 	return 0, false
 }
 
 func playIdle(ctx context.Context, p *player, _ step) (int, bool) {
-	p.tell(scriptIdle, scriptEvent{Text: p.lastMessage()})
-	return forever(ctx)
+	p.tellOrange(scriptIdle, scriptEvent{Text: p.lastMessage()})
+	return waitForever(ctx)
 }
 
 func playUsage(_ context.Context, p *player, s step) (int, bool) {
-	p.note(scriptNote{Type: scriptUsage, Usage: &s.usage})
-	p.tell(scriptUsage, scriptEvent{Usage: &s.usage})
+	p.noteTranscript(scriptNote{Type: scriptUsage, Usage: &s.usage})
+	p.tellOrange(scriptUsage, scriptEvent{Usage: &s.usage})
 	return 0, false
 }
 

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			os.Exit(99)
 		}
-		os.Exit(Play(context.Background(), PlayOptions{
+		os.Exit(PlayScript(context.Background(), PlayOptions{
 			File: os.Args[2], Dir: dir, Env: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			Hook: func(event string, payload []byte) error {
 				f, err := os.OpenFile(os.Getenv("TOLD"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -44,17 +44,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stage is where a script is played in a test.
-type stage struct {
+// env is where a script is played in a test.
+type env struct {
 	dir, script string
 	mu          sync.Mutex
 	told        []agent.Notice
 	out         bytes.Buffer
 }
 
-func newStage(t *testing.T, text string) *stage {
+func newEnv(t *testing.T, text string) *env {
 	t.Helper()
-	s := &stage{dir: t.TempDir()}
+	s := &env{dir: t.TempDir()}
 	s.script = filepath.Join(s.dir, "script.yaml")
 	if err := os.WriteFile(s.script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,29 +62,29 @@ func newStage(t *testing.T, text string) *stage {
 	return s
 }
 
-func (s *stage) Write(p []byte) (int, error) {
+func (s *env) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.Write(p)
 }
 
-func (s *stage) printed() string {
+func (s *env) printed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.String()
 }
 
-func (s *stage) play(t *testing.T, ctx context.Context, in io.Reader, env map[string]string) int {
+func (s *env) play(t *testing.T, ctx context.Context, in io.Reader, env map[string]string) int {
 	t.Helper()
 	work := filepath.Join(s.dir, "work")
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return Play(ctx, PlayOptions{
+	return PlayScript(ctx, PlayOptions{
 		File: s.script, Role: "worker", Task: "T1", Attempt: "7", Dir: work, Stdin: in, Stdout: s, Stderr: s,
 		Env: func(name string) string { return env[name] },
 		Hook: func(event string, payload []byte) error {
-			n, err := script{}.Hook(event, payload, time.Now())
+			n, err := script{}.ParseHook(event, payload, time.Now())
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.told = append(s.told, n)
@@ -94,7 +94,7 @@ func (s *stage) play(t *testing.T, ctx context.Context, in io.Reader, env map[st
 }
 
 // conditions lists what Orange was told, in short.
-func (s *stage) conditions() (out []string) {
+func (s *env) conditions() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.told {
@@ -114,7 +114,7 @@ func (s *stage) conditions() (out []string) {
 }
 
 func TestPlayWork(t *testing.T) {
-	s := newStage(t, `
+	s := newEnv(t, `
 worker:
   - print: "task {task}, attempt {attempt}, round {round} of {role}"
   - section: {name: Plan, text: "APPROACH: think\nTOUCHING: a.txt"}
@@ -165,7 +165,7 @@ worker:
 }
 
 func TestPlayChoosesTheStepsOfTheAttempt(t *testing.T) {
-	s := newStage(t, "worker: [{print: first}]\nworker#2: [{print: second}]\nreviewer: [{print: review}]\n")
+	s := newEnv(t, "worker: [{print: first}]\nworker#2: [{print: second}]\nreviewer: [{print: review}]\n")
 	for run, want := range map[string]string{"": "first", "1": "first", "2": "second", "3": "first"} {
 		s.out.Reset()
 		if exit := s.play(t, t.Context(), nil, map[string]string{"ORANGE_ROLE_RUN": run}); exit != 0 || s.printed() != want+"\n" {
@@ -174,7 +174,7 @@ func TestPlayChoosesTheStepsOfTheAttempt(t *testing.T) {
 	}
 	var out bytes.Buffer
 	env := func(name string) string { return map[string]string{"ORANGE_ROLE": "qa"}[name] }
-	exit := Play(t.Context(), PlayOptions{File: s.script, Env: env, Stdout: &out, Stderr: &out})
+	exit := PlayScript(t.Context(), PlayOptions{File: s.script, Env: env, Stdout: &out, Stderr: &out})
 	if want := s.script + ` has no steps for role "qa": add them` + "\n"; exit != exitBroken || out.String() != want {
 		t.Errorf("exit %d, %q", exit, out.String())
 	}
@@ -195,7 +195,7 @@ func TestPlayEndsWhereItMust(t *testing.T) {
 		"an exit":                          {`[{exit: 0}, {print: never}]`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, "worker: "+c.steps+"\n")
+			s := newEnv(t, "worker: "+c.steps+"\n")
 			if exit := s.play(t, t.Context(), strings.NewReader(""), nil); exit != c.exit || strings.Contains(s.printed(), "never") {
 				t.Errorf("exit %d, want %d: %s", exit, c.exit, s.printed())
 			}
@@ -204,7 +204,7 @@ func TestPlayEndsWhereItMust(t *testing.T) {
 }
 
 func TestPlayHears(t *testing.T) {
-	s := newStage(t, `
+	s := newEnv(t, `
 worker:
   - print: ready
   - wait
@@ -263,7 +263,7 @@ func eventually(t *testing.T, ok func() bool) {
 func TestPlayIsToldToEnd(t *testing.T) {
 	for _, steps := range []string{"[idle]", "[wait]", `[{ask: "x"}]`, "[{sleep: 1h}]", "[{limit: 1h, stay: true}]", `[{run: "exec sleep 3600"}, {print: never}]`} {
 		t.Run(steps, func(t *testing.T) {
-			s := newStage(t, "worker: "+steps+"\n")
+			s := newEnv(t, "worker: "+steps+"\n")
 			in, out := io.Pipe()
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan int, 1)
@@ -290,7 +290,7 @@ func self(t *testing.T) string {
 }
 
 // process starts a script as a process of its own.
-func (s *stage) process(t *testing.T) *exec.Cmd {
+func (s *env) process(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(self(t), "play", s.script)
 	cmd.Dir = s.dir
@@ -300,7 +300,7 @@ func (s *stage) process(t *testing.T) *exec.Cmd {
 
 func TestPlayDies(t *testing.T) {
 	for name, want := range map[string]syscall.Signal{"KILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM} {
-		cmd := newStage(t, "worker: [{die: "+name+"}, {print: never}]\n").process(t)
+		cmd := newEnv(t, "worker: [{die: "+name+"}, {print: never}]\n").process(t)
 		out, err := cmd.CombinedOutput()
 		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		if err == nil || !ok || !status.Signaled() || status.Signal() != want {
@@ -310,7 +310,7 @@ func TestPlayDies(t *testing.T) {
 }
 
 func TestPlayLeavesADaemonBehind(t *testing.T) {
-	s := newStage(t, `worker: [{daemon: "echo $$ >pid.tmp; mv pid.tmp pid; exec sleep 3600"}, {run: "until test -e pid; do sleep 0.01; done"}]`)
+	s := newEnv(t, `worker: [{daemon: "echo $$ >pid.tmp; mv pid.tmp pid; exec sleep 3600"}, {run: "until test -e pid; do sleep 0.01; done"}]`)
 	if out, err := s.process(t).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -336,7 +336,7 @@ func TestPlayAtATerminal(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}
-	s := newStage(t, "worker: [{print: ready}, wait, {print: over}, idle]\n")
+	s := newEnv(t, "worker: [{print: ready}, wait, {print: over}, idle]\n")
 	socket := filepath.Join(s.dir, "tmux")
 	tmux := func(args ...string) string {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 //go:embed files
 var sources embed.FS
 
-// plugin is a source with the constant orange in front of it.
-func plugin(name string, orange map[string]any) ([]byte, error) {
+// pluginSource is a source with the constant orange in front of it.
+func pluginSource(name string, orange map[string]any) ([]byte, error) {
 	source, err := sources.ReadFile("files/" + name)
 	if err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ type spent struct {
 	Cost   float64 `json:"cost"`
 }
 
-func (s spent) usage() task.Usage {
-	return task.Usage{Input: s.Input.int(), Output: s.Output.int(), Cached: s.Cache.int(), Micros: micros(s.Cost)}
+func (s spent) toTaskUsage() task.Usage {
+	return task.Usage{Input: s.Input.toInt(), Output: s.Output.toInt(), Cached: s.Cache.toInt(), Micros: dollarsToMicros(s.Cost)}
 }
 
 // endTurn adds the end of a turn: idle, unless the provider answered with an error or serves no more.
 func endTurn(n *agent.Notice, final, failure string, now time.Time) {
-	n.Condition.Name, n.Final = task.Idle, prose(final)
+	n.Condition.Name, n.Final = task.Idle, cleanProse(final)
 	if failure != "" && !addLimit(n, failure, now) {
-		n.Condition.Name, n.Condition.Detail = task.TurnFailed, clean(failure, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.TurnFailed, cleanLine(failure, maxDetail)
 	}
 }

@@ -37,7 +37,7 @@ func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told [
 		t.Fatal(err)
 	}
 	change(&l)
-	plan, err := h.Plan(l)
+	plan, err := h.PlanLaunch(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told [
 	}
 	for line := range strings.Lines(string(text)) {
 		event, payload, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		n, err := h.Hook(event, []byte(payload), noon)
+		n, err := h.ParseHook(event, []byte(payload), noon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func beginsWith(chars string) func(string) bool {
 func (l Launch) checkIDs() error {
 	for _, id := range []string{l.Session, l.Resume} {
 		if id != "" && !plainID(id) {
-			return fmt.Errorf("session id %q is not one: start a new session", clean(id, 60))
+			return fmt.Errorf("session id %q is not one: start a new session", cleanLine(id, 60))
 		}
 	}
 	return nil
@@ -53,13 +53,13 @@ func plainID(id string) bool {
 	return id != "" && len(id) <= 128
 }
 
-// check is what every plan begins with.
-func (l Launch) check(h Harness) error {
+// checkLaunch is what every plan begins with.
+func (l Launch) checkLaunch(h Harness) error {
 	if err := CheckEffort(h, l.Effort); err != nil {
 		return err
 	}
 	if !plainModel(l.Model) {
-		return fmt.Errorf("model %q is not a name: give one as %s knows it", clean(l.Model, 60), clean(h.Name(), 60))
+		return fmt.Errorf("model %q is not a name: give one as %s knows it", cleanLine(l.Model, 60), cleanLine(h.Name(), 60))
 	}
 	return l.checkIDs()
 }
@@ -67,7 +67,7 @@ func (l Launch) check(h Harness) error {
 // plainModel says whether a model's name, which comes from a file, arrives as one: it is
 // no option and steers no terminal.
 func plainModel(name string) bool {
-	return !strings.HasPrefix(name, "-") && len(name) <= 200 && utf8.ValidString(name) && strip(name, false) == name && strings.TrimSpace(name) == name
+	return !strings.HasPrefix(name, "-") && len(name) <= 200 && utf8.ValidString(name) && stripControls(name, false) == name && strings.TrimSpace(name) == name
 }
 
 // hookLine is the command of a hook for a shell, empty without hooks.

@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.out.Now = noon
-			if diff := cmp.Diff(c.want, find(t, c.harness).Read(c.out)); diff != "" {
+			if diff := cmp.Diff(c.want, find(t, c.harness).ReadOutput(c.out)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -166,7 +166,7 @@ YOLO mode is enabled.
 		{"a script that prints about limits", "script", "429 rate limit\n", agent.Notice{Final: "429 rate limit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := find(t, c.harness).Read(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
+			got := find(t, c.harness).ReadOutput(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -191,7 +191,7 @@ func TestReadOfAGigabyte(t *testing.T) {
 	for _, name := range append(agent.HarnessNames(), "command:x", "script") {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: true}, Now: noon})
+		n := find(t, name).ReadOutput(Output{Output: agent.Output{Log: path, Transcript: path, Headless: true}, Now: noon})
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 128<<20 {
 			t.Errorf("%s allocates %d MB", name, used>>20)

@@ -18,12 +18,12 @@ const (
 )
 
 // loginWords are how agents say that they have no account to work with.
-var loginWords = pattern(`(?i)not logged in|log ?in method|please run /login|run /login|use /login|\bsign in\b|how would you like to authenticate|` +
+var loginWords = lazyPattern(`(?i)not logged in|log ?in method|please run /login|run /login|use /login|\bsign in\b|how would you like to authenticate|` +
 	`(?:missing|invalid|no|enter (?:your )?(?:gemini )?) ?api key|missing environment variable|no models available|no api keys?`)
 
 // ReadyOn says how far an agent is by what its screen shows.
 func ReadyOn(h Harness, v screen.View) Readiness {
-	in := h.Input(v)
+	in := h.ReadInput(v)
 	switch {
 	case loginWords().MatchString(strings.Join(paneEnd(v.Text), "\n")):
 		return NoLogin

@@ -11,15 +11,15 @@ import (
 // count is a number of tokens as an agent writes it, which may be anything.
 type count float64
 
-func (c count) int() int64 {
+func (c count) toInt() int64 {
 	if !(c > 0) || c > 1e15 {
 		return 0
 	}
 	return int64(c)
 }
 
-// micros turns dollars into millionths of them.
-func micros(dollars float64) int64 {
+// dollarsToMicros turns dollars into millionths of them.
+func dollarsToMicros(dollars float64) int64 {
 	if !(dollars > 0) || dollars > 1e9 {
 		return 0
 	}

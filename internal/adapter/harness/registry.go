@@ -16,8 +16,8 @@ type Registry struct {
 	Path func(harness string) string   //  the PATH that an agent has
 }
 
-// Plan says how an agent is started and writes the files that it needs.
-func (r Registry) Plan(l agent.Launch) (agent.Plan, error) {
+// PlanLaunch says how an agent is started and writes the files that it needs.
+func (r Registry) PlanLaunch(l agent.Launch) (agent.Plan, error) {
 	h, err := Find(l.Harness)
 	if err != nil {
 		return agent.Plan{}, task.Mistakef("%v", err)
@@ -26,80 +26,82 @@ func (r Registry) Plan(l agent.Launch) (agent.Plan, error) {
 	if r.Call != nil {
 		launch.Hook = r.Call(h.Name())
 	}
-	plan, err := h.Plan(launch)
+	plan, err := h.PlanLaunch(launch)
 	if err != nil {
 		return agent.Plan{}, task.Mistakef("%v", err)
 	}
 	if l.ReadOnly {
-		env, files := Guard(l.Dir, r.Path(l.Harness))
+		env, files := GuardReviewer(l.Dir, r.Path(l.Harness))
 		plan.Env, plan.Files = append(plan.Env, env...), append(plan.Files, files...)
 	}
 	return plan.Plan, WriteFiles(plan.Files)
 }
 
-// Hook says what a call of an agent's hook means.
-func (r Registry) Hook(name, event string, payload []byte) (agent.Notice, error) {
+// ParseHook says what a call of an agent's hook means.
+func (r Registry) ParseHook(name, event string, payload []byte) (agent.Notice, error) {
 	h, err := Find(name)
 	if err != nil {
 		return agent.Notice{}, task.Mistakef("%v", err)
 	}
-	n, err := h.Hook(event, payload, time.Now())
+	n, err := h.ParseHook(event, payload, time.Now())
 	return inSeconds(n), err
 }
 
-// Read finds what an attempt left behind.
-func (r Registry) Read(name string, o agent.Output) agent.Notice {
+// ReadOutput finds what an attempt left behind.
+func (r Registry) ReadOutput(name string, o agent.Output) agent.Notice {
 	h, err := Find(name)
 	if err != nil {
 		return agent.Notice{}
 	}
-	return inSeconds(h.Read(Output{Output: o, Now: time.Now()}))
+	return inSeconds(h.ReadOutput(Output{Output: o, Now: time.Now()}))
 }
 
-// Converse reads the conversation of an attempt, as the function Converse does.
-func (r Registry) Converse(name string, o agent.Output, after string) agent.Conversation {
+// ReadConversation reads the conversation of an attempt, as the function Converse does.
+func (r Registry) ReadConversation(name string, o agent.Output, after string) agent.Conversation {
 	h, err := Find(name)
 	if err != nil {
 		return agent.Conversation{}
 	}
-	return Converse(h, Output{Output: o, Now: time.Now()}, after)
+	return ReadConversation(h, Output{Output: o, Now: time.Now()}, after)
 }
 
-// Screen says what the screen of an agent shows about it.
-func (r Registry) Screen(name, pane string) (agent.Notice, bool) {
+// ReadScreen says what the screen of an agent shows about it.
+func (r Registry) ReadScreen(name, pane string) (agent.Notice, bool) {
 	h, err := Find(name)
 	if err != nil {
 		return agent.Notice{}, false
 	}
-	n, ok := h.Screen(pane, time.Now())
+	n, ok := h.ReadScreen(pane, time.Now())
 	return inSeconds(n), ok
 }
 
-// Input says what the screen of an agent takes.
-func (r Registry) Input(name string, v screen.View) screen.Input {
+// ReadInput says what the screen of an agent takes.
+func (r Registry) ReadInput(name string, v screen.View) screen.Input {
 	h, err := Find(name)
 	if err != nil {
 		return screen.Input{}
 	}
-	return h.Input(v)
+	return h.ReadInput(v)
 }
 
-// Dialog returns the characters to type into a dialog that asks whether the worktree is trusted.
-func (r Registry) Dialog(name, pane string) (keys string, ok bool) {
+// TrustDialogKeys returns the characters to type into a dialog that asks whether the worktree is trusted.
+func (r Registry) TrustDialogKeys(name, pane string) (keys string, ok bool) {
 	h, err := Find(name)
 	if err != nil {
 		return "", false
 	}
-	return h.Dialogs(pane)
+	return h.TrustDialogKeys(pane)
 }
 
-// Acknowledges says whether a hook tells that an agent has received a prompt.
-func (r Registry) Acknowledges(name string) bool {
+// AcknowledgesPrompts says whether a hook tells that an agent has received a prompt.
+func (r Registry) AcknowledgesPrompts(name string) bool {
 	return !strings.HasPrefix(name, agent.CommandPrefix)
 }
 
-// Messages says whether what an agent says can be told from what else it prints.
-func (r Registry) Messages(name string) bool { return !strings.HasPrefix(name, agent.CommandPrefix) }
+// SeparatesMessages says whether what an agent says can be told from what else it prints.
+func (r Registry) SeparatesMessages(name string) bool {
+	return !strings.HasPrefix(name, agent.CommandPrefix)
+}
 
 // HidesFailures says whether no hook of an agent tells that a turn failed.
 func (r Registry) HidesFailures(name string) bool {

@@ -49,9 +49,9 @@ repo_rename repo_set-default repo_sync repo_unarchive run_cancel run_delete run_
 ssh-key_add ssh-key_delete variable_delete variable_set workflow_disable workflow_enable workflow_run`)
 }
 
-// posts lists the commands by which work leaves the machine or a forge is written to, for
+// publishingCommands lists the commands by which work leaves the machine or a forge is written to, for
 // agents that are given rules about commands.
-func posts() []string {
+func publishingCommands() []string {
 	out := []string{"git push", "git send-pack", "git http-push", "gh review"}
 	for _, command := range forgeWrites() {
 		out = append(out, "gh "+strings.ReplaceAll(command, "_", " "))
@@ -77,7 +77,7 @@ own=$(env -u GIT_CONFIG_COUNT git rev-parse --git-path hooks) || exit 0
 exec "$own/${0##*/}" "$@"
 `
 
-// Guard keeps the processes of a reviewer from publishing: git refuses every push and gh
+// GuardReviewer keeps the processes of a reviewer from publishing: git refuses every push and gh
 // all but reading, whatever program calls them. dir is the attempt's folder, path the PATH
 // of its agent. It returns variables to add and files to write.
 //
@@ -85,7 +85,7 @@ exec "$own/${0##*/}" "$@"
 // what goes to a pushurl, which no rewriting reaches. Because the hook can be left out with
 // --no-verify every push is to be signed as well, by nobody: forges do not take signed
 // pushes, and where one does there is no such key.
-func Guard(dir, path string) (env []string, files []File) {
+func GuardReviewer(dir, path string) (env []string, files []File) {
 	bin, hooks := filepath.Join(dir, "bin"), filepath.Join(dir, "git-hooks")
 	for _, name := range hookNames() {
 		files = append(files, File{Path: filepath.Join(hooks, name), Text: []byte(passHook), Mode: 0o700})

@@ -24,7 +24,7 @@ func inGit(dir string, env []string, args ...string) (string, error) {
 // guarded is the environment of a reviewer, with its files written.
 func guarded(t *testing.T) []string {
 	t.Helper()
-	env, files := Guard(filepath.Join(t.TempDir(), "an attempt's"), os.Getenv("PATH"))
+	env, files := GuardReviewer(filepath.Join(t.TempDir(), "an attempt's"), os.Getenv("PATH"))
 	if err := WriteFiles(files); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestAReviewerReadsAForge(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "an attempt's")
-	env, files := Guard(dir, bin+":"+os.Getenv("PATH"))
+	env, files := GuardReviewer(dir, bin+":"+os.Getenv("PATH"))
 	if err := WriteFiles(files); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestScriptsSayAndSpend(t *testing.T) {
 			agent.Notice{Final: "done", Usage: usage(30, 7, 2, 120000)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, "worker: "+c.steps+"\n")
+			s := newEnv(t, "worker: "+c.steps+"\n")
 			log := filepath.Join(s.dir, "output.log")
 			transcript := filepath.Join(s.dir, scriptTranscript)
 			env := map[string]string{transcriptVariable: transcript, "ORANGE_NONCE": "n-1", "ORANGE_STATE": "working"}
@@ -50,7 +50,7 @@ func TestScriptsSayAndSpend(t *testing.T) {
 				"nobody heard where it is":    {Log: log, Headless: true},
 				"at a terminal, nobody heard": {Log: log},
 			} {
-				if diff := cmp.Diff(c.want, script{}.Read(Output{Output: o, Now: noon})); diff != "" {
+				if diff := cmp.Diff(c.want, script{}.ReadOutput(Output{Output: o, Now: noon})); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
@@ -60,7 +60,7 @@ func TestScriptsSayAndSpend(t *testing.T) {
 
 // TestWhatIsHeardIsNotSaid checks that the words of another are never a script's own.
 func TestWhatIsHeardIsNotSaid(t *testing.T) {
-	s := newStage(t, "worker: [{say: mine}, wait, idle]\n")
+	s := newEnv(t, "worker: [{say: mine}, wait, idle]\n")
 	transcript := filepath.Join(s.dir, scriptTranscript)
 	in, out := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -79,13 +79,13 @@ func TestWhatIsHeardIsNotSaid(t *testing.T) {
 	if diff := cmp.Diff(want, s.conditions()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := (script{}).Read(Output{Output: agent.Output{Transcript: transcript}, Now: noon}); n.Final != "mine" || !strings.Contains(s.printed(), "yours\n") {
+	if n := (script{}).ReadOutput(Output{Output: agent.Output{Transcript: transcript}, Now: noon}); n.Final != "mine" || !strings.Contains(s.printed(), "yours\n") {
 		t.Errorf("said %q, printed %q", n.Final, s.printed())
 	}
 }
 
 func TestATranscriptThatCannotBeWrittenIsNoReasonToStop(t *testing.T) {
-	s := newStage(t, "worker: [{say: done}]\n")
+	s := newEnv(t, "worker: [{say: done}]\n")
 	exit := s.play(t, t.Context(), nil, map[string]string{transcriptVariable: filepath.Join(s.dir, "no", "such", "folder")})
 	if exit != 0 || !strings.Contains(s.printed(), "write the transcript: ") || !strings.HasSuffix(s.printed(), "\n") {
 		t.Errorf("exit %d: %s", exit, s.printed())

@@ -11,19 +11,19 @@ import (
 	"orange/internal/core/task"
 )
 
-// look is what is known about the screen of an agent. Panes are read with straight
+// screenPatterns is what is known about the screen of an agent. Panes are read with straight
 // apostrophes, without frames, and without empty lines.
-type look struct {
-	asks  []ask
+type screenPatterns struct {
+	asks  []askPattern
 	limit func() *regexp.Regexp // the line that says that an allowance is used up
 	fails func() *regexp.Regexp // the line that says that a turn failed, where no hook says it
 	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
-	box   *box                  // its input line
+	box   *inputBox             // its input line
 }
 
-// ask is a question an agent stops at. It is asked only if its answers are on the
+// askPattern is a question an agent stops at. It is asked only if its answers are on the
 // screen below it: the same words further up may be part of the work.
-type ask struct {
+type askPattern struct {
 	condition string
 	question  func() *regexp.Regexp
 	answers   func() *regexp.Regexp
@@ -37,111 +37,115 @@ const (
 
 // A choice that is marked, as each agent marks it.
 var (
-	claudeChoice = pattern(`❯ \d\. `)
-	codexChoice  = pattern(`^› \d\. `)
-	geminiChoice = pattern(`^● \d\. `)
+	claudeChoice = lazyPattern(`❯ \d\. `)
+	codexChoice  = lazyPattern(`^› \d\. `)
+	geminiChoice = lazyPattern(`^● \d\. `)
 )
 
-var claudeLook = look{
-	asks: []ask{
-		{task.WaitingPermission, pattern(`^(?:Do you want to |Would you like to proceed)`), claudeChoice},
-		{task.WaitingPermission, pattern(`^(?:Quick safety check|Do you trust the files)`), claudeChoice},
-		{task.WaitingPermission, pattern(`Bypass Permissions mode`), pattern(`\d\. Yes, I accept`)},
-		{task.WaitingInput, pattern(`^☐ `), pattern(`^Enter to select`)},
+var claudeScreen = screenPatterns{
+	asks: []askPattern{
+		{task.WaitingPermission, lazyPattern(`^(?:Do you want to |Would you like to proceed)`), claudeChoice},
+		{task.WaitingPermission, lazyPattern(`^(?:Quick safety check|Do you trust the files)`), claudeChoice},
+		{task.WaitingPermission, lazyPattern(`Bypass Permissions mode`), lazyPattern(`\d\. Yes, I accept`)},
+		{task.WaitingInput, lazyPattern(`^☐ `), lazyPattern(`^Enter to select`)},
 	},
-	limit: pattern(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
-	trust: pattern(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
-	box:   &box{mark: pattern(`^❯( |$)`), indent: 2, ruled: true, other: pattern(`^[!#&]( |$)`)},
+	limit: lazyPattern(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
+	trust: lazyPattern(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
+	box:   &inputBox{mark: lazyPattern(`^❯( |$)`), indent: 2, ruled: true, other: lazyPattern(`^[!#&]( |$)`)},
 }
 
-var codexLook = look{
-	asks: []ask{
-		{task.WaitingPermission, pattern(`^Would you like to `), codexChoice},
-		{task.WaitingPermission, pattern(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
-		{task.WaitingInput, pattern(`^(?:Question \d|Approaching rate limits)`), codexChoice},
-		{task.WaitingInput, pattern(`^Welcome to Codex`), pattern(`^> \d\. `)}, // the login menu: the picture above it moves for a while
+var codexScreen = screenPatterns{
+	asks: []askPattern{
+		{task.WaitingPermission, lazyPattern(`^Would you like to `), codexChoice},
+		{task.WaitingPermission, lazyPattern(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
+		{task.WaitingInput, lazyPattern(`^(?:Question \d|Approaching rate limits)`), codexChoice},
+		{task.WaitingInput, lazyPattern(`^Welcome to Codex`), lazyPattern(`^> \d\. `)}, // the login menu: the picture above it moves for a while
 	},
-	fails: pattern(`^■ `),
-	limit: pattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
-	trust: pattern(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
-	box:   &box{mark: pattern(`^›( |$)`), indent: 2, other: pattern(`^!( |$)`)},
+	fails: lazyPattern(`^■ `),
+	limit: lazyPattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
+	trust: lazyPattern(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
+	box:   &inputBox{mark: lazyPattern(`^›( |$)`), indent: 2, other: lazyPattern(`^!( |$)`)},
 }
 
-var geminiLook = look{
-	asks: []ask{
-		{task.WaitingPermission, pattern(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
-		{task.WaitingPermission, pattern(`^Do you trust (?:the files in )?this folder`), geminiChoice},
+var geminiScreen = screenPatterns{
+	asks: []askPattern{
+		{task.WaitingPermission, lazyPattern(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
+		{task.WaitingPermission, lazyPattern(`^Do you trust (?:the files in )?this folder`), geminiChoice},
 	},
-	fails: pattern(`^✕ *(?:\[API Error|Error)`),
-	limit: pattern(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
-	trust: pattern(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
-	box:   &box{mark: pattern(`^ [>*](?: |$)`), indent: 3, other: pattern(`^ [!(](?: |$)`), ghost: pattern(`^ *Type your message or @path/to/file$`)},
+	fails: lazyPattern(`^✕ *(?:\[API Error|Error)`),
+	limit: lazyPattern(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
+	trust: lazyPattern(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
+	box:   &inputBox{mark: lazyPattern(`^ [>*](?: |$)`), indent: 3, other: lazyPattern(`^ [!(](?: |$)`), ghost: lazyPattern(`^ *Type your message or @path/to/file$`)},
 }
 
-var opencodeLook = look{
-	asks:  []ask{{task.WaitingPermission, pattern(`^△ Permission required`), pattern(`^Allow once +Allow always`)}},
-	limit: pattern(`(?i)(?:usage|rate) limit.*retrying`),
-	box:   &box{barred: true, indent: 3, other: pattern(`^Shell\b`), ghost: pattern(`^Ask anything… `)},
+var opencodeScreen = screenPatterns{
+	asks:  []askPattern{{task.WaitingPermission, lazyPattern(`^△ Permission required`), lazyPattern(`^Allow once +Allow always`)}},
+	limit: lazyPattern(`(?i)(?:usage|rate) limit.*retrying`),
+	box:   &inputBox{barred: true, indent: 3, other: lazyPattern(`^Shell\b`), ghost: lazyPattern(`^Ask anything… `)},
 }
 
-var piLook = look{
-	limit: pattern(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`),
-	box:   &box{ruled: true, other: pattern(`^→ `)},
+var piScreen = screenPatterns{
+	limit: lazyPattern(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`),
+	box:   &inputBox{ruled: true, other: lazyPattern(`^→ `)},
 }
 
-// Screen implements Harness.
-func (claude) Screen(pane string, now time.Time) (agent.Notice, bool) {
-	return claudeLook.at(pane, now)
+// ReadScreen implements Harness.
+func (claude) ReadScreen(pane string, now time.Time) (agent.Notice, bool) {
+	return claudeScreen.readPane(pane, now)
 }
 
-// Screen implements Harness.
-func (codex) Screen(pane string, now time.Time) (agent.Notice, bool) { return codexLook.at(pane, now) }
-
-// Screen implements Harness.
-func (gemini) Screen(pane string, now time.Time) (agent.Notice, bool) {
-	return geminiLook.at(pane, now)
+// ReadScreen implements Harness.
+func (codex) ReadScreen(pane string, now time.Time) (agent.Notice, bool) {
+	return codexScreen.readPane(pane, now)
 }
 
-// Screen implements Harness.
-func (opencode) Screen(pane string, now time.Time) (agent.Notice, bool) {
-	return opencodeLook.at(pane, now)
+// ReadScreen implements Harness.
+func (gemini) ReadScreen(pane string, now time.Time) (agent.Notice, bool) {
+	return geminiScreen.readPane(pane, now)
 }
 
-// Screen implements Harness.
-func (pi) Screen(pane string, now time.Time) (agent.Notice, bool) { return piLook.at(pane, now) }
+// ReadScreen implements Harness.
+func (opencode) ReadScreen(pane string, now time.Time) (agent.Notice, bool) {
+	return opencodeScreen.readPane(pane, now)
+}
 
-// Dialogs implements Harness.
-func (claude) Dialogs(pane string) (string, bool) { return claudeLook.answer(pane) }
+// ReadScreen implements Harness.
+func (pi) ReadScreen(pane string, now time.Time) (agent.Notice, bool) {
+	return piScreen.readPane(pane, now)
+}
 
-// Dialogs implements Harness.
-func (codex) Dialogs(pane string) (string, bool) { return codexLook.answer(pane) }
+// TrustDialogKeys implements Harness.
+func (claude) TrustDialogKeys(pane string) (string, bool) { return claudeScreen.trustAnswer(pane) }
 
-// Dialogs implements Harness.
-func (gemini) Dialogs(pane string) (string, bool) { return geminiLook.answer(pane) }
+// TrustDialogKeys implements Harness.
+func (codex) TrustDialogKeys(pane string) (string, bool) { return codexScreen.trustAnswer(pane) }
 
-// Dialogs implements Harness.
-func (opencode) Dialogs(string) (string, bool) { return "", false }
+// TrustDialogKeys implements Harness.
+func (gemini) TrustDialogKeys(pane string) (string, bool) { return geminiScreen.trustAnswer(pane) }
 
-// Dialogs implements Harness.
-func (pi) Dialogs(string) (string, bool) { return "", false }
+// TrustDialogKeys implements Harness.
+func (opencode) TrustDialogKeys(string) (string, bool) { return "", false }
 
-// at says what the end of a pane shows.
-func (l look) at(pane string, now time.Time) (agent.Notice, bool) {
+// TrustDialogKeys implements Harness.
+func (pi) TrustDialogKeys(string) (string, bool) { return "", false }
+
+// readPane says what the end of a pane shows.
+func (l screenPatterns) readPane(pane string, now time.Time) (agent.Notice, bool) {
 	shown := paneEnd(pane)
 	for _, a := range l.asks {
-		if text, ok := a.find(shown); ok {
-			return agent.Notice{Condition: task.Condition{Name: a.condition, Detail: clean(text, maxDetail)}}, true
+		if text, ok := a.findQuestion(shown); ok {
+			return agent.Notice{Condition: task.Condition{Name: a.condition, Detail: cleanLine(text, maxDetail)}}, true
 		}
 	}
-	if text, ok := l.limited(shown); ok {
+	if text, ok := l.findLimit(shown); ok {
 		return limitNotice(text, now)
 	}
 	return l.failedTurn(shown)
 }
 
-// limited finds the line that says that an allowance is used up. Something that was sent after it stands between it and
+// findLimit finds the line that says that an allowance is used up. Something that was sent after it stands between it and
 // the input line: then it may be over, and what came of it is shown below.
-func (l look) limited(shown []string) (string, bool) {
+func (l screenPatterns) findLimit(shown []string) (string, bool) {
 	inputs := 0
 	for i := len(shown) - 1; l.limit != nil && i >= max(0, len(shown)-limitLines); i-- {
 		switch {
@@ -156,8 +160,8 @@ func (l look) limited(shown []string) (string, bool) {
 	return "", false
 }
 
-// find returns the question with what stands above it.
-func (a ask) find(shown []string) (string, bool) {
+// findQuestion returns the question with what stands above it.
+func (a askPattern) findQuestion(shown []string) (string, bool) {
 	for i := len(shown) - 1; i >= 0; i-- {
 		if !a.question().MatchString(shown[i]) {
 			continue
@@ -176,8 +180,8 @@ func isPicture(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// answer is Enter if the dialog about the worktree is open with yes chosen.
-func (l look) answer(pane string) (string, bool) {
+// trustAnswer is Enter if the dialog about the worktree is open with yes chosen.
+func (l screenPatterns) trustAnswer(pane string) (string, bool) {
 	if l.trust != nil && l.trust().MatchString(strings.Join(paneEnd(pane), "\n")) {
 		return "\r", true
 	}
@@ -187,7 +191,7 @@ func (l look) answer(pane string) (string, bool) {
 // paneEnd returns the last lines of a pane that have text in them.
 func paneEnd(pane string) []string {
 	var shown []string
-	for line := range strings.SplitSeq(straight(strip(pane, true)), "\n") {
+	for line := range strings.SplitSeq(straightenQuotes(stripControls(pane, true)), "\n") {
 		if line = strings.Trim(line, " \t│┃╭╮╰╯─━╹▀"); line != "" {
 			shown = append(shown, line)
 		}

@@ -52,7 +52,7 @@ func TestScreen(t *testing.T) {
 	} {
 		t.Run(c.pane, func(t *testing.T) {
 			name, _, _ := strings.Cut(c.pane, "-")
-			n, ok := find(t, name).Screen(pane(t, c.pane), noon)
+			n, ok := find(t, name).ReadScreen(pane(t, c.pane), noon)
 			if ok != (c.condition != "") || n.Condition.Name != c.condition {
 				t.Fatalf("condition %q (%v), want %q", n.Condition.Name, ok, c.condition)
 			}
@@ -74,7 +74,7 @@ func TestOnlyTheDialogAboutTheWorktreeIsAnswered(t *testing.T) {
 	for _, file := range all {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		agent, _, _ := strings.Cut(name, "-")
-		keys, ok := find(t, agent).Dialogs(pane(t, name))
+		keys, ok := find(t, agent).TrustDialogKeys(pane(t, name))
 		if want := name == "claude-trust" || name == "codex-trust"; ok != want || (keys == "\r") != want {
 			t.Errorf("%s: answered %q (%v), want %v", name, keys, ok, want)
 		}
@@ -88,13 +88,13 @@ func TestTheLoginMenuOfCodexWaitsForAPerson(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not recorded", name)
 		}
-		n, ok := find(t, "codex").Screen(v.Text, noon)
+		n, ok := find(t, "codex").ReadScreen(v.Text, noon)
 		if !ok || n.Condition.Name != task.WaitingInput || !strings.HasPrefix(n.Condition.Detail, "Welcome to Codex") || !strings.Contains(n.Condition.Detail, "Sign in with ChatGPT") {
 			t.Errorf("%s: %+v, %v", name, n, ok)
 		}
 	}
 	for name, v := range screens {
-		if n, ok := find(t, "codex").Screen(v.Text, noon); ok && strings.HasPrefix(name, "codex-prompt") {
+		if n, ok := find(t, "codex").ReadScreen(v.Text, noon); ok && strings.HasPrefix(name, "codex-prompt") {
 			t.Errorf("%s: %+v", name, n)
 		}
 	}

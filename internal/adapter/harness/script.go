@@ -36,15 +36,15 @@ func (script) Name() string { return agent.Script }
 // Program implements Harness.
 func (script) Program() string { return "" }
 
-// Efforts implements Harness.
-func (script) Efforts() []string { return nil }
+// EffortLevels implements Harness.
+func (script) EffortLevels() []string { return nil }
 
-// Plan implements Harness.
-func (s script) Plan(l Launch) (Plan, error) {
-	if err := l.check(s); err != nil {
+// PlanLaunch implements Harness.
+func (s script) PlanLaunch(l Launch) (Plan, error) {
+	if err := l.checkLaunch(s); err != nil {
 		return Plan{}, err
 	}
-	file, err := s.path(l.Env)
+	file, err := s.scriptPath(l.Env)
 	switch {
 	case err != nil:
 		return Plan{}, err
@@ -57,8 +57,8 @@ func (s script) Plan(l Launch) (Plan, error) {
 	}}, nil
 }
 
-// path is where the script is.
-func (s script) path(env func(string) string) (string, error) {
+// scriptPath is where the script is.
+func (s script) scriptPath(env func(string) string) (string, error) {
 	file := s.file
 	if file == "" && env != nil {
 		file = env(ScriptVariable)
@@ -75,17 +75,17 @@ func CheckScript(h Harness, env func(string) string) error {
 	if !ok {
 		return nil
 	}
-	file, err := s.path(env)
+	file, err := s.scriptPath(env)
 	if err != nil {
 		return err
 	}
 	switch is, err := os.Stat(file); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no script %s: give the whole path of one, as in script:/home/me/demo.yaml", clean(file, maxDetail))
+		return fmt.Errorf("there is no script %s: give the whole path of one, as in script:/home/me/demo.yaml", cleanLine(file, maxDetail))
 	case err != nil:
-		return fmt.Errorf("the script %s cannot be read: give another", clean(file, maxDetail))
+		return fmt.Errorf("the script %s cannot be read: give another", cleanLine(file, maxDetail))
 	case !is.Mode().IsRegular():
-		return fmt.Errorf("%s is no script but a folder or a device: give a file", clean(file, maxDetail))
+		return fmt.Errorf("%s is no script but a folder or a device: give a file", cleanLine(file, maxDetail))
 	}
 	return nil
 }
@@ -110,27 +110,27 @@ type scriptEvent struct {
 	Usage      *spent    `json:"usage,omitempty"`
 }
 
-// Hook implements Harness.
-func (script) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
+// ParseHook implements Harness.
+func (script) ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e scriptEvent
-	if err := decode(agent.Script, event, payload, &e); err != nil {
+	if err := decodePayload(agent.Script, event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
-	n := hookEvent{Session: e.Session, Transcript: e.Transcript}.about()
+	n := hookEvent{Session: e.Session, Transcript: e.Transcript}.sessionNotice()
 	switch event {
 	case scriptStarted, scriptRunning:
 		n.Condition.Name = task.Running
 	case scriptPrompted:
 		n.Condition.Name, n.Prompted = task.Running, true
 	case scriptIdle:
-		n.Condition.Name, n.Final = task.Idle, prose(e.Text)
+		n.Condition.Name, n.Final = task.Idle, cleanProse(e.Text)
 	case scriptPermission:
-		n.Condition.Name, n.Condition.Detail = task.WaitingPermission, clean(e.Text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.WaitingPermission, cleanLine(e.Text, maxDetail)
 	case scriptLimit:
-		n.Condition.Name, n.Condition.Detail, n.Condition.Until = task.Limited, clean(e.Text, maxDetail), within(e.Until, now)
+		n.Condition.Name, n.Condition.Detail, n.Condition.Until = task.Limited, cleanLine(e.Text, maxDetail), clampLimit(e.Until, now)
 	case scriptUsage:
 		if e.Usage != nil {
-			n.Usage = someUsage(e.Usage.usage())
+			n.Usage = someUsage(e.Usage.toTaskUsage())
 		}
 	default:
 		return agent.Notice{}, nil
@@ -148,15 +148,15 @@ type scriptNote struct {
 	Usage *spent `json:"usage,omitempty"` // so far
 }
 
-// Read implements Harness. A script that has no transcript said what it printed.
-func (script) Read(o Output) agent.Notice {
+// ReadOutput implements Harness. A script that has no transcript said what it printed.
+func (script) ReadOutput(o Output) agent.Notice {
 	words := lastWords(o)
 	n := agent.Notice{Final: words.Final}
 	path := o.Transcript
 	if path == "" && o.Log != "" {
 		path = filepath.Join(filepath.Dir(o.Log), scriptTranscript)
 	}
-	if notes := records(path, scriptLook); len(notes) > 0 {
+	if notes := readRecords(path, scriptLook); len(notes) > 0 {
 		n = scriptSaid(notes)
 	}
 	if last := lastLines(words.Final, 1); strings.HasPrefix(last, limitLine) {
@@ -177,11 +177,11 @@ func scriptSaid(notes []scriptNote) agent.Notice {
 			printed = note.Text
 		case "usage":
 			if note.Usage != nil {
-				n.Usage = someUsage(note.Usage.usage())
+				n.Usage = someUsage(note.Usage.toTaskUsage())
 			}
 		}
 	}
-	n.Final = prose(cmp.Or(said, printed))
+	n.Final = cleanProse(cmp.Or(said, printed))
 	return n
 }
 
@@ -200,19 +200,19 @@ func scriptLook(end []scriptNote) found {
 	return nothing
 }
 
-// sources implements Harness. What a script prints is its log.
-func (script) sources(Output) []source { return nil }
+// turnSources implements Harness. What a script prints is its log.
+func (script) turnSources(Output) []source { return nil }
 
-// Screen implements Harness.
-func (script) Screen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
+// ReadScreen implements Harness.
+func (script) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
-// Input implements Harness: nothing is known of its screens.
-func (script) Input(screen.View) screen.Input { return screen.Input{} }
+// ReadInput implements Harness: nothing is known of its screens.
+func (script) ReadInput(screen.View) screen.Input { return screen.Input{} }
 
-// Dialogs implements Harness.
-func (script) Dialogs(string) (string, bool) { return "", false }
+// TrustDialogKeys implements Harness.
+func (script) TrustDialogKeys(string) (string, bool) { return "", false }
 
-func (e scriptEvent) json() []byte {
+func (e scriptEvent) toJSON() []byte {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return []byte("{}")

@@ -29,10 +29,10 @@ const (
 	all            // nothing that counts is further up
 )
 
-// records returns the lines of a file that are JSON objects, the oldest first: those of
+// readRecords returns the lines of a file that are JSON objects, the oldest first: those of
 // its beginning, and of its end as many as look asks for. A file that cannot be read
 // has none.
-func records[T any](path string, look func(end []T) found) []T {
+func readRecords[T any](path string, look func(end []T) found) []T {
 	head, end := readEnds(path, look)
 	return append(head, end...)
 }
@@ -55,7 +55,7 @@ func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
 		if start <= headSize {
 			start = 0
 		}
-		part := append(section(f, start, from-start), broken...)
+		part := append(readPart(f, start, from-start), broken...)
 		from, broken = start, nil
 		if start > 0 {
 			line := bytes.IndexByte(part, '\n') + 1
@@ -71,7 +71,7 @@ func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
 		}
 	}
 	if from > 0 {
-		text := section(f, 0, headSize)
+		text := readPart(f, 0, headSize)
 		head = decodeLines[T](text[:bytes.LastIndexByte(text, '\n')+1])
 	}
 	return head, end
@@ -90,8 +90,8 @@ func openOutput(path string) (f *outputlog.Output, size int64) {
 	return f, f.Size()
 }
 
-// section reads a part of a file, or what is there of it.
-func section(f io.ReaderAt, from, size int64) []byte {
+// readPart reads a part of a file, or what is there of it.
+func readPart(f io.ReaderAt, from, size int64) []byte {
 	part := make([]byte, size)
 	n, err := f.ReadAt(part, from)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -100,15 +100,15 @@ func section(f io.ReaderAt, from, size int64) []byte {
 	return part[:n]
 }
 
-// ending returns the last bytes of a file, and whether there are more before them.
-func ending(path string, size int64) (text []byte, more bool) {
+// readTail returns the last bytes of a file, and whether there are more before them.
+func readTail(path string, size int64) (text []byte, more bool) {
 	f, have := openOutput(path)
 	if f == nil {
 		return nil, false
 	}
 	defer f.Close()
 	start := max(0, have-size)
-	return section(f, start, have-start), start > 0
+	return readPart(f, start, have-start), start > 0
 }
 
 // decodeLines reads the lines that are JSON objects, as values of type T.

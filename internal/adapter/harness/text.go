@@ -15,23 +15,23 @@ const (
 const cutNote = "(cut: this is the last MiB of a longer text)\n"
 
 // escapes are the sequences by which a program steers a terminal.
-var escapes = pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
+var escapes = lazyPattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
 
-// clean makes one line of a text: no control characters, single spaces, at most limit
+// cleanLine makes one line of a text: no control characters, single spaces, at most limit
 // bytes.
-func clean(text string, limit int) string {
-	return cut(strings.Join(strings.Fields(strip(text, false)), " "), limit)
+func cleanLine(text string, limit int) string {
+	return cutText(strings.Join(strings.Fields(stripControls(text, false)), " "), limit)
 }
 
-// prose keeps the lines of a text and nothing that steers a terminal. Of a text that
+// cleanProse keeps the lines of a text and nothing that steers a terminal. Of a text that
 // is too long the end is kept, with a note: that is where an agent says how it went.
-func prose(text string) string {
+func cleanProse(text string) string {
 	const most = 4 * maxFinal // of which much may steer a terminal
 	short := len(text) > most
 	if short {
 		text = text[len(text)-most:]
 	}
-	text = strings.TrimSpace(strip(text, true))
+	text = strings.TrimSpace(stripControls(text, true))
 	if len(text) > maxFinal {
 		text, short = text[len(text)-maxFinal:], true
 		for len(text) > 0 && !utf8.RuneStart(text[0]) {
@@ -44,7 +44,7 @@ func prose(text string) string {
 	return text
 }
 
-func strip(text string, lines bool) string {
+func stripControls(text string, lines bool) string {
 	text = strings.ToValidUTF8(escapes().ReplaceAllLiteralString(text, ""), "")
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -61,7 +61,7 @@ func strip(text string, lines bool) string {
 	}, text)
 }
 
-func cut(text string, limit int) string {
+func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -71,5 +71,7 @@ func cut(text string, limit int) string {
 	return strings.TrimSpace(text[:limit])
 }
 
-// straight writes the apostrophes that typesetting bends as the ones people type.
-func straight(text string) string { return strings.NewReplacer("’", "'", "‘", "'").Replace(text) }
+// straightenQuotes writes the apostrophes that typesetting bends as the ones people type.
+func straightenQuotes(text string) string {
+	return strings.NewReplacer("’", "'", "‘", "'").Replace(text)
+}

@@ -34,21 +34,21 @@ type piece struct {
 	part bool
 }
 
-func said(t transcript.Turn) []piece { return []piece{{Turn: t}} }
+func singlePiece(t transcript.Turn) []piece { return []piece{{Turn: t}} }
 
-// Converse reads the conversation of an attempt, from the point on that an earlier call
+// ReadConversation reads the conversation of an attempt, from the point on that an earlier call
 // named as Next; "" reads all that fits. It reads the first of the harness's files that
 // has a turn. Files that grow, shrink or hold anything else are no errors.
-func Converse(h Harness, o Output, after string) agent.Conversation {
-	sources := h.sources(o)
+func ReadConversation(h Harness, o Output, after string) agent.Conversation {
+	sources := h.turnSources(o)
 	var place int
 	var offset int64
 	if n, err := fmt.Sscanf(after, "%d:%d", &place, &offset); err == nil && n == 2 && place >= 0 && place < len(sources) && offset >= 0 {
-		return sources[place].turns(o, place, offset)
+		return sources[place].readTurns(o, place, offset)
 	}
 	var out agent.Conversation
 	for i, s := range sources {
-		c := s.turns(o, i, 0)
+		c := s.readTurns(o, i, 0)
 		if len(c.Turns) > 0 {
 			return c
 		}
@@ -59,8 +59,8 @@ func Converse(h Harness, o Output, after string) agent.Conversation {
 	return out
 }
 
-// turns reads a part of the file.
-func (s source) turns(o Output, place int, from int64) agent.Conversation {
+// readTurns reads a part of the file.
+func (s source) readTurns(o Output, place int, from int64) agent.Conversation {
 	var out agent.Conversation
 	f, size := openOutput(s.path)
 	if f == nil {
@@ -73,7 +73,7 @@ func (s source) turns(o Output, place int, from int64) agent.Conversation {
 	case from == 0 && size > maxTurns:
 		from, out.Cut = size-maxTurns, true
 	}
-	text := section(f, from, min(size-from, maxTurns))
+	text := readPart(f, from, min(size-from, maxTurns))
 	if out.Cut { // the first line is not whole
 		n := bytes.IndexByte(text, '\n') + 1
 		from, text = from+int64(n), text[n:]
@@ -87,7 +87,7 @@ func (s source) turns(o Output, place int, from int64) agent.Conversation {
 				break // it is being written
 			}
 		}
-		found, known := s.line(text[:n])
+		found, known := s.readLine(text[:n])
 		if !known {
 			out.Skipped++
 		}
@@ -109,12 +109,12 @@ func (s source) turns(o Output, place int, from int64) agent.Conversation {
 			pieces = pieces[:len(pieces)-1]
 		}
 	}
-	out.Turns, out.Next = o.join(pieces), fmt.Sprintf("%d:%d", place, from)
+	out.Turns, out.Next = o.joinTurns(pieces), fmt.Sprintf("%d:%d", place, from)
 	return out
 }
 
-// line reads one line. Blank ones hold nothing.
-func (s source) line(line []byte) ([]piece, bool) {
+// readLine reads one line. Blank ones hold nothing.
+func (s source) readLine(line []byte) ([]piece, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return nil, true
@@ -125,8 +125,8 @@ func (s source) line(line []byte) ([]piece, bool) {
 	return s.read(line)
 }
 
-// join puts parts of turns together, leaves out what other attempts said, and cleans.
-func (o Output) join(pieces []piece) []transcript.Turn {
+// joinTurns puts parts of turns together, leaves out what other attempts said, and cleans.
+func (o Output) joinTurns(pieces []piece) []transcript.Turn {
 	out := []transcript.Turn{}
 	part := false
 	for _, p := range pieces {
@@ -162,19 +162,19 @@ func cleanTurn(t transcript.Turn) transcript.Turn {
 // oneLine is a text in one line of at most limit bytes, without anything that could control
 // a terminal.
 func oneLine(text string, limit int) string {
-	return cut(strings.Join(strings.Fields(screen.SafeText(text)), " "), limit)
+	return cutText(strings.Join(strings.Fields(screen.SafeText(text)), " "), limit)
 }
 
-// called is the call of a tool.
-func called(id string, at time.Time, name string, input json.RawMessage) piece {
+// toolCall is the call of a tool.
+func toolCall(id string, at time.Time, name string, input json.RawMessage) piece {
 	if id != "" {
 		id += "/call"
 	}
 	return piece{Turn: transcript.Turn{ID: id, At: at, Who: transcript.Agent, Tool: orWord(name, "tool"), Argument: toolArgument(input)}}
 }
 
-// answered is what a tool answers.
-func answered(id string, at time.Time, text string, failed bool) piece {
+// toolAnswer is what a tool answers.
+func toolAnswer(id string, at time.Time, text string, failed bool) piece {
 	if id != "" {
 		id += "/answer"
 	}
@@ -263,8 +263,8 @@ func textWithin(v any, levels int) string {
 	return ""
 }
 
-// known decodes a line into a value, and says whether it is one.
-func known[T any](line []byte) (T, bool) {
+// decodeLine decodes a line into a value, and says whether it is one.
+func decodeLine[T any](line []byte) (T, bool) {
 	list := decodeLines[T](line)
 	if len(list) != 1 {
 		var none T

@@ -53,7 +53,7 @@ func TestConversationsOfTheRealAgents(t *testing.T) {
 	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				c := Converse(find(t, name), recorded(t, name, kind), "")
+				c := ReadConversation(find(t, name), recorded(t, name, kind), "")
 				got := textOf(c.Turns)
 				file := "testdata/turns/" + name + "-" + kind + ".txt"
 				if *update {
@@ -99,7 +99,7 @@ func TestAConversationIsReadAsItGrows(t *testing.T) {
 					t.Fatal(err)
 				}
 				h := find(t, name)
-				want := textOf(Converse(h, o, "").Turns)
+				want := textOf(ReadConversation(h, o, "").Turns)
 				for _, step := range []int{97, 1000} {
 					p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
 					var got []string
@@ -109,7 +109,7 @@ func TestAConversationIsReadAsItGrows(t *testing.T) {
 							t.Fatal(err)
 						}
 						o.Over = n >= len(whole)
-						c := Converse(h, o, next)
+						c := ReadConversation(h, o, next)
 						next = c.Next
 						got = append(got, p.FormatTurns(c.Turns)...)
 					}
@@ -128,7 +128,7 @@ func TestAConversationIsThatOfItsAttempt(t *testing.T) {
 	}
 	o := leave(t, "claude", "transcript", line("10:00:00", "before")+line("11:00:00", "mine")+line("12:00:00", "after"))
 	o.Since, o.Until = time.Date(2026, 1, 2, 10, 30, 0, 0, time.UTC), time.Date(2026, 1, 2, 11, 30, 0, 0, time.UTC)
-	c := Converse(find(t, "claude"), o, "")
+	c := ReadConversation(find(t, "claude"), o, "")
 	if len(c.Turns) != 1 || c.Turns[0].Text != "mine" {
 		t.Errorf("%+v", c.Turns)
 	}
@@ -140,7 +140,7 @@ func TestOfALongConversationTheEndIsRead(t *testing.T) {
 		fmt.Fprintf(&text, `{"type":"assistant","message":{"content":[{"type":"text","text":"%d %s"}]}}`+"\n", i, strings.Repeat("x", 1000))
 	}
 	text.WriteString("no JSON\n" + `{"unknown":1}` + "\n")
-	c := Converse(find(t, "claude"), leave(t, "claude", "transcript", text.String()), "")
+	c := ReadConversation(find(t, "claude"), leave(t, "claude", "transcript", text.String()), "")
 	if !c.Cut || c.Skipped != 2 || len(c.Turns) < 3000 || len(c.Turns) > 4200 {
 		t.Errorf("cut %v, skipped %d, %d turns", c.Cut, c.Skipped, len(c.Turns))
 	}
@@ -151,7 +151,7 @@ func TestOfALongConversationTheEndIsRead(t *testing.T) {
 
 func TestWhatAgentsKeepNothingOf(t *testing.T) {
 	for _, name := range []string{"command:sh", "script:/x.yaml", "claude", "opencode"} {
-		c := Converse(find(t, name), Output{Output: agent.Output{Log: "/no/such/folder/output.log", Transcript: "/dev/zero", Headless: true}}, "")
+		c := ReadConversation(find(t, name), Output{Output: agent.Output{Log: "/no/such/folder/output.log", Transcript: "/dev/zero", Headless: true}}, "")
 		if len(c.Turns) != 0 || c.Next != "" {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -163,7 +163,7 @@ func TestHostileConversationsAreShownSafely(t *testing.T) {
 	o := leave(t, "claude", "transcript", `{"type":"assistant","message":{"content":[{"type":"text","text":"`+evil+`"},`+
 		`{"type":"tool_use","name":"Ba\nsh`+evil+`","input":{"command":"rm\n`+evil+`"}}]}}`+"\n"+
 		`{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"`+evil+`"}]}]}}`)
-	got := textOf(Converse(find(t, "claude"), o, "").Turns)
+	got := textOf(ReadConversation(find(t, "claude"), o, "").Turns)
 	if want := "agent\nred\n› Ba shred: rm red\n  red\n"; got != want {
 		t.Errorf("got %q", got)
 	}
@@ -195,7 +195,7 @@ func FuzzConverse(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := Converse(h, o, after)
+		c := ReadConversation(h, o, after)
 		p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
 		for _, line := range p.FormatTurns(c.Turns) {
 			if strings.Contains(line, "\n") || screen.SafeText(line) != line || !utf8.ValidString(line) {

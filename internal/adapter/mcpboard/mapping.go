@@ -173,7 +173,7 @@ func decodeStrict(text []byte, to any) error {
 	return nil
 }
 
-// A use is an operation with what may be in it.
+// A operationUse is an operation with what may be in it.
 type operationUse struct {
 	name   string
 	op     *Operation

@@ -31,7 +31,7 @@ type session struct {
 	ended   sync.Once
 }
 
-// A hall holds the session that everybody shares.
+// A sharedSession holds the session that everybody shares.
 type sharedSession struct {
 	open func(ctx context.Context) (*session, error)
 

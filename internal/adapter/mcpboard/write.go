@@ -151,7 +151,7 @@ func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change
 	return asStale(t.writeChecked(ctx, t.m.SetTags, map[string]any{"id": idOf(was), "tags": want, "tag_ids": ids}))
 }
 
-// A saying is a text that is to be written.
+// A textWrite is a text that is to be written.
 type textWrite struct {
 	op   *Operation
 	what string

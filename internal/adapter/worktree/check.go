@@ -28,12 +28,12 @@ func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) error {
 	return nil
 }
 
-// RepairWorkspace makes sure that the workspace a task has can be worked in, and does nothing to one
+// SyncTaskFile makes sure that the workspace a task has can be worked in, and does nothing to one
 // that Check finds nothing wrong with, except that its TASK.md is healed. A worktree that is
 // gone is made again on the task's branch. A folder that was a worktree becomes one again
 // with its files as they are; any other folder is moved aside. A worktree on another branch
 // is switched back if that leaves nothing behind; otherwise a person must look.
-func (p *Pool) RepairWorkspace(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, true) }
+func (p *Pool) SyncTaskFile(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, true) }
 
 func (w *workspace) isAttached(ctx context.Context) bool {
 	return w.git != "" && w.pool.git.CheckAttached(ctx, w.Project.Path, w.path) == nil

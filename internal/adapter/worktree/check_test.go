@@ -116,7 +116,7 @@ func TestRepair(t *testing.T) {
 				wantError(t, err, tc.wrong)
 			}
 			for range 2 {
-				check(t, b.RepairWorkspace(ctx, s))
+				check(t, b.SyncTaskFile(ctx, s))
 				check(t, b.CheckWorkspace(ctx, s))
 			}
 			if told := strings.Join(*notes, "\n"); !strings.Contains(told, tc.note) || tc.note == "" && told != "" {
@@ -173,7 +173,7 @@ func TestRepairLeavesToAPerson(t *testing.T) {
 			tc.arrange(t, dir)
 			before, branch, err := b.Head(s.Name)
 			check(t, err)
-			err = b.RepairWorkspace(context.Background(), s)
+			err = b.SyncTaskFile(context.Background(), s)
 			wantError(t, err, tc.want)
 			var mistake *task.Mistake
 			if !errors.As(err, &mistake) {

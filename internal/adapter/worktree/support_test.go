@@ -110,7 +110,7 @@ func wantError(t *testing.T, err error, want string) {
 	}
 }
 
-// A bench is a project with a pool.
+// A env is a project with a pool.
 type env struct {
 	*Pool
 	t       *testing.T

@@ -16,26 +16,26 @@ const (
 type Exit struct {
 	// Code is the agent's exit code, 128 plus the number of the signal that killed it, 127
 	// if it could not be started, or -1 if it is not known.
-	Code   int       `json:"code"`
-	Signal string    `json:"signal,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
-	BootID string    `json:"boot_id"`
-	Blow   *Blow     `json:"blow,omitempty"` // what ended the shim, if that ended the agent
-	Mass   string    `json:"mass,omitempty"` // what ended it together with others: a signal's Mass
+	Code        int          `json:"code"`
+	Signal      string       `json:"signal,omitempty"`
+	Reason      string       `json:"reason,omitempty"`
+	At          time.Time    `json:"at"`
+	BootID      string       `json:"boot_id"`
+	ExternalEnd *ExternalEnd `json:"blow,omitempty"` // what ended the shim, if that ended the agent
+	Mass        string       `json:"mass,omitempty"` // what ended it together with others: a signal's Mass
 }
 
-// Cause says in words why the attempt ended, "" if the agent ended by itself.
-func (x Exit) Cause() string {
+// DescribeCause says in words why the attempt ended, "" if the agent ended by itself.
+func (x Exit) DescribeCause() string {
 	if x.Reason == "" && x.Signal != "" {
 		return "killed by " + x.Signal
 	}
 	return x.Reason
 }
 
-// A Blow is what something outside did to the shim of an attempt: the signal that told it
+// An ExternalEnd is what something outside did to the shim of an attempt: the signal that told it
 // to end, or that it was lost. At is zero if nobody saw when.
-type Blow struct {
+type ExternalEnd struct {
 	By string    `json:"by"`
 	At time.Time `json:"at,omitzero"`
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Face is what of a card matters to a decision.
+// A Snapshot is what of a card matters to a decision.
 type Snapshot struct {
 	Column    string   `json:"column"`
 	Tags      []string `json:"tags,omitempty"`

@@ -86,7 +86,7 @@ func CheckCard(card board.Card, f Facts, now time.Time) []Anomaly {
 	return out
 }
 
-// A view is a card as the rules see it.
+// A cardView is a card as the rules see it.
 type cardView struct {
 	card  board.Card
 	facts Facts

@@ -37,7 +37,7 @@ type Cause struct {
 	Via     *signal.Via     `json:"via,omitempty"` // where the action came from
 }
 
-// A Deed is an effect and how it ended.
+// An EffectOutcome is an effect and how it ended.
 type EffectOutcome struct {
 	Do    string      `json:"do"`
 	Role  string      `json:"role,omitempty"`

@@ -12,7 +12,7 @@ import (
 // APerson is the owner of what cannot go on before a person acts.
 const APerson = aPerson
 
-// A Glance is what a row of a table says about a task: the part of an explanation that
+// A TaskSummary is what a row of a table says about a task: the part of an explanation that
 // needs nothing but the record.
 type TaskSummary struct {
 	Kind     workflow.Kind // of its state

@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Supposition describes a task and something that happens to it, by what matters to
+// An Assumptions describes a task and something that happens to it, by what matters to
 // a decision. Exactly one of To, Exit, Outcome and Face says what happens. What is not
 // mentioned is as it should be: sections are fresh, evidence is there, agents live.
 type Assumptions struct {

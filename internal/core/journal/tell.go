@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Told is what happened, in words for people: an entry, with what came of its effects.
+// A NarratedEntry is what happened, in words for people: an entry, with what came of its effects.
 // Who asks and why may be in the words of agents and trackers.
 type NarratedEntry struct {
 	At       time.Time

@@ -218,7 +218,7 @@ type New struct {
 	Workspace string         `json:"workspace,omitempty"` // import
 }
 
-// A Wish is a task that somebody wants, before it has a workflow and an id.
+// A NewTask is a task that somebody wants, before it has a workflow and an id.
 type NewTask struct {
 	New
 	Workflow string     `json:"workflow,omitempty"` // "" for the project's

@@ -12,7 +12,7 @@ import (
 )
 
 // beginTurn lets the state's agent work, once it runs and was told everything.
-func (r *simRun) beginTurn(s *simState) {
+func (r *taskRun) beginTurn(s *statePlan) {
 	if r.turn.on || s.kind != workflow.Agent || len(r.t.Pending) > 0 {
 		return
 	}
@@ -20,49 +20,49 @@ func (r *simRun) beginTurn(s *simState) {
 	if !ok || !a.Running || r.turn.attempt == a.Number && r.turn.visit == r.t.Visit {
 		return
 	}
-	t := simTurn{on: true, attempt: a.Number, visit: r.t.Visit, from: r.now, ending: r.ending(s)}
-	t.length = r.rand.time(s.duration)
-	t.tokens = r.rand.sample(s.tokens)
+	t := agentTurn{on: true, attempt: a.Number, visit: r.t.Visit, from: r.now, ending: r.drawEnding(s)}
+	t.length = r.rand.sampleTime(s.duration)
+	t.tokens = r.rand.sampleFrom(s.tokens)
 	span := t.length
-	if t.ending == simCrashes {
-		span = time.Duration(float64(span) * r.rand.unit())
+	if t.ending == turnCrashes {
+		span = time.Duration(float64(span) * r.rand.nextFloat64())
 	}
 	until := &r.limited[s.roleAt]
 	switch {
 	case *until > r.now: // a limit that an earlier turn met still holds
 		t.restFrom, t.restTo = r.now, *until
-	case r.rand.chance(s.habits.Limit):
-		t.restFrom = r.now + time.Duration(float64(span)*r.rand.unit())
-		t.restTo = t.restFrom + r.rand.time(s.wait)
+	case r.rand.drawChance(s.habits.Limit):
+		t.restFrom = r.now + time.Duration(float64(span)*r.rand.nextFloat64())
+		t.restTo = t.restFrom + r.rand.sampleTime(s.wait)
 		*until = t.restTo
 	}
 	t.to = r.now + span + (t.restTo - t.restFrom)
 	r.turn = t
 }
 
-// ending draws how a turn will end. What the workflow has no edge for is not drawn.
-func (r *simRun) ending(s *simState) simEnding {
-	h, u := &s.habits, r.rand.unit()
+// drawEnding draws how a turn will end. What the workflow has no edge for is not drawn.
+func (r *taskRun) drawEnding(s *statePlan) turnEnding {
+	h, u := &s.habits, r.rand.nextFloat64()
 	if u -= h.Crash; u < 0 {
-		return simCrashes
+		return turnCrashes
 	}
 	if u -= h.NoAnswer; u < 0 {
-		return simSilent
+		return turnEndsSilent
 	}
 	if u -= h.Question; u < 0 && len(s.questions) > 0 {
-		return simAsks
+		return turnAsks
 	}
 	if u -= h.GiveUp; u < 0 && u >= -h.GiveUp && len(s.surrenders) > 0 {
-		return simGivesUp
+		return turnGivesUp
 	}
-	if len(s.fails) > 0 && r.rand.chance(h.Fail) {
-		return simFails
+	if len(s.fails) > 0 && r.rand.drawChance(h.Fail) {
+		return turnFails
 	}
-	return simFinishes
+	return turnFinishes
 }
 
 // stopTurn ends the accounts of a turn, wherever it stands.
-func (r *simRun) stopTurn() {
+func (r *taskRun) stopTurn() {
 	t := &r.turn
 	if !t.on {
 		return
@@ -78,17 +78,17 @@ func (r *simRun) stopTurn() {
 	}
 	r.worked += worked
 	if t.length > 0 {
-		r.spend(t.tokens*min(1, float64(worked)/float64(t.length)), r.plan.states[r.at].price)
+		r.spendTokens(t.tokens*min(1, float64(worked)/float64(t.length)), r.plan.states[r.at].price)
 	}
 }
 
-func (r *simRun) spend(tokens, price float64) {
+func (r *taskRun) spendTokens(tokens, price float64) {
 	r.tokens += tokens
 	r.cost += tokens * price
 }
 
 // endTurn is the moment at which an agent says how it went, or is gone.
-func (r *simRun) endTurn() {
+func (r *taskRun) endTurn() {
 	t, s := r.turn, &r.plan.states[r.at]
 	r.stopTurn()
 	a, ok := r.t.AttemptByNumber(t.attempt)
@@ -96,37 +96,37 @@ func (r *simRun) endTurn() {
 		return
 	}
 	switch t.ending {
-	case simCrashes:
-		r.exit(a, 1)
+	case turnCrashes:
+		r.exitAgent(a, 1)
 		return
-	case simSilent:
-		r.silent(s, a)
+	case turnEndsSilent:
+		r.exitSilently(s, a)
 		return
-	case simAsks:
-		r.speak(s, a, s.questions)
-	case simGivesUp:
-		r.speak(s, a, s.surrenders)
-	case simFails:
-		r.speak(s, a, s.fails)
-	case simFinishes:
-		r.speak(s, a, s.passes)
+	case turnAsks:
+		r.takeAgentWay(s, a, s.questions)
+	case turnGivesUp:
+		r.takeAgentWay(s, a, s.surrenders)
+	case turnFails:
+		r.takeAgentWay(s, a, s.fails)
+	case turnFinishes:
+		r.takeAgentWay(s, a, s.passes)
 	}
 }
 
-// speak lets an agent take the first of the ways that opens. One that finds none ends.
-func (r *simRun) speak(s *simState, a task.Attempt, ways []simWay) {
+// takeAgentWay lets an agent take the first of the ways that opens. One that finds none ends.
+func (r *taskRun) takeAgentWay(s *statePlan, a task.Attempt, ways []wayOut) {
 	before, first := r.t.Visit, 0
 	if len(ways) > 1 && ways[0].kind == signal.Outcome {
-		first = int(r.rand.next() % uint64(len(ways)))
+		first = int(r.rand.nextUint64() % uint64(len(ways)))
 	}
 	for i := range ways {
 		w := &ways[(first+i)%len(ways)]
-		r.write(w.sections)
-		if w.kind == "" || (w.exits || w.report != nil) && r.rand.chance(s.habits.Exit) {
+		r.writeSections(w.sections)
+		if w.kind == "" || (w.exits || w.report != nil) && r.rand.drawChance(s.habits.Exit) {
 			r.exitWith(a, w.report)
 			return
 		}
-		r.tell(&signal.Signal{
+		r.tellEngine(&signal.Signal{
 			Kind: w.kind, Actor: task.Actor(a.Role), Attempt: a.Number, To: w.to, Verb: w.verb, Word: w.word, Report: w.report, Evidence: r.plan.evidence,
 		})
 		if r.t.Visit != before || r.t.Asked != nil || r.t.WorkFailed != "" || r.err != nil {
@@ -137,21 +137,21 @@ func (r *simRun) speak(s *simState, a task.Attempt, ways []simWay) {
 }
 
 // exitWith is the end of an agent whose work is there to be seen, and what it said.
-func (r *simRun) exitWith(a task.Attempt, said *signal.Report) {
-	r.tell(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
+func (r *taskRun) exitWith(a task.Attempt, said *signal.Report) {
+	r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
 }
 
-// silent is the end of an agent that shows nothing and says nothing that counts.
-func (r *simRun) silent(s *simState, a task.Attempt) {
+// exitSilently is the end of an agent that shows nothing and says nothing that counts.
+func (r *taskRun) exitSilently(s *statePlan, a task.Attempt) {
 	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
 	if s.speaks {
 		sig.Report = &signal.Report{Outcome: signal.Unknown}
 	}
-	r.tell(&sig)
+	r.tellEngine(&sig)
 }
 
-// write puts sections into TASK.md, with words that were never there before.
-func (r *simRun) write(sections []taskfile.Section) {
+// writeSections puts sections into TASK.md, with words that were never there before.
+func (r *taskRun) writeSections(sections []taskfile.Section) {
 	for i := range sections {
 		at := slices.IndexFunc(r.sections, func(have taskfile.Section) bool { return have.Name == sections[i].Name })
 		if at < 0 {
@@ -159,13 +159,13 @@ func (r *simRun) write(sections []taskfile.Section) {
 			r.sections = append(r.sections, taskfile.Section{})
 		}
 		r.sections[at] = sections[i]
-		r.sections[at].Digest = r.plan.digest(r.written)
+		r.sections[at].Digest = r.plan.textDigest(r.written)
 		r.written++
 	}
 }
 
 // callPerson begins to wait for somebody, or stops when nobody is needed any more.
-func (r *simRun) callPerson(s *simState) {
+func (r *taskRun) callPerson(s *statePlan) {
 	needed := r.needsPerson(s)
 	if r.person && (!needed || r.personIn != r.t.Visit) {
 		r.person = false
@@ -173,12 +173,12 @@ func (r *simRun) callPerson(s *simState) {
 	}
 	if needed && !r.person {
 		r.person, r.personIn, r.personFrom = true, r.t.Visit, r.now
-		r.personAt = r.now + r.rand.time(r.plan.delay)
+		r.personAt = r.now + r.rand.sampleTime(r.plan.delay)
 		r.waits++
 	}
 }
 
-func (r *simRun) needsPerson(s *simState) bool {
+func (r *taskRun) needsPerson(s *statePlan) bool {
 	if r.t.Asked != nil || r.t.Attention != "" {
 		return true
 	}
@@ -189,40 +189,40 @@ func (r *simRun) needsPerson(s *simState) bool {
 	return !r.turn.on && r.effect == "" && r.timerAt < 0
 }
 
-// answer is a person doing what the task waits for.
-func (r *simRun) answer() {
+// answerAsPerson is a person doing what the task waits for.
+func (r *taskRun) answerAsPerson() {
 	s := &r.plan.states[r.at]
 	r.person = false
 	r.waited += r.now - r.personFrom
 	if s.kind != workflow.Agent && s.roleAt >= 0 && len(r.t.Attempts) > 0 {
-		r.spend(r.rand.sample(s.tokens), s.price) // the agent took part in the talk
+		r.spendTokens(r.rand.sampleFrom(s.tokens), s.price) // the agent took part in the talk
 	}
 	asked := r.t.Asked
 	switch {
 	case r.t.Attention != "" && r.t.Asked == nil && s.kind != workflow.Halt:
-		r.tell(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
-	case r.rand.chance(r.plan.person.Cancel) && r.ask(s.cancels):
-	case asked != nil && r.ask([]simWay{{kind: signal.Request, to: asked.To}}):
-	case r.t.WorkFailed != "" && r.ask(s.changes):
-	case s.kind == workflow.Agent && r.tell(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
-	case r.rand.chance(r.plan.person.RequestChanges) && r.ask(s.changes):
+		r.tellEngine(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
+	case r.rand.drawChance(r.plan.person.Cancel) && r.takePersonWay(s.cancels):
+	case asked != nil && r.takePersonWay([]wayOut{{kind: signal.Request, to: asked.To}}):
+	case r.t.WorkFailed != "" && r.takePersonWay(s.changes):
+	case s.kind == workflow.Agent && r.tellEngine(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
+	case r.rand.drawChance(r.plan.person.RequestChanges) && r.takePersonWay(s.changes):
 	default:
-		_ = r.ask(s.finishes) || r.ask(s.changes) || r.ask(s.cancels)
+		_ = r.takePersonWay(s.finishes) || r.takePersonWay(s.changes) || r.takePersonWay(s.cancels)
 	}
 }
 
-// ask lets a person take the first of the ways that opens. What a gate wants to read
+// takePersonWay lets a person take the first of the ways that opens. What a gate wants to read
 // or to know is there by then.
-func (r *simRun) ask(ways []simWay) bool {
+func (r *taskRun) takePersonWay(ways []wayOut) bool {
 	for i := range ways {
 		w := &ways[i]
-		r.write(w.sections)
+		r.writeSections(w.sections)
 		actor := task.Human
 		if w.kind == signal.Tracker {
-			actor = simReporter(w.word)
+			actor = eventReporter(w.word)
 		}
 		before := r.t.Visit
-		r.tell(&signal.Signal{Kind: w.kind, Actor: actor, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence})
+		r.tellEngine(&signal.Signal{Kind: w.kind, Actor: actor, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence})
 		if r.t.Visit != before || r.err != nil {
 			return true
 		}

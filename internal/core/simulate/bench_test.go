@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-func simDefinition(tb testing.TB, name string) *workflow.Definition {
+func loadDefinition(tb testing.TB, name string) *workflow.Definition {
 	tb.Helper()
 	text, ok := builtin.Text(name)
 	if !ok {
@@ -25,7 +25,7 @@ func simDefinition(tb testing.TB, name string) *workflow.Definition {
 func BenchmarkSimulate(b *testing.B) {
 	for _, name := range builtin.Names() {
 		b.Run(name, func(b *testing.B) {
-			def := simDefinition(b, name)
+			def := loadDefinition(b, name)
 			if def.Board != nil {
 				b.Skip("what agents do to a card cannot be guessed")
 			}

@@ -13,28 +13,28 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// simFile is a profile file. What it does not mention stays as it is.
-type simFile struct {
+// profileFile is a profile file. What it does not mention stays as it is.
+type profileFile struct {
 	Roles   map[string]json.RawMessage `json:"roles"` // in every state of the role
 	States  map[string]json.RawMessage `json:"states"`
 	Human   json.RawMessage            `json:"human"`
 	Effects json.RawMessage            `json:"effects"`
 }
 
-// With is the profile changed by a profile file (JSON): first by what it says about
+// WithFile is the profile changed by a profile file (JSON): first by what it says about
 // roles, then by what it says about states. The errors are one line.
-func (p Profile) With(def *workflow.Definition, text []byte) (Profile, error) {
-	var f simFile
-	if err := simDecode(text, &f); err != nil {
+func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error) {
+	var f profileFile
+	if err := decodeStrict(text, &f); err != nil {
 		return Profile{}, err
 	}
 	out := p.clone()
 	for _, role := range slices.Sorted(maps.Keys(f.Roles)) {
 		if _, ok := def.RoleNamed(role); !ok {
-			return Profile{}, fmt.Errorf("role %q is not declared: workflow %s has %s", role, def.Name, simRoleList(def))
+			return Profile{}, fmt.Errorf("role %q is not declared: workflow %s has %s", role, def.Name, roleList(def))
 		}
-		for _, state := range simStatesOf(def, role, out) {
-			if err := out.change(state, f.Roles[role]); err != nil {
+		for _, state := range statesOfRole(def, role, out) {
+			if err := out.overlayState(state, f.Roles[role]); err != nil {
 				return Profile{}, fmt.Errorf("role %s: %w", role, err)
 			}
 		}
@@ -43,31 +43,31 @@ func (p Profile) With(def *workflow.Definition, text []byte) (Profile, error) {
 		if _, ok := out.States[state]; !ok {
 			return Profile{}, fmt.Errorf("state %q has no agent: use %s", state, strings.Join(slices.Sorted(maps.Keys(out.States)), ", "))
 		}
-		if err := out.change(state, f.States[state]); err != nil {
+		if err := out.overlayState(state, f.States[state]); err != nil {
 			return Profile{}, fmt.Errorf("state %s: %w", state, err)
 		}
 	}
-	if err := simDecodeInto(f.Human, "human", &out.Human); err != nil {
+	if err := decodeNamed(f.Human, "human", &out.Human); err != nil {
 		return Profile{}, err
 	}
-	if err := simDecodeInto(f.Effects, "effects", &out.Effects); err != nil {
+	if err := decodeNamed(f.Effects, "effects", &out.Effects); err != nil {
 		return Profile{}, err
 	}
-	return out, out.check(def)
+	return out, out.checkAgainst(def)
 }
 
-// change overlays the habits of one state.
-func (p *Profile) change(state string, raw json.RawMessage) error {
+// overlayState overlays the habits of one state.
+func (p *Profile) overlayState(state string, raw json.RawMessage) error {
 	h := p.States[state]
-	if err := simDecode(raw, &h); err != nil {
+	if err := decodeStrict(raw, &h); err != nil {
 		return err
 	}
 	p.States[state] = h
 	return nil
 }
 
-// simStatesOf lists the states of a role, in file order.
-func simStatesOf(def *workflow.Definition, role string, p Profile) []string {
+// statesOfRole lists the states of a role, in file order.
+func statesOfRole(def *workflow.Definition, role string, p Profile) []string {
 	var out []string
 	for i := range def.States {
 		if _, ok := p.States[def.States[i].Name]; ok && def.States[i].Role == role {
@@ -77,25 +77,25 @@ func simStatesOf(def *workflow.Definition, role string, p Profile) []string {
 	return out
 }
 
-func simDecodeInto(raw json.RawMessage, what string, into any) error {
+func decodeNamed(raw json.RawMessage, what string, into any) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if err := simDecode(raw, into); err != nil {
+	if err := decodeStrict(raw, into); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-// simDecode reads one JSON value and knows every key in it.
-func simDecode(text []byte, into any) error {
+// decodeStrict reads one JSON value and knows every key in it.
+func decodeStrict(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	var bad *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &bad):
-		return fmt.Errorf("%s: expected %s, found %s: mend it", simOr(bad.Field, "the value"), simKindOf(bad), bad.Value)
+		return fmt.Errorf("%s: expected %s, found %s: mend it", orElse(bad.Field, "the value"), describeKind(bad), bad.Value)
 	case err != nil:
 		return fmt.Errorf("%s: mend the JSON", strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -105,7 +105,7 @@ func simDecode(text []byte, into any) error {
 	return nil
 }
 
-func simKindOf(e *json.UnmarshalTypeError) string {
+func describeKind(e *json.UnmarshalTypeError) string {
 	switch e.Type.Kind().String() {
 	case "float64":
 		return "a number"
@@ -115,14 +115,14 @@ func simKindOf(e *json.UnmarshalTypeError) string {
 	return "an object"
 }
 
-func simOr(s, otherwise string) string {
+func orElse(s, otherwise string) string {
 	if s == "" {
 		return otherwise
 	}
 	return s
 }
 
-func simRoleList(def *workflow.Definition) string {
+func roleList(def *workflow.Definition) string {
 	if len(def.Roles) == 0 {
 		return "none"
 	}

@@ -20,17 +20,17 @@ type Learned struct {
 	Notes   []string // what was learned and what was not, one line each
 }
 
-// Learn changes a profile to what the journals of earlier tasks of the workflow say.
+// LearnProfile changes a profile to what the journals of earlier tasks of the workflow say.
 // A figure with fewer than MinSamples samples stays as it is. Journals know nothing of
 // tokens, cost and usage limits: those stay as well.
-func Learn(def *workflow.Definition, base Profile, journals [][]journal.Entry) Learned {
-	l := simLearner{def: def, states: map[string]*simSeen{}}
+func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.Entry) Learned {
+	l := journalLearner{def: def, states: map[string]*stateSamples{}}
 	out := Learned{Profile: base.clone()}
 	for name := range base.States {
-		l.states[name] = &simSeen{}
+		l.states[name] = &stateSamples{}
 	}
 	for _, entries := range journals {
-		if l.read(entries) {
+		if l.readJournal(entries) {
 			out.Tasks++
 		}
 	}
@@ -38,19 +38,19 @@ func Learn(def *workflow.Definition, base Profile, journals [][]journal.Entry) L
 		name := def.States[i].Name
 		if seen, ok := l.states[name]; ok && def.States[i].Kind == workflow.Agent {
 			h := out.Profile.States[name]
-			out.Notes = append(out.Notes, seen.into(name, &h)...)
+			out.Notes = append(out.Notes, seen.applyToHabits(name, &h)...)
 			out.Profile.States[name] = h
 		}
 	}
-	out.Notes = append(out.Notes, l.people(&out.Profile.Human)...)
+	out.Notes = append(out.Notes, l.applyToPerson(&out.Profile.Human)...)
 	out.Notes = append(out.Notes, "tokens, cost and usage limits are not in the journals: the given values stay")
 	return out
 }
 
-// simLearner collects samples.
-type simLearner struct {
+// journalLearner collects samples.
+type journalLearner struct {
 	def     *workflow.Definition
-	states  map[string]*simSeen
+	states  map[string]*stateSamples
 	delays  []time.Duration
 	asked   int // decisions of people in human states
 	changes int
@@ -63,30 +63,30 @@ type simLearner struct {
 	attempt int       // its attempt; 0: none
 }
 
-// simSeen is what was seen in one state.
-type simSeen struct {
+// stateSamples is what was seen in one state.
+type stateSamples struct {
 	durations                           []time.Duration // of turns that came to their end
 	turns, crashes, silent, asked, gave int
 	verdicts, fails                     int
 	told, exits                         int
 }
 
-// read follows one task through its journal.
-func (l *simLearner) read(entries []journal.Entry) bool {
+// readJournal follows one task through its journal.
+func (l *journalLearner) readJournal(entries []journal.Entry) bool {
 	l.t, l.attempt = task.Task{}, 0
 	for i := range entries {
 		e := &entries[i]
-		l.leaving(e)
+		l.observeBeforeFold(e)
 		if journal.Apply(&l.t, e) != nil {
 			return false
 		}
-		l.entering(e)
+		l.observeAfterFold(e)
 	}
 	return len(entries) > 0
 }
 
-// entering notes when the agent of the state begins a turn.
-func (l *simLearner) entering(e *journal.Entry) {
+// observeAfterFold notes when the agent of the state begins a turn.
+func (l *journalLearner) observeAfterFold(e *journal.Entry) {
 	if s, ok := l.def.StateNamed(l.t.Status); ok && l.attempt == 0 && s.Kind == workflow.Agent && len(l.t.Pending) == 0 {
 		if a, live := l.t.LiveAttempt(s.Role); live && a.Running {
 			l.attempt, l.from = a.Number, e.At
@@ -94,8 +94,8 @@ func (l *simLearner) entering(e *journal.Entry) {
 	}
 }
 
-// leaving looks at an entry before it is folded.
-func (l *simLearner) leaving(e *journal.Entry) {
+// observeBeforeFold looks at an entry before it is folded.
+func (l *journalLearner) observeBeforeFold(e *journal.Entry) {
 	s, ok := l.def.StateNamed(l.t.Status)
 	if !ok || l.t.Seq == 0 {
 		return
@@ -105,12 +105,12 @@ func (l *simLearner) leaving(e *journal.Entry) {
 		l.turnEnds(s, e)
 	case workflow.Waiting, workflow.HumanDo, workflow.Halt:
 		if e.To != "" && (e.Actor == task.Human || e.Actor == task.Tracker) {
-			l.answered(s, e)
+			l.countAnswer(s, e)
 		}
 	}
 }
 
-func (l *simLearner) turnEnds(s *workflow.State, e *journal.Entry) {
+func (l *journalLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	ended := slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == l.attempt })
 	if l.attempt == 0 || !ended && e.To == "" {
 		return
@@ -133,7 +133,7 @@ func (l *simLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	}
 	seen.durations = append(seen.durations, took)
 	to, _ := l.def.StateNamed(e.To)
-	switch verdict := l.verdict(e); {
+	switch verdict := l.openingVerdict(e); {
 	case to != nil && to.Kind == workflow.Waiting:
 		seen.asked++
 		return
@@ -152,8 +152,8 @@ func (l *simLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	}
 }
 
-// verdict is the one that opened the edge that an entry took.
-func (l *simLearner) verdict(e *journal.Entry) string {
+// openingVerdict is the one that opened the edge that an entry took.
+func (l *journalLearner) openingVerdict(e *journal.Entry) string {
 	found := ""
 	for _, i := range l.def.EdgesFrom(e.From) {
 		edge := &l.def.Edges[i]
@@ -173,7 +173,7 @@ func (l *simLearner) verdict(e *journal.Entry) string {
 	return found
 }
 
-func (l *simLearner) answered(s *workflow.State, e *journal.Entry) {
+func (l *journalLearner) countAnswer(s *workflow.State, e *journal.Entry) {
 	l.delays = append(l.delays, e.At.Sub(l.t.Since))
 	l.answers++
 	to, _ := l.def.StateNamed(e.To)
@@ -189,7 +189,7 @@ func (l *simLearner) answered(s *workflow.State, e *journal.Entry) {
 	}
 }
 
-func (l *simLearner) edgeVerb(e *journal.Entry) string {
+func (l *journalLearner) edgeVerb(e *journal.Entry) string {
 	for _, i := range l.def.EdgesFrom(e.From) {
 		if edge := &l.def.Edges[i]; edge.To == e.To {
 			return edge.As
@@ -198,33 +198,33 @@ func (l *simLearner) edgeVerb(e *journal.Entry) string {
 	return ""
 }
 
-// into changes the habits of a state to what was seen there.
-func (s *simSeen) into(state string, h *Habits) []string {
-	var notes simNotes
-	notes.pace(state+": duration", s.durations, &h.Duration)
-	notes.rate(state+": crash", s.crashes, s.turns, &h.Crash)
-	notes.rate(state+": no_answer", s.silent, s.turns, &h.NoAnswer)
-	notes.rate(state+": question", s.asked, s.turns, &h.Question)
-	notes.rate(state+": give_up", s.gave, s.turns, &h.GiveUp)
+// applyToHabits changes the habits of a state to what was seen there.
+func (s *stateSamples) applyToHabits(state string, h *Habits) []string {
+	var notes learningNotes
+	notes.learnPace(state+": duration", s.durations, &h.Duration)
+	notes.learnRate(state+": crash", s.crashes, s.turns, &h.Crash)
+	notes.learnRate(state+": no_answer", s.silent, s.turns, &h.NoAnswer)
+	notes.learnRate(state+": question", s.asked, s.turns, &h.Question)
+	notes.learnRate(state+": give_up", s.gave, s.turns, &h.GiveUp)
 	if s.verdicts > 0 {
-		notes.rate(state+": fail", s.fails, s.verdicts, &h.Fail)
+		notes.learnRate(state+": fail", s.fails, s.verdicts, &h.Fail)
 	}
-	notes.rate(state+": exit", s.exits, s.told, &h.Exit)
+	notes.learnRate(state+": exit", s.exits, s.told, &h.Exit)
 	return notes
 }
 
-func (l *simLearner) people(p *Person) []string {
-	var notes simNotes
-	notes.pace("human: delay", l.delays, &p.Delay)
-	notes.rate("human: request_changes", l.changes, l.asked, &p.RequestChanges)
-	notes.rate("human: cancel", l.cancels, l.answers, &p.Cancel)
+func (l *journalLearner) applyToPerson(p *Person) []string {
+	var notes learningNotes
+	notes.learnPace("human: delay", l.delays, &p.Delay)
+	notes.learnRate("human: request_changes", l.changes, l.asked, &p.RequestChanges)
+	notes.learnRate("human: cancel", l.cancels, l.answers, &p.Cancel)
 	return notes
 }
 
-// simNotes says what was learned.
-type simNotes []string
+// learningNotes says what was learned.
+type learningNotes []string
 
-func (n *simNotes) rate(what string, hits, of int, into *float64) {
+func (n *learningNotes) learnRate(what string, hits, of int, into *float64) {
 	if of < MinSamples {
 		*n = append(*n, fmt.Sprintf("%s: %d samples are too few, %d are needed: %.3g stays", what, of, MinSamples, *into))
 		return
@@ -233,7 +233,7 @@ func (n *simNotes) rate(what string, hits, of int, into *float64) {
 	*n = append(*n, fmt.Sprintf("%s: %.3g, from %d samples", what, *into, of))
 }
 
-func (n *simNotes) pace(what string, samples []time.Duration, into *Pace) {
+func (n *learningNotes) learnPace(what string, samples []time.Duration, into *Pace) {
 	if len(samples) < MinSamples {
 		*n = append(*n, fmt.Sprintf("%s: %d samples are too few, %d are needed: median %s stays", what, len(samples), MinSamples, time.Duration(into.Median)))
 		return
@@ -243,7 +243,7 @@ func (n *simNotes) pace(what string, samples []time.Duration, into *Pace) {
 		sorted[i] = int64(max(d, time.Second))
 	}
 	slices.Sort(sorted)
-	*into = Pace{Median: Span(simRank(sorted, 0.5)), P95: Span(simRank(sorted, 0.95))}
+	*into = Pace{Median: Span(quantileOf(sorted, 0.5)), P95: Span(quantileOf(sorted, 0.95))}
 	*n = append(*n, fmt.Sprintf("%s: median %s, p95 %s, from %d samples", what,
 		time.Duration(into.Median).Round(time.Second), time.Duration(into.P95).Round(time.Second), len(samples)))
 }

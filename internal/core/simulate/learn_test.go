@@ -15,8 +15,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// simPast is a task of earlier days, whose journal is kept.
-type simPast struct {
+// pastTask is a task of earlier days, whose journal is kept.
+type pastTask struct {
 	t       *testing.T
 	def     *workflow.Definition
 	task    task.Task
@@ -25,8 +25,8 @@ type simPast struct {
 	entries []journal.Entry
 }
 
-func newSimPast(t *testing.T, def *workflow.Definition) *simPast {
-	p := &simPast{t: t, def: def, at: time.Unix(1_800_000_000, 0).UTC()}
+func newPastTask(t *testing.T, def *workflow.Definition) *pastTask {
+	p := &pastTask{t: t, def: def, at: time.Unix(1_800_000_000, 0).UTC()}
 	p.tell(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Spawn: true,
 	}})
@@ -34,7 +34,7 @@ func newSimPast(t *testing.T, def *workflow.Definition) *simPast {
 }
 
 // tell decides about a signal and does what follows from it, in no time.
-func (p *simPast) tell(sig signal.Signal) {
+func (p *pastTask) tell(sig signal.Signal) {
 	p.t.Helper()
 	p.decide(sig)
 	for {
@@ -52,7 +52,7 @@ func (p *simPast) tell(sig signal.Signal) {
 	}
 }
 
-func (p *simPast) decide(sig signal.Signal) {
+func (p *pastTask) decide(sig signal.Signal) {
 	p.t.Helper()
 	doc, err := taskfile.Parse([]byte(p.text))
 	if err != nil {
@@ -71,32 +71,32 @@ func (p *simPast) decide(sig signal.Signal) {
 }
 
 // works lets the agent of a role work, write and ask.
-func (p *simPast) works(role string, took time.Duration, text, to string) {
+func (p *pastTask) works(role string, took time.Duration, text, to string) {
 	p.t.Helper()
 	p.at, p.text = p.at.Add(took), text
 	a, _ := p.task.LiveAttempt(role)
 	p.tell(signal.Signal{Kind: signal.Request, Actor: task.Actor(role), Attempt: a.Number, To: to})
 }
 
-func (p *simPast) dies(role string, took time.Duration, code int) {
+func (p *pastTask) dies(role string, took time.Duration, code int) {
 	p.t.Helper()
 	p.at = p.at.Add(took)
 	a, _ := p.task.LiveAttempt(role)
 	p.tell(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: role, Code: code})
 }
 
-func (p *simPast) person(took time.Duration, verb string) {
+func (p *pastTask) person(took time.Duration, verb string) {
 	p.t.Helper()
 	p.at = p.at.Add(took)
 	p.tell(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: verb})
 }
 
 func TestLearnFromJournals(t *testing.T) {
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	plan, handoff := "## Plan\n\nAPPROACH: x\n", "\n## Handoff\n\nDONE: x\n"
 	var journals [][]journal.Entry
 	for i := range 6 {
-		p := newSimPast(t, def)
+		p := newPastTask(t, def)
 		p.works("worker", time.Duration(i+1)*time.Minute, plan, "working")
 		p.works("worker", time.Hour, plan+handoff, "agent-review")
 		if i < 2 { // a crash, no answer
@@ -115,7 +115,7 @@ func TestLearnFromJournals(t *testing.T) {
 		journals = append(journals, p.entries)
 	}
 	journals = append(journals, []journal.Entry{{Seq: 7}}) // not a journal
-	l := simulate.Learn(def, simulate.DefaultProfile(def), journals)
+	l := simulate.LearnProfile(def, simulate.DefaultProfile(def), journals)
 	if l.Tasks != 6 {
 		t.Errorf("learned from %d tasks", l.Tasks)
 	}
@@ -135,11 +135,11 @@ func TestLearnFromJournals(t *testing.T) {
 }
 
 func TestLearnKeepsWhatItHasTooFewSamplesFor(t *testing.T) {
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	base := simulate.DefaultProfile(def)
-	p := newSimPast(t, def)
+	p := newPastTask(t, def)
 	p.works("worker", time.Minute, "## Plan\n\nAPPROACH: x\n", "working")
-	l := simulate.Learn(def, base, [][]journal.Entry{p.entries})
+	l := simulate.LearnProfile(def, base, [][]journal.Entry{p.entries})
 	if l.Profile.States["planning"] != base.States["planning"] || l.Profile.Human != base.Human {
 		t.Error("one sample changed the profile")
 	}

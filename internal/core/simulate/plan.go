@@ -13,15 +13,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// simPlan is a workflow and a profile, made ready for many runs. Runs only read it.
-type simPlan struct {
+// runPlan is a workflow and a profile, made ready for many runs. Runs only read it.
+type runPlan struct {
 	def      *workflow.Definition
-	states   []simState // as in def
+	states   []statePlan // as in def
 	index    map[string]int
 	roles    map[string]int
-	delay    simCurve
+	delay    logNormal
 	person   Person
-	effects  Deeds
+	effects  EffectHabits
 	create   signal.Signal
 	evidence []signal.Evidence // everything a gate may ask for is there
 	children []signal.Child    // of a task that waits for some: as many as guards ask for, all far enough
@@ -32,31 +32,31 @@ type simPlan struct {
 	maxSteps int
 }
 
-// simState is what agents and people may do in a state.
-type simState struct {
+// statePlan is what agents and people may do in a state.
+type statePlan struct {
 	kind     workflow.Kind
 	role     string
 	roleAt   int
 	respawn  workflow.Respawn
 	habits   Habits
-	duration simCurve
-	wait     simCurve
-	tokens   simCurve
+	duration logNormal
+	wait     logNormal
+	tokens   logNormal
 	price    float64 // of a token, in millionths
 
 	speaks     bool     // its end without a word is no answer
-	passes     []simWay // what an agent does whose work went well
-	fails      []simWay // and whose verdict is FAIL, or whose word stops the work; nil if it gives none
-	questions  []simWay // to a person, or to another role
-	surrenders []simWay
+	passes     []wayOut // what an agent does whose work went well
+	fails      []wayOut // and whose verdict is FAIL, or whose word stops the work; nil if it gives none
+	questions  []wayOut // to a person, or to another role
+	surrenders []wayOut
 
-	finishes []simWay // what a person does, best first
-	changes  []simWay
-	cancels  []simWay
+	finishes []wayOut // what a person does, best first
+	changes  []wayOut
+	cancels  []wayOut
 }
 
-// simWay is one way to leave a state, and the text that opens its gates.
-type simWay struct {
+// wayOut is one way to leave a state, and the text that opens its gates.
+type wayOut struct {
 	kind     signal.Kind // request, outcome or tracker; "" for none of them
 	to       string
 	verb     string
@@ -68,21 +68,21 @@ type simWay struct {
 
 // The identity of simulated tasks. Runs have nothing to do with each other.
 const (
-	simID      = task.ID("SimulatedSimulatedSim")
-	simProject = "simulated"
+	simulatedID      = task.ID("SimulatedSimulatedSim")
+	simulatedProject = "simulated"
 )
 
-func newSimPlan(def *workflow.Definition, o Options) (*simPlan, error) {
+func newRunPlan(def *workflow.Definition, o Options) (*runPlan, error) {
 	if o.Profile.States == nil {
 		o.Profile = DefaultProfile(def)
 	}
-	if err := o.Profile.check(def); err != nil {
+	if err := o.Profile.checkAgainst(def); err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
-	p := &simPlan{
+	p := &runPlan{
 		def: def, index: map[string]int{}, roles: map[string]int{},
-		delay: o.Profile.Human.Delay.curve(), person: o.Profile.Human, effects: o.Profile.Effects,
-		free: []string{simProject + "--1"}, begin: time.Unix(0, 0).UTC(), maxTime: o.MaxTime, maxSteps: o.MaxDecisions,
+		delay: o.Profile.Human.Delay.toLogNormal(), person: o.Profile.Human, effects: o.Profile.Effects,
+		free: []string{simulatedProject + "--1"}, begin: time.Unix(0, 0).UTC(), maxTime: o.MaxTime, maxSteps: o.MaxDecisions,
 	}
 	if p.maxTime <= 0 {
 		p.maxTime = 30 * 24 * time.Hour
@@ -107,13 +107,13 @@ func newSimPlan(def *workflow.Definition, o Options) (*simPlan, error) {
 	}
 	for i := range def.States {
 		p.index[def.States[i].Name] = i
-		p.states = append(p.states, p.state(&def.States[i], o.Profile.States[def.States[i].Name]))
+		p.states = append(p.states, p.planState(&def.States[i], o.Profile.States[def.States[i].Name]))
 	}
-	return p, p.beginning()
+	return p, p.planCreation()
 }
 
 // findEvidence lists everything that gates ask for besides sections.
-func (p *simPlan) findEvidence() {
+func (p *runPlan) findEvidence() {
 	names := workflow.EvidenceVocabulary()
 	for i := range p.def.Gates {
 		if name := p.def.Gates[i].FactName(); name != "" && !slices.Contains(names, name) {
@@ -125,11 +125,11 @@ func (p *simPlan) findEvidence() {
 	}
 }
 
-// beginning finds how a task is created, and makes sure that one can be.
-func (p *simPlan) beginning() error {
+// planCreation finds how a task is created, and makes sure that one can be.
+func (p *runPlan) planCreation() error {
 	p.create = signal.Signal{
 		Kind: signal.Create, At: p.begin, Actor: task.Human, Free: p.free, Evidence: p.evidence,
-		New: &signal.New{ID: simID, Project: simProject, Branch: simProject, Summary: simProject, Spawn: true},
+		New: &signal.New{ID: simulatedID, Project: simulatedProject, Branch: simulatedProject, Summary: simulatedProject, Spawn: true},
 	}
 	if first := p.def.EdgesFrom(workflow.New); len(first) > 0 {
 		if e := &p.def.Edges[first[0]]; !e.PermitsActor(task.Human) && len(e.By) > 0 {
@@ -142,11 +142,11 @@ func (p *simPlan) beginning() error {
 	return nil
 }
 
-func (p *simPlan) state(s *workflow.State, h Habits) simState {
-	out := simState{
+func (p *runPlan) planState(s *workflow.State, h Habits) statePlan {
+	out := statePlan{
 		kind: s.Kind, role: s.Role, roleAt: -1, respawn: s.Respawn, habits: h,
-		duration: h.Duration.curve(), wait: h.LimitWait.curve(),
-		tokens: newSimCurve(h.Tokens.Median, h.Tokens.P95), price: h.Cost * 1e6 / 1000,
+		duration: h.Duration.toLogNormal(), wait: h.LimitWait.toLogNormal(),
+		tokens: newLogNormal(h.Tokens.Median, h.Tokens.P95), price: h.Cost * 1e6 / 1000,
 	}
 	if at, ok := p.roles[s.Role]; ok && s.Role != "" {
 		out.roleAt = at
@@ -160,15 +160,15 @@ func (p *simPlan) state(s *workflow.State, h Habits) simState {
 		p.personWay(&out, e)
 	}
 	p.completeVerdicts(&out, s)
-	out.order()
+	out.orderFinishes()
 	return out
 }
 
 // agentWay sorts an edge by what it means to the state's agent.
-func (p *simPlan) agentWay(s *simState, in *workflow.State, e *workflow.Edge) {
+func (p *runPlan) agentWay(s *statePlan, in *workflow.State, e *workflow.Edge) {
 	role := task.Actor(s.role)
-	w := simWay{exits: e.AnswersTo(workflow.OnExit, ""), sections: p.written(e, "")}
-	reported, asked := simTrigger(e, workflow.OnOutcome), simTrigger(e, workflow.OnConsult)
+	w := wayOut{exits: e.AnswersTo(workflow.OnExit, ""), sections: p.gateSections(e, "")}
+	reported, asked := triggerValue(e, workflow.OnOutcome), triggerValue(e, workflow.OnConsult)
 	switch {
 	case e.AnswersTo(workflow.OnRequest, "") && (e.PermitsActor(role) || e.AsksForConsent(role)):
 		w.kind, w.verb = signal.Request, e.As
@@ -183,29 +183,29 @@ func (p *simPlan) agentWay(s *simState, in *workflow.State, e *workflow.Edge) {
 		return
 	}
 	to, _ := p.def.StateNamed(e.To)
-	verdict := p.verdict(e)
+	verdict := p.gateVerdict(e)
 	switch {
 	case to.Kind == workflow.Waiting, asked != "":
 		s.questions = append(s.questions, w)
-	case w.word != "" && s.says(w.word): // by guards and gates it may lead elsewhere, and means the same
+	case w.word != "" && s.hasWord(w.word): // by guards and gates it may lead elsewhere, and means the same
 	case to.Kind == workflow.Halt && len(e.Gates) == 0 && w.kind != signal.Outcome:
 		s.surrenders = append(s.surrenders, w)
-	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && p.stops(s, in, e):
+	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && p.stopsWork(s, in, e):
 		s.fails = append(s.fails, w)
 	default:
 		s.passes = append(s.passes, w)
 	}
 }
 
-// says tells whether an agent has a way by that word already.
-func (s *simState) says(word string) bool {
-	known := func(w simWay) bool { return w.word == word }
+// hasWord tells whether an agent has a way by that word already.
+func (s *statePlan) hasWord(word string) bool {
+	known := func(w wayOut) bool { return w.word == word }
 	return slices.ContainsFunc(s.passes, known) || slices.ContainsFunc(s.fails, known)
 }
 
-// stops says that a word is no good news: it holds the work, halts it or sends it back.
+// stopsWork says that a word is no good news: it holds the work, halts it or sends it back.
 // The first word that does neither is the one for work that went well.
-func (p *simPlan) stops(s *simState, in *workflow.State, e *workflow.Edge) bool {
+func (p *runPlan) stopsWork(s *statePlan, in *workflow.State, e *workflow.Edge) bool {
 	place := func(name string) int {
 		return slices.IndexFunc(p.def.States, func(x workflow.State) bool { return x.Name == name })
 	}
@@ -215,27 +215,27 @@ func (p *simPlan) stops(s *simState, in *workflow.State, e *workflow.Edge) bool 
 
 // completeVerdicts lets an agent that may say one verdict say the other one too: it
 // then ends, and the engine judges.
-func (p *simPlan) completeVerdicts(out *simState, s *workflow.State) {
+func (p *runPlan) completeVerdicts(out *statePlan, s *workflow.State) {
 	if s.Kind != workflow.Agent {
 		return
 	}
 	for _, i := range p.def.EdgesFrom(s.Name) {
 		e := &p.def.Edges[i]
-		switch p.verdict(e) {
+		switch p.gateVerdict(e) {
 		case "PASS":
 			if len(out.fails) == 0 {
-				out.fails = []simWay{{exits: true, sections: p.written(e, "FAIL")}}
+				out.fails = []wayOut{{exits: true, sections: p.gateSections(e, "FAIL")}}
 			}
 		case "FAIL":
 			if len(out.passes) == 0 {
-				out.passes = []simWay{{exits: true, sections: p.written(e, "PASS")}}
+				out.passes = []wayOut{{exits: true, sections: p.gateSections(e, "PASS")}}
 			}
 		}
 	}
 }
 
-// simReporter is who reports an event.
-func simReporter(event string) task.Actor {
+// eventReporter is who reports an event.
+func eventReporter(event string) task.Actor {
 	if event == engine.ChildMoved {
 		return task.Engine
 	}
@@ -243,16 +243,16 @@ func simReporter(event string) task.Actor {
 }
 
 // personWay sorts an edge by what it means to a person.
-func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
-	w := simWay{sections: p.written(e, "")}
-	event := simTrigger(e, workflow.OnTracker)
+func (p *runPlan) personWay(s *statePlan, e *workflow.Edge) {
+	w := wayOut{sections: p.gateSections(e, "")}
+	event := triggerValue(e, workflow.OnTracker)
 	switch {
 	case e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human):
 		w.kind, w.verb = signal.Request, e.As
 		if w.verb == "" {
 			w.to = e.To
 		}
-	case event != "" && (len(e.By) == 0 || e.PermitsActor(simReporter(event))):
+	case event != "" && (len(e.By) == 0 || e.PermitsActor(eventReporter(event))):
 		w.kind, w.word = signal.Tracker, event
 	default:
 		return
@@ -268,9 +268,9 @@ func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
 	}
 }
 
-// order puts what a person does first to the front: resume where work halted, then
+// orderFinishes puts what a person does first to the front: resume where work halted, then
 // complete, then file order.
-func (s *simState) order() {
+func (s *statePlan) orderFinishes() {
 	for _, verb := range []string{"complete", "resume"} {
 		if verb == "resume" && s.kind != workflow.Halt {
 			continue
@@ -286,7 +286,7 @@ func (s *simState) order() {
 	}
 }
 
-func simTrigger(e *workflow.Edge, kind workflow.TriggerKind) string {
+func triggerValue(e *workflow.Edge, kind workflow.TriggerKind) string {
 	for i := range e.On {
 		if e.On[i].Kind == kind {
 			return e.On[i].Value
@@ -295,7 +295,7 @@ func simTrigger(e *workflow.Edge, kind workflow.TriggerKind) string {
 	return ""
 }
 
-func (p *simPlan) verdict(e *workflow.Edge) string {
+func (p *runPlan) gateVerdict(e *workflow.Edge) string {
 	for _, i := range p.def.EdgeGates(e) {
 		if v := p.def.Gates[i].Verdict; v != "" {
 			return v
@@ -304,9 +304,9 @@ func (p *simPlan) verdict(e *workflow.Edge) string {
 	return ""
 }
 
-// written is what the edge's gates want to read, as TASK.md and its reader give it.
+// gateSections is what the edge's gates want to read, as TASK.md and its reader give it.
 // A verdict that is not "" replaces the one that would open the edge.
-func (p *simPlan) written(e *workflow.Edge, verdict string) []taskfile.Section {
+func (p *runPlan) gateSections(e *workflow.Edge, verdict string) []taskfile.Section {
 	var names []string
 	bodies := map[string]string{}
 	for _, i := range p.def.EdgeGates(e) {
@@ -339,8 +339,8 @@ func (p *simPlan) written(e *workflow.Edge, verdict string) []taskfile.Section {
 	return doc.Sections()
 }
 
-// digest names the n-th text that a run writes.
-func (p *simPlan) digest(n int) string {
+// textDigest names the n-th text that a run writes.
+func (p *runPlan) textDigest(n int) string {
 	if n < len(p.digests) {
 		return p.digests[n]
 	}

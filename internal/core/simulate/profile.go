@@ -13,7 +13,7 @@ import (
 type Profile struct {
 	States  map[string]Habits `json:"states"` // those that have a role
 	Human   Person            `json:"human"`
-	Effects Deeds             `json:"effects"`
+	Effects EffectHabits      `json:"effects"`
 }
 
 // Habits are how the agent of a state behaves. A turn is one piece of work of one
@@ -39,8 +39,8 @@ type Person struct {
 	Cancel         float64 `json:"cancel"`          // instead of any other answer
 }
 
-// Deeds are how effects go.
-type Deeds struct {
+// EffectHabits are how effects go.
+type EffectHabits struct {
 	Duration Span    `json:"duration"`
 	Fail     float64 `json:"fail"` // of a single try
 }
@@ -89,7 +89,7 @@ func DefaultProfile(def *workflow.Definition) Profile {
 	p := Profile{
 		States:  map[string]Habits{},
 		Human:   Person{Delay: Pace{Span(time.Hour), Span(16 * time.Hour)}, RequestChanges: 0.15, Cancel: 0.02},
-		Effects: Deeds{Duration: Span(2 * time.Second), Fail: 0.005},
+		Effects: EffectHabits{Duration: Span(2 * time.Second), Fail: 0.005},
 	}
 	for i := range def.States {
 		if s := &def.States[i]; s.Role != "" && s.Kind != workflow.Terminal {
@@ -110,14 +110,14 @@ func defaultHabits(def *workflow.Definition, s *workflow.State) Habits {
 		Duration: Pace{Span(wall / medianOfWall), Span(wall / p95OfWall)},
 		Tokens:   Amount{600_000, 3_000_000}, Cost: 0.002,
 	}
-	if simJudges(def, s) {
+	if givesVerdict(def, s) {
 		h.Tokens = Amount{250_000, 1_000_000}
 	}
 	return h
 }
 
-// simJudges says whether the agent of a state gives a verdict.
-func simJudges(def *workflow.Definition, s *workflow.State) bool {
+// givesVerdict says whether the agent of a state gives a verdict.
+func givesVerdict(def *workflow.Definition, s *workflow.State) bool {
 	for _, i := range def.EdgesFrom(s.Name) {
 		for _, g := range def.EdgeGates(&def.Edges[i]) {
 			if def.Gates[g].Verdict != "" {
@@ -128,25 +128,25 @@ func simJudges(def *workflow.Definition, s *workflow.State) bool {
 	return false
 }
 
-// check says what is wrong with a profile, nil if nothing is.
-func (p *Profile) check(def *workflow.Definition) error {
+// checkAgainst says what is wrong with a profile, nil if nothing is.
+func (p *Profile) checkAgainst(def *workflow.Definition) error {
 	for i := range def.States {
 		name := def.States[i].Name
 		h, ok := p.States[name]
 		if !ok {
 			continue
 		}
-		if err := h.check(); err != nil {
+		if err := h.checkFigures(); err != nil {
 			return fmt.Errorf("state %s: %w", name, err)
 		}
 	}
-	if err := simChances(simChance{"request_changes", p.Human.RequestChanges}, simChance{"cancel", p.Human.Cancel}); err != nil {
+	if err := checkChances(namedChance{"request_changes", p.Human.RequestChanges}, namedChance{"cancel", p.Human.Cancel}); err != nil {
 		return fmt.Errorf("human: %w", err)
 	}
-	if err := p.Human.Delay.check("delay"); err != nil {
+	if err := p.Human.Delay.checkTimes("delay"); err != nil {
 		return fmt.Errorf("human: %w", err)
 	}
-	if err := simChances(simChance{"fail", p.Effects.Fail}); err != nil {
+	if err := checkChances(namedChance{"fail", p.Effects.Fail}); err != nil {
 		return fmt.Errorf("effects: %w", err)
 	}
 	if p.Effects.Duration < 0 {
@@ -155,19 +155,19 @@ func (p *Profile) check(def *workflow.Definition) error {
 	return nil
 }
 
-func (h *Habits) check() error {
-	err := simChances(simChance{"crash", h.Crash}, simChance{"no_answer", h.NoAnswer}, simChance{"question", h.Question},
-		simChance{"give_up", h.GiveUp}, simChance{"fail", h.Fail}, simChance{"exit", h.Exit}, simChance{"limit", h.Limit})
+func (h *Habits) checkFigures() error {
+	err := checkChances(namedChance{"crash", h.Crash}, namedChance{"no_answer", h.NoAnswer}, namedChance{"question", h.Question},
+		namedChance{"give_up", h.GiveUp}, namedChance{"fail", h.Fail}, namedChance{"exit", h.Exit}, namedChance{"limit", h.Limit})
 	if err != nil {
 		return err
 	}
 	if sum := h.Crash + h.NoAnswer + h.Question + h.GiveUp; sum > 1+1e-9 {
 		return fmt.Errorf("crash, no_answer, question and give_up add up to %g: they exclude each other, so make it at most 1", sum)
 	}
-	if err := h.LimitWait.check("limit_wait"); err != nil {
+	if err := h.LimitWait.checkTimes("limit_wait"); err != nil {
 		return err
 	}
-	if err := h.Duration.check("duration"); err != nil {
+	if err := h.Duration.checkTimes("duration"); err != nil {
 		return err
 	}
 	if h.Tokens.Median < 0 || h.Tokens.P95 < h.Tokens.Median || h.Tokens.P95 > 1e12 {
@@ -179,12 +179,12 @@ func (h *Habits) check() error {
 	return nil
 }
 
-type simChance struct {
+type namedChance struct {
 	name string
 	p    float64
 }
 
-func simChances(list ...simChance) error {
+func checkChances(list ...namedChance) error {
 	for _, c := range list {
 		if !(c.p >= 0 && c.p <= 1) || math.IsNaN(c.p) {
 			return fmt.Errorf("%s is %g: a probability is between 0 and 1", c.name, c.p)
@@ -193,7 +193,7 @@ func simChances(list ...simChance) error {
 	return nil
 }
 
-func (p Pace) check(name string) error {
+func (p Pace) checkTimes(name string) error {
 	if p.Median < 0 || p.P95 < p.Median {
 		return fmt.Errorf("%s: median %s and p95 %s: give times with p95 not below the median", name, time.Duration(p.Median), time.Duration(p.P95))
 	}
@@ -203,7 +203,7 @@ func (p Pace) check(name string) error {
 	return nil
 }
 
-func (p Pace) curve() simCurve { return newSimCurve(float64(p.Median), float64(p.P95)) }
+func (p Pace) toLogNormal() logNormal { return newLogNormal(float64(p.Median), float64(p.P95)) }
 
 func (p Profile) clone() Profile {
 	p.States = maps.Clone(p.States)

@@ -13,7 +13,7 @@ import (
 // can be merged; the summary does not depend on the order.
 type Result struct {
 	Runs       int
-	figures    []simColumn
+	figures    []figureColumn
 	states     []string
 	ends       []int // runs that ended there, by state
 	unfinished int
@@ -21,8 +21,8 @@ type Result struct {
 	inState    []int64 // milliseconds, by state
 }
 
-// simColumn is one figure of every run.
-type simColumn struct {
+// figureColumn is one figure of every run.
+type figureColumn struct {
 	name string
 	unit Unit
 	of   []int64
@@ -40,8 +40,8 @@ const (
 	Count   Unit = "count"
 )
 
-// scale is how much of what results keep makes one of the unit.
-func (u Unit) scale() float64 {
+// scaleFactor is how much of what results keep makes one of the unit.
+func (u Unit) scaleFactor() float64 {
 	switch u {
 	case Seconds:
 		return 1000
@@ -64,9 +64,9 @@ const (
 	Attempts = "attempts"
 )
 
-func newSimResult(def *workflow.Definition, n int) Result {
+func newResult(def *workflow.Definition, n int) Result {
 	r := Result{
-		figures: []simColumn{
+		figures: []figureColumn{
 			{Duration, Seconds, nil}, {Work, Seconds, nil}, {Waiting, Seconds, nil},
 			{TokenUse, Tokens, nil}, {Cost, Dollars, nil},
 			{Waits, Count, nil}, {Crashed, Count, nil}, {Attempts, Count, nil},
@@ -74,10 +74,10 @@ func newSimResult(def *workflow.Definition, n int) Result {
 		ends: make([]int, len(def.States)), inState: make([]int64, len(def.States)),
 	}
 	for i := range def.Roles {
-		r.figures = append(r.figures, simColumn{name: "attempts of " + def.Roles[i].Name, unit: Count})
+		r.figures = append(r.figures, figureColumn{name: "attempts of " + def.Roles[i].Name, unit: Count})
 	}
 	for i := range def.Counters {
-		r.figures = append(r.figures, simColumn{name: "total of " + def.Counters[i].Name, unit: Count})
+		r.figures = append(r.figures, figureColumn{name: "total of " + def.Counters[i].Name, unit: Count})
 	}
 	for i := range def.States {
 		r.states = append(r.states, def.States[i].Name)
@@ -88,11 +88,11 @@ func newSimResult(def *workflow.Definition, n int) Result {
 	return r
 }
 
-// add takes in one run.
-func (s *Result) add(r *simRun) {
+// addRun takes in one run.
+func (s *Result) addRun(r *taskRun) {
 	s.Runs++
 	row := [...]int64{
-		simMillis(r.now), simMillis(r.worked), simMillis(r.waited), int64(math.Round(r.tokens)), int64(math.Round(r.cost)),
+		toMillis(r.now), toMillis(r.worked), toMillis(r.waited), int64(math.Round(r.tokens)), int64(math.Round(r.cost)),
 		int64(r.waits), int64(r.crashes), int64(r.t.AttemptCount()),
 	}
 	for i, v := range row {
@@ -123,7 +123,7 @@ func (s *Result) add(r *simRun) {
 		s.halted++
 	}
 	for i, d := range r.inState {
-		s.inState[i] += simMillis(d)
+		s.inState[i] += toMillis(d)
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *Result) Summary(def *workflow.Definition) Summary {
 	out := Summary{Runs: s.Runs, Figures: []Figure{}, Ends: []Share{}, States: []Stay{}}
 	runs := float64(max(s.Runs, 1))
 	for i := range s.figures {
-		out.Figures = append(out.Figures, s.figures[i].figure())
+		out.Figures = append(out.Figures, s.figures[i].toFigure())
 	}
 	out.Unfinished, out.Stuck = float64(s.unfinished)/runs, float64(s.halted)/runs
 	all := int64(0)
@@ -202,7 +202,7 @@ func (s *Result) Summary(def *workflow.Definition) Summary {
 	return out
 }
 
-func (c *simColumn) figure() Figure {
+func (c *figureColumn) toFigure() Figure {
 	f := Figure{Name: c.name, Unit: c.unit}
 	if len(c.of) == 0 {
 		return f
@@ -212,20 +212,20 @@ func (c *simColumn) figure() Figure {
 	for _, v := range sorted {
 		sum += v
 	}
-	f.P50 = float64(simRank(sorted, 0.5)) / c.unit.scale()
-	f.P95 = float64(simRank(sorted, 0.95)) / c.unit.scale()
-	f.Mean = float64(sum) / float64(len(sorted)) / c.unit.scale()
+	f.P50 = float64(quantileOf(sorted, 0.5)) / c.unit.scaleFactor()
+	f.P95 = float64(quantileOf(sorted, 0.95)) / c.unit.scaleFactor()
+	f.Mean = float64(sum) / float64(len(sorted)) / c.unit.scaleFactor()
 	return f
 }
 
-// simRank is the smallest value that at least the part p of all values does not exceed.
-func simRank(sorted []int64, p float64) int64 {
+// quantileOf is the smallest value that at least the part p of all values does not exceed.
+func quantileOf(sorted []int64, p float64) int64 {
 	at := int(math.Ceil(p*float64(len(sorted)))) - 1
 	return sorted[min(max(at, 0), len(sorted)-1)]
 }
 
-// Sorted lists a figure of every run in its unit, smallest first.
-func (s *Result) Sorted(name string) ([]float64, error) {
+// SortedValues lists a figure of every run in its unit, smallest first.
+func (s *Result) SortedValues(name string) ([]float64, error) {
 	for i := range s.figures {
 		c := &s.figures[i]
 		if c.name != name {
@@ -233,15 +233,15 @@ func (s *Result) Sorted(name string) ([]float64, error) {
 		}
 		out := make([]float64, len(c.of))
 		for k, v := range slices.Sorted(slices.Values(c.of)) {
-			out[k] = float64(v) / c.unit.scale()
+			out[k] = float64(v) / c.unit.scaleFactor()
 		}
 		return out, nil
 	}
 	return nil, fmt.Errorf("there is no figure %q", name)
 }
 
-// Figure finds a figure of the summary by its name.
-func (s *Summary) Figure(name string) Figure {
+// FindFigure finds a figure of the summary by its name.
+func (s *Summary) FindFigure(name string) Figure {
 	for _, f := range s.Figures {
 		if f.Name == name {
 			return f
@@ -250,5 +250,5 @@ func (s *Summary) Figure(name string) Figure {
 	return Figure{Name: name}
 }
 
-// simMillis is a time as results keep it.
-func simMillis(d time.Duration) int64 { return d.Milliseconds() }
+// toMillis is a time as results keep it.
+func toMillis(d time.Duration) int64 { return d.Milliseconds() }

@@ -12,10 +12,10 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// simRun is the life of one task. Times count from its creation.
-type simRun struct {
-	plan *simPlan
-	rand simRand
+// taskRun is the life of one task. Times count from its creation.
+type taskRun struct {
+	plan *runPlan
+	rand randomSource
 	err  error
 
 	t        task.Task
@@ -26,7 +26,7 @@ type simRun struct {
 	written  int // texts so far
 	steps    int // decisions so far
 
-	turn    simTurn
+	turn    agentTurn
 	limited []time.Duration // by role: when its usage limit is reset
 
 	effect   string // the one that is being done, and its try
@@ -53,8 +53,8 @@ type simRun struct {
 	inState        []time.Duration
 }
 
-// simTurn is one piece of work of an agent.
-type simTurn struct {
+// agentTurn is one piece of work of an agent.
+type agentTurn struct {
 	on       bool
 	attempt  int
 	visit    int
@@ -64,68 +64,68 @@ type simTurn struct {
 	restTo   time.Duration
 	length   time.Duration // without rest, had it come to its end
 	tokens   float64
-	ending   simEnding
+	ending   turnEnding
 }
 
-// simEnding says how a turn ends.
-type simEnding byte
+// turnEnding says how a turn ends.
+type turnEnding byte
 
 const (
-	simFinishes simEnding = iota
-	simFails
-	simCrashes
-	simSilent
-	simAsks
-	simGivesUp
+	turnFinishes turnEnding = iota
+	turnFails
+	turnCrashes
+	turnEndsSilent
+	turnAsks
+	turnGivesUp
 )
 
-// simEvent is what happens next.
-type simEvent byte
+// eventKind is what happens next.
+type eventKind byte
 
 const (
-	simNothing simEvent = iota
-	simEffect
-	simTurnEnds
-	simTimer
-	simPerson
+	noEvent eventKind = iota
+	effectEvent
+	turnEndEvent
+	timerEvent
+	personEvent
 )
 
-func (r *simRun) reset(rand simRand) {
+func (r *taskRun) reset(rand randomSource) {
 	p, limited, in, sections := r.plan, r.limited, r.inState, r.sections[:0]
 	clear(limited)
 	clear(in)
-	*r = simRun{plan: p, rand: rand, limited: limited, inState: in, sections: sections, timerAt: -1, stale: true, at: -1}
+	*r = taskRun{plan: p, rand: rand, limited: limited, inState: in, sections: sections, timerAt: -1, stale: true, at: -1}
 }
 
-// play runs the task to a terminal state or to a limit.
-func (r *simRun) play() {
+// playToEnd runs the task to a terminal state or to a limit.
+func (r *taskRun) playToEnd() {
 	sig := r.plan.create
-	r.tell(&sig)
+	r.tellEngine(&sig)
 	for r.err == nil && !r.over && r.steps < r.plan.maxSteps {
-		r.prepare()
-		ev, at := r.next()
-		if ev == simNothing || at > r.plan.maxTime {
+		r.startRequested()
+		ev, at := r.nextEvent()
+		if ev == noEvent || at > r.plan.maxTime {
 			r.now = r.plan.maxTime
 			break
 		}
 		r.now = max(r.now, at)
 		switch ev {
-		case simEffect:
-			r.perform()
-		case simTurnEnds:
+		case effectEvent:
+			r.performEffect()
+		case turnEndEvent:
 			r.endTurn()
-		case simTimer:
-			r.fire()
-		case simPerson:
-			r.answer()
+		case timerEvent:
+			r.fireTimer()
+		case personEvent:
+			r.answerAsPerson()
 		}
 	}
-	r.close()
+	r.closeAccounts()
 }
 
-// tell lets the engine decide and folds what it says. It says whether the signal was
+// tellEngine lets the engine decide and folds what it says. It says whether the signal was
 // accepted.
-func (r *simRun) tell(sig *signal.Signal) bool {
+func (r *taskRun) tellEngine(sig *signal.Signal) bool {
 	r.steps++
 	sig.At = r.plan.begin.Add(r.now)
 	if sig.WeighsEvidence() {
@@ -141,13 +141,13 @@ func (r *simRun) tell(sig *signal.Signal) bool {
 			r.err = fmt.Errorf("fold a simulated task: %w", err)
 			return false
 		}
-		r.observe(e)
+		r.observeEntry(e)
 	}
 	return d.Verdict != engine.Refuse
 }
 
-// observe keeps count of what an entry changes.
-func (r *simRun) observe(e *journal.Entry) {
+// observeEntry keeps count of what an entry changes.
+func (r *taskRun) observeEntry(e *journal.Entry) {
 	switch e.Type {
 	case journal.EffectDone, journal.AgentSpawned, journal.EffectFailed:
 	default:
@@ -177,8 +177,8 @@ func (r *simRun) observe(e *journal.Entry) {
 	}
 }
 
-// close ends the accounts of a run.
-func (r *simRun) close() {
+// closeAccounts ends the accounts of a run.
+func (r *taskRun) closeAccounts() {
 	r.stopTurn()
 	if r.person {
 		r.waited += r.now - r.personFrom
@@ -188,12 +188,12 @@ func (r *simRun) close() {
 	}
 }
 
-// prepare sets in motion what the record asks for.
-func (r *simRun) prepare() {
+// startRequested sets in motion what the record asks for.
+func (r *taskRun) startRequested() {
 	s := &r.plan.states[r.at]
 	if s.kind == workflow.Queued && r.readied != r.t.Visit && len(r.t.Pending) == 0 {
 		r.readied = r.t.Visit
-		r.tell(&signal.Signal{Kind: signal.Ready, Actor: task.Engine, Evidence: r.plan.evidence})
+		r.tellEngine(&signal.Signal{Kind: signal.Ready, Actor: task.Engine, Evidence: r.plan.evidence})
 		if r.over {
 			return
 		}
@@ -215,48 +215,48 @@ func (r *simRun) prepare() {
 	r.callPerson(s)
 }
 
-func (r *simRun) next() (ev simEvent, at time.Duration) {
-	consider := func(what simEvent, when time.Duration) {
-		if ev == simNothing || when < at {
+func (r *taskRun) nextEvent() (ev eventKind, at time.Duration) {
+	consider := func(what eventKind, when time.Duration) {
+		if ev == noEvent || when < at {
 			ev, at = what, when
 		}
 	}
 	if r.effect != "" {
-		consider(simEffect, r.effectAt)
+		consider(effectEvent, r.effectAt)
 	}
 	if r.turn.on {
-		consider(simTurnEnds, r.turn.to)
+		consider(turnEndEvent, r.turn.to)
 	}
 	if r.timerAt >= 0 {
-		consider(simTimer, r.timerAt)
+		consider(timerEvent, r.timerAt)
 	}
 	if r.person {
-		consider(simPerson, r.personAt)
+		consider(personEvent, r.personAt)
 	}
 	return ev, at
 }
 
-// perform ends one try of an effect. Agents that it ends are gone before it is done.
-func (r *simRun) perform() {
+// performEffect ends one try of an effect. Agents that it ends are gone before it is done.
+func (r *taskRun) performEffect() {
 	e, ok := engine.NextEffect(&r.t)
 	if !ok {
 		return
 	}
 	receipt := signal.Receipt{Effect: e.ID, OK: true}
-	if r.rand.chance(r.plan.effects.Fail) {
+	if r.rand.drawChance(r.plan.effects.Fail) {
 		receipt.OK, receipt.Error = false, "simulated"
 	} else if info, _ := workflow.EffectNamed(e.Do); info.Kills {
-		r.kill(&e)
+		r.killAgents(&e)
 	}
 	r.effect = ""
-	r.tell(&signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &receipt})
+	r.tellEngine(&signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &receipt})
 }
 
-func (r *simRun) kill(e *task.Effect) {
+func (r *taskRun) killAgents(e *task.Effect) {
 	for i := 0; i < len(r.t.Attempts) && !r.over; {
 		a := r.t.Attempts[i]
 		if a.Ending && (e.Role == "" || e.Role == a.Role) || a.Number == e.Attempt {
-			if r.exit(a, 137) {
+			if r.exitAgent(a, 137) {
 				continue // the list is shorter now
 			}
 		}
@@ -264,13 +264,13 @@ func (r *simRun) kill(e *task.Effect) {
 	}
 }
 
-func (r *simRun) exit(a task.Attempt, code int) bool {
-	return r.tell(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: code})
+func (r *taskRun) exitAgent(a task.Attempt, code int) bool {
+	return r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: code})
 }
 
 // setTimer finds the timer that is due first. One that changed nothing is not fired
 // again in the same visit.
-func (r *simRun) setTimer() {
+func (r *taskRun) setTimer() {
 	r.stale, r.timerAt = false, -1
 	for _, tm := range engine.Timers(r.plan.def, &r.t) {
 		if tm.Name == engine.Idle { // it leads where the deadline does, only sooner
@@ -285,9 +285,9 @@ func (r *simRun) setTimer() {
 	}
 }
 
-func (r *simRun) fire() {
+func (r *taskRun) fireTimer() {
 	before := r.t.Seq
-	r.tell(&signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: r.timer.Name, Visit: r.timer.Visit})
+	r.tellEngine(&signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: r.timer.Name, Visit: r.timer.Visit})
 	if r.t.Seq == before {
 		r.spent, r.spentIn, r.stale = r.timer.Name, r.timer.Visit, true
 	}

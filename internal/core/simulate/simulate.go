@@ -20,19 +20,19 @@ type Options struct {
 // under engine.Decide. A run depends on the seed and on its number alone, so that runs
 // can be shared out and their results merged in any order.
 func Run(def *workflow.Definition, o Options, first, n int) (Result, error) {
-	p, err := newSimPlan(def, o)
+	p, err := newRunPlan(def, o)
 	if err != nil {
 		return Result{}, err
 	}
-	out := newSimResult(def, n)
-	r := &simRun{plan: p, limited: make([]time.Duration, len(def.Roles)), inState: make([]time.Duration, len(def.States))}
+	out := newResult(def, n)
+	r := &taskRun{plan: p, limited: make([]time.Duration, len(def.Roles)), inState: make([]time.Duration, len(def.States))}
 	for i := first; i < first+n; i++ {
-		r.reset(newSimRand(o.Seed, i))
-		r.play()
+		r.reset(newRandomSource(o.Seed, i))
+		r.playToEnd()
 		if r.err != nil {
 			return Result{}, r.err
 		}
-		out.add(r)
+		out.addRun(r)
 	}
 	return out, nil
 }

@@ -15,27 +15,27 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// simOverlay is the default profile of def changed by a profile file.
-func simOverlay(t *testing.T, def *workflow.Definition, text string) simulate.Profile {
+// overlayProfile is the default profile of def changed by a profile file.
+func overlayProfile(t *testing.T, def *workflow.Definition, text string) simulate.Profile {
 	t.Helper()
-	p, err := simulate.DefaultProfile(def).With(def, []byte(text))
+	p, err := simulate.DefaultProfile(def).WithFile(def, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// simPlay simulates with a profile file.
-func simPlay(t *testing.T, def *workflow.Definition, text string, runs int) simulate.Summary {
+// playRuns simulates with a profile file.
+func playRuns(t *testing.T, def *workflow.Definition, text string, runs int) simulate.Summary {
 	t.Helper()
-	r, err := simulate.Run(def, simulate.Options{Seed: 7, Profile: simOverlay(t, def, text)}, 0, runs)
+	r, err := simulate.Run(def, simulate.Options{Seed: 7, Profile: overlayProfile(t, def, text)}, 0, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r.Summary(def)
 }
 
-func simJSON(t *testing.T, v any) string {
+func encodeJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -55,18 +55,18 @@ const fine = `{
 }`
 
 func TestEverythingGoesWell(t *testing.T) {
-	def := simDefinition(t, "orange")
-	s := simPlay(t, def, fine, 100)
+	def := loadDefinition(t, "orange")
+	s := playRuns(t, def, fine, 100)
 	want := map[string]float64{
 		simulate.Duration: 85 * 60, simulate.Work: 25 * 60, simulate.Waiting: 3600, simulate.TokenUse: 2500, simulate.Cost: 2,
 		simulate.Waits: 1, simulate.Crashed: 0, "total of review_round": 1, "attempts of reviewer": 1, "attempts of fixer": 0,
 	}
 	for name, v := range want {
-		if f := s.Figure(name); f.P50 != v || f.P95 != v || f.Mean != v {
+		if f := s.FindFigure(name); f.P50 != v || f.P95 != v || f.Mean != v {
 			t.Errorf("%s: %+v, want %g", name, f, v)
 		}
 	}
-	if f := s.Figure("attempts of worker"); f.P50 != 1 || f.P95 > 2 {
+	if f := s.FindFigure("attempts of worker"); f.P50 != 1 || f.P95 > 2 {
 		t.Errorf("workers: %+v; one that ends with its work done is replaced once", f)
 	}
 	if s.Stuck != 0 || s.Unfinished != 0 || s.Ends[0] != (simulate.Share{State: "done", Share: 1}) {
@@ -97,11 +97,11 @@ func TestExtremes(t *testing.T) {
 		{"every worker gives up", `{"states": {"planning": {"crash": 0, "no_answer": 0, "question": 0, "limit": 0}, "working": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 1, "limit": 0}}, ` + cancels + `}`, 1, "total of review_round", 0},
 		{"every worker is limited beyond its deadline", `{"roles": {"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 1, "limit_wait": {"median": "5h", "p95": "5h"}}}, ` + cancels + `}`, 1, "attempts of worker", 2},
 	}
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := simPlay(t, def, tt.profile, 200)
-			if f := s.Figure(tt.figure); s.Stuck != tt.stuck || f.P50 != tt.is || f.P95 != tt.is {
+			s := playRuns(t, def, tt.profile, 200)
+			if f := s.FindFigure(tt.figure); s.Stuck != tt.stuck || f.P50 != tt.is || f.P95 != tt.is {
 				t.Errorf("stuck %g, %s %+v, want %g and %g", s.Stuck, tt.figure, f, tt.stuck, tt.is)
 			}
 		})
@@ -109,10 +109,10 @@ func TestExtremes(t *testing.T) {
 }
 
 func TestTimesAreSpreadAsTheProfileSays(t *testing.T) {
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	spread := strings.Replace(fine, `"delay": {"median": "1h", "p95": "1h"}`, `"delay": {"median": "1h", "p95": "4h"}`, 1)
-	f := simPlay(t, def, spread, 5000)
-	w := f.Figure(simulate.Waiting)
+	f := playRuns(t, def, spread, 5000)
+	w := f.FindFigure(simulate.Waiting)
 	if math.Abs(w.P50/3600-1) > 0.06 || math.Abs(w.P95/4/3600-1) > 0.08 {
 		t.Errorf("waiting: P50 %.2f h, P95 %.2f h, want 1 and 4", w.P50/3600, w.P95/3600)
 	}
@@ -120,13 +120,13 @@ func TestTimesAreSpreadAsTheProfileSays(t *testing.T) {
 
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	for _, name := range []string{"orange", "orange-direct"} {
-		def := simDefinition(t, name)
+		def := loadDefinition(t, name)
 		play := func(seed uint64) string {
 			r, err := simulate.Run(def, simulate.Options{Seed: seed}, 0, 300)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return simJSON(t, r.Summary(def))
+			return encodeJSON(t, r.Summary(def))
 		}
 		first := play(1)
 		if second := play(1); second != first {
@@ -139,7 +139,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 }
 
 func TestResultsMergeInAnyOrder(t *testing.T) {
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	part := func(first, n int) simulate.Result {
 		r, err := simulate.Run(def, simulate.Options{Seed: 3}, first, n)
 		if err != nil {
@@ -148,21 +148,21 @@ func TestResultsMergeInAnyOrder(t *testing.T) {
 		return r
 	}
 	whole := part(0, 400)
-	want := simJSON(t, whole.Summary(def))
+	want := encodeJSON(t, whole.Summary(def))
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}} {
 		var all simulate.Result
 		for _, i := range order {
 			all.Merge(part(i*100, 100))
 		}
-		if got := simJSON(t, all.Summary(def)); got != want {
+		if got := encodeJSON(t, all.Summary(def)); got != want {
 			t.Errorf("in the order %v: %s", order, cmp.Diff(want, got))
 		}
 	}
 }
 
 func TestLimitsEndARun(t *testing.T) {
-	def := simDefinition(t, "orange")
-	hopeless := simOverlay(t, def, `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, "human": {"cancel": 0}}`)
+	def := loadDefinition(t, "orange")
+	hopeless := overlayProfile(t, def, `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, "human": {"cancel": 0}}`)
 	tests := []struct {
 		name    string
 		o       simulate.Options
@@ -179,7 +179,7 @@ func TestLimitsEndARun(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := r.Summary(def)
-			if f := s.Figure(simulate.Duration); s.Unfinished != 1 || f.P95 > tt.longest {
+			if f := s.FindFigure(simulate.Duration); s.Unfinished != 1 || f.P95 > tt.longest {
 				t.Errorf("unfinished %g, duration %+v", s.Unfinished, f)
 			}
 		})
@@ -251,8 +251,8 @@ edges:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := simPlay(t, def, `{"human": {"cancel": 0}}`, 100); s.Unfinished > 0 || s.Figure(simulate.Waits).P95 != 1 || !slices.Contains(s.Ends, simulate.Share{State: "done", Share: 1}) {
-			t.Errorf("%s: %s", on, simJSON(t, s))
+		if s := playRuns(t, def, `{"human": {"cancel": 0}}`, 100); s.Unfinished > 0 || s.FindFigure(simulate.Waits).P95 != 1 || !slices.Contains(s.Ends, simulate.Share{State: "done", Share: 1}) {
+			t.Errorf("%s: %s", on, encodeJSON(t, s))
 		}
 	}
 }
@@ -262,11 +262,11 @@ func TestOddWorkflowsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := simPlay(t, def, `{"states": {"asking": {"crash": 0.3}}, "human": {"delay": {"median": "20h", "p95": "200h"}}, "effects": {"fail": 0.5}}`, 500)
-	if s.Unfinished > 0.1 || s.Stuck == 0 || s.Stuck == 1 || s.Figure(simulate.Waits).Mean < 2 {
-		t.Errorf("%s", simJSON(t, s))
+	s := playRuns(t, def, `{"states": {"asking": {"crash": 0.3}}, "human": {"delay": {"median": "20h", "p95": "200h"}}, "effects": {"fail": 0.5}}`, 500)
+	if s.Unfinished > 0.1 || s.Stuck == 0 || s.Stuck == 1 || s.FindFigure(simulate.Waits).Mean < 2 {
+		t.Errorf("%s", encodeJSON(t, s))
 	}
-	if f := s.Figure("total of rounds"); f.P95 > 4 || f.Mean == 0 {
+	if f := s.FindFigure("total of rounds"); f.P95 > 4 || f.Mean == 0 {
 		t.Errorf("rounds: %+v", f)
 	}
 }
@@ -308,14 +308,14 @@ func TestQueuesAndTimersThatOpenNothing(t *testing.T) {
 	}
 	well := `"crash": 0, "no_answer": 0, "limit": 0, "exit": 0, "duration": {"median": "10m", "p95": "10m"}, "tokens": {"median": 0, "p95": 0}`
 	rest := `"human": {"delay": {"median": "1h", "p95": "1h"}}, "effects": {"duration": "0s", "fail": 0}}`
-	s := simPlay(t, def, `{"roles": {"maker": {"fail": 0, `+well+`}}, `+rest, 20)
-	if d := s.Figure(simulate.Duration); d.Mean != (2*60+2*10)*60 || s.Figure("total of rounds").Mean != 2 || s.Figure(simulate.TokenUse).P95 != 0 {
-		t.Errorf("all goes well: %s", simJSON(t, s))
+	s := playRuns(t, def, `{"roles": {"maker": {"fail": 0, `+well+`}}, `+rest, 20)
+	if d := s.FindFigure(simulate.Duration); d.Mean != (2*60+2*10)*60 || s.FindFigure("total of rounds").Mean != 2 || s.FindFigure(simulate.TokenUse).P95 != 0 {
+		t.Errorf("all goes well: %s", encodeJSON(t, s))
 	}
 	// A verdict that no edge answers is a crash when its author ends.
-	s = simPlay(t, def, `{"roles": {"maker": {"fail": 1, `+well+`}}, `+rest, 20)
-	if s.Stuck != 1 || s.Figure("attempts of maker").P50 != 2 {
-		t.Errorf("every verdict is FAIL: %s", simJSON(t, s))
+	s = playRuns(t, def, `{"roles": {"maker": {"fail": 1, `+well+`}}, `+rest, 20)
+	if s.Stuck != 1 || s.FindFigure("attempts of maker").P50 != 2 {
+		t.Errorf("every verdict is FAIL: %s", encodeJSON(t, s))
 	}
 }
 
@@ -340,10 +340,10 @@ func TestProfilesThatAreRefused(t *testing.T) {
 		{"two values", `{} {}`, "more than one value"},
 		{"a list", `[]`, "the value: expected an object, found array"},
 	}
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := simulate.DefaultProfile(def).With(def, []byte(tt.text))
+			_, err := simulate.DefaultProfile(def).WithFile(def, []byte(tt.text))
 			if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, tt.says)
 			}
@@ -352,12 +352,12 @@ func TestProfilesThatAreRefused(t *testing.T) {
 }
 
 func TestAProfileIsAProfileFile(t *testing.T) {
-	def := simDefinition(t, "orange")
-	p := simOverlay(t, def, `{"roles": {"worker": {"crash": 0.5}}, "states": {"planning": {"crash": 0.25}}}`)
+	def := loadDefinition(t, "orange")
+	p := overlayProfile(t, def, `{"roles": {"worker": {"crash": 0.5}}, "states": {"planning": {"crash": 0.25}}}`)
 	if p.States["planning"].Crash != 0.25 || p.States["working"].Crash != 0.5 || p.States["agent-review"].Crash != 0.03 {
 		t.Errorf("states before roles before defaults: %+v", p.States)
 	}
-	if again := simOverlay(t, def, simJSON(t, p)); cmp.Diff(p, again) != "" {
+	if again := overlayProfile(t, def, encodeJSON(t, p)); cmp.Diff(p, again) != "" {
 		t.Error(cmp.Diff(p, again))
 	}
 }

@@ -15,17 +15,17 @@ import (
 func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.Definition, changed int, err error) {
 	c, ok := def.CounterNamed(counter)
 	if !ok {
-		return nil, 0, fmt.Errorf("counter %q is not declared: workflow %s has %s", counter, def.Name, simCounterList(def))
+		return nil, 0, fmt.Errorf("counter %q is not declared: workflow %s has %s", counter, def.Name, counterList(def))
 	}
 	if c.Max == limit {
 		return def, 0, nil
 	}
-	e := simEdit{def: def, counter: c, limit: limit, lines: strings.SplitAfter(def.Text, "\n")}
-	if err := e.max(); err != nil {
+	e := boundEdit{def: def, counter: c, limit: limit, lines: strings.SplitAfter(def.Text, "\n")}
+	if err := e.changeMax(); err != nil {
 		return nil, 0, err
 	}
 	for i := range def.Edges {
-		if err := e.guard(&def.Edges[i]); err != nil {
+		if err := e.changeGuard(&def.Edges[i]); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -33,11 +33,11 @@ func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the workflow with %s=%d: %w", counter, limit, err)
 	}
-	return out, e.changed, e.verify(out)
+	return out, e.changed, e.verifyEdit(out)
 }
 
-// simEdit changes the text of a workflow.
-type simEdit struct {
+// boundEdit changes the text of a workflow.
+type boundEdit struct {
 	def     *workflow.Definition
 	counter *workflow.Counter
 	limit   int
@@ -45,8 +45,8 @@ type simEdit struct {
 	changed int
 }
 
-// max changes the bound in the counter's own declaration.
-func (e *simEdit) max() error {
+// changeMax changes the bound in the counter's own declaration.
+func (e *boundEdit) changeMax() error {
 	old := regexp.MustCompile(`(["']?\bmax\b["']?\s*:\s*["']?)` + strconv.Itoa(e.counter.Max) + `\b`)
 	first, from := e.counter.Pos.Line-1, e.counter.Pos.Column-1
 	for i := first; i >= 0 && i < min(first+12, len(e.lines)); i++ {
@@ -63,12 +63,12 @@ func (e *simEdit) max() error {
 	return fmt.Errorf("the max of counter %s is not found near %s:%d: write it as max: %d", e.counter.Name, e.def.File, e.counter.Pos.Line, e.counter.Max)
 }
 
-// guard changes what an edge compares the counter with.
-func (e *simEdit) guard(edge *workflow.Edge) error {
+// changeGuard changes what an edge compares the counter with.
+func (e *boundEdit) changeGuard(edge *workflow.Edge) error {
 	if edge.When == nil {
 		return nil
 	}
-	source := e.compared(edge.When.Source)
+	source := e.replaceBound(edge.When.Source)
 	if source == edge.When.Source {
 		return nil
 	}
@@ -85,16 +85,16 @@ func (e *simEdit) guard(edge *workflow.Edge) error {
 	return nil
 }
 
-// compared is a guard's source with the new bound.
-func (e *simEdit) compared(source string) string {
+// replaceBound is a guard's source with the new bound.
+func (e *boundEdit) replaceBound(source string) string {
 	name, old, limit := regexp.QuoteMeta(e.counter.Name), strconv.Itoa(e.counter.Max), strconv.Itoa(e.limit)
 	after := regexp.MustCompile(`(\b` + name + `\s*(?:<=|>=|==|!=|<|>)\s*)` + old + `\b`)
 	before := regexp.MustCompile(`\b` + old + `(\s*(?:<=|>=|==|!=|<|>)\s*` + name + `\b)`)
 	return before.ReplaceAllString(after.ReplaceAllString(source, "${1}"+limit), limit+"${1}")
 }
 
-// verify makes sure that the text changed where it should and nowhere else.
-func (e *simEdit) verify(out *workflow.Definition) error {
+// verifyEdit makes sure that the text changed where it should and nowhere else.
+func (e *boundEdit) verifyEdit(out *workflow.Definition) error {
 	same := len(out.Counters) == len(e.def.Counters) && len(out.Edges) == len(e.def.Edges)
 	for i := 0; same && i < len(out.Counters); i++ {
 		want := e.def.Counters[i].Max
@@ -105,7 +105,7 @@ func (e *simEdit) verify(out *workflow.Definition) error {
 	}
 	for i := 0; same && i < len(out.Edges); i++ {
 		if was := e.def.Edges[i].When; was != nil {
-			same = out.Edges[i].When != nil && out.Edges[i].When.Source == e.compared(was.Source)
+			same = out.Edges[i].When != nil && out.Edges[i].When.Source == e.replaceBound(was.Source)
 		}
 	}
 	if !same {
@@ -114,7 +114,7 @@ func (e *simEdit) verify(out *workflow.Definition) error {
 	return nil
 }
 
-func simCounterList(def *workflow.Definition) string {
+func counterList(def *workflow.Definition) string {
 	if len(def.Counters) == 0 {
 		return "none"
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatIfChangesTheBoundOfReviews(t *testing.T) {
-	def := simDefinition(t, "orange")
+	def := loadDefinition(t, "orange")
 	changed, places, err := simulate.WhatIf(def, "review_round", 4)
 	if err != nil || places != 3 {
 		t.Fatal(places, err)
@@ -24,8 +24,8 @@ func TestWhatIfChangesTheBoundOfReviews(t *testing.T) {
 		"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 0, "duration": {"median": "1m", "p95": "2m"}},
 		"reviewer": {"crash": 0, "no_answer": 0, "limit": 0, "fail": 1, "duration": {"median": "1m", "p95": "2m"}}}, "human": {"cancel": 1}}`
 	for max, d := range map[float64]*workflow.Definition{2: def, 4: changed} {
-		s := simPlay(t, d, always, 50)
-		if f := s.Figure("total of review_round"); f.P50 != max || f.P95 != max || s.Stuck != 1 {
+		s := playRuns(t, d, always, 50)
+		if f := s.FindFigure("total of review_round"); f.P50 != max || f.P95 != max || s.Stuck != 1 {
 			t.Errorf("reviews %+v, stuck %g, want %g", f, s.Stuck, max)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // habits is a profile in which every agent and person of a workflow behaves alike.
 func habits(t *testing.T, name string, change func(*simulate.Habits)) simulate.Summary {
 	t.Helper()
-	def := simDefinition(t, name)
+	def := loadDefinition(t, name)
 	p := simulate.DefaultProfile(def)
 	p.Human.RequestChanges, p.Human.Cancel, p.Effects.Fail = 0, 0, 0
 	for state, h := range p.States {
@@ -44,26 +44,26 @@ func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
 		for _, exit := range []float64{0, 1} { // at a terminal, and by their end
 			s := habits(t, name, func(h *simulate.Habits) { h.Exit = exit })
 			if s.Ends[0].State != end || s.Ends[0].Share != 1 || s.Stuck != 0 || figure(t, s, simulate.Attempts).Mean != attempts[name] || figure(t, s, simulate.Waits).Mean != 0 {
-				t.Errorf("%s, exit %v: all goes well, and %s", name, exit, simJSON(t, s))
+				t.Errorf("%s, exit %v: all goes well, and %s", name, exit, encodeJSON(t, s))
 			}
 			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Fail = exit, 0.3 })
 			if s.Ends[0].State != end || s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean != 0 || figure(t, s, simulate.Waits).Mean < 0.5 {
-				t.Errorf("%s, exit %v: a third fails, and %s", name, exit, simJSON(t, s))
+				t.Errorf("%s, exit %v: a third fails, and %s", name, exit, encodeJSON(t, s))
 			}
 			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.NoAnswer = exit, 0.3 })
 			if s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean < 0.5 {
-				t.Errorf("%s, exit %v: a third says nothing, and %s", name, exit, simJSON(t, s))
+				t.Errorf("%s, exit %v: a third says nothing, and %s", name, exit, encodeJSON(t, s))
 			}
 			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Crash = exit, 0.3 })
 			if figure(t, s, simulate.Crashed).Mean < 0.5 || figure(t, s, "total of no_answer").Mean != 0 {
-				t.Errorf("%s, exit %v: a third crashes, and %s", name, exit, simJSON(t, s))
+				t.Errorf("%s, exit %v: a third crashes, and %s", name, exit, encodeJSON(t, s))
 			}
 		}
 	}
 }
 
 func TestACardIsNotSimulated(t *testing.T) {
-	_, err := simulate.Run(simDefinition(t, "joan-board"), simulate.Options{}, 0, 1)
+	_, err := simulate.Run(loadDefinition(t, "joan-board"), simulate.Options{}, 0, 1)
 	if err == nil || !strings.Contains(err.Error(), "cannot be guessed: use orange workflow verify") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

@@ -163,7 +163,7 @@ func (c Counter) DescribeCount() string {
 	return fmt.Sprintf("%s %d (%d in all)", c.Name, c.Value, c.Total)
 }
 
-// A Tally is how many attempts of a role were ever asked for.
+// An AttemptTally is how many attempts of a role were ever asked for.
 type AttemptTally struct {
 	Role  string `json:"role"`
 	Count int    `json:"count"`

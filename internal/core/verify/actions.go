@@ -10,39 +10,39 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// deed says what kind of thing the environment does.
-type deed byte
+// eventType says what kind of thing the environment does.
+type eventType byte
 
 const (
-	tell    deed = iota // a signal reaches the engine
-	succeed             // the first pending effect is carried out and its receipt arrives
-	giveUp              // it fails for good
-	loseIt              // it is carried out, and the server dies before the receipt is kept
-	die                 // an agent's process ends
-	hear                // the end of a process is reported
-	crash               // the server dies and forgets what was pending
+	deliverSignal  eventType = iota // a signal reaches the engine
+	completeEffect                  // the first pending effect is carried out and its receipt arrives
+	failEffect                      // it fails for good
+	loseReceipt                     // it is carried out, and the server dies before the receipt is kept
+	endProcess                      // an agent's process ends
+	reportEnd                       // the end of a process is reported
+	crashServer                     // the server dies and forgets what was pending
 )
 
 // action is one thing the environment can do in a world.
 type action struct {
-	deed   deed
-	kind   signal.Kind
-	who    task.Actor
-	word   string   // the state or verb asked for, the outcome, the event, the timer
-	actor  int      // index of the attempt that speaks or ends, -1 for none
-	verb   string   // by which word is asked for, "" if it is named
-	choice []choice // what the sections are when the signal is decided
-	human  bool     // a person does it
-	wish   *signal.New
-	report *signal.Report  // what an agent says about its work
-	face   *board.Snapshot // how the card looks
-	mass   mass            // an agent's end that is no crash, and whether it is one too many
-	ends   bool            // the process ends first
-	left   task.Left       // the end of a turn, or of an agent: what it ended with
+	event        eventType
+	kind         signal.Kind
+	who          task.Actor
+	word         string   // the state or verb asked for, the outcome, the event, the timer
+	actor        int      // index of the attempt that speaks or ends, -1 for none
+	verb         string   // by which word is asked for, "" if it is named
+	choice       []choice // what the sections are when the signal is decided
+	human        bool     // a person does it
+	newTask      *signal.New
+	report       *signal.Report  // what an agent says about its work
+	cardSnapshot *board.Snapshot // how the card looks
+	mass         mass            // an agent's end that is no crash, and whether it is one too many
+	ends         bool            // the process ends first
+	left         task.Left       // the end of a turn, or of an agent: what it ended with
 }
 
-// steps is how many steps the action stands for.
-func (a *action) steps() int32 {
+// stepCount is how many steps the action stands for.
+func (a *action) stepCount() int32 {
 	if a.ends {
 		return 2
 	}
@@ -91,15 +91,15 @@ const (
 	isSeen
 )
 
-// actions lists everything that can happen in a world. The list depends only on what
+// listActions lists everything that can happen in a world. The list depends only on what
 // worlds with the same key have in common, so that a path can be walked again.
-func (m *model) actions(w *world, buffer []action) []action {
+func (m *model) listActions(w *world, buffer []action) []action {
 	out := m.processActions(w, buffer)
 	out = m.effectActions(w, out)
-	out = m.requests(w, out)
+	out = m.requestActions(w, out)
 	out = m.idleActions(w, out)
-	out = m.events(w, out)
-	return m.timers(w, out)
+	out = m.eventActions(w, out)
+	return m.timerActions(w, out)
 }
 
 // processActions are the ends of agents, and the news of them. Where nobody can tell a
@@ -109,12 +109,12 @@ func (m *model) processActions(w *world, out []action) []action {
 		first := len(out)
 		switch {
 		case w.procs[i] == alive && m.tellsDead():
-			out = append(out, action{deed: die, actor: i})
-		case w.procs[i] != unborn && m.heard(w, i):
+			out = append(out, action{event: endProcess, actor: i})
+		case w.procs[i] != unborn && m.isEndReported(w, i):
 			out = m.newsOf(w, i, out)
 		}
 		for k := first; k < len(out); k++ {
-			out[k].ends = out[k].deed == hear && w.procs[i] == alive
+			out[k].ends = out[k].event == reportEnd && w.procs[i] == alive
 		}
 	}
 	return out
@@ -122,12 +122,12 @@ func (m *model) processActions(w *world, out []action) []action {
 
 // newsOf are the ways in which the end of an agent is heard of.
 func (m *model) newsOf(w *world, i int, out []action) []action {
-	list := m.choices(w, m.exits[m.stateNumber[w.t.Status]])
-	if w.t.Attempts[i].Role == m.own(w.t.Status) {
-		list = m.doubted(w, list, foreign, broken)
+	list := m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]])
+	if w.t.Attempts[i].Role == m.ownRole(w.t.Status) {
+		list = m.addDoubts(w, list, foreign, broken)
 	}
 	for _, c := range list {
-		out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
+		out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 	}
 	out = m.lastWords(w, i, out)
 	out = m.wordsLeft(w, i, out)
@@ -139,21 +139,21 @@ func (m *model) newsOf(w *world, i int, out []action) []action {
 // the ends of its own. It comes from outside, as what a person does, so it is no loop of
 // the workflow.
 func (m *model) massDeaths(w *world, i int, out []action) []action {
-	if a := &w.t.Attempts[i]; a.Role != m.own(w.t.Status) || a.Ending || a.Overdue {
+	if a := &w.t.Attempts[i]; a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue {
 		return out
 	}
 	for _, how := range [...]mass{together, togetherAgain, unstarted, unstartedAgain} {
 		if how.tooOften() && (len(w.t.Pending) > 0 || len(w.t.Attempts) > 1) {
 			continue // what is owed, and who else lives, makes no difference to being held
 		}
-		c := m.choices(w, m.exits[m.stateNumber[w.t.Status]])[0]
-		out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, mass: how, human: true})
+		c := m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]])[0]
+		out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, mass: how, human: true})
 	}
 	return out
 }
 
-// heard says whether the end of an attempt reaches the engine at all.
-func (m *model) heard(w *world, i int) bool {
+// isEndReported says whether the end of an attempt reaches the engine at all.
+func (m *model) isEndReported(w *world, i int) bool {
 	return !m.without[PerRole] || !slices.Contains(w.procs, alive)
 }
 
@@ -162,37 +162,37 @@ func (m *model) effectActions(w *world, out []action) []action {
 	if !ok {
 		return out
 	}
-	for _, c := range m.endings(w, &e) {
-		out = append(out, action{deed: succeed, actor: -1, choice: c})
+	for _, c := range m.deadlineEndings(w, &e) {
+		out = append(out, action{event: completeEffect, actor: -1, choice: c})
 	}
-	out = append(out, action{deed: giveUp, actor: -1})
+	out = append(out, action{event: failEffect, actor: -1})
 	if info, _ := workflow.EffectNamed(e.Do); !w.half && (info.Spawns || info.Notifies) { // of the others nothing is left to see
-		out = append(out, action{deed: loseIt, actor: -1})
+		out = append(out, action{event: loseReceipt, actor: -1})
 	}
 	if m.without[Redrive] {
-		out = append(out, action{deed: crash, actor: -1})
+		out = append(out, action{event: crashServer, actor: -1})
 	}
 	return out
 }
 
-// endings are what an agent may leave behind that is ended at its deadline.
-func (m *model) endings(w *world, e *task.Effect) [][]choice {
+// deadlineEndings are what an agent may leave behind that is ended at its deadline.
+func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
-		return m.doubted(w, m.choices(w, m.exits[m.stateNumber[w.t.Status]]), foreign, broken)
+		return m.addDoubts(w, m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]]), foreign, broken)
 	}
 	return [][]choice{nil}
 }
 
-// requests are all moves that an edge could answer, asked for by everybody.
-func (m *model) requests(w *world, out []action) []action {
+// requestActions are all moves that an edge could answer, asked for by everybody.
+func (m *model) requestActions(w *world, out []action) []action {
 	if len(w.t.Pending) > m.patience {
 		return out
 	}
 	for _, ask := range m.asked[m.stateNumber[w.t.Status]] {
 		to, edges := ask.to, ask.edges
-		for n, c := range m.choices(w, edges) {
+		for n, c := range m.sectionChoices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
-				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacks(c)) { // to others it makes no difference what TASK.md says, and a person is only warned
+				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacksCommits(c)) { // to others it makes no difference what TASK.md says, and a person is only warned
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
@@ -230,7 +230,7 @@ func anyPermits(edges []*workflow.Edge, who task.Actor) bool {
 	return slices.ContainsFunc(edges, func(e *workflow.Edge) bool { return e.PermitsActor(who) || e.AsksForConsent(who) })
 }
 
-func (m *model) targets(state string) []string {
+func (m *model) requestTargets(state string) []string {
 	var out []string
 	for _, i := range m.def.EdgesFrom(state) {
 		e := &m.def.Edges[i]
@@ -244,27 +244,27 @@ func (m *model) targets(state string) []string {
 	return out
 }
 
-// events are a queue's turn, outcomes that agents print, and what trackers report.
-func (m *model) events(w *world, out []action) []action {
+// eventActions are a queue's turn, outcomes that agents print, and what trackers report.
+func (m *model) eventActions(w *world, out []action) []action {
 	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
-		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
+		for _, c := range m.addDoubts(w, m.sectionChoices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
 			out = append(out, action{kind: signal.Ready, who: task.Engine, actor: -1, choice: c})
 		}
 	}
-	for _, tr := range m.triggers(w.t.Status) {
-		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")), foreign) {
-			for _, who := range m.reporters(w.t.Status, tr) {
+	for _, tr := range m.trackerTriggers(w.t.Status) {
+		for _, c := range m.addDoubts(w, m.sectionChoices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")), foreign) {
+			for _, who := range m.eventReporters(w.t.Status, tr) {
 				out = append(out, action{kind: signal.Tracker, who: who, word: tr.Value, actor: -1, choice: c, human: tr.Value != engine.ChildMoved})
 			}
 		}
 	}
-	for _, f := range m.faces[m.stateNumber[w.t.Status]] {
+	for _, f := range m.cardLooks[m.stateNumber[w.t.Status]] {
 		if len(w.t.Pending) > 0 { // the card is read when all that was to be done to it is done
 			break
 		}
-		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, face: f.Snapshot, actor: -1, human: f.human})
+		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, cardSnapshot: f.Snapshot, actor: -1, human: f.human})
 		if m.personResets {
-			out = append(out, action{kind: signal.Tracker, who: task.Human, word: signal.CardChanged, face: f.Snapshot, actor: -1, human: true})
+			out = append(out, action{kind: signal.Tracker, who: task.Human, word: signal.CardChanged, cardSnapshot: f.Snapshot, actor: -1, human: true})
 		}
 	}
 	for i := range w.t.Attempts {
@@ -275,9 +275,9 @@ func (m *model) events(w *world, out []action) []action {
 	return out
 }
 
-// reporters are those who report an event. Orange itself says that a child moved, and that a merge of its own is done;
+// eventReporters are those who report an event. Orange itself says that a child moved, and that a merge of its own is done;
 // a tracker reports everything else, and merges at a forge.
-func (m *model) reporters(state string, tr workflow.Trigger) []task.Actor {
+func (m *model) eventReporters(state string, tr workflow.Trigger) []task.Actor {
 	switch tr.Value {
 	case engine.ChildMoved:
 		return []task.Actor{task.Engine}
@@ -291,7 +291,7 @@ func (m *model) reporters(state string, tr workflow.Trigger) []task.Actor {
 	return []task.Actor{task.Tracker}
 }
 
-func (m *model) triggers(state string) []workflow.Trigger {
+func (m *model) trackerTriggers(state string) []workflow.Trigger {
 	var out []workflow.Trigger
 	for _, i := range m.def.EdgesFrom(state) {
 		for _, tr := range m.def.Edges[i].On {
@@ -303,8 +303,8 @@ func (m *model) triggers(state string) []workflow.Trigger {
 	return out
 }
 
-func (m *model) timers(w *world, out []action) []action {
-	for _, tm := range m.running(w) {
+func (m *model) timerActions(w *world, out []action) []action {
+	for _, tm := range m.runningTimers(w) {
 		var gates []*workflow.Edge
 		switch tm.Name {
 		case engine.Respawn:
@@ -313,21 +313,21 @@ func (m *model) timers(w *world, out []action) []action {
 		default:
 			gates = m.edgesOf(w.t.Status, workflow.OnTimer, tm.Name, "")
 		}
-		for _, c := range m.doubted(w, m.choices(w, gates), foreign) {
+		for _, c := range m.addDoubts(w, m.sectionChoices(w, gates), foreign) {
 			out = append(out, action{kind: signal.Timer, who: task.Engine, word: tm.Name, actor: -1, choice: c})
 		}
 	}
 	return out
 }
 
-// running lists the timers that the model lets run.
-func (m *model) running(w *world) []engine.Timer {
+// runningTimers lists the timers that the model lets run.
+func (m *model) runningTimers(w *world) []engine.Timer {
 	list := timersOf(m.def, &w.t)
 	return slices.DeleteFunc(list, func(tm engine.Timer) bool {
 		if tm.Name != engine.Deadline {
 			return false
 		}
-		_, live := w.t.LiveAttempt(m.own(w.t.Status))
+		_, live := w.t.LiveAttempt(m.ownRole(w.t.Status))
 		return m.without[Deadlines] || m.without[Ensure] && !live
 	})
 }
@@ -338,7 +338,7 @@ func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to strin
 	var out []*workflow.Edge
 	for _, i := range m.def.EdgesFrom(state) {
 		e := &m.def.Edges[i]
-		end := kind == workflow.OnExit && (e.AnswersTo(workflow.OnCrashLimit, "") || e.PermitsActor(task.Actor(m.own(state))))
+		end := kind == workflow.OnExit && (e.AnswersTo(workflow.OnCrashLimit, "") || e.PermitsActor(task.Actor(m.ownRole(state))))
 		if (e.AnswersTo(kind, value) || end) && (to == "" || e.To == to) {
 			out = append(out, e)
 		}
@@ -346,14 +346,14 @@ func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to strin
 	return out
 }
 
-// choices lists what the sections can be while a decision is made: everything for
+// sectionChoices lists what the sections can be while a decision is made: everything for
 // those that gates ask about, and for those that the next state compares with what was
 // there when it began. Evidence is chosen with them, as a section of its own.
-func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
+func (m *model) sectionChoices(w *world, edges []*workflow.Edge) [][]choice {
 	out := m.nothing
 	for i := range m.sections {
-		if m.matters(i, edges) {
-			out = product(out, m.versions(w, i))
+		if m.sectionMatters(i, edges) {
+			out = combineChoices(out, m.sectionVersions(w, i))
 		}
 	}
 	var asked []int
@@ -365,16 +365,16 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 		for _, g := range m.def.EdgeGates(e) {
 			if m.def.Gates[g].FactName() != "" && !m.def.Gates[g].HandsOver() && !slices.Contains(asked, g) {
 				asked = append(asked, g)
-				out = product(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
+				out = combineChoices(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
 			}
 		}
 	}
-	return m.handovers(out, edges)
+	return m.addHandovers(out, edges)
 }
 
-// doubted adds to what the sections can be that a new verdict is not the word of the agent
+// addDoubts adds to what the sections can be that a new verdict is not the word of the agent
 // that is to give it. Another role writes it where the workflow has one that may not use it.
-func (m *model) doubted(w *world, lists [][]choice, doubts ...doubt) [][]choice {
+func (m *model) addDoubts(w *world, lists [][]choice, doubts ...doubt) [][]choice {
 	out := lists
 	for _, l := range lists {
 		for k, c := range l {
@@ -394,10 +394,10 @@ func (m *model) doubted(w *world, lists [][]choice, doubts ...doubt) [][]choice 
 	return out
 }
 
-// handovers chooses whether work is committed: all of it is there, or one thing is missing.
+// addHandovers chooses whether work is committed: all of it is there, or one thing is missing.
 // Something is missing only where nothing else keeps an edge closed, and where the sections
 // that the next state compares with are not there: elsewhere it makes no difference.
-func (m *model) handovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
+func (m *model) addHandovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
 	var facts []choice
 	for _, e := range edges {
 		if !m.wantsCommits(e) {
@@ -430,10 +430,10 @@ func (m *model) handovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
 	return out
 }
 
-// lacks says that work is not committed.
-func (m *model) lacks(l []choice) bool {
+// lacksCommits says that work is not committed.
+func (m *model) lacksCommits(l []choice) bool {
 	return slices.ContainsFunc(l, func(c choice) bool {
-		return c.age == absent && c.section < 0 && c.section != kidsChoice && m.def.Gates[-1-c.section].HandsOver()
+		return c.age == absent && c.section < 0 && c.section != childrenChoice && m.def.Gates[-1-c.section].HandsOver()
 	})
 }
 
@@ -454,7 +454,7 @@ func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
 		}
 		at := m.sectionIndex(g.Section)
 		gated |= 1 << at
-		c, ok := chosen(l, at)
+		c, ok := findChoice(l, at)
 		if !ok || c.age == absent || g.Fresh == workflow.FreshUnused && c.age == isUsed || g.Verdict != "" && c.says != g.Verdict {
 			return false
 		}
@@ -462,7 +462,7 @@ func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
 	return !slices.ContainsFunc(l, func(c choice) bool { return c.section >= 0 && gated&(1<<c.section) == 0 && c.age != absent })
 }
 
-func (m *model) matters(section int, edges []*workflow.Edge) bool {
+func (m *model) sectionMatters(section int, edges []*workflow.Edge) bool {
 	s := &m.sections[section]
 	for _, e := range edges {
 		if s.verdict && m.asks[m.stateNumber[e.To]][section] {
@@ -477,7 +477,7 @@ func (m *model) matters(section int, edges []*workflow.Edge) bool {
 	return false
 }
 
-func (m *model) versions(w *world, i int) []choice {
+func (m *model) sectionVersions(w *world, i int) []choice {
 	out := []choice{{section: i, age: absent}}
 	for _, says := range m.sections[i].says {
 		out = append(out, choice{section: i, age: isNew, says: says})
@@ -492,7 +492,7 @@ func (m *model) versions(w *world, i int) []choice {
 	return out
 }
 
-func product(lists [][]choice, with []choice) [][]choice {
+func combineChoices(lists [][]choice, with []choice) [][]choice {
 	if len(lists) == 1 && lists[0] == nil {
 		out := make([][]choice, len(with))
 		for i := range with {

@@ -45,7 +45,7 @@ func (g *graph) waysBack() {
 		to, _ := g.m.def.StateNamed(e.To)
 		for _, from := range e.From {
 			st, ok := g.m.def.StateNamed(from)
-			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(g.m.targets(to.Name), from) {
+			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(g.m.requestTargets(to.Name), from) {
 				continue
 			}
 			g.noteOnce(problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"})

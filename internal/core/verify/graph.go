@@ -10,7 +10,7 @@ import (
 type digest [16]byte
 
 func (s *search) digestOf(w *world) digest {
-	s.key = s.m.key(w, s.key[:0])
+	s.key = s.m.appendKey(w, s.key[:0])
 	sum := sha256.Sum256(s.key)
 	return digest(sum[:16])
 }
@@ -24,7 +24,7 @@ type graph struct {
 	nodes []node
 	links []link
 	costs []cost // of links, each once
-	open  [3][]open
+	open  [3][]openWorld
 	depth int32 // of open[0]
 	moves int
 	cut   bool // there is more than was searched
@@ -44,8 +44,8 @@ type node struct {
 	status byte
 }
 
-// open is a world that was not looked at yet.
-type open struct {
+// openWorld is a world that was not looked at yet.
+type openWorld struct {
 	at int32
 	w  *world
 }
@@ -75,23 +75,23 @@ func newGraph(m *model, o Options) *graph {
 // what is held in between, and it is the same for any number of searches.
 const blockSize = 1024
 
-// run searches everything.
-func (g *graph) run() {
-	for i := range g.beginnings() {
-		x := g.start(g, i)
-		g.keep(&x)
+// searchAll searches everything.
+func (g *graph) searchAll() {
+	for i := range g.possibleCreations() {
+		x := g.expandCreation(g, i)
+		g.keepExpansion(&x)
 	}
-	searches := g.searches()
+	searches := g.newSearches()
 	for len(g.open[0])+len(g.open[1])+len(g.open[2]) > 0 && !g.cut {
 		level := g.open[0]
 		g.open[0] = nil
 		for block := range slices.Chunk(level, blockSize) {
-			g.look(searches, block)
-			if g.stop() {
+			g.expandBlock(searches, block)
+			if g.shouldStop() {
 				break
 			}
 		}
-		g.open = [3][]open{g.open[1], g.open[2], nil}
+		g.open = [3][]openWorld{g.open[1], g.open[2], nil}
 		g.depth++
 	}
 	for _, s := range searches {
@@ -105,8 +105,8 @@ func (g *graph) run() {
 	g.waysBack()
 }
 
-// searches are those that share the work.
-func (g *graph) searches() []*search {
+// newSearches are those that share the work.
+func (g *graph) newSearches() []*search {
 	out := make([]*search, 1)
 	if g.o.Share != nil {
 		out = make([]*search, max(1, g.o.Workers))
@@ -117,13 +117,13 @@ func (g *graph) searches() []*search {
 	return out
 }
 
-// look finds out what can happen in the worlds of a block, and keeps it in their order.
-func (g *graph) look(searches []*search, block []open) {
+// expandBlock finds out what can happen in the worlds of a block, and keeps it in their order.
+func (g *graph) expandBlock(searches []*search, block []openWorld) {
 	found := make([]expansion, len(block))
 	work := func(part int) {
 		for i := part; i < len(block); i += len(searches) {
 			if g.nodes[block[i].at].depth == g.depth { // else a shorter way was found, and it was looked at
-				found[i] = searches[part].expand(g, block[i].at, block[i].w)
+				found[i] = searches[part].expandNode(g, block[i].at, block[i].w)
 			}
 			block[i].w = nil
 		}
@@ -137,30 +137,30 @@ func (g *graph) look(searches []*search, block []open) {
 		if g.cut {
 			return
 		}
-		g.keep(&found[i])
+		g.keepExpansion(&found[i])
 		found[i] = expansion{}
 	}
 }
 
-// stop says whether the search is to end here.
-func (g *graph) stop() bool {
+// shouldStop says whether the search is to end here.
+func (g *graph) shouldStop() bool {
 	if g.o.Progress != nil {
 		g.o.Progress(Progress{States: len(g.nodes), Depth: int(g.depth)})
 	}
-	found := g.o.First && slices.ContainsFunc(g.findings, func(f finding) bool { return g.length(&f) <= g.depth+1 })
+	found := g.o.First && slices.ContainsFunc(g.findings, func(f finding) bool { return g.pathLength(&f) <= g.depth+1 })
 	g.cut = g.cut || found || g.o.Stop != nil && g.o.Stop()
 	return g.cut
 }
 
-// keep adds what was found out about a node to the graph.
-func (g *graph) keep(x *expansion) {
+// keepExpansion adds what was found out about a node to the graph.
+func (g *graph) keepExpansion(x *expansion) {
 	for i := range x.faults {
-		g.note(finding{problem: x.faults[i].problem, at: x.at, steps: x.faults[i].steps})
+		g.noteFinding(finding{problem: x.faults[i].problem, at: x.at, steps: x.faults[i].steps})
 	}
 	first := len(g.links)
 	for i := range x.arrivals {
 		a := &x.arrivals[i]
-		to := g.add(a, x.at)
+		to := g.addArrival(a, x.at)
 		if x.at < 0 {
 			continue
 		}
@@ -179,8 +179,8 @@ func (g *graph) keep(x *expansion) {
 	}
 }
 
-// add keeps a world that was not met before, or now on a shorter way, and returns its number.
-func (g *graph) add(a *arrival, parent int32) int32 {
+// addArrival keeps a world that was not met before, or now on a shorter way, and returns its number.
+func (g *graph) addArrival(a *arrival, parent int32) int32 {
 	depth := a.steps
 	if parent >= 0 {
 		depth += g.nodes[parent].depth
@@ -191,7 +191,7 @@ func (g *graph) add(a *arrival, parent int32) int32 {
 	}
 	if known {
 		g.nodes[at].parent, g.nodes[at].depth = parent, depth
-		g.later(depth, open{at, a.world})
+		g.scheduleWorld(depth, openWorld{at, a.world})
 		return at
 	}
 	if len(g.nodes) >= g.o.MaxStates {
@@ -202,7 +202,7 @@ func (g *graph) add(a *arrival, parent int32) int32 {
 	g.index[a.key] = at
 	status := g.m.stateNumber[a.world.t.Status]
 	g.nodes = append(g.nodes, node{parent: parent, depth: depth, status: status})
-	g.later(depth, open{at, a.world})
+	g.scheduleWorld(depth, openWorld{at, a.world})
 	g.visited[status] = true
 	for i := range a.world.t.Counters {
 		g.highest[i] = max(g.highest[i], a.world.t.Counters[i].Value)
@@ -210,8 +210,8 @@ func (g *graph) add(a *arrival, parent int32) int32 {
 	return at
 }
 
-// later has a world looked at when its turn comes.
-func (g *graph) later(depth int32, o open) {
+// scheduleWorld has a world looked at when its turn comes.
+func (g *graph) scheduleWorld(depth int32, o openWorld) {
 	at := depth - g.depth
 	g.open[at] = append(g.open[at], o)
 }
@@ -225,37 +225,37 @@ func (g *graph) costNumber(c cost) uint32 {
 	return uint32(at)
 }
 
-// after lists the steps from a node that need no person.
-func (g *graph) after(at int32) []link {
+// linksFrom lists the steps from a node that need no person.
+func (g *graph) linksFrom(at int32) []link {
 	n := &g.nodes[at]
 	return g.links[n.first : n.first+uint32(n.count)]
 }
 
-// note keeps the first of the shortest ways to each kind of problem.
-func (g *graph) note(f finding) {
+// noteFinding keeps the first of the shortest ways to each kind of problem.
+func (g *graph) noteFinding(f finding) {
 	at := slices.IndexFunc(g.findings, func(have finding) bool { return have.property == f.property && have.subject == f.subject })
 	switch {
 	case at < 0:
 		g.findings = append(g.findings, f)
-	case g.length(&f) < g.length(&g.findings[at]):
+	case g.pathLength(&f) < g.pathLength(&g.findings[at]):
 		g.findings[at] = f
 	}
 }
 
-// length is how many steps lead to a finding.
-func (g *graph) length(f *finding) int32 {
+// pathLength is how many steps lead to a finding.
+func (g *graph) pathLength(f *finding) int32 {
 	if f.at < 0 {
 		return f.steps
 	}
 	return g.nodes[f.at].depth + f.steps
 }
 
-func (g *graph) report() Report {
+func (g *graph) buildReport() Report {
 	r := Report{
 		Workflow: g.m.def.Name, States: len(g.nodes), Transitions: g.moves, Decisions: g.decisions, Complete: !g.cut,
 		Violations: []Violation{},
 	}
-	r.Bounds = g.bounds()
+	r.Bounds = g.findBounds()
 	g.tracing = true
 	for i := range g.m.def.States { // no cooldown is in the way of what a counterexample does next
 		g.pace = max(g.pace, time.Second+g.m.def.States[i].Cooldown)
@@ -263,7 +263,7 @@ func (g *graph) report() Report {
 	for _, p := range Properties() {
 		for i := range g.findings {
 			if f := &g.findings[i]; f.property == p {
-				r.Violations = append(r.Violations, Violation{Property: p, Subject: f.subject, Message: f.message, Trace: g.trace(f)})
+				r.Violations = append(r.Violations, Violation{Property: p, Subject: f.subject, Message: f.message, Trace: g.traceFinding(f)})
 			}
 		}
 	}

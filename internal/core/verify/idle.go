@@ -18,7 +18,7 @@ func (m *model) forgetIdle(w *world) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			rests := a.Role == m.own(t.Status) && engine.AgentRests(m.def, t)
+			rests := a.Role == m.ownRole(t.Status) && engine.AgentRests(m.def, t)
 			was := a.Condition
 			a.Condition = task.Condition{}
 			if rests {
@@ -48,7 +48,7 @@ func (m *model) idleActions(w *world, out []action) []action {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		switch {
-		case a.Role != m.own(t.Status) || w.procs[i] != alive || a.Ending || a.Overdue || t.WorkFailed != "":
+		case a.Role != m.ownRole(t.Status) || w.procs[i] != alive || a.Ending || a.Overdue || t.WorkFailed != "":
 		case a.Condition.Name == task.Idle:
 			waits = true
 			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Running, actor: i, human: true})
@@ -68,17 +68,17 @@ func (m *model) idleActions(w *world, out []action) []action {
 // among what they may say last.
 func (m *model) wordsLeft(w *world, i int, out []action) []action {
 	a := &w.t.Attempts[i]
-	if a.Role != m.own(w.t.Status) || a.Ending || a.Overdue || w.t.WorkFailed != "" {
+	if a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue || w.t.WorkFailed != "" {
 		return out
 	}
 	var report *signal.Report
 	if role, _ := m.def.RoleNamed(a.Role); role.Protocol != "" {
 		report = &signal.Report{Outcome: signal.Unknown}
 	}
-	for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {
+	for _, c := range m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]]) {
 		for _, left := range lefts {
 			if report == nil || left == task.LeftQuestion {
-				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: report, left: left})
+				out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: report, left: left})
 			}
 		}
 	}

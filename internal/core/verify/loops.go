@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// bounds finds the loops that no person and no counter ends, and the worst that can
+// findBounds finds the loops that no person and no counter ends, and the worst that can
 // happen between two moments at which a person acts. It walks the graph of steps that
 // need no person; a part of it from which one can get back is a loop.
-func (g *graph) bounds() Bounds {
-	order, part := g.components()
-	g.loops(order, part)
+func (g *graph) findBounds() Bounds {
+	order, part := g.findComponents()
+	g.reportLoops(order, part)
 	roles := len(g.m.def.Roles)
 	worst := make(weights, len(g.nodes)*(roles+2))
 	total := make(weights, roles+2)
 	for _, at := range order { // what follows comes first
-		g.worst(at, worst, part)
-		total.raise(worst.of(at, roles))
+		g.computeWorst(at, worst, part)
+		total.raiseTo(worst.ofNode(at, roles))
 	}
 	b := Bounds{Unbounded: g.loop, Attempts: []Bound{}, Counters: []Bound{}, Crashes: int(total[roles]), Moves: int(total[roles+1])}
 	for i := range g.m.def.Roles {
@@ -32,25 +32,25 @@ func (g *graph) bounds() Bounds {
 // crashes, moves.
 type weights []int32
 
-func (w weights) of(at int32, roles int) weights {
+func (w weights) ofNode(at int32, roles int) weights {
 	return w[int(at)*(roles+2) : int(at+1)*(roles+2)]
 }
 
-func (w weights) raise(o weights) {
+func (w weights) raiseTo(o weights) {
 	for i := range o {
 		w[i] = max(w[i], o[i])
 	}
 }
 
-func (g *graph) worst(at int32, known weights, part []int32) {
+func (g *graph) computeWorst(at int32, known weights, part []int32) {
 	roles := len(g.m.def.Roles)
-	out := known.of(at, roles)
+	out := known.ofNode(at, roles)
 	next := make(weights, roles+2)
-	for _, l := range g.after(at) {
+	for _, l := range g.linksFrom(at) {
 		if part[l.to] == part[at] {
 			continue // a loop has no worst case: it is reported as such
 		}
-		copy(next, known.of(l.to, roles))
+		copy(next, known.ofNode(l.to, roles))
 		c := &g.costs[l.cost]
 		for i := range roles {
 			next[i] += int32(c.starts >> (4 * i) & 15)
@@ -61,13 +61,13 @@ func (g *graph) worst(at int32, known weights, part []int32) {
 		if c.move {
 			next[roles+1]++
 		}
-		out.raise(next)
+		out.raiseTo(next)
 	}
 }
 
-// loops reports every part of the graph that can go round for ever, where a shortest way
+// reportLoops reports every part of the graph that can go round for ever, where a shortest way
 // leads into it.
-func (g *graph) loops(order, part []int32) {
+func (g *graph) reportLoops(order, part []int32) {
 	size, nearest := make([]int32, len(order)+1), make([]int32, len(order)+1)
 	for at := range part {
 		p := part[at]
@@ -84,7 +84,7 @@ func (g *graph) loops(order, part []int32) {
 		}
 		seen[p] = true
 		at := nearest[p]
-		round := size[p] > 1 || slices.ContainsFunc(g.after(at), func(l link) bool { return l.to == at })
+		round := size[p] > 1 || slices.ContainsFunc(g.linksFrom(at), func(l link) bool { return l.to == at })
 		if !round {
 			continue
 		}
@@ -107,7 +107,7 @@ func (g *graph) goRound(start int32, part []int32) []int32 {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		for _, l := range g.after(at) {
+		for _, l := range g.linksFrom(at) {
 			if _, known := from[l.to]; known || part[l.to] != part[start] {
 				continue
 			}
@@ -140,9 +140,9 @@ func (g *graph) loopStates(at int32, part []int32) string {
 	return strings.Join(names, ", ")
 }
 
-// components finds the strongly connected parts of a graph (Tarjan's algorithm,
+// findComponents finds the strongly connected parts of a graph (Tarjan's algorithm,
 // without recursion). order lists nodes so that what follows a node comes before it.
-func (g *graph) components() (order, part []int32) {
+func (g *graph) findComponents() (order, part []int32) {
 	n := len(g.nodes)
 	index, low := make([]int32, n), make([]int32, n)
 	part = make([]int32, n)
@@ -165,8 +165,8 @@ func (g *graph) components() (order, part []int32) {
 				stack, onStack[v] = append(stack, v), true
 			}
 			descended := false
-			for int(f.next) < len(g.after(v)) {
-				to := g.after(v)[f.next].to
+			for int(f.next) < len(g.linksFrom(v)) {
+				to := g.linksFrom(v)[f.next].to
 				f.next++
 				if index[to] == 0 {
 					calls = append(calls, frame{at: to})
@@ -180,7 +180,7 @@ func (g *graph) components() (order, part []int32) {
 			if descended {
 				continue
 			}
-			f.next = int32(len(g.after(v))) + 1
+			f.next = int32(len(g.linksFrom(v))) + 1
 			if low[v] == index[v] {
 				parts++
 				for {

@@ -28,7 +28,7 @@ type model struct {
 	personResets bool               // a person takes counters back to 0
 	family       bool               // something asks about the children of a task
 	words        [][]word           // by state number: what its agent can say about its work
-	faces        [][]face           // by state number: how a card can look that an edge waits for
+	cardLooks    [][]cardLook       // by state number: how a card can look that an edge waits for
 	strangers    [][]string         // by state number and section: a role that may not use the verdict in it, "" for none
 	verdicts     bool               // a gate asks for a verdict
 	harnesses    []string           // of all roles; who falls back to another one goes on as after a mass death, so that is tried without
@@ -81,14 +81,14 @@ func newModel(def *workflow.Definition, o Options) *model {
 	}
 	m.personResets = slices.ContainsFunc(def.Counters, func(c workflow.Counter) bool { return c.ByPerson })
 	m.family = slices.ContainsFunc(def.States, func(s workflow.State) bool { return def.AsksForChildren(s.Name) })
-	m.words, m.faces = make([][]word, 1), make([][]face, 1)
+	m.words, m.cardLooks = make([][]word, 1), make([][]cardLook, 1)
 	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)
 	for i := range def.States {
 		name := def.States[i].Name
 		m.words = append(m.words, m.wordsIn(name))
-		m.faces = append(m.faces, m.facesIn(name))
+		m.cardLooks = append(m.cardLooks, m.cardLooksIn(name))
 		m.exits[i+1] = m.edgesOf(name, workflow.OnExit, "", "")
-		for _, to := range m.targets(name) {
+		for _, to := range m.requestTargets(name) {
 			m.asked[i+1] = append(m.asked[i+1], asking{to, m.edgesOf(name, workflow.OnRequest, "", to)})
 		}
 	}
@@ -149,9 +149,9 @@ func (m *model) askedIn(state string) []bool {
 	return out
 }
 
-// ran is the tally of a canonical world with n attempts. It is shared: whoever changes
+// attemptTally is the tally of a canonical world with n attempts. It is shared: whoever changes
 // a record copies it first.
-func (m *model) ran(n int) []task.AttemptTally {
+func (m *model) attemptTally(n int) []task.AttemptTally {
 	if n < len(m.tallies) {
 		return m.tallies[n]
 	}
@@ -163,8 +163,8 @@ func (m *model) usedAt(edge int, from string) int {
 	return edge*(len(m.def.States)+1) + int(m.stateNumber[from])
 }
 
-// own is the role whose agent the state needs, "" if it needs none.
-func (m *model) own(state string) string {
+// ownRole is the role whose agent the state needs, "" if it needs none.
+func (m *model) ownRole(state string) string {
 	if s, ok := m.def.StateNamed(state); ok && s.Kind == workflow.Agent {
 		return s.Role
 	}

@@ -9,14 +9,14 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// judge looks at what the engine made of a signal.
-func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
+// judgeOutcome looks at what the engine made of a signal.
+func (s *search) judgeOutcome(w *world, a *action, speaker task.Attempt, o *outcome) {
 	if o.verdict == engine.Refuse {
 		s.judgeRefusal(w, a, o)
 		return
 	}
-	edge := s.taken(o)
-	if a.deed == hear && o.verdict == engine.Crash {
+	edge := s.takenEdge(o)
+	if a.event == reportEnd && o.verdict == engine.Crash {
 		s.judgeCrash(w, a, speaker, o)
 	}
 	if edge != nil {
@@ -33,25 +33,25 @@ func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
 // judgeRefusal: the end of an agent and a timer that is due must have an answer.
 func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
 	switch {
-	case a.deed == hear:
-		o.blame(Covered, w.t.Status, "in %s the end of an agent has no answer: %s", w.t.Status, o.refused)
+	case a.event == reportEnd:
+		o.addProblem(Covered, w.t.Status, "in %s the end of an agent has no answer: %s", w.t.Status, o.refused)
 	case a.kind == signal.Timer:
-		o.blame(Covered, w.t.Status, "in %s a timer has no answer: %s", w.t.Status, o.refused)
+		o.addProblem(Covered, w.t.Status, "in %s a timer has no answer: %s", w.t.Status, o.refused)
 	}
 }
 
 // judgeCrash: an agent that leaves what a move asks for, and ends without asking, has
 // not crashed.
 func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) {
-	if gone.Role != s.m.own(w.t.Status) {
+	if gone.Role != s.m.ownRole(w.t.Status) {
 		return
 	}
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if e.AnswersTo(workflow.OnExit, "") || !e.PermitsActor(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, &w.t, len(o.signal.Children)) {
+		if e.AnswersTo(workflow.OnExit, "") || !e.PermitsActor(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.guardHolds(e, &w.t, len(o.signal.Children)) {
 			continue
 		}
-		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
+		o.addProblem(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
 	}
 }
 
@@ -66,12 +66,12 @@ func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 	for _, g := range s.m.def.EdgeGates(e) {
 		gate := &s.m.def.Gates[g]
 		if gate.HandsOver() {
-			if s.m.lacks(choices) {
+			if s.m.lacksCommits(choices) {
 				return false
 			}
 			continue
 		}
-		c, ok := chosen(choices, s.m.sectionIndex(gate.Section))
+		c, ok := findChoice(choices, s.m.sectionIndex(gate.Section))
 		if gate.Section == "" || !ok || c.age != isNew || c.doubt != certain || gate.Verdict != "" && gate.Verdict != c.says {
 			return false
 		}
@@ -89,7 +89,7 @@ func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *out
 	for _, g := range s.m.def.EdgeGates(edge) {
 		gate := &s.m.def.Gates[g]
 		at := s.m.sectionIndex(gate.Section)
-		c, ok := chosen(a.choice, at)
+		c, ok := findChoice(a.choice, at)
 		if gate.Section == "" || !ok {
 			continue
 		}
@@ -99,7 +99,7 @@ func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *out
 			stale = c.age == isSeen || c.age == isUsed && x.used == x.seen
 		}
 		if stale {
-			o.blame(Fresh, gate.Name, "gate %s is opened by an old ## %s", gate.Name, gate.Section)
+			o.addProblem(Fresh, gate.Name, "gate %s is opened by an old ## %s", gate.Name, gate.Section)
 		}
 	}
 }
@@ -112,9 +112,9 @@ func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge
 	}
 	switch {
 	case len(edge.By) > 0 && !edge.PermitsActor(a.who):
-		o.blame(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.who, edge.To)
+		o.addProblem(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.who, edge.To)
 	case a.actor >= 0 && speaker.Ending:
-		o.blame(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
+		o.addProblem(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 	if a.report == nil || !a.report.Unproven || a.kind == signal.Exit && edge.AnswersTo(workflow.OnExit, "") || !s.m.def.LeadsToMerge(edge) {
 		return
 	}
-	o.blame(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
+	o.addProblem(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
 }
 
 // judgeTold: a persistent agent that lives when the task comes to a state of its role, and
@@ -145,7 +145,7 @@ func (s *search) judgeTold(w *world, a *action, o *outcome) {
 			return f.Attempt == agent.Number && (info.Notifies || info.Spawns)
 		})
 		if !told {
-			o.blame(Told, e.To, "the task comes to %s while the %s lives, and nobody tells it", e.To, to.Role)
+			o.addProblem(Told, e.To, "the task comes to %s while the %s lives, and nobody tells it", e.To, to.Role)
 		}
 	}
 }
@@ -154,13 +154,13 @@ func (s *search) judgeTold(w *world, a *action, o *outcome) {
 func (s *search) judgeAuthor(a *action, edge *workflow.Edge, o *outcome) {
 	for _, g := range s.m.def.EdgeGates(edge) {
 		gate := &s.m.def.Gates[g]
-		c, ok := chosen(a.choice, s.m.sectionIndex(gate.Section))
+		c, ok := findChoice(a.choice, s.m.sectionIndex(gate.Section))
 		switch {
 		case gate.Verdict == "" || !ok:
 		case c.doubt == foreign:
-			o.blame(OwnWords, gate.Name, "gate %s is opened by a ## %s that was written by a role that may not use it", gate.Name, gate.Section)
+			o.addProblem(OwnWords, gate.Name, "gate %s is opened by a ## %s that was written by a role that may not use it", gate.Name, gate.Section)
 		case c.doubt == broken:
-			o.blame(OwnWords, gate.Name, "gate %s is opened by the ## %s of an agent that broke off", gate.Name, gate.Section)
+			o.addProblem(OwnWords, gate.Name, "gate %s is opened by the ## %s of an agent that broke off", gate.Name, gate.Section)
 		}
 	}
 }
@@ -170,15 +170,15 @@ func (s *search) judgeCounters(w *world, o *outcome) {
 	for i := range w.t.Counters {
 		c, max := &w.t.Counters[i], s.m.def.Counters[i].Max
 		if c.Value > max {
-			o.blame(Terminates, c.Name, "%s reaches %d and its bound is %d", c.Name, c.Value, max)
+			o.addProblem(Terminates, c.Name, "%s reaches %d and its bound is %d", c.Name, c.Value, max)
 		}
 	}
 	c := s.m.def.CrashCounter()
-	if own := s.m.own(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.CounterValue(c.Name) >= c.Max) {
-		o.blame(Covered, w.t.Status, "the %s of %s crashes for the last time and no crash-limit edge answers", own, w.t.Status)
+	if own := s.m.ownRole(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.CounterValue(c.Name) >= c.Max) {
+		o.addProblem(Covered, w.t.Status, "the %s of %s crashes for the last time and no crash-limit edge answers", own, w.t.Status)
 	}
-	if c, own := s.m.def.SilenceCounter(), s.m.own(w.t.Status); own != "" && c != nil && w.t.CounterValue(c.Name) >= c.Max {
-		o.blame(Covered, w.t.Status, "the %s of %s gives no answer for the last time and no no-answer-limit edge answers", own, w.t.Status)
+	if c, own := s.m.def.SilenceCounter(), s.m.ownRole(w.t.Status); own != "" && c != nil && w.t.CounterValue(c.Name) >= c.Max {
+		o.addProblem(Covered, w.t.Status, "the %s of %s gives no answer for the last time and no no-answer-limit edge answers", own, w.t.Status)
 	}
 }
 
@@ -194,14 +194,14 @@ func (s *search) judgeBranch(o *outcome) {
 				merged = merged || ev.Name == "merged" && ev.Holds
 			}
 			if !merged {
-				o.blame(WorkSafe, e.Do, "the branch is deleted and nobody knows that it is merged")
+				o.addProblem(WorkSafe, e.Do, "the branch is deleted and nobody knows that it is merged")
 			}
 		}
 	}
 }
 
-// stalled says why nothing and nobody moves the task on, "" if something does.
-func (s *search) stalled(w *world) string {
+// stallReason says why nothing and nobody moves the task on, "" if something does.
+func (s *search) stallReason(w *world) string {
 	t := &w.t
 	st, ok := s.m.def.StateNamed(t.Status)
 	if !ok || st.Kind == workflow.Terminal && len(t.Pending) == 0 {
@@ -210,7 +210,7 @@ func (s *search) stalled(w *world) string {
 	if _, ok := engine.NextEffect(t); ok || t.Attention != "" || t.Asked != nil || t.Queued {
 		return ""
 	}
-	if len(s.m.running(w)) > 0 || s.newsWaits(w) {
+	if len(s.m.runningTimers(w)) > 0 || s.newsWaits(w) {
 		return ""
 	}
 	switch st.Kind {
@@ -242,15 +242,15 @@ func (s *search) stalled(w *world) string {
 // newsWaits says that the end of a process will still be heard of.
 func (s *search) newsWaits(w *world) bool {
 	for i, p := range w.procs {
-		if p == dead && s.m.heard(w, i) {
+		if p == dead && s.m.isEndReported(w, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// unstoppable says that no person can end the task from here.
-func (s *search) unstoppable(w *world) bool {
+// isUnstoppable says that no person can end the task from here.
+func (s *search) isUnstoppable(w *world) bool {
 	st, ok := s.m.def.StateNamed(w.t.Status)
 	if !ok || st.Kind == workflow.Terminal {
 		return false
@@ -271,7 +271,7 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 			continue
 		}
 		for children := range s.m.def.MostChildren() + 1 { // a person may create some
-			if s.holds(e, t, children) {
+			if s.guardHolds(e, t, children) {
 				return true
 			}
 		}
@@ -279,8 +279,8 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	return false
 }
 
-// holds says that the guard of an edge holds for a task with so many children.
-func (s *search) holds(e *workflow.Edge, t *task.Task, children int) bool {
+// guardHolds says that the guard of an edge holds for a task with so many children.
+func (s *search) guardHolds(e *workflow.Edge, t *task.Task, children int) bool {
 	if e.When == nil {
 		return true
 	}
@@ -293,10 +293,10 @@ func (s *search) holds(e *workflow.Edge, t *task.Task, children int) bool {
 	return ok && err == nil
 }
 
-// unheard names an agent whose end nobody will hear of, "" if there is none.
-func (s *search) unheard(w *world) string {
+// unheardRole names an agent whose end nobody will hear of, "" if there is none.
+func (s *search) unheardRole(w *world) string {
 	for i, p := range w.procs {
-		if p == dead && !s.m.heard(w, i) && w.t.Attempts[i].Role == s.m.own(w.t.Status) {
+		if p == dead && !s.m.isEndReported(w, i) && w.t.Attempts[i].Role == s.m.ownRole(w.t.Status) {
 			return w.t.Attempts[i].Role
 		}
 	}

@@ -23,7 +23,7 @@ func newQuotient(m *model, o Options) quotient {
 		return q
 	}
 	for i := range m.def.States {
-		further := m.further(m.def.States[i].Name)
+		further := m.reachableStates(m.def.States[i].Name)
 		q.reads[i+1] = make([]bool, len(m.sections))
 		for _, state := range further {
 			for at, asks := range m.asks[m.stateNumber[state]] {
@@ -35,11 +35,11 @@ func newQuotient(m *model, o Options) quotient {
 	return q
 }
 
-// further lists the states that a task in a state can still be in, beginning with it.
-func (m *model) further(state string) []string {
+// reachableStates lists the states that a task in a state can still be in, beginning with it.
+func (m *model) reachableStates(state string) []string {
 	out := []string{state}
 	for i := 0; i < len(out); i++ {
-		next := m.targets(out[i])
+		next := m.requestTargets(out[i])
 		for _, k := range m.def.EdgesFrom(out[i]) {
 			next = append(next, m.def.Edges[k].To)
 		}
@@ -56,8 +56,8 @@ func (m *model) further(state string) []string {
 // nobody heard of.
 func (m *model) tellsDead() bool { return m.quotient.off || m.without[PerRole] }
 
-// reduce takes out of a world what nothing can observe.
-func (m *model) reduce(w *world) {
+// applyQuotient takes out of a world what nothing can observe.
+func (m *model) applyQuotient(w *world) {
 	if m.quotient.off {
 		return
 	}
@@ -86,7 +86,7 @@ func (m *model) forgetDone(w *world) {
 	for i := range w.t.Attempts {
 		w.t.Attempts[i].Done = false
 	}
-	if m.own(w.t.Status) == "" {
+	if m.ownRole(w.t.Status) == "" {
 		w.t.Crashed = ""
 	}
 }

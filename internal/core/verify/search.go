@@ -61,8 +61,8 @@ func newSearch(m *model, o Options) *search {
 	return s
 }
 
-// beginnings are the ways a task can come into being.
-func (s *search) beginnings() []*signal.New {
+// possibleCreations are the ways a task can come into being.
+func (s *search) possibleCreations() []*signal.New {
 	var out []*signal.New
 	for _, i := range s.m.def.EdgesFrom(workflow.New) {
 		e := &s.m.def.Edges[i]
@@ -73,69 +73,69 @@ func (s *search) beginnings() []*signal.New {
 	return out
 }
 
-func (s *search) begin(i int) (world, outcome) {
+func (s *search) createWorld(i int) (world, outcome) {
 	w := world{now: origin, texts: make([]text, len(s.m.sections))}
-	o := s.tell(&w, &action{kind: signal.Create, who: task.Human, wish: s.beginnings()[i], actor: -1, human: true})
+	o := s.tellEngine(&w, &action{kind: signal.Create, who: task.Human, newTask: s.possibleCreations()[i], actor: -1, human: true})
 	return w, o
 }
 
-// start lets a task come into being.
-func (s *search) start(g *graph, i int) expansion {
-	w, o := s.begin(i)
+// expandCreation lets a task come into being.
+func (s *search) expandCreation(g *graph, i int) expansion {
+	w, o := s.createWorld(i)
 	out := expansion{at: -1}
-	out.blame(o.problems, 1)
+	out.addFaults(o.problems, 1)
 	if o.moved {
-		s.mark(&o)
-		out.arrivals = append(out.arrivals, s.arrive(g, &w, &o, 1, true))
+		s.markUsedEdges(&o)
+		out.arrivals = append(out.arrivals, s.newArrival(g, &w, &o, 1, true))
 	}
 	return out
 }
 
-// expand lets everything happen that can happen in a world. It only reads the graph.
-func (s *search) expand(g *graph, at int32, w *world) expansion {
+// expandNode lets everything happen that can happen in a world. It only reads the graph.
+func (s *search) expandNode(g *graph, at int32, w *world) expansion {
 	out := expansion{at: at}
-	out.blame(s.standing(w), 0)
-	s.acts = s.m.actions(w, s.acts[:0])
+	out.addFaults(s.standingProblems(w), 0)
+	s.acts = s.m.listActions(w, s.acts[:0])
 	depth := g.nodes[at].depth
 	for i := range s.acts {
 		a := &s.acts[i]
 		next := *w // what a step changes it copies first
-		o := s.step(&next, a)
-		out.blame(o.problems, a.steps())
-		if !o.moved || a.deed == crash { // what follows the loss of an effect is of no interest
+		o := s.applyAction(&next, a)
+		out.addFaults(o.problems, a.stepCount())
+		if !o.moved || a.event == crashServer { // what follows the loss of an effect is of no interest
 			continue
 		}
-		s.mark(&o)
-		out.arrivals = append(out.arrivals, s.arrive(g, &next, &o, depth+a.steps(), a.human))
-		out.arrivals[len(out.arrivals)-1].steps = a.steps()
+		s.markUsedEdges(&o)
+		out.arrivals = append(out.arrivals, s.newArrival(g, &next, &o, depth+a.stepCount(), a.human))
+		out.arrivals[len(out.arrivals)-1].steps = a.stepCount()
 	}
 	return out
 }
 
-// standing lists what is wrong with being in a world.
-func (s *search) standing(w *world) []problem {
+// standingProblems lists what is wrong with being in a world.
+func (s *search) standingProblems(w *world) []problem {
 	var out []problem
-	if why := s.stalled(w); why != "" {
+	if why := s.stallReason(w); why != "" {
 		out = append(out, problem{NeverStalls, w.t.Status, why})
 	}
-	if s.unstoppable(w) {
+	if s.isUnstoppable(w) {
 		out = append(out, problem{Stoppable, w.t.Status, "no person can end a task that is in " + w.t.Status})
 	}
-	if role := s.unheard(w); role != "" {
+	if role := s.unheardRole(w); role != "" {
 		out = append(out, problem{Covered, role, "the " + role + " of " + w.t.Status + " is dead beside a living agent, and nobody hears of it"})
 	}
 	return out
 }
 
-func (e *expansion) blame(problems []problem, steps int32) {
+func (e *expansion) addFaults(problems []problem, steps int32) {
 	for _, p := range problems {
 		e.faults = append(e.faults, fault{p, steps})
 	}
 }
 
-// arrive makes a world canonical and looks it up.
-func (s *search) arrive(g *graph, w *world, o *outcome, depth int32, human bool) arrival {
-	s.m.canon(w)
+// newArrival makes a world canonical and looks it up.
+func (s *search) newArrival(g *graph, w *world, o *outcome, depth int32, human bool) arrival {
+	s.m.makeCanonical(w)
 	a := arrival{key: s.digestOf(w), steps: 1, human: human}
 	if !human {
 		a.cost = s.costOf(o)
@@ -167,8 +167,8 @@ func (s *search) costOf(o *outcome) cost {
 	return c
 }
 
-// mark notes which edges of the file were taken.
-func (s *search) mark(o *outcome) {
+// markUsedEdges notes which edges of the file were taken.
+func (s *search) markUsedEdges(o *outcome) {
 	for i := range o.entries {
 		if e := &o.entries[i]; e.Edge > 0 {
 			s.used[s.m.usedAt(e.Edge-1, e.From)] = true

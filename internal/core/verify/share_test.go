@@ -37,7 +37,7 @@ func TestAReportDoesNotDependOnHowTheWorkIsShared(t *testing.T) {
 func TestPersistentRolesDoNotMultiplyTheStates(t *testing.T) {
 	var reduced, all [4]int
 	for persistent := range 4 {
-		def, err := verifytest.Stages(3, persistent)
+		def, err := verifytest.StagesWorkflow(3, persistent)
 		if err != nil {
 			t.Fatal(err)
 		}

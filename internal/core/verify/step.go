@@ -33,56 +33,56 @@ type problem struct {
 	message  string
 }
 
-func (o *outcome) blame(p Property, subject, format string, args ...any) {
+func (o *outcome) addProblem(p Property, subject, format string, args ...any) {
 	o.problems = append(o.problems, problem{p, subject, fmt.Sprintf(format, args...)})
 }
 
-// step lets an action happen. The world is changed in place.
-func (s *search) step(w *world, a *action) outcome {
-	switch a.deed {
-	case die:
+// applyAction lets an action happen. The world is changed in place.
+func (s *search) applyAction(w *world, a *action) outcome {
+	switch a.event {
+	case endProcess:
 		*w = w.copy()
 		w.procs[a.actor] = dead
 		return outcome{moved: true}
-	case loseIt:
+	case loseReceipt:
 		*w = w.copy()
 		var o outcome
 		s.carryOut(w, &o)
 		w.half, o.moved = true, true
 		return o
-	case crash:
+	case crashServer:
 		return s.forgetPending(w)
-	case succeed, giveUp:
-		return s.finish(w, a.deed == succeed, a.choice)
+	case completeEffect, failEffect:
+		return s.finishFirstEffect(w, a.event == completeEffect, a.choice)
 	}
-	return s.tell(w, a)
+	return s.tellEngine(w, a)
 }
 
-// tell brings a signal to the engine and folds what it decides.
-func (s *search) tell(w *world, a *action) outcome {
-	sig := s.signal(w, a)
-	s.materialise(w, a.choice, &sig)
+// tellEngine brings a signal to the engine and folds what it decides.
+func (s *search) tellEngine(w *world, a *action) outcome {
+	sig := s.newSignal(w, a)
+	s.writeChoices(w, a.choice, &sig)
 	before := w.t.Status
 	back := w.t.ReturnTo
 	speaker := task.Attempt{}
 	if a.actor >= 0 {
 		speaker = w.t.Attempts[a.actor]
 	}
-	o := s.decide(w, sig)
-	if edge := s.taken(&o); edge != nil {
+	o := s.decideAndFold(w, sig)
+	if edge := s.takenEdge(&o); edge != nil {
 		st, _ := s.m.def.StateNamed(before)
 		o.waived = back != "" && edge.To == back && st != nil && st.Returns
 	}
-	s.judge(w, a, speaker, &o)
+	s.judgeOutcome(w, a, speaker, &o)
 	if o.moved {
-		s.remember(w, a, &o)
+		s.rememberVersions(w, a, &o)
 	}
 	return o
 }
 
-// signal is what the engine is told.
-func (s *search) signal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.wish, Report: a.report, CardSnapshot: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
+// newSignal is what the engine is told.
+func (s *search) newSignal(w *world, a *action) signal.Signal {
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
@@ -127,8 +127,8 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 	return sig
 }
 
-// decide asks the engine and folds its entries into the world.
-func (s *search) decide(w *world, sig signal.Signal) outcome {
+// decideAndFold asks the engine and folds its entries into the world.
+func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 	s.decisions++
 	d := s.o.Decide(s.m.def, w.t, sig)
 	o := outcome{entries: d.Entries, verdict: d.Verdict, refused: d.Refused, signal: sig}
@@ -183,11 +183,11 @@ func attemptIndex(t *task.Task, number int) int {
 	return slices.IndexFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == number })
 }
 
-// materialise writes the chosen versions into the signal.
-func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
+// writeChoices writes the chosen versions into the signal.
+func (s *search) writeChoices(w *world, choices []choice, sig *signal.Signal) {
 	for _, c := range choices {
-		if c.section == kidsChoice {
-			sig.Children = s.m.kids(c)
+		if c.section == childrenChoice {
+			sig.Children = s.m.childrenOf(c)
 			continue
 		}
 		if c.section < 0 {
@@ -196,22 +196,22 @@ func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
 			continue
 		}
 		if c.age != absent {
-			sig.Artifacts.Sections = append(sig.Artifacts.Sections, s.write(w, c))
+			sig.Artifacts.Sections = append(sig.Artifacts.Sections, s.writtenSection(w, c))
 		}
 		switch {
 		case s.m.without[Author]:
 		case c.doubt == foreign:
 			role := s.m.strangers[s.m.stateNumber[w.t.Status]][c.section]
-			sig.Samples = append(sig.Samples, task.Sample{Section: s.m.sections[c.section].name, Sum: s.digest(w, c), Foreign: role})
+			sig.Samples = append(sig.Samples, task.Sample{Section: s.m.sections[c.section].name, Sum: s.versionDigest(w, c), Foreign: role})
 		case c.doubt == broken && sig.Kind == signal.Exit:
 			sig.BrokeOff, sig.Code = true, 1
 		}
 	}
 }
 
-func (s *search) write(w *world, c choice) taskfile.Section {
+func (s *search) writtenSection(w *world, c choice) taskfile.Section {
 	sec := &s.m.sections[c.section]
-	out := taskfile.Section{Name: sec.name, Line: 1, TextLine: 1, Size: 1, Digest: s.digest(w, c)}
+	out := taskfile.Section{Name: sec.name, Line: 1, TextLine: 1, Size: 1, Digest: s.versionDigest(w, c)}
 	if sec.verdict {
 		out.Ruling = taskfile.Ruling{Verdict: c.says, Line: 1}
 		out.Word = out.Ruling
@@ -221,8 +221,8 @@ func (s *search) write(w *world, c choice) taskfile.Section {
 	return out
 }
 
-// digest names a version; a new one has a name that no other version has.
-func (s *search) digest(w *world, c choice) string {
+// versionDigest names a version; a new one has a name that no other version has.
+func (s *search) versionDigest(w *world, c choice) string {
 	switch c.age {
 	case isUsed:
 		return w.texts[c.section].used.sum
@@ -235,9 +235,9 @@ func (s *search) digest(w *world, c choice) string {
 	return "new at " + w.now.Format(time.RFC3339)
 }
 
-// remember notes which versions opened gates and which were there when a visit began.
-func (s *search) remember(w *world, a *action, o *outcome) {
-	edge := s.taken(o)
+// rememberVersions notes which versions opened gates and which were there when a visit began.
+func (s *search) rememberVersions(w *world, a *action, o *outcome) {
+	edge := s.takenEdge(o)
 	if !slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" }) {
 		return
 	}
@@ -247,12 +247,12 @@ func (s *search) remember(w *world, a *action, o *outcome) {
 			continue
 		}
 		for k := range w.texts {
-			c, ok := chosen(a.choice, k)
+			c, ok := findChoice(a.choice, k)
 			w.texts[k].seen = version{}
 			if ok && c.age != absent {
 				w.texts[k].seen = version{says: c.says, sum: sumOf(o.signal.Artifacts.Sections, s.m.sections[k].name)}
 			}
-			if edge != nil && !o.waived && ok && c.age != absent && s.opens(edge, k) {
+			if edge != nil && !o.waived && ok && c.age != absent && s.hasGateOn(edge, k) {
 				w.texts[k].used = w.texts[k].seen
 			}
 		}
@@ -264,7 +264,7 @@ func sumOf(sections []taskfile.Section, name string) string {
 	return s.Digest
 }
 
-func chosen(list []choice, section int) (choice, bool) {
+func findChoice(list []choice, section int) (choice, bool) {
 	for _, c := range list {
 		if c.section == section {
 			return c, true
@@ -273,8 +273,8 @@ func chosen(list []choice, section int) (choice, bool) {
 	return choice{}, false
 }
 
-// opens says whether the edge has a gate on the section.
-func (s *search) opens(e *workflow.Edge, section int) bool {
+// hasGateOn says whether the edge has a gate on the section.
+func (s *search) hasGateOn(e *workflow.Edge, section int) bool {
 	for _, g := range s.m.def.EdgeGates(e) {
 		if s.m.def.Gates[g].Section == s.m.sections[section].name {
 			return true
@@ -283,8 +283,8 @@ func (s *search) opens(e *workflow.Edge, section int) bool {
 	return false
 }
 
-// taken is the edge that the last entry records, nil if none was.
-func (s *search) taken(o *outcome) *workflow.Edge {
+// takenEdge is the edge that the last entry records, nil if none was.
+func (s *search) takenEdge(o *outcome) *workflow.Edge {
 	for i := len(o.entries) - 1; i >= 0; i-- {
 		e := &o.entries[i]
 		if e.To == "" {
@@ -304,7 +304,7 @@ func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 	w.procs = slices.Clone(w.procs)
 	info, _ := workflow.EffectNamed(e.Do)
 	if w.half && !info.Twice && s.m.without[Keys] {
-		o.blame(CrashSafe, e.Do, "%s is done a second time after a crash", e.Do)
+		o.addProblem(CrashSafe, e.Do, "%s is done a second time after a crash", e.Do)
 	}
 	switch {
 	case info.Kills:
@@ -321,7 +321,7 @@ func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 			s.oneWorker(w, at, o)
 		}
 	case e.Do == workflow.ReleaseWorkspace && slices.Contains(w.procs, alive):
-		o.blame(WorkSafe, e.Do, "the workspace is released while an agent works in it")
+		o.addProblem(WorkSafe, e.Do, "the workspace is released while an agent works in it")
 	}
 	return ended
 }
@@ -333,14 +333,14 @@ func (s *search) oneWorker(w *world, started int, o *outcome) {
 	for i := range w.t.Attempts {
 		other := w.t.Attempts[i].Role
 		if i != started && w.procs[i] == alive && (other == role.Name || other == role.StandsInFor) {
-			o.blame(OneWorker, role.Name, "a %s is started while a %s lives", role.Name, other)
+			o.addProblem(OneWorker, role.Name, "a %s is started while a %s lives", role.Name, other)
 		}
 	}
 }
 
-// finish carries the first pending effect out, or gives it up, and brings the engine
+// finishFirstEffect carries the first pending effect out, or gives it up, and brings the engine
 // the news: first of the agents that are gone, then of the effect itself.
-func (s *search) finish(w *world, ok bool, choices []choice) outcome {
+func (s *search) finishFirstEffect(w *world, ok bool, choices []choice) outcome {
 	var o outcome
 	id := w.t.Pending[0].ID
 	if ok {
@@ -350,7 +350,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 			if at < 0 {
 				continue
 			}
-			exit := s.tell(w, &action{deed: hear, kind: signal.Exit, who: task.Engine, actor: at, choice: choices})
+			exit := s.tellEngine(w, &action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: at, choice: choices})
 			o.entries = append(o.entries, exit.entries...)
 			o.told = append(o.told, exit.told...)
 			o.problems = append(o.problems, exit.problems...)
@@ -360,9 +360,9 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 	if !ok {
 		result.Error = "it does not work"
 	}
-	got := s.decide(w, signal.Signal{Kind: signal.Effect, At: w.now.Add(s.pace), Actor: task.Engine, Result: &result})
+	got := s.decideAndFold(w, signal.Signal{Kind: signal.Effect, At: w.now.Add(s.pace), Actor: task.Engine, Result: &result})
 	if !got.moved {
-		o.blame(CrashSafe, id, "the receipt of an effect is refused: %s", got.refused)
+		o.addProblem(CrashSafe, id, "the receipt of an effect is refused: %s", got.refused)
 	}
 	o.entries = append(o.entries, got.entries...)
 	o.told = append(o.told, got.told...)
@@ -379,7 +379,7 @@ func (s *search) takesIn(w *world, o *outcome) {
 	if !ok || !info.Notifies || e.Start || a.Condition.Name != task.Idle {
 		return
 	}
-	got := s.decide(w, signal.Signal{
+	got := s.decideAndFold(w, signal.Signal{
 		Kind: signal.Notice, Actor: task.Engine, At: w.now.Add(s.pace), Attempt: a.Number, Rules: engine.Rules, Condition: &task.Condition{Name: task.Running},
 	})
 	o.entries = append(o.entries, got.entries...)
@@ -393,7 +393,7 @@ func (s *search) forgetPending(w *world) outcome {
 	for _, e := range w.t.Pending {
 		lost = append(lost, e.Do)
 	}
-	o.blame(CrashSafe, lost[0], "%s was asked for and is never done", strings.Join(lost, ", "))
+	o.addProblem(CrashSafe, lost[0], "%s was asked for and is never done", strings.Join(lost, ", "))
 	w.t.Pending = nil
 	return o
 }

@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// trace walks the shortest way to a finding again, with real numbers and times.
-func (g *graph) trace(f *finding) []Step {
+// traceFinding walks the shortest way to a finding again, with real numbers and times.
+func (g *graph) traceFinding(f *finding) []Step {
 	if f.at < 0 && f.steps == 0 {
 		return []Step{}
 	}
@@ -21,53 +21,55 @@ func (g *graph) trace(f *finding) []Step {
 		path = append(path, at)
 	}
 	slices.Reverse(path)
-	w, out := g.first(path, f)
+	w, out := g.firstStep(path, f)
 	for _, at := range append(path[min(1, len(path)):], f.then...) {
-		out = append(out, g.follow(&w, func(next *world, _ *outcome) bool { return g.is(next, at) })...)
+		out = append(out, g.followStep(&w, func(next *world, _ *outcome) bool { return g.isWorldOf(next, at) })...)
 	}
 	if f.steps > 0 && f.at >= 0 {
-		out = append(out, g.follow(&w, func(_ *world, o *outcome) bool { return slices.ContainsFunc(o.problems, f.is) })...)
+		out = append(out, g.followStep(&w, func(_ *world, o *outcome) bool { return slices.ContainsFunc(o.problems, f.isSameProblem) })...)
 	}
 	return out
 }
 
-// is says that a problem is of the kind that was found.
-func (f *finding) is(p problem) bool { return p.property == f.property && p.subject == f.subject }
+// isSameProblem says that a problem is of the kind that was found.
+func (f *finding) isSameProblem(p problem) bool {
+	return p.property == f.property && p.subject == f.subject
+}
 
-// is says that a world is that of a node. The world stays as it is.
-func (g *graph) is(w *world, at int32) bool {
+// isWorldOf says that a world is that of a node. The world stays as it is.
+func (g *graph) isWorldOf(w *world, at int32) bool {
 	c := w.copy()
-	g.m.canon(&c)
+	g.m.makeCanonical(&c)
 	number, known := g.index[g.digestOf(&c)]
 	return known && number == at
 }
 
-// first is how the task came into being that a path begins with, or that is the finding.
-func (g *graph) first(path []int32, f *finding) (world, []Step) {
-	for i := range g.beginnings() {
-		w, o := g.begin(i)
-		if len(path) > 0 && o.moved && g.is(&w, path[0]) || len(path) == 0 && slices.ContainsFunc(o.problems, f.is) {
+// firstStep is how the task came into being that a path begins with, or that is the finding.
+func (g *graph) firstStep(path []int32, f *finding) (world, []Step) {
+	for i := range g.possibleCreations() {
+		w, o := g.createWorld(i)
+		if len(path) > 0 && o.moved && g.isWorldOf(&w, path[0]) || len(path) == 0 && slices.ContainsFunc(o.problems, f.isSameProblem) {
 			return w, []Step{g.stepOf("a person creates the task", workflow.New, &w, &o)}
 		}
 	}
 	panic("verify: a path begins nowhere") // it was found by the same steps
 }
 
-// follow finds the shortest step of a real world that leads where it is to lead, and
+// followStep finds the shortest step of a real world that leads where it is to lead, and
 // takes it. The graph holds canonical worlds: what was an action of one of them is an
 // action of every world that it stands for, only with other numbers.
-func (g *graph) follow(w *world, leads func(*world, *outcome) bool) []Step {
-	for _, forget := range [...]func(*world){func(*world) {}, g.m.forgetPast, g.m.canon} {
+func (g *graph) followStep(w *world, leads func(*world, *outcome) bool) []Step {
+	for _, forget := range [...]func(*world){func(*world) {}, g.m.forgetPast, g.m.makeCanonical} {
 		forget(w)
-		acts := g.m.actions(w, nil)
+		acts := g.m.listActions(w, nil)
 		for steps := int32(1); steps <= 2; steps++ {
 			for i := range acts {
 				a := &acts[i]
-				if a.steps() != steps {
+				if a.stepCount() != steps {
 					continue
 				}
 				next := w.copy()
-				o := g.step(&next, a)
+				o := g.applyAction(&next, a)
 				if !leads(&next, &o) {
 					continue
 				}
@@ -84,9 +86,9 @@ func (g *graph) follow(w *world, leads func(*world, *outcome) bool) []Step {
 func (g *graph) stepsOf(w *world, a *action, next *world, o *outcome) []Step {
 	var out []Step
 	if a.ends {
-		out = append(out, g.stepOf(whatHappens(w, &action{deed: die, actor: a.actor}), w.t.Status, w, &outcome{}))
+		out = append(out, g.stepOf(whatHappens(w, &action{event: endProcess, actor: a.actor}), w.t.Status, w, &outcome{}))
 	}
-	return append(out, g.stepOf(whatHappens(w, a)+describe(g.m, a.choice), w.t.Status, next, o))
+	return append(out, g.stepOf(whatHappens(w, a)+describeChoices(g.m, a.choice), w.t.Status, next, o))
 }
 
 func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
@@ -105,15 +107,15 @@ func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
 	return st
 }
 
-// describe says in words what the sections were.
-func describe(m *model, choices []choice) string {
+// describeChoices says in words what the sections were.
+func describeChoices(m *model, choices []choice) string {
 	text := ""
 	for _, c := range choices {
 		var part string
 		switch {
-		case c.section == kidsChoice && c.says == "none":
+		case c.section == childrenChoice && c.says == "none":
 			continue
-		case c.section == kidsChoice:
+		case c.section == childrenChoice:
 			part = map[string]string{"some": "a child that is not far enough", "far": "a child that is far enough"}[c.says]
 			if c.count > 1 {
 				part = fmt.Sprint(c.count) + strings.NewReplacer("a child that is", " children that are").Replace(part)
@@ -134,7 +136,7 @@ func describe(m *model, choices []choice) string {
 		switch {
 		case text != "":
 			text += ", "
-		case c.section >= 0 || c.section == kidsChoice:
+		case c.section >= 0 || c.section == childrenChoice:
 			text = "; there is "
 		default:
 			text = "; "
@@ -169,18 +171,18 @@ func whatHappens(w *world, a *action) string {
 	if len(w.t.Pending) > 0 {
 		effect = w.t.Pending[0].Do
 	}
-	switch a.deed {
-	case succeed:
+	switch a.event {
+	case completeEffect:
 		return "the effect " + effect + " is done"
-	case giveUp:
+	case failEffect:
 		return "the effect " + effect + " fails for good"
-	case loseIt:
+	case loseReceipt:
 		return "the effect " + effect + " is done, and the server dies before it can write that down"
-	case crash:
+	case crashServer:
 		return "the server dies before the effect " + effect
-	case die:
+	case endProcess:
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
-	case hear:
+	case reportEnd:
 		text := "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
 		switch a.mass {
 		case together, togetherAgain:
@@ -189,7 +191,7 @@ func whatHappens(w *world, a *action) string {
 			text += " before its first turn"
 		}
 		return text + leftText(a.left)
-	case tell:
+	case deliverSignal:
 		if a.kind == signal.Notice && a.word == task.Running {
 			return "a person talks to the " + w.t.Attempts[a.actor].Role + " at its terminal"
 		}

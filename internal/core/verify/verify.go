@@ -148,6 +148,6 @@ func Verify(def *workflow.Definition, o Options) Report {
 		o.Patience = DefaultPatience
 	}
 	g := newGraph(newModel(def, o), o)
-	g.run()
-	return g.report()
+	g.searchAll()
+	return g.buildReport()
 }

@@ -22,7 +22,7 @@ const unheardOf = "NEVER_DECLARED"
 // a question to every role that may be consulted, a code that nobody declared, and
 // nothing that counts.
 func (m *model) wordsIn(state string) []word {
-	role, ok := m.def.RoleNamed(m.own(state))
+	role, ok := m.def.RoleNamed(m.ownRole(state))
 	if !ok || role.Protocol == "" {
 		return m.bareWords(state)
 	}
@@ -81,7 +81,7 @@ func (m *model) otherModes(state string, tr workflow.Trigger) []string {
 
 // lastWords are the ends of an agent that said something about its work.
 func (m *model) lastWords(w *world, i int, out []action) []action {
-	if w.t.Attempts[i].Role != m.own(w.t.Status) {
+	if w.t.Attempts[i].Role != m.ownRole(w.t.Status) {
 		return out
 	}
 	role, _ := m.def.RoleNamed(w.t.Attempts[i].Role)
@@ -89,8 +89,8 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 		return out
 	}
 	for _, said := range m.words[m.stateNumber[w.t.Status]] {
-		for _, c := range m.doubted(w, m.choices(w, said.edges), foreign, broken) {
-			out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: said.report})
+		for _, c := range m.addDoubts(w, m.sectionChoices(w, said.edges), foreign, broken) {
+			out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: said.report})
 		}
 	}
 	return out
@@ -106,11 +106,11 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 		if said.report.Code == "" {
 			continue
 		}
-		for n, c := range m.choices(w, said.edges) {
-			if m.lacks(c) { // it is told, as it is when it is silent: that leads where its end does
+		for n, c := range m.sectionChoices(w, said.edges) {
+			if m.lacksCommits(c) { // it is told, as it is when it is silent: that leads where its end does
 				continue
 			}
-			if n == 0 || role == m.own(w.t.Status) {
+			if n == 0 || role == m.ownRole(w.t.Status) {
 				out = append(out, action{
 					kind: signal.Outcome, who: task.Actor(role), word: said.report.Code, report: said.report, actor: i, choice: c,
 					human: m.passesPerson(w.t.Status),
@@ -121,32 +121,32 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 	return out
 }
 
-// face is how a card can look.
-type face struct {
+// cardLook is how a card can look.
+type cardLook struct {
 	*board.Snapshot
 	human bool // a person made it look so
 }
 
-// facesIn lists how a card can look that an edge of the state waits for.
-func (m *model) facesIn(state string) []face {
-	var out []face
+// cardLooksIn lists how a card can look that an edge of the state waits for.
+func (m *model) cardLooksIn(state string) []cardLook {
+	var out []cardLook
 	for _, i := range m.def.EdgesFrom(state) {
 		for _, tr := range m.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
 			f := tr.Board.ExampleCard()
-			if slices.ContainsFunc(out, func(have face) bool { return have.SameAs(f) }) {
+			if slices.ContainsFunc(out, func(have cardLook) bool { return have.SameAs(f) }) {
 				continue
 			}
-			out = append(out, face{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})
+			out = append(out, cardLook{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})
 		}
 	}
 	return out
 }
 
-// kidsChoice stands for the children of the task among the choices.
-const kidsChoice = -1 << 20
+// childrenChoice stands for the children of the task among the choices.
+const childrenChoice = -1 << 20
 
 // childChoices adds what the children of the task can be, if an edge asks: none, some
 // that are not far enough, all far enough, as many as guards tell apart.
@@ -157,15 +157,15 @@ func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) []
 		return lists
 	}
 	*asked = true
-	kids := []choice{{section: kidsChoice, says: "none"}}
+	kids := []choice{{section: childrenChoice, says: "none"}}
 	for n := range m.def.MostChildren() {
-		kids = append(kids, choice{section: kidsChoice, says: "some", count: n + 1}, choice{section: kidsChoice, says: "far", count: n + 1})
+		kids = append(kids, choice{section: childrenChoice, says: "some", count: n + 1}, choice{section: childrenChoice, says: "far", count: n + 1})
 	}
-	return product(lists, kids)
+	return combineChoices(lists, kids)
 }
 
-// kids are the children of the task that a choice stands for.
-func (m *model) kids(c choice) []signal.Child {
+// childrenOf are the children of the task that a choice stands for.
+func (m *model) childrenOf(c choice) []signal.Child {
 	var out []signal.Child
 	for range c.count {
 		child := signal.Child{ID: "c"}

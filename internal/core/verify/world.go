@@ -52,9 +52,9 @@ type section struct {
 // askedToFinish is a hand-over that its agent was asked to finish in this visit.
 var askedToFinish = task.Handover{Visit: 1}
 
-// canon takes out of a world what makes no difference: times, numbers, names. Two
+// makeCanonical takes out of a world what makes no difference: times, numbers, names. Two
 // worlds that can do the same have the same canon.
-func (m *model) canon(w *world) {
+func (m *model) makeCanonical(w *world) {
 	t := &w.t
 	w.now, w.texts = origin, slices.Clone(w.texts) // worlds share what a step did not change
 	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
@@ -72,8 +72,8 @@ func (m *model) canon(w *world) {
 	if t.WorkFailed != "" {
 		t.WorkFailed = "held"
 	}
-	m.forget(w)
-	m.reduce(w)
+	m.dropUnobservable(w)
+	m.applyQuotient(w)
 	m.canonTexts(w)
 	if !t.RespawnAt.IsZero() {
 		t.RespawnAt = origin.Add(10 * time.Second)
@@ -90,7 +90,7 @@ func (m *model) canon(w *world) {
 			t.Counters[i].Value = max + 1
 		}
 	}
-	m.renumber(w)
+	m.renumberAttempts(w)
 }
 
 // copy returns a world that may be changed.
@@ -106,9 +106,9 @@ func (m *model) forgetPast(w *world) {
 	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil, nil
 }
 
-// forget drops what nothing can tell from its absence: versions of sections that no
+// dropUnobservable drops what nothing can tell from its absence: versions of sections that no
 // gate of the present state compares with, and a crash that was answered.
-func (m *model) forget(w *world) {
+func (m *model) dropUnobservable(w *world) {
 	t := &w.t
 	state := m.stateNumber[t.Status]
 	asks := m.asks[state]
@@ -134,10 +134,10 @@ func (m *model) canonTexts(w *world) {
 	for i := range w.texts {
 		x := &w.texts[i]
 		for k := range t.Opened {
-			m.rename(&t.Opened[k], i, x)
+			m.renameDigest(&t.Opened[k], i, x)
 		}
 		for k := range t.Seen {
-			m.rename(&t.Seen[k], i, x)
+			m.renameDigest(&t.Seen[k], i, x)
 		}
 		same := x.used.says != "" && x.used == x.seen
 		if x.used.says != "" {
@@ -152,7 +152,7 @@ func (m *model) canonTexts(w *world) {
 	}
 }
 
-func (m *model) rename(d *task.Digest, i int, x *text) {
+func (m *model) renameDigest(d *task.Digest, i int, x *text) {
 	switch {
 	case d.Section != m.sections[i].name:
 	case d.Sum == x.used.sum:
@@ -168,13 +168,13 @@ func (m *model) sectionIndex(name string) int {
 	return slices.IndexFunc(m.sections, func(s section) bool { return s.name == name })
 }
 
-// renumber calls attempts 1, 2, 3 and effects e0, e1, e2. Attempts that are over are
+// renumberAttempts calls attempts 1, 2, 3 and effects e0, e1, e2. Attempts that are over are
 // forgotten: they only choose between prompts.
-func (m *model) renumber(w *world) {
+func (m *model) renumberAttempts(w *world) {
 	t := &w.t
 	var buffer [8]int
 	old := buffer[:0]
-	t.AttemptCounts = m.ran(len(t.Attempts))
+	t.AttemptCounts = m.attemptTally(len(t.Attempts))
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		old = append(old, a.Number)
@@ -193,10 +193,10 @@ func (m *model) renumber(w *world) {
 // for more at a time; the last one is shared by all beyond.
 var effectNames = [...]string{"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13", "e14", "e15", "e16", "e17", "e18", "e19"}
 
-// key is a canonical world as bytes. Worlds with the same key are the same.
-func (m *model) key(w *world, b []byte) []byte {
+// appendKey is a canonical world as bytes. Worlds with the same key are the same.
+func (m *model) appendKey(w *world, b []byte) []byte {
 	t := &w.t
-	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], flags(w))
+	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], worldFlags(w))
 	for i := range t.Counters {
 		b = append(b, byte(t.Counters[i].Value), byte(t.Counters[i].Value>>8))
 	}
@@ -210,35 +210,35 @@ func (m *model) key(w *world, b []byte) []byte {
 		if p.Start { // whoever is told and does not live is started, too
 			do = 0
 		}
-		b = append(b, do, m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.Turn, 3))
+		b = append(b, do, m.roleNumber[p.Role], byte(p.Attempt), bitIf(p.Start, 0)|bitIf(p.GivenUp, 1)|bitIf(p.Turn, 3))
 	}
 	b = append(b, 0xff)
 	for i := range w.texts {
 		x := &w.texts[i]
-		b = append(b, saysNumber(x.used.says), saysNumber(x.seen.says), bit(x.used == x.seen, 0))
+		b = append(b, saysNumber(x.used.says), saysNumber(x.seen.says), bitIf(x.used == x.seen, 0))
 	}
 	if t.Asked != nil {
 		b = append(b, m.stateNumber[t.Asked.To])
 	}
 	if m.verdicts {
-		b = append(b, bit(t.Restated != 0, 0))
+		b = append(b, bitIf(t.Restated != 0, 0))
 	}
-	return append(b, m.roleNumber[t.Crashed], bit(t.Unanswered != nil, 0))
+	return append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
 }
 
 // attemptByte is what is compared of an attempt beside its role.
 func (m *model) attemptByte(w *world, i int) byte {
 	a := &w.t.Attempts[i]
-	return byte(w.procs[i])<<4 | bit(a.Running, 0) | bit(a.Ending, 1) | bit(a.Overdue, 2) | bit(a.Done && !a.Ending, 3) | bit(a.Condition.Name == task.Idle, 6)
+	return byte(w.procs[i])<<4 | bitIf(a.Running, 0) | bitIf(a.Ending, 1) | bitIf(a.Overdue, 2) | bitIf(a.Done && !a.Ending, 3) | bitIf(a.Condition.Name == task.Idle, 6)
 }
 
-func flags(w *world) byte {
+func worldFlags(w *world) byte {
 	t := &w.t
-	return bit(t.Queued, 0) | bit(t.Attention != "", 1) | bit(t.Asked != nil, 2) | bit(!t.RespawnAt.IsZero(), 3) |
-		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.WorkFailed != "", 6) | bit(t.Handover != nil, 7)
+	return bitIf(t.Queued, 0) | bitIf(t.Attention != "", 1) | bitIf(t.Asked != nil, 2) | bitIf(!t.RespawnAt.IsZero(), 3) |
+		bitIf(t.Workspace != "", 4) | bitIf(w.half, 5) | bitIf(t.WorkFailed != "", 6) | bitIf(t.Handover != nil, 7)
 }
 
-func bit(on bool, n int) byte {
+func bitIf(on bool, n int) byte {
 	if on {
 		return 1 << n
 	}

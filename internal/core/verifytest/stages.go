@@ -9,10 +9,10 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Stages is a workflow with so many agent states in a row, each left with a new
+// StagesWorkflow is a workflow with so many agent states in a row, each left with a new
 // report, and a person at the end who can send the work back to the first. The
 // first roles are persistent: their agents live on while others work.
-func Stages(stages, persistent int) (*workflow.Definition, error) {
+func StagesWorkflow(stages, persistent int) (*workflow.Definition, error) {
 	return workflow.Parse("stages.yaml", StagesText(stages, persistent))
 }
 

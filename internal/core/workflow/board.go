@@ -76,7 +76,7 @@ func (b *Board) Vocabulary() board.Vocabulary {
 	return v
 }
 
-// A Lookout is what an edge waits for on the board: a card in one of the columns, with
+// A CardTrigger is what an edge waits for on the board: a card in one of the columns, with
 // all of the tags and none of the others. A tag that ends in * stands for all that
 // begin so. An empty one waits for nothing in particular.
 type CardTrigger struct {

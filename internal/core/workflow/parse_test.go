@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("not file:line:col: rule: what: %q", found)
 			}
 		}
-		if drawing.Mermaid(d) == "" || drawing.DOT(d) == "" || drawing.SVG(d) == "" {
+		if drawing.RenderMermaid(d) == "" || drawing.RenderDOT(d) == "" || drawing.RenderSVG(d) == "" {
 			t.Error("no drawing")
 		}
 

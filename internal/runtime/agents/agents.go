@@ -30,11 +30,11 @@ type Processes interface {
 	Start(ctx context.Context, dir string, o agent.Orders) (pids []int, err error) // the attendant's first; does nothing for one that runs
 	Watch(dir string, over func(agent.Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
-	Phase(dir string) (agent.Phase, []int, error)
-	Exists(dir string) bool                             // the agent's process is there now; true if that cannot be told
-	Sweep(ctx context.Context, key string) error        // ends whatever carries the key, without any records
-	Ancestry(pid int) (line []int, origin agent.Origin) // pid and its parents up to its origin, nearest first
-	Mark(pid int) string                                // the key that a process was started with, "" without one
+	ReadPhase(dir string) (agent.Phase, []int, error)
+	HasProcess(dir string) bool                           // the agent's process is there now; true if that cannot be told
+	EndKeyCarriers(ctx context.Context, key string) error // ends whatever carries the key, without any records
+	Ancestry(pid int) (line []int, origin agent.Origin)   // pid and its parents up to its origin, nearest first
+	MarkOf(pid int) string                                // the key that a process was started with, "" without one
 }
 
 // A Terminal holds the windows of agents that have one.
@@ -53,17 +53,17 @@ type Terminal interface {
 
 // Harnesses know the agents that can be started, by the value a task has for them.
 type Harnesses interface {
-	Plan(l agent.Launch) (agent.Plan, error)
-	Hook(harness, event string, payload []byte) (agent.Notice, error)
-	Read(harness string, o agent.Output) agent.Notice
-	Converse(harness string, o agent.Output, after string) agent.Conversation
-	Screen(harness, pane string) (agent.Notice, bool)
-	Input(harness string, v screen.View) screen.Input
-	Dialog(harness, pane string) (keys string, ok bool)
-	AsksFirst(harness string) bool     // it may show dialogs before it takes its prompt
-	Acknowledges(harness string) bool  // a prompt, by a hook
-	Messages(harness string) bool      // what it says can be told from what else it prints
-	HidesFailures(harness string) bool // no hook says that a turn failed
+	PlanLaunch(l agent.Launch) (agent.Plan, error)
+	ParseHook(harness, event string, payload []byte) (agent.Notice, error)
+	ReadOutput(harness string, o agent.Output) agent.Notice
+	ReadConversation(harness string, o agent.Output, after string) agent.Conversation
+	ReadScreen(harness, pane string) (agent.Notice, bool)
+	ReadInput(harness string, v screen.View) screen.Input
+	TrustDialogKeys(harness, pane string) (keys string, ok bool)
+	AsksFirst(harness string) bool           // it may show dialogs before it takes its prompt
+	AcknowledgesPrompts(harness string) bool // a prompt, by a hook
+	SeparatesMessages(harness string) bool   // what it says can be told from what else it prints
+	HidesFailures(harness string) bool       // no hook says that a turn failed
 }
 
 // Workspaces say where a task's worktree is.
@@ -110,15 +110,15 @@ type Options struct {
 type Agents struct {
 	Options
 
-	cards    sync.Mutex // held by whoever changes a card
-	mu       sync.Mutex
-	live     map[Key]*attempt
-	pids     map[int]Key     // of attendants and agents that live
-	births   []chan struct{} // starts under way: closed when pids has what they started
-	stopping bool
-	wait     sync.WaitGroup
-	ctx      context.Context
-	cancel   context.CancelFunc
+	cards         sync.Mutex // held by whoever changes a card
+	mu            sync.Mutex
+	live          map[Key]*attempt
+	pids          map[int]Key     // of attendants and agents that live
+	pendingStarts []chan struct{} // starts under way: closed when pids has what they started
+	stopping      bool
+	wait          sync.WaitGroup
+	ctx           context.Context
+	cancel        context.CancelFunc
 }
 
 // attempt is one that is being watched.
@@ -144,8 +144,8 @@ func New(o Options) *Agents {
 	return a
 }
 
-// Stop lets nobody wait for an agent any more.
-func (a *Agents) Stop() {
+// StopWaiting lets nobody wait for an agent any more.
+func (a *Agents) StopWaiting() {
 	a.mu.Lock()
 	a.stopping = true
 	a.mu.Unlock()
@@ -154,7 +154,7 @@ func (a *Agents) Stop() {
 
 // Close stops listening. The agents go on.
 func (a *Agents) Close() {
-	a.Stop()
+	a.StopWaiting()
 	a.wait.Wait()
 }
 
@@ -162,38 +162,38 @@ func (a *Agents) Close() {
 func (a *Agents) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.live) + len(a.births)
+	return len(a.live) + len(a.pendingStarts)
 }
 
-// birth announces a start. Until it is over, a process that is nobody's may be the one
+// announceStart announces a start. Until it is over, a process that is nobody's may be the one
 // that is being started: it runs before anybody here knows its number.
-func (a *Agents) birth() (over func()) {
+func (a *Agents) announceStart() (over func()) {
 	born := make(chan struct{})
 	a.mu.Lock()
-	a.births = append(a.births, born)
+	a.pendingStarts = append(a.pendingStarts, born)
 	a.mu.Unlock()
 	return func() {
 		a.mu.Lock()
-		a.births = slices.DeleteFunc(a.births, func(c chan struct{}) bool { return c == born })
+		a.pendingStarts = slices.DeleteFunc(a.pendingStarts, func(c chan struct{}) bool { return c == born })
 		a.mu.Unlock()
 		close(born)
 	}
 }
 
-// Absent lists the attempts of a task whose agents have no process at this moment: those
+// AttemptsWithoutProcess lists the attempts of a task whose agents have no process at this moment: those
 // that are being started, and those whose end is not recorded yet.
-func (a *Agents) Absent(t *task.Task) []int {
+func (a *Agents) AttemptsWithoutProcess(t *task.Task) []int {
 	var out []int
 	for i := range t.Attempts {
-		if n := t.Attempts[i].Number; !a.Processes.Exists(a.Folder(Key{t.ID, n})) {
+		if n := t.Attempts[i].Number; !a.Processes.HasProcess(a.Folder(Key{t.ID, n})) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// Watches says whether an attempt is being watched.
-func (a *Agents) Watches(k Key) bool {
+// IsWatched says whether an attempt is being watched.
+func (a *Agents) IsWatched(k Key) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.live[k] != nil

@@ -20,7 +20,7 @@ import (
 )
 
 func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
 	c.start(1)
 	if len(c.orders) != 1 {
@@ -29,7 +29,7 @@ func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
 	o := c.orders[0]
 	k := agents.Key{Task: id, Number: 1}
 	for _, want := range []string{
-		"PATH=/bin", "MORE=1", "ORANGE_TASK=" + string(id), "ORANGE_ATTEMPT=1", "ORANGE_ROLE=worker", "ORANGE_TOKEN=" + c.Token(k), "ORANGE_NONCE=" + c.Nonce(k),
+		"PATH=/bin", "MORE=1", "ORANGE_TASK=" + string(id), "ORANGE_ATTEMPT=1", "ORANGE_ROLE=worker", "ORANGE_TOKEN=" + c.AttemptToken(k), "ORANGE_NONCE=" + c.AttemptNonce(k),
 		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=dumb", "ORANGE_ATTEMPT_KEY=here/" + string(id) + "/1",
 	} {
 		if !slices.Contains(o.Env, want) {
@@ -40,19 +40,19 @@ func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	prompt, err := os.ReadFile(filepath.Join(c.Folder(k), "prompt.md"))
-	if err != nil || !strings.Contains(string(prompt), "# Task: s") || strings.Contains(string(prompt), c.Nonce(k)) { // nothing asks the worker for it
+	if err != nil || !strings.Contains(string(prompt), "# Task: s") || strings.Contains(string(prompt), c.AttemptNonce(k)) { // nothing asks the worker for it
 		t.Errorf("%v\n%s", err, prompt)
 	}
-	if strings.Contains(string(prompt), c.Token(k)) {
+	if strings.Contains(string(prompt), c.AttemptToken(k)) {
 		t.Error("the token is in the prompt")
 	}
 }
 
 func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
-	c := newCrew(t, false)
+	c := newEnv(t, false)
 	e := effectOf(2)
 	e.Role, e.Prompt = "reviewer", "reviewer"
-	if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+	if _, err := c.Agents.StartAgent(t.Context(), c.task, e); err != nil {
 		t.Fatal(err)
 	}
 	if l := c.launches[0]; l.Harness != "pi" || !l.ReadOnly || l.Interactive || c.orders[0].Window != nil {
@@ -61,11 +61,11 @@ func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
 }
 
 func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
-	c := newCrew(t, false)
+	c := newEnv(t, false)
 	c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Text: "I read a file."}}}
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
-	if err := c.Heard(t.Context(), k, "claude", "session", []byte("native-1")); err != nil {
+	if err := c.ReceiveHook(t.Context(), k, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
 	c.ends(1, agent.Exit{Code: 1})
@@ -94,18 +94,18 @@ func TestAConversationThatWasNotKeptIsNotResumed(t *testing.T) {
 		"the whole of it is kept": {[]transcript.Turn{turn("Shall it be blue?")}, "native-1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew(t, true)
+			c := newEnv(t, true)
 			c.start(1)
 			k := agents.Key{Task: id, Number: 1}
 			c.read = agent.Notice{Final: "Shall it be blue?"}
-			if err := errors.Join(c.Heard(t.Context(), k, "claude", "session", []byte("native-1")), c.Heard(t.Context(), k, "claude", "idle", nil)); err != nil {
+			if err := errors.Join(c.ReceiveHook(t.Context(), k, "claude", "session", []byte("native-1")), c.ReceiveHook(t.Context(), k, "claude", "idle", nil)); err != nil {
 				t.Fatal(err)
 			}
 			c.ends(1, agent.Exit{Code: 137})
 			c.said = agent.Conversation{Turns: tt.kept}
 			e := effectOf(2)
 			e.Message, e.Text = workflow.MessageReply, "green"
-			if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+			if _, err := c.Agents.StartAgent(t.Context(), c.task, e); err != nil {
 				t.Fatal(err)
 			}
 			l := c.launches[1]
@@ -117,9 +117,9 @@ func TestAConversationThatWasNotKeptIsNotResumed(t *testing.T) {
 }
 
 func TestAConversationIsResumedIfOnlyItsNameIsKnown(t *testing.T) {
-	c := newCrew(t, false)
+	c := newEnv(t, false)
 	c.start(1)
-	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "name", []byte("native-1")); err != nil {
+	if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "name", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
 	c.ends(1, agent.Exit{Code: 137})
@@ -131,10 +131,10 @@ func TestAConversationIsResumedIfOnlyItsNameIsKnown(t *testing.T) {
 
 func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
-		c := newCrew(t, terminal)
+		c := newEnv(t, terminal)
 		c.start(1)
 		c.read = agent.Notice{Usage: &task.Usage{Input: 5}}
-		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+		if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 			t.Fatal(err)
 		}
 		got := c.submitted(signal.Notice)
@@ -145,12 +145,12 @@ func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 }
 
 func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
 	hear := func(lastMessage string) {
 		t.Helper()
 		c.read = agent.Notice{Final: lastMessage}
-		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+		if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
 }
 
 func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
-	c := newCrew(t, false)
+	c := newEnv(t, false)
 	c.start(1)
 	c.ends(1, agent.Exit{Code: 1})
 	c.start(2)
@@ -178,7 +178,7 @@ func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
 
 func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, false)
+		c := newEnv(t, false)
 		c.start(1)
 		c.read = agent.Notice{
 			Final: "done", Usage: &task.Usage{Input: 5},
@@ -190,7 +190,7 @@ func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
 		if len(got) != 1 || got[0].Code != 3 || got[0].Attempt != 1 || got[0].Role != "worker" || got[0].Usage.Input != 5 || got[0].Condition == nil {
 			t.Errorf("%+v", got)
 		}
-		card, err := c.Card(agents.Key{Task: id, Number: 1})
+		card, err := c.LoadCard(agents.Key{Task: id, Number: 1})
 		if err != nil || card.Final != "done" || card.Code == nil || *card.Code != 3 {
 			t.Errorf("%+v, %v", card, err)
 		}
@@ -203,7 +203,7 @@ func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
 
 func TestAdoption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, false)
+		c := newEnv(t, false)
 		c.task.Attempts = []task.Attempt{
 			{Number: 1, Role: "worker", Running: true}, {Number: 2, Role: "reviewer", Running: true},
 			{Number: 3, Role: "fixer", Running: true}, {Number: 4, Role: "worker"},
@@ -211,7 +211,7 @@ func TestAdoption(t *testing.T) {
 		c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agent.Alive
 		c.phases[c.Folder(agents.Key{Task: id, Number: 2})] = agent.Gone
 		c.blind = 1 // that nothing can be read of the first is no death
-		c.Adopt([]task.Task{c.task})
+		c.AdoptAttempts([]task.Task{c.task})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		var ended []int
@@ -230,9 +230,9 @@ func TestAdoption(t *testing.T) {
 }
 
 func TestWhoIsWho(t *testing.T) {
-	c := newCrew(t, false)
+	c := newEnv(t, false)
 	c.start(1)
-	token, other := c.Token(agents.Key{Task: id, Number: 1}), c.Token(agents.Key{Task: id, Number: 2})
+	token, other := c.AttemptToken(agents.Key{Task: id, Number: 1}), c.AttemptToken(agents.Key{Task: id, Number: 2})
 	c.parents[555], c.parents[554] = 554, 100 // below the agent
 	c.parents[701] = 700
 	c.marks = map[int]string{700: "here/" + string(id) + "/1", 702: "here/server", 703: "elsewhere/" + string(id) + "/1", 704: "here/" + string(id) + "/9"}
@@ -261,7 +261,7 @@ func TestWhoIsWho(t *testing.T) {
 		{"a process with the mark of an attempt that does not live", "", 704, "", "may ask for nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := c.Identify(tt.token, tt.pid)
+			got, err := c.IdentifyCaller(tt.token, tt.pid)
 			switch {
 			case tt.wrong != "":
 				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
@@ -280,15 +280,15 @@ func TestWhoIsWho(t *testing.T) {
 		t.Errorf("folders of tmux are left: %v, %v", left, err)
 	}
 	c.task.Attempts = nil
-	if got, err := c.Identify(token, 900); err != nil || got.Role != "worker" {
+	if got, err := c.IdentifyCaller(token, 900); err != nil || got.Role != "worker" {
 		t.Errorf("an attempt that is over is still itself: %+v, %v", got, err)
 	}
 	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange", 701: "may ask for nothing"} {
-		if got, err := c.Identify("", pid); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := c.IdentifyCaller("", pid); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("while no agent lives, process %d is %+v, %v", pid, got, err)
 		}
 	}
-	if got, err := c.Identify("", 0); got != nil || err != nil {
+	if got, err := c.IdentifyCaller("", 0); got != nil || err != nil {
 		t.Errorf("a process that the kernel does not name is %+v, %v", got, err)
 	}
 }
@@ -299,13 +299,13 @@ func tellOf(tries int) task.Effect {
 
 func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not take the message") {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not take the message") {
 			t.Fatal(err)
 		}
 		c.acks = true
-		if err := c.Tell(t.Context(), c.task, tellOf(1)); err != nil {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(1)); err != nil {
 			t.Fatal(err)
 		}
 		pastes := 0
@@ -323,14 +323,14 @@ func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
 
 func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 	for _, how := range []string{"by the record", "by the screen"} {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		if how == "by the record" {
 			c.task.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission, Since: time.Now()}
 		} else {
 			c.draws("may I?", "")
 		}
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
 			t.Errorf("%s: %v, typed %q", how, err, c.typed)
 		}
 	}
@@ -338,9 +338,9 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 
 func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, false)
+		c := newEnv(t, false)
 		c.start(1)
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it could be told") {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it could be told") {
 			t.Fatal(err)
 		}
 		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Code != 143 {
@@ -352,11 +352,11 @@ func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 
 func TestAMessageThatIsDroppedLetsTheAgentWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, false)
+		c := newEnv(t, false)
 		c.start(1)
 		told := make(chan error, 1)
 		moved := c.task
-		go func() { told <- c.Tell(t.Context(), moved, tellOf(0)) }()
+		go func() { told <- c.TellAgent(t.Context(), moved, tellOf(0)) }()
 		synctest.Wait()
 		c.drops()
 		if err := <-told; err == nil || !strings.Contains(err.Error(), "was dropped") {
@@ -380,7 +380,7 @@ func TestAMessageThatIsDroppedIsNotTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, true)
+				c := newEnv(t, true)
 				c.start(1)
 				moved := c.task
 				if tt.after == 0 {
@@ -388,7 +388,7 @@ func TestAMessageThatIsDroppedIsNotTyped(t *testing.T) {
 				} else {
 					time.AfterFunc(tt.after, c.drops)
 				}
-				if err := c.Tell(t.Context(), moved, tellOf(0)); err == nil || !strings.Contains(err.Error(), "was dropped") {
+				if err := c.TellAgent(t.Context(), moved, tellOf(0)); err == nil || !strings.Contains(err.Error(), "was dropped") {
 					t.Error(err)
 				}
 				keys := 0
@@ -407,22 +407,22 @@ func TestAMessageThatIsDroppedIsNotTyped(t *testing.T) {
 }
 
 func TestHooksSayHowItIsDoing(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
-	if err := c.Heard(t.Context(), k, "claude", "ask", []byte("rm -r")); err != nil {
+	if err := c.ReceiveHook(t.Context(), k, "claude", "ask", []byte("rm -r")); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.submitted(signal.Notice); len(got) != 1 || got[0].Condition.Name != task.WaitingPermission || got[0].Condition.Detail != "rm -r" {
 		t.Errorf("%+v", got)
 	}
-	if err := c.Heard(t.Context(), k, "claude", "odd", nil); err == nil {
+	if err := c.ReceiveHook(t.Context(), k, "claude", "odd", nil); err == nil {
 		t.Error("an odd event was heard")
 	}
 }
 
 func TestASilentScreenIsLookedAt(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
 	if err := os.WriteFile(c.Agents.OutputFile(k), []byte("x"), 0o600); err != nil {
@@ -438,19 +438,19 @@ func TestASilentScreenIsLookedAt(t *testing.T) {
 }
 
 func TestEndingClosesTheWindow(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
-	if err := c.Agents.End(t.Context(), c.task, []int{1}); err != nil {
+	if err := c.Agents.EndAttempts(t.Context(), c.task, []int{1}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(c.typed, "close worker") || len(c.submitted(signal.Exit)) != 1 {
 		t.Errorf("%q, %+v", c.typed, c.signals)
 	}
-	if err := c.Clear(t.Context(), c.task); err != nil || !slices.Contains(c.typed, "close session p/b") {
+	if err := c.ClearSession(t.Context(), c.task); err != nil || !slices.Contains(c.typed, "close session p/b") {
 		t.Errorf("%v, %q", err, c.typed)
 	}
 	c.task.Branch = "better"
-	if session, err := c.Rename(t.Context(), c.task); err != nil || session != "p/better" || !slices.Contains(c.typed, "rename p/b p/better") {
+	if session, err := c.RenameSession(t.Context(), c.task); err != nil || session != "p/better" || !slices.Contains(c.typed, "rename p/b p/better") {
 		t.Errorf("%q, %v, %q", session, err, c.typed)
 	}
 }
@@ -469,7 +469,7 @@ func TestTheKeyIsMadeOnceAndIsTheOwners(t *testing.T) {
 }
 
 func TestTheLastMessageOfAnAttempt(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	k := agents.Key{Task: id, Number: 1}
 	card := func(text string) {
 		t.Helper()
@@ -504,7 +504,7 @@ func TestTheLastMessageOfAnAttempt(t *testing.T) {
 // What a hook told last ends the conversation of an attempt that is over, once, if the
 // agent's own record lacks it.
 func TestTheLastMessageEndsAConversation(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	k := agents.Key{Task: id, Number: 1}
 	if err := os.MkdirAll(c.Folder(k), 0o700); err != nil {
 		t.Fatal(err)
@@ -519,7 +519,7 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 	record := agent.Conversation{Next: "0:9", Turns: []transcript.Turn{{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I\n\ndo"}}}
 	ends := func(name, after, want, next string) {
 		t.Helper()
-		got, err := c.Conversation(&c.task, 1, after)
+		got, err := c.AttemptConversation(&c.task, 1, after)
 		last := ""
 		if n := len(got.Turns); n > 0 {
 			last = got.Turns[n-1].Text
@@ -559,14 +559,14 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 }
 
 func TestAttemptsWithoutAProcess(t *testing.T) {
-	c := newCrew(t, false)
-	if got := c.Absent(&c.task); !slices.Equal(got, []int{1}) {
+	c := newEnv(t, false)
+	if got := c.AttemptsWithoutProcess(&c.task); !slices.Equal(got, []int{1}) {
 		t.Errorf("nothing was started: %v", got)
 	}
 	c.mu.Lock()
 	c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agent.Alive
 	c.mu.Unlock()
-	if got := c.Absent(&c.task); len(got) > 0 {
+	if got := c.AttemptsWithoutProcess(&c.task); len(got) > 0 {
 		t.Errorf("it runs: %v", got)
 	}
 }

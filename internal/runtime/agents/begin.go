@@ -44,7 +44,7 @@ func (a *Agents) hookCame(k Key, n *agent.Notice) {
 	if n.Condition.Name == "" && a.conditionOf(k) == task.NotStarted {
 		n.Condition = task.Condition{Name: task.Running}
 	}
-	if err := a.note(k, func(c *Card) { c.Hooked, c.Turn = true, c.Turn || turn }); err != nil {
+	if err := a.updateCard(k, func(c *Card) { c.Hooked, c.Turn = true, c.Turn || turn }); err != nil {
 		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }
@@ -58,29 +58,29 @@ func (a *Agents) conditionOf(k Key) string {
 	return at.Condition.Name
 }
 
-// watched calls f with an attempt that is watched, until the server leaves.
-func (a *Agents) watched(k Key, f func(at *attempt)) {
-	if at := a.attempt(k); at != nil {
-		a.start(func() { f(at) })
+// withWatched calls f with an attempt that is watched, until the server leaves.
+func (a *Agents) withWatched(k Key, f func(at *attempt)) {
+	if at := a.watchedAttempt(k); at != nil {
+		a.goUnlessStopping(func() { f(at) })
 	}
 }
 
 // watchStart looks at the screen of an agent until its first hook came. One that stands still before
 // that asks something that Orange does not know: a login, a licence, news. Nothing is typed into it.
 func (a *Agents) watchStart(k Key, session string) {
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil || a.Terminal == nil || session == "" || card.Window == "" || card.Unhooked || card.Hooked || card.Heard || card.Transcript != "" {
 		return
 	}
-	a.watched(k, func(at *attempt) {
+	a.withWatched(k, func(at *attempt) {
 		w := startWatch{a: a, k: k, card: card}
-		for wait := firstGlance; a.pause(a.ctx, at, wait) && !a.reported(at); {
+		for wait := firstGlance; a.pauseFor(a.ctx, at, wait) && !a.hasReported(at); {
 			pane, err := a.Terminal.CaptureText(a.ctx, session, card.Window)
 			if err != nil {
 				return
 			}
 			wait = firstGlance
-			if w.see(pane) { // it waits for a person, who may take long
+			if w.observeScreen(pane) { // it waits for a person, who may take long
 				w.glance = min(2*max(w.glance, firstGlance), lastGlance)
 				wait = w.glance
 			}
@@ -88,8 +88,8 @@ func (a *Agents) watchStart(k Key, session string) {
 	})
 }
 
-// reported says whether a hook of the attempt came.
-func (a *Agents) reported(at *attempt) bool {
+// hasReported says whether a hook of the attempt came.
+func (a *Agents) hasReported(at *attempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return at.hooked
@@ -106,8 +106,8 @@ type startWatch struct {
 	glance time.Duration
 }
 
-// see takes in what the screen shows, and says whether the agent waits for a person.
-func (w *startWatch) see(pane string) bool {
+// observeScreen takes in what the screen shows, and says whether the agent waits for a person.
+func (w *startWatch) observeScreen(pane string) bool {
 	now := w.a.Clock()
 	if pane != w.pane || w.since.IsZero() {
 		w.pane, w.since, w.glance = pane, now, 0
@@ -117,15 +117,15 @@ func (w *startWatch) see(pane string) bool {
 	if len(lines) == 0 {
 		patience = staysEmpty
 	}
-	n, known := w.a.shown(w.card.Harness, pane)
+	n, known := w.a.readScreen(w.card.Harness, pane)
 	known = known && n.Condition.Name != ""
-	_, answered := w.a.Harnesses.Dialog(w.card.Harness, pane) // by Orange itself
+	_, answered := w.a.Harnesses.TrustDialogKeys(w.card.Harness, pane) // by Orange itself
 	switch {
 	case known && !answered:
 	case now.Sub(w.since) < patience:
 		return w.told != ""
 	case !known:
-		n = agent.Notice{Condition: task.Condition{Name: task.NotStarted, Detail: w.a.masked(w.card.Harness, strings.Join(lines, " "))}}
+		n = agent.Notice{Condition: task.Condition{Name: task.NotStarted, Detail: w.a.maskSecrets(w.card.Harness, strings.Join(lines, " "))}}
 	}
 	if err := w.a.unlessReported(w.k, n); err != nil {
 		w.a.Log.Warn("report what a screen shows", "component", "agents", "task", w.k.Task, "attempt", w.k.Number, "error", err)
@@ -137,26 +137,26 @@ func (w *startWatch) see(pane string) bool {
 
 // unlessReported submits a condition that a screen was the reason for, if no hook came meanwhile.
 func (a *Agents) unlessReported(k Key, n agent.Notice) error {
-	at := a.attempt(k)
+	at := a.watchedAttempt(k)
 	if at == nil {
 		return nil
 	}
 	at.reports.Lock()
 	defer at.reports.Unlock()
-	if a.reported(at) {
+	if a.hasReported(at) {
 		return nil
 	}
-	return a.condition(a.ctx, k, n)
+	return a.submitCondition(a.ctx, k, n)
 }
 
-// shown is what a screen says about its agent, without what is secret.
-func (a *Agents) shown(harness, pane string) (agent.Notice, bool) {
-	n, ok := a.Harnesses.Screen(harness, pane)
-	n.Condition.Detail = a.masked(harness, n.Condition.Detail)
+// readScreen is what a screen says about its agent, without what is secret.
+func (a *Agents) readScreen(harness, pane string) (agent.Notice, bool) {
+	n, ok := a.Harnesses.ReadScreen(harness, pane)
+	n.Condition.Detail = a.maskSecrets(harness, n.Condition.Detail)
 	return n, ok
 }
 
-func (a *Agents) masked(harness, text string) string {
+func (a *Agents) maskSecrets(harness, text string) string {
 	if a.Mask == nil || text == "" {
 		return text
 	}
@@ -170,14 +170,14 @@ var lookWaits = [...]time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Se
 // lookForFailure looks a few times whether the turn that an agent is in has failed, and not any more once
 // it reports something.
 func (a *Agents) lookForFailure(k Key) {
-	at := a.attempt(k)
+	at := a.watchedAttempt(k)
 	if at == nil {
 		return
 	}
 	news := a.newsOf(at)
-	a.start(func() {
+	a.goUnlessStopping(func() {
 		for _, wait := range lookWaits {
-			if !a.pause(a.ctx, at, wait) || a.newsOf(at) != news {
+			if !a.pauseFor(a.ctx, at, wait) || a.newsOf(at) != news {
 				return
 			}
 			if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
@@ -195,39 +195,39 @@ func (a *Agents) newsOf(at *attempt) int {
 
 // failedOrShown reports a failed turn that the agent's own record tells of, else what the screen shows.
 func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, news int) {
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil || card.Window == "" {
 		return
 	}
-	left := a.Harnesses.Read(card.Harness, a.left(t, k, card))
+	left := a.Harnesses.ReadOutput(card.Harness, a.attemptOutput(t, k, card))
 	if left.Failure == "" || left.Condition.Name != "" {
-		a.look(t, k, at, news)
+		a.lookAtScreen(t, k, at, news)
 		return
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	n := agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: a.masked(card.Harness, left.Failure)}}
+	n := agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: a.maskSecrets(card.Harness, left.Failure)}}
 	if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
 		a.Log.Warn("report a failed turn", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }
 
-// unstarted says that an attempt ended by itself within seconds of its start and before its first turn.
+// couldNotStart says that an attempt ended by itself within seconds of its start and before its first turn.
 // Of an agent that tells nothing of its turns nobody can say so.
-func (a *Agents) unstarted(k Key, card Card, left agent.Notice, x agent.Exit) bool {
+func (a *Agents) couldNotStart(k Key, card Card, left agent.Notice, x agent.Exit) bool {
 	if x.Mass != "" || x.At.IsZero() || card.Since.IsZero() || x.At.Sub(card.Since) > startsWithin {
 		return false
 	}
 	headless := card.Window == ""
 	switch {
-	case !a.Harnesses.Messages(card.Harness), card.Unhooked && !headless:
+	case !a.Harnesses.SeparatesMessages(card.Harness), card.Unhooked && !headless:
 		return false
 	case left.Final != "" || left.Usage != nil || left.Condition.Name != "" || card.Turn && !headless:
 		return false
 	case !headless:
 		return true
 	}
-	said := a.Harnesses.Converse(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: true, Since: card.Since, Over: true}, "")
+	said := a.Harnesses.ReadConversation(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: true, Since: card.Since, Over: true}, "")
 	if said.Next == "" { // it keeps no record: its hooks are all there is
 		return !card.Turn
 	}
@@ -248,10 +248,10 @@ func (a *Agents) lastLines(k Key, card Card, failure string) string {
 		lines = append(lines, a.LastLines(k, card)...)
 	}
 	for i := range lines {
-		lines[i] = cut(lines[i], maxLastBytes/maxLastLines)
+		lines[i] = cutText(lines[i], maxLastBytes/maxLastLines)
 	}
-	last := a.masked(card.Harness, strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n"))
-	if err := a.note(k, func(c *Card) { c.Last = &last }); err != nil {
+	last := a.maskSecrets(card.Harness, strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n"))
+	if err := a.updateCard(k, func(c *Card) { c.Last = &last }); err != nil {
 		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	return last
@@ -259,14 +259,14 @@ func (a *Agents) lastLines(k Key, card Card, failure string) string {
 
 // ShownLast is what an attempt that is over showed last, "" for one that is not over.
 func (a *Agents) ShownLast(k Key) string {
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil || card.Code == nil {
 		return ""
 	}
 	return a.lastLines(k, card, "")
 }
 
-func cut(s string, n int) string {
+func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
-	soon := func(c *crew) time.Time {
-		card, _ := c.Card(agents.Key{Task: id, Number: 1})
+	soon := func(c *env) time.Time {
+		card, _ := c.LoadCard(agents.Key{Task: id, Number: 1})
 		return card.Since.Add(5 * time.Second)
 	}
 	tests := map[string]struct {
 		terminal bool
-		do       func(c *crew)
+		do       func(c *env)
 		late     time.Duration
 		mass     string
 		want     bool
@@ -28,20 +28,20 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 		"nothing came, without one":   {want: true},
 		"it is late":                  {terminal: true, late: time.Minute},
 		"others ended too":            {terminal: true, mass: signal.MassTmux},
-		"it said something":           {do: func(c *crew) { c.read.Final = "hello" }},
-		"the model was paid":          {do: func(c *crew) { c.read.Usage = &task.Usage{Input: 1} }},
-		"a limit explains it":         {do: func(c *crew) { c.read.Condition = task.Condition{Name: task.Limited} }},
-		"its turn failed":             {do: func(c *crew) { c.read.Failure = "API Error: 400" }, want: true},
-		"the model called a tool": {do: func(c *crew) {
+		"it said something":           {do: func(c *env) { c.read.Final = "hello" }},
+		"the model was paid":          {do: func(c *env) { c.read.Usage = &task.Usage{Input: 1} }},
+		"a limit explains it":         {do: func(c *env) { c.read.Condition = task.Condition{Name: task.Limited} }},
+		"its turn failed":             {do: func(c *env) { c.read.Failure = "API Error: 400" }, want: true},
+		"the model called a tool": {do: func(c *env) {
 			c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Tool: "shell"}}, Next: "1"}
 		}},
-		"only its own words are written": {do: func(c *crew) {
+		"only its own words are written": {do: func(c *env) {
 			c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Tool, Failed: true}}, Next: "1"}
 		}, want: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew(t, tt.terminal)
+			c := newEnv(t, tt.terminal)
 			c.start(1)
 			if tt.do != nil {
 				tt.do(c)
@@ -60,7 +60,7 @@ func TestADialogThatOrangeAnswersIsNotShownAtOnce(t *testing.T) {
 	for pane, soon := range map[string]string{"trust this folder?": "", "may I?": task.WaitingInput} {
 		t.Run(pane, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, true)
+				c := newEnv(t, true)
 				c.pane = pane
 				c.start(1)
 				time.Sleep(3 * time.Second)

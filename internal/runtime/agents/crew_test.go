@@ -23,8 +23,8 @@ import (
 
 const id = task.ID("0123456789abcdefghijk")
 
-// crew plays everything around the agents.
-type crew struct {
+// env plays everything around the agents.
+type env struct {
 	*agents.Agents
 	t   *testing.T
 	def *workflow.Definition
@@ -56,14 +56,14 @@ type crew struct {
 	converse func(after string) agent.Conversation // instead of said
 }
 
-func newCrew(t *testing.T, terminal bool) *crew {
+func newEnv(t *testing.T, terminal bool) *env {
 	t.Helper()
 	text, _ := builtin.Text("orange")
 	def, err := workflow.Parse("orange.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crew{t: t, def: def, phases: map[string]agent.Phase{}, over: map[string]func(agent.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
+	c := &env{t: t, def: def, phases: map[string]agent.Phase{}, over: map[string]func(agent.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
 	c.task = task.Task{
 		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
 		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}},
@@ -92,15 +92,15 @@ func effectOf(attempt int) task.Effect {
 	return task.Effect{ID: fmt.Sprintf("%s/9/%d", id, attempt), Do: "spawn_agent", Role: "worker", Attempt: attempt, Start: true, Window: "worker", Prompt: "worker"}
 }
 
-func (c *crew) start(attempt int) {
+func (c *env) start(attempt int) {
 	c.t.Helper()
-	if _, err := c.Agents.Start(c.t.Context(), c.task, effectOf(attempt)); err != nil {
+	if _, err := c.Agents.StartAgent(c.t.Context(), c.task, effectOf(attempt)); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
 // ends lets an attempt's process end and waits until that is reported.
-func (c *crew) ends(attempt int, x agent.Exit) {
+func (c *env) ends(attempt int, x agent.Exit) {
 	c.mu.Lock()
 	dir := c.Folder(agents.Key{Task: id, Number: attempt})
 	c.phases[dir] = agent.Gone
@@ -109,7 +109,7 @@ func (c *crew) ends(attempt int, x agent.Exit) {
 	over(x)
 }
 
-func (c *crew) submitted(kind signal.Kind) []signal.Signal {
+func (c *env) submitted(kind signal.Kind) []signal.Signal {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(c.signals), func(s signal.Signal) bool { return s.Kind != kind })
@@ -117,7 +117,7 @@ func (c *crew) submitted(kind signal.Kind) []signal.Signal {
 
 // The ports.
 
-func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, error) {
+func (c *env) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.failing; err != nil {
@@ -134,28 +134,28 @@ func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, er
 	return "", nil
 }
 
-func (c *crew) Definition(*task.Task) (*workflow.Definition, error) { return c.def, nil }
+func (c *env) Definition(*task.Task) (*workflow.Definition, error) { return c.def, nil }
 
-func (c *crew) Task(want task.ID) (task.Task, bool, error) {
+func (c *env) Task(want task.ID) (task.Task, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.task, want == id, nil
 }
 
 // drops makes the task owe nothing any more, as a move of the task does.
-func (c *crew) drops() {
+func (c *env) drops() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.task.Pending = nil
 }
 
-func (c *crew) Project(string) (task.Project, bool) {
+func (c *env) Project(string) (task.Project, bool) {
 	return task.Project{Name: "p", DefaultBranch: "main"}, true
 }
 
-func (c *crew) Path(name string) string { return "/workspaces/" + name }
+func (c *env) Path(name string) string { return "/workspaces/" + name }
 
-func (c *crew) Watch(dir string, over func(agent.Exit)) error {
+func (c *env) Watch(dir string, over func(agent.Exit)) error {
 	c.mu.Lock()
 	c.over[dir] = over
 	gone := c.phases[dir] == agent.Gone
@@ -166,7 +166,7 @@ func (c *crew) Watch(dir string, over func(agent.Exit)) error {
 	return nil
 }
 
-func (c *crew) End(_ context.Context, dir string) error {
+func (c *env) End(_ context.Context, dir string) error {
 	c.mu.Lock()
 	over := c.over[dir]
 	c.phases[dir] = agent.Gone
@@ -177,13 +177,13 @@ func (c *crew) End(_ context.Context, dir string) error {
 	return nil
 }
 
-func (c *crew) Exists(dir string) bool {
+func (c *env) HasProcess(dir string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.phases[dir] == agent.Alive
 }
 
-func (c *crew) Phase(dir string) (agent.Phase, []int, error) {
+func (c *env) ReadPhase(dir string) (agent.Phase, []int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blind > 0 {
@@ -193,14 +193,14 @@ func (c *crew) Phase(dir string) (agent.Phase, []int, error) {
 	return c.phases[dir], []int{100}, nil
 }
 
-func (c *crew) Sweep(_ context.Context, key string) error {
+func (c *env) EndKeyCarriers(_ context.Context, key string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.swept = append(c.swept, key)
 	return nil
 }
 
-func (c *crew) Ancestry(pid int) ([]int, agent.Origin) {
+func (c *env) Ancestry(pid int) ([]int, agent.Origin) {
 	switch pid {
 	case 404:
 		return nil, agent.UnknownLine
@@ -217,9 +217,9 @@ func (c *crew) Ancestry(pid int) ([]int, agent.Origin) {
 	return chain, agent.Outside
 }
 
-func (c *crew) Mark(pid int) string { return c.marks[pid] }
+func (c *env) MarkOf(pid int) string { return c.marks[pid] }
 
-func (c *crew) Plan(l agent.Launch) (agent.Plan, error) {
+func (c *env) PlanLaunch(l agent.Launch) (agent.Plan, error) {
 	c.launches = append(c.launches, l)
 	if l.Harness == "missing" {
 		return agent.Plan{}, errors.New("missing is not installed")
@@ -227,7 +227,7 @@ func (c *crew) Plan(l agent.Launch) (agent.Plan, error) {
 	return agent.Plan{Argv: []string{l.Harness, l.Prompt}, Env: []string{"MORE=1"}}, nil
 }
 
-func (c *crew) Hook(_, event string, payload []byte) (agent.Notice, error) {
+func (c *env) ParseHook(_, event string, payload []byte) (agent.Notice, error) {
 	switch event {
 	case "prompt":
 		return agent.Notice{Prompted: true}, nil
@@ -243,18 +243,20 @@ func (c *crew) Hook(_, event string, payload []byte) (agent.Notice, error) {
 	return agent.Notice{}, errors.New("odd event")
 }
 
-func (c *crew) Read(string, agent.Output) agent.Notice { return c.read }
+func (c *env) ReadOutput(string, agent.Output) agent.Notice { return c.read }
 
-func (c *crew) Screen(_, pane string) (agent.Notice, bool) {
+func (c *env) ReadScreen(_, pane string) (agent.Notice, bool) {
 	return agent.Notice{Condition: task.Condition{Name: task.WaitingInput, Detail: "it asks"}}, strings.Contains(pane, "?")
 }
 
-func (c *crew) Dialog(_, pane string) (string, bool) { return "\r", strings.Contains(pane, "trust") }
+func (c *env) TrustDialogKeys(_, pane string) (string, bool) {
+	return "\r", strings.Contains(pane, "trust")
+}
 
-func (c *crew) AsksFirst(string) bool { return true }
+func (c *env) AsksFirst(string) bool { return true }
 
-// Input implements Harnesses: a question is a dialog, "..." is unknown, and all else is a prompt.
-func (c *crew) Input(string, screen.View) screen.Input {
+// ReadInput implements Harnesses: a question is a dialog, "..." is unknown, and all else is a prompt.
+func (c *env) ReadInput(string, screen.View) screen.Input {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -266,7 +268,7 @@ func (c *crew) Input(string, screen.View) screen.Input {
 	return screen.Input{Kind: screen.Prompt, Line: c.line}
 }
 
-func (c *crew) Retry(task.ID) {
+func (c *env) Retry(task.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.retried++
@@ -276,7 +278,7 @@ func (c *crew) Retry(task.ID) {
 const blank = " \n "
 
 // draws changes what the agent's screen shows.
-func (c *crew) draws(pane, line string) {
+func (c *env) draws(pane, line string) {
 	c.mu.Lock()
 	c.pane, c.line = pane, line
 	changed := c.watching
@@ -286,7 +288,7 @@ func (c *crew) draws(pane, line string) {
 	}
 }
 
-func (c *crew) Converse(_ string, _ agent.Output, after string) agent.Conversation {
+func (c *env) ReadConversation(_ string, _ agent.Output, after string) agent.Conversation {
 	if c.converse != nil {
 		return c.converse(after)
 	}
@@ -294,14 +296,14 @@ func (c *crew) Converse(_ string, _ agent.Output, after string) agent.Conversati
 }
 
 // HidesFailures implements agents.Harnesses.
-func (c *crew) HidesFailures(harness string) bool { return false }
+func (c *env) HidesFailures(harness string) bool { return false }
 
-func (c *crew) Messages(harness string) bool { return harness != "command:x" }
+func (c *env) SeparatesMessages(harness string) bool { return harness != "command:x" }
 
-func (c *crew) Acknowledges(string) bool { return true }
+func (c *env) AcknowledgesPrompts(string) bool { return true }
 
 // window is the terminal.
-type window struct{ c *crew }
+type window struct{ c *env }
 
 func (s window) SessionName(project, branch string) string { return project + "/" + branch }
 
@@ -345,7 +347,7 @@ func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, 
 		return true, nil
 	}
 	s.c.draws("", "")
-	return true, s.c.Heard(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
+	return true, s.c.ReceiveHook(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
 }
 
 func (s window) TypeKeys(context.Context, string, string, string) error { return nil }
@@ -377,7 +379,7 @@ func (s window) RenameSession(_ context.Context, from, to string) error {
 }
 
 // starter is the crew's way of starting processes: the name is taken by the test's own.
-type starter struct{ *crew }
+type starter struct{ *env }
 
 func (s starter) Start(_ context.Context, dir string, o agent.Orders) ([]int, error) {
 	s.mu.Lock()

@@ -55,8 +55,8 @@ type Card struct {
 
 func (a *Agents) cardFile(k Key) string { return filepath.Join(a.Folder(k), "card.json") }
 
-// Card reads what is known about an attempt.
-func (a *Agents) Card(k Key) (Card, error) {
+// LoadCard reads what is known about an attempt.
+func (a *Agents) LoadCard(k Key) (Card, error) {
 	var c Card
 	text, err := os.ReadFile(a.cardFile(k))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,15 +71,15 @@ func (a *Agents) Card(k Key) (Card, error) {
 	return c, nil
 }
 
-// Began is when the conversation of an attempt began: with the attempt itself, or with the
+// ConversationStart is when the conversation of an attempt began: with the attempt itself, or with the
 // one that it went on from.
-func (a *Agents) Began(id task.ID, attempt int) (time.Time, bool) {
-	card, err := a.Card(Key{id, attempt})
+func (a *Agents) ConversationStart(id task.ID, attempt int) (time.Time, bool) {
+	card, err := a.LoadCard(Key{id, attempt})
 	if err != nil || card.Since.IsZero() {
 		return time.Time{}, false
 	}
 	for n := attempt - 1; card.Resumed && n > 0; n-- {
-		before, err := a.Card(Key{id, n})
+		before, err := a.LoadCard(Key{id, n})
 		if err == nil && before.Role == card.Role {
 			card = before
 		}
@@ -87,11 +87,11 @@ func (a *Agents) Began(id task.ID, attempt int) (time.Time, bool) {
 	return card.Since, true
 }
 
-// note changes an attempt's card.
-func (a *Agents) note(k Key, change func(*Card)) error {
+// updateCard changes an attempt's card.
+func (a *Agents) updateCard(k Key, change func(*Card)) error {
 	a.cards.Lock()
 	defer a.cards.Unlock()
-	c, err := a.Card(k)
+	c, err := a.LoadCard(k)
 	if err != nil {
 		c = Card{} // a damaged card is written anew: it is not the truth about anything
 	}

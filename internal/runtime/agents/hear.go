@@ -10,19 +10,19 @@ import (
 	"orange/internal/core/task"
 )
 
-// Heard takes in what a harness's hook reports about an attempt.
-func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payload []byte) error {
-	n, err := a.Harnesses.Hook(harness, event, payload)
+// ReceiveHook takes in what a harness's hook reports about an attempt.
+func (a *Agents) ReceiveHook(ctx context.Context, k Key, harness, event string, payload []byte) error {
+	n, err := a.Harnesses.ParseHook(harness, event, payload)
 	if err != nil {
 		return err
 	}
-	n.Condition.Detail = a.masked(harness, n.Condition.Detail)
-	a.account(k, harness, &n)
-	a.keep(k, n, nil)
+	n.Condition.Detail = a.maskSecrets(harness, n.Condition.Detail)
+	a.addTurnResult(k, harness, &n)
+	a.keepNotice(k, n, nil)
 	a.keepTurn(k, n)
 	err = a.hookSaid(ctx, k, &n)
 	if n.Prompted { // after the engine knows that it runs: the message is not owed any more
-		a.acknowledge(k)
+		a.acknowledgePrompt(k)
 	}
 	if err != nil {
 		return err
@@ -35,12 +35,12 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 
 // hookSaid submits how an attempt is doing by a hook. What its screen showed before that is not submitted after it.
 func (a *Agents) hookSaid(ctx context.Context, k Key, n *agent.Notice) error {
-	if at := a.attempt(k); at != nil {
+	if at := a.watchedAttempt(k); at != nil {
 		at.reports.Lock()
 		defer at.reports.Unlock()
 	}
 	a.hookCame(k, n)
-	return a.condition(ctx, k, *n)
+	return a.submitCondition(ctx, k, *n)
 }
 
 // unlessHeard submits how an attempt is doing by its screen or its record, if no hook came since they were looked at.
@@ -50,11 +50,11 @@ func (a *Agents) unlessHeard(ctx context.Context, k Key, at *attempt, news int, 
 	if a.newsOf(at) != news {
 		return nil
 	}
-	return a.condition(ctx, k, n)
+	return a.submitCondition(ctx, k, n)
 }
 
-// attempt is one that is watched, nil if it is not.
-func (a *Agents) attempt(k Key) *attempt {
+// watchedAttempt is one that is watched, nil if it is not.
+func (a *Agents) watchedAttempt(k Key) *attempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.live[k]
@@ -65,13 +65,13 @@ func (a *Agents) keepTurn(k Key, n agent.Notice) {
 	if n.Condition.Name == "" && !n.Prompted {
 		return
 	}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	rests := n.Condition.Name != "" && !n.Condition.InTurn()
 	if err == nil && !rests && !n.Prompted && card.Rested.IsZero() {
 		return
 	}
 	now := a.Clock().UTC()
-	err = a.note(k, func(c *Card) {
+	err = a.updateCard(k, func(c *Card) {
 		if n.Prompted {
 			c.Prompted = now
 		}
@@ -84,18 +84,18 @@ func (a *Agents) keepTurn(k Key, n agent.Notice) {
 	}
 }
 
-// account adds to the end of a turn what the conversation has consumed so far and what
+// addTurnResult adds to the end of a turn what the conversation has consumed so far and what
 // the agent said last, where the hook does not say it. An agent at a terminal may live
 // for days: neither is to be learned only when it ends.
-func (a *Agents) account(k Key, harness string, n *agent.Notice) {
+func (a *Agents) addTurnResult(k Key, harness string, n *agent.Notice) {
 	if n.Condition.Name != task.Idle {
 		return
 	}
-	card, err := a.Card(k)
-	if err != nil || card.Window == "" || n.Final == "" && a.idles(k) {
+	card, err := a.LoadCard(k)
+	if err != nil || card.Window == "" || n.Final == "" && a.isKnownIdle(k) {
 		return
 	}
-	left := a.Harnesses.Read(harness, agent.Output{
+	left := a.Harnesses.ReadOutput(harness, agent.Output{
 		Log: a.OutputFile(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
 	})
 	if n.Usage == nil {
@@ -104,15 +104,15 @@ func (a *Agents) account(k Key, harness string, n *agent.Notice) {
 	n.Final = cmp.Or(n.Final, left.Final)
 }
 
-// idles says that the end of an attempt's turn is known already. A program that says it once more tells nothing new,
+// isKnownIdle says that the end of an attempt's turn is known already. A program that says it once more tells nothing new,
 // and its record may still lack the message that a hook told.
-func (a *Agents) idles(k Key) bool {
+func (a *Agents) isKnownIdle(k Key) bool {
 	t, ok, err := a.Engine.Task(k.Task)
 	at, lives := t.AttemptByNumber(k.Number)
 	return err == nil && ok && lives && at.Condition.Name == task.Idle
 }
 
-func (a *Agents) acknowledge(k Key) {
+func (a *Agents) acknowledgePrompt(k Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at := a.live[k]; at != nil {
@@ -123,8 +123,8 @@ func (a *Agents) acknowledge(k Key) {
 	}
 }
 
-// condition submits how an attempt is doing.
-func (a *Agents) condition(ctx context.Context, k Key, n agent.Notice) error {
+// submitCondition submits how an attempt is doing.
+func (a *Agents) submitCondition(ctx context.Context, k Key, n agent.Notice) error {
 	if n.Condition.Name == "" && n.Usage == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (a *Agents) condition(ctx context.Context, k Key, n agent.Notice) error {
 		sig.Condition = &n.Condition
 	}
 	if n.Condition.Name == task.Idle {
-		sig.Final = tail(n.Final)
+		sig.Final = tailText(n.Final)
 	}
 	_, err := a.Engine.Submit(ctx, k.Task, sig)
 	return err
@@ -144,7 +144,7 @@ func (a *Agents) turnEnded(ctx context.Context, k Key, n agent.Notice) error {
 	if n.Condition.Name != task.Idle || n.Final == "" {
 		return nil
 	}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil || card.Window == "" {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // A hook that comes while a screen is read knows better than the screen.
 func TestAScreenFromBeforeAHookIsNotReported(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.start(1)
 	c.draws("may I?", "")
 	now, _, _ := c.Task(id)
@@ -25,10 +25,10 @@ func TestAScreenFromBeforeAHookIsNotReported(t *testing.T) {
 }
 
 func TestWhatAHookSaysIsShownWithoutSecrets(t *testing.T) {
-	c := newCrew(t, true)
+	c := newEnv(t, true)
 	c.Mask = func(_, text string) string { return "masked " + text }
 	c.start(1)
-	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "ask", []byte("curl")); err != nil {
+	if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "ask", []byte("curl")); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.condition(); got.Detail != "masked curl" {

@@ -16,9 +16,9 @@ import (
 // tmuxVariable names the folder in which tmux keeps its sockets.
 const tmuxVariable = "TMUX_TMPDIR"
 
-// mark is the value by which an attempt's processes are known. It names the data folder,
+// attemptMark is the value by which an attempt's processes are known. It names the data folder,
 // because an attempt of the same task and number can live in another one.
-func (a *Agents) mark(k Key) string {
+func (a *Agents) attemptMark(k Key) string {
 	return a.ID + "/" + string(k.Task) + "/" + strconv.Itoa(k.Number)
 }
 
@@ -29,13 +29,13 @@ func ServerMark(folderID string) string { return keyVariable + "=" + folderID + 
 // carries the mark of an attempt that is over, or of the tmux of Orange, is nobody.
 func (a *Agents) markedOf(line []int) (k Key, inside bool, err error) {
 	for _, pid := range line {
-		name, own := strings.CutPrefix(a.Processes.Mark(pid), a.ID+"/")
+		name, own := strings.CutPrefix(a.Processes.MarkOf(pid), a.ID+"/")
 		if !own {
 			continue
 		}
 		id, number, _ := strings.Cut(name, "/")
 		n, _ := strconv.Atoi(number)
-		if k := (Key{task.ID(id), n}); a.Watches(k) {
+		if k := (Key{task.ID(id), n}); a.IsWatched(k) {
 			return k, true, nil
 		}
 		return Key{}, false, fmt.Errorf("process %d was started by an agent that has ended, or in the tmux of Orange, and what it runs may ask for nothing: run the command in a terminal of your own", pid)
@@ -46,7 +46,7 @@ func (a *Agents) markedOf(line []int) (k Key, inside bool, err error) {
 // tmuxFolder is where tmux servers that an agent starts have their sockets: those of the user
 // are not its business. Its name is short because the path of a socket is.
 func (a *Agents) tmuxFolder(k Key) string {
-	sum := sha256.Sum256([]byte(a.mark(k)))
+	sum := sha256.Sum256([]byte(a.attemptMark(k)))
 	return filepath.Join(a.Tmux, hex.EncodeToString(sum[:6]))
 }
 

@@ -14,8 +14,8 @@ import (
 // silent, it is waiting.
 func (a *Agents) LastActive(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
-	if at := a.attempt(k); at != nil {
-		a.look(t, k, at, a.newsOf(at))
+	if at := a.watchedAttempt(k); at != nil {
+		a.lookAtScreen(t, k, at, a.newsOf(at))
 	}
 	_, at, err := outputlog.Stat(a.OutputFile(k))
 	if err != nil {
@@ -24,9 +24,9 @@ func (a *Agents) LastActive(t *task.Task, number int) time.Time {
 	return at
 }
 
-// look reads the attempt's screen for what its hooks did not say. A hook that came since news was read knows better.
-func (a *Agents) look(t *task.Task, k Key, at *attempt, news int) {
-	card, err := a.Card(k)
+// lookAtScreen reads the attempt's screen for what its hooks did not say. A hook that came since news was read knows better.
+func (a *Agents) lookAtScreen(t *task.Task, k Key, at *attempt, news int) {
+	card, err := a.LoadCard(k)
 	if err != nil || card.Window == "" || a.Terminal == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (a *Agents) look(t *task.Task, k Key, at *attempt, news int) {
 	if err != nil {
 		return
 	}
-	if n, ok := a.shown(card.Harness, pane); ok {
+	if n, ok := a.readScreen(card.Harness, pane); ok {
 		if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
 			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
@@ -57,19 +57,19 @@ func (a *Agents) answerDialogs(k Key, w *agent.Window) {
 	a.mu.Unlock()
 	go func() {
 		defer a.wait.Done()
-		card, err := a.Card(k)
+		card, err := a.LoadCard(k)
 		if !a.Harnesses.AsksFirst(card.Harness) {
 			return
 		}
 		for wait := 500 * time.Millisecond; err == nil && wait < 20*time.Second; wait *= 2 {
-			if !a.pause(a.ctx, at, wait) {
+			if !a.pauseFor(a.ctx, at, wait) {
 				return
 			}
 			pane, err := a.Terminal.CaptureText(a.ctx, w.Session, w.Name)
 			if err != nil {
 				return
 			}
-			if keys, ok := a.Harnesses.Dialog(card.Harness, pane); ok {
+			if keys, ok := a.Harnesses.TrustDialogKeys(card.Harness, pane); ok {
 				if a.Terminal.TypeKeys(a.ctx, w.Session, w.Name, keys) != nil {
 					return
 				}

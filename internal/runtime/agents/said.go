@@ -12,20 +12,20 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// Conversation reads what was said in an attempt, from the point on that an earlier call
+// AttemptConversation reads what was said in an attempt, from the point on that an earlier call
 // named as Next; "" reads all that fits.
-func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Conversation, error) {
+func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (agent.Conversation, error) {
 	k := Key{t.ID, number}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil {
 		return agent.Conversation{}, err
 	}
-	left := a.left(t, k, card)
+	left := a.attemptOutput(t, k, card)
 	after, told := strings.CutSuffix(after, toldLast)
-	out := a.Harnesses.Converse(card.Harness, left, after)
+	out := a.Harnesses.ReadConversation(card.Harness, left, after)
 	if told { // the record has caught up
 		if n := slices.IndexFunc(out.Turns, func(t transcript.Turn) bool {
-			return t.Who == transcript.Agent && inWords(t.Text) == inWords(card.Final)
+			return t.Who == transcript.Agent && joinLines(t.Text) == joinLines(card.Final)
 		}); n >= 0 {
 			out.Turns, told = slices.Delete(out.Turns, n, n+1), false
 		}
@@ -35,7 +35,7 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Con
 	if !told && ended && !left.Headless && card.Final != "" && (after == "" || len(out.Turns) == 0) {
 		whole := out
 		if after != "" {
-			whole = a.Harnesses.Converse(card.Harness, left, "")
+			whole = a.Harnesses.ReadConversation(card.Harness, left, "")
 		}
 		if lacksMessage(&whole, card.Final) {
 			last := whole.Turns[len(whole.Turns)-1]
@@ -53,8 +53,8 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Con
 // agent's record lacks.
 const toldLast = "+last"
 
-// inWords is a text without its line breaks, to be compared.
-func inWords(text string) string { return strings.Join(strings.Fields(screen.SafeText(text)), " ") }
+// joinLines is a text without its line breaks, to be compared.
+func joinLines(text string) string { return strings.Join(strings.Fields(screen.SafeText(text)), " ") }
 
 // lacksMessage says whether a message that a hook told is not in the agent's record: the agent
 // writes it down later, or was ended before it did. The beginning of the message counts:
@@ -66,10 +66,10 @@ func lacksMessage(c *agent.Conversation, final string) bool {
 	var all strings.Builder
 	for _, t := range c.Turns {
 		if t.Who != transcript.User {
-			all.WriteString(inWords(t.Text) + " ")
+			all.WriteString(joinLines(t.Text) + " ")
 		}
 	}
-	begin := inWords(final)
+	begin := joinLines(final)
 	return !strings.Contains(all.String(), begin[:min(len(begin), 1000)])
 }
 
@@ -77,19 +77,19 @@ func lacksMessage(c *agent.Conversation, final string) bool {
 // Of a living one it is as new as the agent's own record.
 func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 	k := Key{t.ID, number}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil {
 		return "", err
 	}
 	if live, alive := t.AttemptByNumber(number); card.Final != "" && (!alive || live.Condition.Name == task.Idle) {
 		return card.Final, nil // the hook told it when the turn ended
 	}
-	left := a.left(t, k, card)
-	if final := a.Harnesses.Read(card.Harness, left).Final; final != "" {
+	left := a.attemptOutput(t, k, card)
+	if final := a.Harnesses.ReadOutput(card.Harness, left).Final; final != "" {
 		return final, nil
 	}
 	said := ""
-	for _, turn := range a.Harnesses.Converse(card.Harness, left, "").Turns {
+	for _, turn := range a.Harnesses.ReadConversation(card.Harness, left, "").Turns {
 		if turn.Who == transcript.Agent && turn.Tool == "" {
 			said = turn.Text
 		}
@@ -97,8 +97,8 @@ func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 	return cmp.Or(said, card.Final), nil
 }
 
-// left is what an attempt has left behind so far.
-func (a *Agents) left(t *task.Task, k Key, card Card) agent.Output {
+// attemptOutput is what an attempt has left behind so far.
+func (a *Agents) attemptOutput(t *task.Task, k Key, card Card) agent.Output {
 	_, alive := t.AttemptByNumber(k.Number)
 	return agent.Output{
 		Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since,
@@ -110,7 +110,7 @@ func (a *Agents) left(t *task.Task, k Key, card Card) agent.Output {
 // did.
 func (a *Agents) wentOn(t *task.Task, k Key, card Card) time.Time {
 	for n := k.Number + 1; card.Transcript != "" && n <= t.AttemptCount(); n++ {
-		if next, err := a.Card(Key{k.Task, n}); err == nil && next.Transcript == card.Transcript {
+		if next, err := a.LoadCard(Key{k.Task, n}); err == nil && next.Transcript == card.Transcript {
 			return next.Since
 		}
 	}

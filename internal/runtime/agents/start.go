@@ -18,22 +18,22 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Start starts the agent that an effect asks for and returns the terminal session it is
+// StartAgent starts the agent that an effect asks for and returns the terminal session it is
 // seen in. Asked again it finds the one that was started.
-func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session string, err error) {
+func (a *Agents) StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error) {
 	k := Key{t.ID, e.Attempt}
 	if a.Terminal != nil {
 		session = a.Terminal.SessionName(t.Project, t.Branch)
 	}
 	dir := a.Folder(k)
-	phase, pids, err := a.Processes.Phase(dir)
+	phase, pids, err := a.Processes.ReadPhase(dir)
 	if err != nil {
 		return "", err
 	}
 	if phase != agent.Absent {
-		return session, a.watch(k, pids)
+		return session, a.watchAttempt(k, pids)
 	}
-	orders, err := a.prepare(ctx, &t, &e, session)
+	orders, err := a.prepareOrders(ctx, &t, &e, session)
 	if err != nil {
 		return "", err
 	}
@@ -48,16 +48,16 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 }
 
 func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders agent.Orders) error {
-	defer a.birth()()
+	defer a.announceStart()()
 	pids, err := a.Processes.Start(ctx, a.Folder(k), orders)
 	if err != nil {
 		return err
 	}
-	return a.watch(k, pids)
+	return a.watchAttempt(k, pids)
 }
 
-// prepare writes down what the attempt needs and returns what is to be started.
-func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (agent.Orders, error) {
+// prepareOrders writes down what the attempt needs and returns what is to be started.
+func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect, session string) (agent.Orders, error) {
 	k := Key{t.ID, e.Attempt}
 	def, err := a.Engine.Definition(t)
 	if err != nil {
@@ -73,17 +73,17 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
 		return agent.Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
-	if role.Protocol != "" && !a.Harnesses.Messages(engine.ChoiceOf(t, role, e).Harness) {
+	if role.Protocol != "" && !a.Harnesses.SeparatesMessages(engine.ChoiceOf(t, role, e).Harness) {
 		session = "" // at a terminal nothing of it could be told from what is typed
 	}
 	if err := a.makeTmuxFolder(k); err != nil {
 		return agent.Orders{}, err
 	}
-	launch, err := a.launch(ctx, def, role, t, e, session != "")
+	launch, err := a.buildLaunch(ctx, def, role, t, e, session != "")
 	if err != nil {
 		return agent.Orders{}, err
 	}
-	plan, err := a.Harnesses.Plan(launch)
+	plan, err := a.Harnesses.PlanLaunch(launch)
 	if err != nil {
 		return agent.Orders{}, err
 	}
@@ -93,12 +93,12 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 		card.Window = e.Window
 		o.Window = &agent.Window{Session: session, Name: e.Window, Log: a.OutputFile(k)}
 	}
-	o.Env = a.environment(t, e, launch.Harness, plan.Env, session != "")
-	return o, a.note(k, func(c *Card) { *c = card })
+	o.Env = a.agentEnvironment(t, e, launch.Harness, plan.Env, session != "")
+	return o, a.updateCard(k, func(c *Card) { *c = card })
 }
 
-// launch renders the prompt and says how the agent is to be started.
-func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
+// buildLaunch renders the prompt and says how the agent is to be started.
+func (a *Agents) buildLaunch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
 	k := Key{t.ID, e.Attempt}
 	choice := engine.ChoiceOf(t, role, e)
 	l := agent.Launch{
@@ -109,14 +109,14 @@ func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *wor
 	if s, ok := def.StateNamed(t.Status); ok && s.Role == role.Name && l.Model == "" && choice.Harness == engine.HarnessChoices(t, role)[0].Harness {
 		l.Model = s.Model // it is in the words of the preferred agent
 	}
-	l.Resume = a.resumable(t, e, l.Harness, role)
+	l.Resume = a.resumableSession(t, e, l.Harness, role)
 	if l.Session = l.Resume; l.Session == "" {
 		l.Session = a.sessionOf(k)
 	}
-	f := a.facts(def, t, e)
+	f := a.promptFacts(def, t, e)
 	f.Goes = l.Resume != ""
 	if e.Message == workflow.MessageReply {
-		f.Asked = a.asked(t, e, f.Goes)
+		f.Asked = a.askedMessage(t, e, f.Goes)
 	}
 	if a.PullRequest != nil && f.MentionsVariable("pull_request") {
 		var err error
@@ -134,64 +134,64 @@ func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *wor
 // sessionOf is the name of a new conversation: the one that an earlier try of this very
 // start gave it, or a new one.
 func (a *Agents) sessionOf(k Key) string {
-	if card, err := a.Card(k); err == nil && card.Session != "" && card.Code == nil {
+	if card, err := a.LoadCard(k); err == nil && card.Session != "" && card.Code == nil {
 		return card.Session
 	}
 	return newUUID()
 }
 
-// resumable finds the conversation that a new attempt of a persistent role, or one that
+// resumableSession finds the conversation that a new attempt of a persistent role, or one that
 // is only to say how it went, goes on with: that of the last attempt of the role, if the harness told its name. A
 // conversation that was resumed and broke off again is left alone, and so is one of which nothing was written down.
-func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
+func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
 	if role.Session != workflow.Persistent && !workflow.GoesOn(e.Message) {
 		return ""
 	}
-	card, ok := a.before(t, e)
+	card, ok := a.previousCard(t, e)
 	broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
 	switch {
 	case !ok, card.Harness != harness, !card.Heard && card.Transcript == "" && card.Final == "", card.Resumed && broke:
 		return ""
-	case card.Transcript != "" && broke && len(a.record(card).Turns) == 0: // it was killed before it wrote anything
+	case card.Transcript != "" && broke && len(a.recordedConversation(card).Turns) == 0: // it was killed before it wrote anything
 		return ""
 	}
 	return card.Session
 }
 
-// before is the card of the last attempt of the role that an effect starts.
-func (a *Agents) before(t *task.Task, e *task.Effect) (Card, bool) {
+// previousCard is the card of the last attempt of the role that an effect starts.
+func (a *Agents) previousCard(t *task.Task, e *task.Effect) (Card, bool) {
 	for n := e.Attempt - 1; n > 0; n-- {
-		if card, err := a.Card(Key{t.ID, n}); err == nil && card.Role == e.Role {
+		if card, err := a.LoadCard(Key{t.ID, n}); err == nil && card.Role == e.Role {
 			return card, true
 		}
 	}
 	return Card{}, false
 }
 
-// record is what the agent's own record has of the conversation of an attempt that is over.
-func (a *Agents) record(card Card) agent.Conversation {
-	return a.Harnesses.Converse(card.Harness, agent.Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
+// recordedConversation is what the agent's own record has of the conversation of an attempt that is over.
+func (a *Agents) recordedConversation(card Card) agent.Conversation {
+	return a.Harnesses.ReadConversation(card.Harness, agent.Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
 }
 
-// asked is what the agent said last that a person answers, where the one that is started would
+// askedMessage is what the agent said last that a person answers, where the one that is started would
 // not know it: it begins a conversation, or its record lacks the message.
-func (a *Agents) asked(t *task.Task, e *task.Effect, goesOn bool) string {
-	card, _ := a.before(t, e)
-	if record := a.record(card); card.Final == "" || goesOn && !lacksMessage(&record, card.Final) {
+func (a *Agents) askedMessage(t *task.Task, e *task.Effect, goesOn bool) string {
+	card, _ := a.previousCard(t, e)
+	if record := a.recordedConversation(card); card.Final == "" || goesOn && !lacksMessage(&record, card.Final) {
 		return ""
 	}
-	return tail(card.Final)
+	return tailText(card.Final)
 }
 
-// environment is what an agent finds: what it may inherit, who it is, and the mark by
+// agentEnvironment is what an agent finds: what it may inherit, who it is, and the mark by
 // which its processes are known.
-func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
+func (a *Agents) agentEnvironment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
 	k := Key{t.ID, e.Attempt}
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
-		"ORANGE_ROLE_RUN="+strconv.Itoa(t.AttemptsOfRole(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.CounterValue("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
-		keyVariable+"="+a.mark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
-	if n := slot(t.Workspace); n > 0 {
+		"ORANGE_ROLE_RUN="+strconv.Itoa(t.AttemptsOfRole(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.CounterValue("review_round")), "ORANGE_TOKEN="+a.AttemptToken(k), "ORANGE_NONCE="+a.AttemptNonce(k),
+		keyVariable+"="+a.attemptMark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
+	if n := workspaceSlot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
 	}
 	if terminal {
@@ -222,8 +222,8 @@ const CeilingVariable = "GIT_CEILING_DIRECTORIES"
 // keyVariable is in the environment of every process of an attempt.
 const keyVariable = "ORANGE_ATTEMPT_KEY"
 
-// slot is the number of a workspace in its project's pool.
-func slot(workspace string) int {
+// workspaceSlot is the number of a workspace in its project's pool.
+func workspaceSlot(workspace string) int {
 	for i := len(workspace) - 1; i >= 0; i-- {
 		if workspace[i] == '-' {
 			n, _ := strconv.Atoi(workspace[i+1:])

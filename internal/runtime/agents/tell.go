@@ -19,12 +19,12 @@ var patience = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * t
 // is ended to be told something.
 const lastTurn = time.Minute
 
-// Tell gives a living agent a message: it is typed into its terminal as one paste and
+// TellAgent gives a living agent a message: it is typed into its terminal as one paste and
 // sent, where the screen allows that. An agent without a terminal cannot be told anything; it is let go, and the
 // engine starts another one with the message.
-func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
+func (a *Agents) TellAgent(ctx context.Context, t task.Task, e task.Effect) error {
 	k := Key{t.ID, e.Attempt}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err != nil {
 		return err
 	}
@@ -37,20 +37,20 @@ func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
 	if card.Window == "" || a.Terminal == nil {
 		return a.letGo(ctx, k, &e, at)
 	}
-	text, err := a.words(&t, &e)
+	text, err := a.renderMessage(&t, &e)
 	if err != nil {
 		return err
 	}
 	m := &message{a: a, k: k, t: t, e: e, card: card, at: at, text: text}
-	return m.deliver(ctx)
+	return m.deliverMessage(ctx)
 }
 
-func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
+func (a *Agents) renderMessage(t *task.Task, e *task.Effect) (string, error) {
 	def, err := a.Engine.Definition(t)
 	if err != nil {
 		return "", err
 	}
-	return prompt.MessageText(a.facts(def, t, e)), nil
+	return prompt.MessageText(a.promptFacts(def, t, e)), nil
 }
 
 // letGo waits for an agent without a terminal to end, as long as the message is owed.
@@ -59,7 +59,7 @@ func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) 
 	defer timer.Stop()
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	unwanted := a.unwanted(watching, k, e, at)
+	unwanted := a.watchUnwanted(watching, k, e, at)
 	select {
 	case <-at.over:
 	case err := <-unwanted: // nobody waits for its last turn
@@ -80,11 +80,11 @@ func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) 
 	return fmt.Errorf("attempt %d ended before it could be told", k.Number)
 }
 
-// unwanted returns a channel that says why a message to an attempt is not wanted any more, once that is so.
-func (a *Agents) unwanted(ctx context.Context, k Key, e *task.Effect, at *attempt) <-chan error {
+// watchUnwanted returns a channel that says why a message to an attempt is not wanted any more, once that is so.
+func (a *Agents) watchUnwanted(ctx context.Context, k Key, e *task.Effect, at *attempt) <-chan error {
 	why := make(chan error, 1)
-	a.start(func() {
-		for a.pause(ctx, at, 500*time.Millisecond) {
+	a.goUnlessStopping(func() {
+		for a.pauseFor(ctx, at, 500*time.Millisecond) {
 			if err := a.notWanted(k, e); err != nil {
 				why <- err
 				return
@@ -111,21 +111,21 @@ func (a *Agents) notWanted(k Key, e *task.Effect) error {
 	return nil
 }
 
-// interrupted says why a message was not sent.
-func (a *Agents) interrupted() error {
+// interruptionError says why a message was not sent.
+func (a *Agents) interruptionError() error {
 	if a.ctx.Err() != nil {
 		return task.ErrClosing
 	}
 	return errors.New("it ended while it was told")
 }
 
-// pause waits a moment, and says no if the attempt ended meanwhile.
-func (a *Agents) pause(ctx context.Context, at *attempt, d time.Duration) bool {
+// pauseFor waits a moment, and says no if the attempt ended meanwhile.
+func (a *Agents) pauseFor(ctx context.Context, at *attempt, d time.Duration) bool {
 	return a.waitFor(ctx, at, d, nil) == passed
 }
 
-// heard waits for the agent to say that it has taken a prompt in.
-func (a *Agents) heard(ctx context.Context, at *attempt, d time.Duration) bool {
+// awaitPrompted waits for the agent to say that it has taken a prompt in.
+func (a *Agents) awaitPrompted(ctx context.Context, at *attempt, d time.Duration) bool {
 	return a.waitFor(ctx, at, d, at.prompted) == came
 }
 

@@ -38,20 +38,20 @@ func LoadKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// sum is a name for an attempt that only the holder of the key can make.
-func (a *Agents) sum(use string, k Key) []byte {
+// attemptMAC is a name for an attempt that only the holder of the key can make.
+func (a *Agents) attemptMAC(use string, k Key) []byte {
 	mac := hmac.New(sha256.New, a.Key)
 	fmt.Fprintf(mac, "%s %s %d", use, k.Task, k.Number)
 	return mac.Sum(nil)
 }
 
-// Token is the capability of an attempt: who shows it speaks for that attempt.
-func (a *Agents) Token(k Key) string {
-	return fmt.Sprintf("%s.%d.%s", k.Task, k.Number, base64.RawURLEncoding.EncodeToString(a.sum("token", k)))
+// AttemptToken is the capability of an attempt: who shows it speaks for that attempt.
+func (a *Agents) AttemptToken(k Key) string {
+	return fmt.Sprintf("%s.%d.%s", k.Task, k.Number, base64.RawURLEncoding.EncodeToString(a.attemptMAC("token", k)))
 }
 
-// Nonce marks what an attempt itself prints. It is no secret, and no other attempt has it.
-func (a *Agents) Nonce(k Key) string { return hex.EncodeToString(a.sum("nonce", k)[:4]) }
+// AttemptNonce marks what an attempt itself prints. It is no secret, and no other attempt has it.
+func (a *Agents) AttemptNonce(k Key) string { return hex.EncodeToString(a.attemptMAC("nonce", k)[:4]) }
 
 // readToken says whose token it is.
 func (a *Agents) readToken(token string) (Key, bool) {
@@ -61,14 +61,14 @@ func (a *Agents) readToken(token string) (Key, bool) {
 	}
 	n, err := strconv.Atoi(parts[1])
 	k := Key{Task: task.ID(parts[0]), Number: n}
-	return k, err == nil && hmac.Equal([]byte(token), []byte(a.Token(k)))
+	return k, err == nil && hmac.Equal([]byte(token), []byte(a.AttemptToken(k)))
 }
 
 var errUnknownToken = errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
 
-// Identify says who a caller is, by the token it shows and by the process it is. A
+// IdentifyCaller says who a caller is, by the token it shows and by the process it is. A
 // process below an agent is that agent, with or without a token.
-func (a *Agents) Identify(token string, pid int) (*agent.Caller, error) {
+func (a *Agents) IdentifyCaller(token string, pid int) (*agent.Caller, error) {
 	byToken, shown := a.readToken(token)
 	if token != "" && !shown {
 		return nil, errUnknownToken
@@ -80,20 +80,20 @@ func (a *Agents) Identify(token string, pid int) (*agent.Caller, error) {
 	case shown && inside && byToken != byPID:
 		return nil, fmt.Errorf("the token is that of attempt %d of task %s, and this process belongs to another", byToken.Number, byToken.Task)
 	case inside:
-		return a.caller(byPID)
+		return a.callerOf(byPID)
 	case shown:
-		return a.caller(byToken)
+		return a.callerOf(byToken)
 	}
 	return nil, nil
 }
 
-// Known says whose token it is, whoever shows it.
-func (a *Agents) Known(token string) (*agent.Caller, error) {
+// CallerOfToken says whose token it is, whoever shows it.
+func (a *Agents) CallerOfToken(token string) (*agent.Caller, error) {
 	k, ok := a.readToken(token)
 	if !ok {
 		return nil, errUnknownToken
 	}
-	return a.caller(k)
+	return a.callerOf(k)
 }
 
 // ownerOf finds the attempt that a process belongs to. The nearest process decides: one
@@ -105,14 +105,14 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 		return Key{}, false, nil
 	}
 	chain, origin := a.Processes.Ancestry(pid)
-	k, inside, births := a.among(chain)
+	k, inside, births := a.findInChain(chain)
 	if inside {
 		return k, true, nil
 	}
 	if origin == agent.UnknownLine {
 		return Key{}, false, errors.New("cannot identify the caller, because the process that asked has ended: wait for the answer")
 	}
-	patience := time.NewTimer(longestBirth)
+	patience := time.NewTimer(longestStart)
 	defer patience.Stop()
 	for _, born := range births {
 		select {
@@ -122,7 +122,7 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 		}
 	}
 	if len(births) > 0 {
-		k, inside, _ = a.among(chain)
+		k, inside, _ = a.findInChain(chain)
 	}
 	switch {
 	case inside:
@@ -136,13 +136,13 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	return k, inside, err
 }
 
-// longestBirth bounds how long a caller waits until it is known whom a start brought to
+// longestStart bounds how long a caller waits until it is known whom a start brought to
 // life.
-const longestBirth = 10 * time.Second
+const longestStart = 10 * time.Second
 
-// among finds the attempt that a process of a chain belongs to, and the starts that are
+// findInChain finds the attempt that a process of a chain belongs to, and the starts that are
 // under way.
-func (a *Agents) among(chain []int) (k Key, inside bool, births []chan struct{}) {
+func (a *Agents) findInChain(chain []int) (k Key, inside bool, births []chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range chain {
@@ -150,20 +150,20 @@ func (a *Agents) among(chain []int) (k Key, inside bool, births []chan struct{})
 			return k, true, nil
 		}
 	}
-	return Key{}, false, slices.Clone(a.births)
+	return Key{}, false, slices.Clone(a.pendingStarts)
 }
 
-// Attends says whether a process is the attendant of an attempt that lives.
-func (a *Agents) Attends(pid int) bool {
+// IsShim says whether a process is the attendant of an attempt that lives.
+func (a *Agents) IsShim(pid int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k, ok := a.pids[pid]
 	return ok && a.live[k] != nil && a.live[k].pids[0] == pid
 }
 
-// caller says which part an attempt plays: its task knows while it lives, its card
+// callerOf says which part an attempt plays: its task knows while it lives, its card
 // afterwards.
-func (a *Agents) caller(k Key) (*agent.Caller, error) {
+func (a *Agents) callerOf(k Key) (*agent.Caller, error) {
 	c := &agent.Caller{Task: k.Task, Attempt: k.Number}
 	t, ok, err := a.Engine.Task(k.Task)
 	if err != nil {
@@ -173,7 +173,7 @@ func (a *Agents) caller(k Key) (*agent.Caller, error) {
 		c.Role = t.Attempts[at].Role
 		return c, nil
 	}
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if err == nil && card.Role == "" {
 		err = fmt.Errorf("attempt %d of task %s is not known here", k.Number, k.Task)
 	}

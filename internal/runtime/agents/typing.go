@@ -42,72 +42,72 @@ type message struct {
 	before string // letters of an unknown screen when the message was pasted at it
 }
 
-// sight is the screen at one moment.
-type sight struct {
+// screenState is the screen at one moment.
+type screenState struct {
 	screen.View
 	screen.Input
 }
 
-func (m *message) look(ctx context.Context) (sight, error) {
-	v, err := m.a.Terminal.ReadView(ctx, m.session(), m.card.Window)
+func (m *message) viewScreen(ctx context.Context) (screenState, error) {
+	v, err := m.a.Terminal.ReadView(ctx, m.sessionName(), m.card.Window)
 	if err != nil {
-		return sight{}, err
+		return screenState{}, err
 	}
-	return sight{v, m.a.Harnesses.Input(m.card.Harness, v)}, nil
+	return screenState{v, m.a.Harnesses.ReadInput(m.card.Harness, v)}, nil
 }
 
-// session is that of the task as it is called now.
-func (m *message) session() string {
+// sessionName is that of the task as it is called now.
+func (m *message) sessionName() string {
 	if t, ok, err := m.a.Engine.Task(m.k.Task); err == nil && ok {
 		return t.Session
 	}
 	return m.t.Session
 }
 
-// deliver types the message and sends it, if the screen takes it. A message that an earlier try
+// deliverMessage types the message and sends it, if the screen takes it. A message that an earlier try
 // pasted is only sent, unless nothing is left of it.
-func (m *message) deliver(ctx context.Context) error {
+func (m *message) deliverMessage(ctx context.Context) error {
 	if err := m.a.notWanted(m.k, &m.e); err != nil {
 		return err
 	}
 	told, sent := slices.Contains(m.card.Told, m.e.ID), slices.Contains(m.card.Sent, m.e.ID)
 	refused, left := 0, 0
 	for range looks {
-		s, err := m.look(ctx)
+		s, err := m.viewScreen(ctx)
 		if err != nil {
 			return err
 		}
-		why := m.refusal(s)
+		why := m.refusalReason(s)
 		switch {
 		case told && !s.InMode && s.HoldsText(m.text):
-			return m.send(ctx)
+			return m.sendMessage(ctx)
 		case (sent || told && m.card.Prompted.After(m.card.Pasted)) && !m.inLine(s):
 			if left++; left == steady {
 				return nil // it left the input line: the agent has it
 			}
 		case why != "":
 			if refused++; refused == steady {
-				return m.owe(ctx, s, why)
+				return m.keepOwed(ctx, s, why)
 			}
 		default:
-			pasted, err := m.paste(ctx, s)
+			pasted, err := m.pasteMessage(ctx, s)
 			if err != nil {
 				return err
 			}
 			if pasted {
-				return m.send(ctx)
+				return m.sendMessage(ctx)
 			}
 		}
-		if !m.a.pause(ctx, m.at, redraw) {
-			return m.a.interrupted()
+		if !m.a.pauseFor(ctx, m.at, redraw) {
+			return m.a.interruptionError()
 		}
 	}
 	return fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
 }
 
-// refusal says why nothing may be typed at a screen now; "" means that it may.
-func (m *message) refusal(s sight) string {
-	c := m.condition()
+// refusalReason says why nothing may be typed at a screen now; "" means that it may.
+func (m *message) refusalReason(s screenState) string {
+	c := m.recordedCondition()
 	switch {
 	case c.Name == task.Limited: // a limit that is over stays on the screen until something is typed
 		return "its provider serves it no more for now"
@@ -115,18 +115,18 @@ func (m *message) refusal(s sight) string {
 		return "somebody reads its history in tmux"
 	case s.Kind == screen.Dialog:
 		return "a dialog is open"
-	case c.IsBlocked() && !m.shown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
+	case c.IsBlocked() && !m.wasShown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
 		return "it waits for a person"
 	case s.Kind == screen.Prompt && s.Line != "":
 		return "a line is half typed"
-	case s.Kind == screen.Unknown && !m.rests():
+	case s.Kind == screen.Unknown && !m.isResting():
 		return "its screen is not known to be a prompt"
 	}
 	return ""
 }
 
-// condition is how the attempt is doing by the record.
-func (m *message) condition() task.Condition {
+// recordedCondition is how the attempt is doing by the record.
+func (m *message) recordedCondition() task.Condition {
 	t, ok, err := m.a.Engine.Task(m.k.Task)
 	if err != nil || !ok {
 		t = m.t
@@ -135,9 +135,9 @@ func (m *message) condition() task.Condition {
 	return at.Condition
 }
 
-// rests says that the last hook told the end of a turn, and that nothing was drawn since.
-func (m *message) rests() bool {
-	card, err := m.a.Card(m.k)
+// isResting says that the last hook told the end of a turn, and that nothing was drawn since.
+func (m *message) isResting() bool {
+	card, err := m.a.LoadCard(m.k)
 	if err != nil || card.Rested.IsZero() {
 		return false
 	}
@@ -145,16 +145,16 @@ func (m *message) rests() bool {
 	return err != nil || !drawn.After(card.Rested.Add(afterHook))
 }
 
-// paste pastes the message, if the window is still as it was seen.
-func (m *message) paste(ctx context.Context, s sight) (done bool, err error) {
+// pasteMessage pastes the message, if the window is still as it was seen.
+func (m *message) pasteMessage(ctx context.Context, s screenState) (done bool, err error) {
 	select {
 	case <-m.at.prompted: // of an earlier prompt
 	default:
 	}
 	if s.Kind == screen.Unknown {
-		m.before = screen.LettersOnly(plain(s.Text))
+		m.before = screen.LettersOnly(plainText(s.Text))
 	}
-	if err := m.note(func(c *Card) { // better untold than told twice
+	if err := m.updateCard(func(c *Card) { // better untold than told twice
 		c.Pasted = m.a.Clock().UTC()
 		if !slices.Contains(c.Told, m.e.ID) {
 			c.Told = append(c.Told, m.e.ID)
@@ -162,28 +162,28 @@ func (m *message) paste(ctx context.Context, s sight) (done bool, err error) {
 	}); err != nil {
 		return false, err
 	}
-	done, err = m.a.Terminal.PasteAt(ctx, m.session(), m.card.Window, s.View, m.text)
+	done, err = m.a.Terminal.PasteAt(ctx, m.sessionName(), m.card.Window, s.View, m.text)
 	if err == nil && !done {
-		err = m.note(func(c *Card) {
+		err = m.updateCard(func(c *Card) {
 			c.Told = slices.DeleteFunc(c.Told, func(id string) bool { return id == m.e.ID })
 		})
 	}
 	return done, err
 }
 
-// note changes the attempt's card, and this copy of it.
-func (m *message) note(change func(*Card)) error {
-	return m.a.note(m.k, func(c *Card) {
+// updateCard changes the attempt's card, and this copy of it.
+func (m *message) updateCard(change func(*Card)) error {
+	return m.a.updateCard(m.k, func(c *Card) {
 		change(c)
 		m.card = *c
 	})
 }
 
-// send presses Enter while the input line holds the message and nothing else, until the agent
+// sendMessage presses Enter while the input line holds the message and nothing else, until the agent
 // says that it has taken it in.
-func (m *message) send(ctx context.Context) error {
-	if !m.a.pause(ctx, m.at, pasting) {
-		return m.a.interrupted()
+func (m *message) sendMessage(ctx context.Context) error {
+	if !m.a.pauseFor(ctx, m.at, pasting) {
+		return m.a.interruptionError()
 	}
 	for _, wait := range patience {
 		s, why, err := m.awaitHeld(ctx)
@@ -191,31 +191,31 @@ func (m *message) send(ctx context.Context) error {
 			return err
 		}
 		if why != "" {
-			return m.owe(ctx, s, why)
+			return m.keepOwed(ctx, s, why)
 		}
-		if s, err = m.enter(ctx, s); err != nil {
+		if s, err = m.pressEnter(ctx, s); err != nil {
 			return err
 		}
-		if m.a.heard(ctx, m.at, wait) || !m.a.Harnesses.Acknowledges(m.card.Harness) {
+		if m.a.awaitPrompted(ctx, m.at, wait) || !m.a.Harnesses.AcknowledgesPrompts(m.card.Harness) {
 			return nil
 		}
 		if m.a.ctx.Err() != nil {
 			return task.ErrClosing
 		}
-		now, err := m.look(ctx)
+		now, err := m.viewScreen(ctx)
 		if err != nil {
 			return err
 		}
-		if m.left(s, now) {
+		if m.hasLeftLine(s, now) {
 			return m.awaitHeard(ctx, now)
 		}
 	}
 	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", m.k.Number, m.k.Task)
 }
 
-// left says whether the message is no longer in the input line. Of an unknown screen that is known
+// hasLeftLine says whether the message is no longer in the input line. Of an unknown screen that is known
 // only if something was drawn.
-func (m *message) left(before, now sight) bool {
+func (m *message) hasLeftLine(before, now screenState) bool {
 	if now.Kind == screen.Prompt {
 		return !m.inLine(now)
 	}
@@ -224,15 +224,15 @@ func (m *message) left(before, now sight) bool {
 
 // inLine says whether an input line still shows the message, or its beginning: Enter may have completed a word in it
 // instead of sending it.
-func (m *message) inLine(s sight) bool {
+func (m *message) inLine(s screenState) bool {
 	all := screen.LettersOnly(m.text)
 	return s.HoldsText(m.text) || s.Kind == screen.Prompt && strings.HasPrefix(screen.LettersOnly(s.Line), all[:min(len(all), beginning)])
 }
 
 // awaitHeard waits for the word of an agent that took the message out of its line. One that is
 // busy keeps it until its turn ends, and says so then.
-func (m *message) awaitHeard(ctx context.Context, s sight) error {
-	if m.a.heard(ctx, m.at, patience[len(patience)-1]) || s.Kind == screen.Prompt {
+func (m *message) awaitHeard(ctx context.Context, s screenState) error {
+	if m.a.awaitPrompted(ctx, m.at, patience[len(patience)-1]) || s.Kind == screen.Prompt {
 		return nil
 	}
 	if m.a.ctx.Err() != nil {
@@ -241,19 +241,19 @@ func (m *message) awaitHeard(ctx context.Context, s sight) error {
 	return fmt.Errorf("attempt %d does not say that it has the message: look with orange task attach %s", m.k.Number, m.k.Task)
 }
 
-// enter presses the key, if the window is still as it was seen and the line holds the message, and notes that the
+// pressEnter presses the key, if the window is still as it was seen and the line holds the message, and notes that the
 // message is sent. While the agent works its input line may move with every look.
-func (m *message) enter(ctx context.Context, s sight) (sight, error) {
+func (m *message) pressEnter(ctx context.Context, s screenState) (screenState, error) {
 	for range looks {
 		if err := m.a.notWanted(m.k, &m.e); err != nil {
 			return s, err
 		}
-		done, err := m.a.Terminal.EnterAt(ctx, m.session(), m.card.Window, s.View)
+		done, err := m.a.Terminal.EnterAt(ctx, m.sessionName(), m.card.Window, s.View)
 		if err != nil {
 			return s, err
 		}
 		if done {
-			return s, m.note(func(c *Card) {
+			return s, m.updateCard(func(c *Card) {
 				if !slices.Contains(c.Sent, m.e.ID) {
 					c.Sent = append(c.Sent, m.e.ID)
 				}
@@ -264,7 +264,7 @@ func (m *message) enter(ctx context.Context, s sight) (sight, error) {
 			return s, err
 		}
 		if why != "" {
-			return s, m.owe(ctx, s, why)
+			return s, m.keepOwed(ctx, s, why)
 		}
 	}
 	return s, fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
@@ -272,13 +272,13 @@ func (m *message) enter(ctx context.Context, s sight) (sight, error) {
 
 // awaitHeld waits until the input line shows the message and nothing else, and says why it must not be
 // sent if something else is there.
-func (m *message) awaitHeld(ctx context.Context) (s sight, why string, err error) {
+func (m *message) awaitHeld(ctx context.Context) (s screenState, why string, err error) {
 	for end := m.a.Clock().Add(drawing); ; {
 		if err := m.a.notWanted(m.k, &m.e); err != nil {
 			return s, "", err
 		}
 		last := s
-		if s, err = m.look(ctx); err != nil {
+		if s, err = m.viewScreen(ctx); err != nil {
 			return s, "", err
 		}
 		if why = m.notHeld(s); why == "" {
@@ -289,14 +289,14 @@ func (m *message) awaitHeld(ctx context.Context) (s sight, why string, err error
 		if settled || m.a.Clock().After(end) {
 			return s, why, nil
 		}
-		if !m.a.pause(ctx, m.at, redraw) {
-			return s, "", m.a.interrupted()
+		if !m.a.pauseFor(ctx, m.at, redraw) {
+			return s, "", m.a.interruptionError()
 		}
 	}
 }
 
 // notHeld says why a pasted message must not be sent from a screen; "" if it may.
-func (m *message) notHeld(s sight) string {
+func (m *message) notHeld(s screenState) string {
 	switch {
 	case s.InMode:
 		return "somebody reads its history in tmux"
@@ -306,7 +306,7 @@ func (m *message) notHeld(s sight) string {
 		return "its input line does not show what it was told"
 	case s.Kind == screen.Prompt && !s.HoldsText(m.text):
 		return "somebody typed while it was told something, and both are in its input line"
-	case s.Kind == screen.Unknown && !m.explains(s):
+	case s.Kind == screen.Unknown && !m.showsOnlyMessage(s):
 		return "its screen changed while it was told something"
 	}
 	return ""
@@ -319,17 +319,17 @@ const (
 	ending    = 40
 )
 
-// explains says whether an unknown screen shows nothing new but the message.
-func (m *message) explains(s sight) bool {
+// showsOnlyMessage says whether an unknown screen shows nothing new but the message.
+func (m *message) showsOnlyMessage(s screenState) bool {
 	if m.before == "" {
 		return false // it was not unknown before
 	}
-	shown, all := screen.LettersOnly(plain(s.Text)), screen.LettersOnly(m.text)
+	shown, all := screen.LettersOnly(plainText(s.Text)), screen.LettersOnly(m.text)
 	return shown == m.before || strings.Contains(shown, all[max(0, len(all)-ending):])
 }
 
-// plain is a view's text without its looks.
-func plain(text string) string {
+// plainText is a view's text without its looks.
+func plainText(text string) string {
 	var out strings.Builder
 	for _, line := range screen.ParseLines(text) {
 		out.WriteString(strings.TrimRight(line.String(), " "))

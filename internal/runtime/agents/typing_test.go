@@ -14,7 +14,7 @@ import (
 )
 
 // keys lists what was typed, without the words of the message.
-func (c *crew) keys() string {
+func (c *env) keys() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []string
@@ -26,34 +26,34 @@ func (c *crew) keys() string {
 }
 
 // tells gives the agent the message that the task owes it.
-func (c *crew) tells() error {
+func (c *env) tells() error {
 	c.t.Helper()
 	now, _, _ := c.Task(id)
-	return c.Tell(c.t.Context(), now, tellOf(0))
+	return c.TellAgent(c.t.Context(), now, tellOf(0))
 }
 
-func (c *crew) retries() int {
+func (c *env) retries() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.retried
 }
 
-func (c *crew) condition() task.Condition {
+func (c *env) condition() task.Condition {
 	now, _, _ := c.Task(id)
 	return now.Attempts[0].Condition
 }
 
 // idles says by a hook that the agent's turn ended.
-func (c *crew) idles() {
+func (c *env) idles() {
 	c.t.Helper()
-	if err := c.Heard(c.t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+	if err := c.ReceiveHook(c.t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
 func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.draws("", "my own password is")
@@ -89,7 +89,7 @@ func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
 
 func TestAnOwedMessageThatIsDroppedShowsNoScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.draws("", "half")
@@ -107,7 +107,7 @@ func TestAnOwedMessageThatIsDroppedShowsNoScreen(t *testing.T) {
 
 func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.taken = "and "
@@ -120,7 +120,7 @@ func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 		// The person sends both: the agent has the message.
 		time.Sleep(time.Second)
 		c.draws("", "")
-		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "prompt", nil); err != nil {
+		if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "prompt", nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.tells(); err != nil || c.keys() != "paste" {
@@ -132,7 +132,7 @@ func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 
 func TestAMessageThatAPersonRemovedIsTypedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.taken = "and "
 		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
@@ -149,7 +149,7 @@ func TestAMessageThatAPersonRemovedIsTypedAgain(t *testing.T) {
 
 func TestNothingIsTypedWhileHistoryIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.inMode = true
 		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
@@ -182,12 +182,12 @@ func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, true)
+				c := newEnv(t, true)
 				c.start(1)
 				c.acks = true
 				c.draws("...", "")
 				for _, hook := range tt.hooks {
-					if err := c.Heard(t.Context(), k, "claude", hook, nil); err != nil {
+					if err := c.ReceiveHook(t.Context(), k, "claude", hook, nil); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -208,7 +208,7 @@ func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
 
 func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.Mask = func(_, text string) string { return strings.ReplaceAll(text, "short-1", "[secret]") }
 		c.start(1)
 		c.draws(strings.Repeat("word ", 200)+"\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ... short-1\nthe end", "")
@@ -225,7 +225,7 @@ func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 
 func TestAScreenThatMovesIsLookedAtAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.acks, c.moves = true, 5
 		if err := c.tells(); err != nil || c.keys() != "paste enter" {
@@ -237,11 +237,11 @@ func TestAScreenThatMovesIsLookedAtAgain(t *testing.T) {
 
 func TestAScreenThatAlwaysMovesIsNotTypedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.moves = 1000
 		err := c.tells()
-		card, _ := c.Card(agents.Key{Task: id, Number: 1})
+		card, _ := c.LoadCard(agents.Key{Task: id, Number: 1})
 		if !errors.Is(err, task.ErrNotNow) || c.keys() != "" || len(card.Told) != 0 {
 			t.Errorf("%v, typed %q, %+v", err, c.typed, card)
 		}
@@ -252,7 +252,7 @@ func TestAScreenThatAlwaysMovesIsNotTypedAt(t *testing.T) {
 // An agent that is busy takes a message out of its line and says so when its turn ends.
 func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		time.AfterFunc(600*time.Millisecond, func() { c.draws("", "") })
 		if err := c.tells(); err != nil || c.keys() != "paste enter" {
@@ -269,7 +269,7 @@ func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 // Enter may complete a word instead of sending the line: the message is not taken for sent.
 func TestAMessageThatChangedInTheLineIsNotSentYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		time.AfterFunc(600*time.Millisecond, func() {
 			c.mu.Lock()
@@ -286,7 +286,7 @@ func TestAMessageThatChangedInTheLineIsNotSentYet(t *testing.T) {
 
 func TestAnEmptyScreenIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.draws(blank, "")
 		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.condition().Name != task.WaitingInput {
@@ -304,7 +304,7 @@ func TestAnEmptyScreenIsWaitedFor(t *testing.T) {
 // What a person pastes looks like any long paste. It is not the message, and nothing changes while it stands there.
 func TestAPasteOfAPersonIsWaitedForQuietly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.draws("", "[Pasted text #1 +12 lines]")
@@ -322,7 +322,7 @@ func TestAPasteOfAPersonIsWaitedForQuietly(t *testing.T) {
 // Above an input line the words of a question may be part of the work.
 func TestWordsAboveAPromptAreNoQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.draws("", "half typed, is it?")
@@ -339,7 +339,7 @@ func TestWordsAboveAPromptAreNoQuestion(t *testing.T) {
 // The first message was dropped and the second is shown: who watched for the first takes back what is shown now.
 func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrew(t, true)
+		c := newEnv(t, true)
 		c.start(1)
 		c.idles()
 		c.draws("", "half")
@@ -353,7 +353,7 @@ func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
 		c.task.Pending, c.inMode = []task.Effect{next}, true
 		c.mu.Unlock()
 		now, _, _ := c.Task(id)
-		if err := c.Tell(t.Context(), now, next); !errors.Is(err, task.ErrNotNow) {
+		if err := c.TellAgent(t.Context(), now, next); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		if got := c.condition(); !strings.Contains(got.Detail, "history") {
@@ -373,7 +373,7 @@ func TestWhatAnEarlierServerShowedIsTakenBack(t *testing.T) {
 	for name, owed := range map[string]bool{"dropped": false, "owed": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrew(t, true)
+				c := newEnv(t, true)
 				c.start(1)
 				c.idles()
 				c.draws("", "half")
@@ -390,7 +390,7 @@ func TestWhatAnEarlierServerShowedIsTakenBack(t *testing.T) {
 				}
 				c.Agents = agents.New(c.Options)
 				now, _, _ := c.Task(id)
-				c.Adopt([]task.Task{now})
+				c.AdoptAttempts([]task.Task{now})
 				synctest.Wait()
 				if got := c.condition(); owed && got != shown || !owed && got.Name != task.Idle {
 					t.Errorf("it is %+v", got)

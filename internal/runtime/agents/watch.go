@@ -11,29 +11,29 @@ import (
 	"orange/internal/core/task"
 )
 
-// Adopt watches the attempts that tasks say are not over: those that live go on, the
+// AdoptAttempts watches the attempts that tasks say are not over: those that live go on, the
 // end of the others is reported. One that was asked for and never started is the
 // business of the effect that asks for it.
-func (a *Agents) Adopt(tasks []task.Task) {
+func (a *Agents) AdoptAttempts(tasks []task.Task) {
 	for i := range tasks {
 		for _, at := range tasks[i].Attempts {
 			k := Key{tasks[i].ID, at.Number}
-			if err := a.adopt(k, at.Running); err != nil {
-				a.later(k, at.Running, err)
+			if err := a.adoptAttempt(k, at.Running); err != nil {
+				a.adoptLater(k, at.Running, err)
 			}
 		}
 	}
 }
 
-// adopt watches one attempt. Death is a fact: that nothing can be read of an attempt is
+// adoptAttempt watches one attempt. Death is a fact: that nothing can be read of an attempt is
 // none.
-func (a *Agents) adopt(k Key, running bool) error {
-	phase, pids, err := a.Processes.Phase(a.Folder(k))
+func (a *Agents) adoptAttempt(k Key, running bool) error {
+	phase, pids, err := a.Processes.ReadPhase(a.Folder(k))
 	switch {
 	case err != nil:
 		return err
 	case phase != agent.Absent:
-		if err := a.watch(k, pids); err != nil {
+		if err := a.watchAttempt(k, pids); err != nil {
 			return err
 		}
 		if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
@@ -44,34 +44,34 @@ func (a *Agents) adopt(k Key, running bool) error {
 	case !running:
 		return nil
 	}
-	a.start(func() {
-		if err := a.Processes.Sweep(a.ctx, a.mark(k)); err != nil {
+	a.goUnlessStopping(func() {
+		if err := a.Processes.EndKeyCarriers(a.ctx, a.attemptMark(k)); err != nil {
 			a.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
-		a.ended(k, agent.Exit{Code: -1, Reason: "nothing is left of it"})
+		a.reportEnd(k, agent.Exit{Code: -1, Reason: "nothing is left of it"})
 	})
 	return nil
 }
 
-// later tries again to adopt an attempt that nothing can be read of.
-func (a *Agents) later(k Key, running bool, why error) {
+// adoptLater tries again to adopt an attempt that nothing can be read of.
+func (a *Agents) adoptLater(k Key, running bool, why error) {
 	a.Log.Error("look after an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
-	a.start(func() {
+	a.goUnlessStopping(func() {
 		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 			select {
 			case <-time.After(wait):
 			case <-a.ctx.Done():
 				return
 			}
-			if a.adopt(k, running) == nil {
+			if a.adoptAttempt(k, running) == nil {
 				return
 			}
 		}
 	})
 }
 
-// start runs f, unless the server leaves.
-func (a *Agents) start(f func()) {
+// goUnlessStopping runs f, unless the server leaves.
+func (a *Agents) goUnlessStopping(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.stopping {
@@ -79,8 +79,8 @@ func (a *Agents) start(f func()) {
 	}
 }
 
-// watch sees to it that the end of an attempt is reported, once.
-func (a *Agents) watch(k Key, pids []int) error {
+// watchAttempt sees to it that the end of an attempt is reported, once.
+func (a *Agents) watchAttempt(k Key, pids []int) error {
 	a.mu.Lock()
 	if _, known := a.live[k]; known || a.stopping {
 		a.mu.Unlock()
@@ -104,16 +104,16 @@ func (a *Agents) watch(k Key, pids []int) error {
 			return
 		}
 		defer a.wait.Done()
-		defer a.forget(k)
-		a.ended(k, x)
+		defer a.forgetAttempt(k)
+		a.reportEnd(k, x)
 	})
 	if err != nil {
-		a.forget(k)
+		a.forgetAttempt(k)
 	}
 	return err
 }
 
-func (a *Agents) forget(k Key) {
+func (a *Agents) forgetAttempt(k Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at := a.live[k]; at != nil {
@@ -126,23 +126,23 @@ func (a *Agents) forget(k Key) {
 	delete(a.live, k)
 }
 
-// ended reports the end of an attempt with what it left behind. The report must reach
+// reportEnd reports the end of an attempt with what it left behind. The report must reach
 // the engine: it is repeated until it is kept or the server leaves.
-func (a *Agents) ended(k Key, x agent.Exit) {
-	card, err := a.Card(k)
+func (a *Agents) reportEnd(k Key, x agent.Exit) {
+	card, err := a.LoadCard(k)
 	if err != nil {
 		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	a.removeTmuxFolder(k)
-	left := a.Harnesses.Read(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
-	a.keep(k, left, &x)
+	left := a.Harnesses.ReadOutput(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
+	a.keepNotice(k, left, &x)
 	last := a.lastLines(k, card, left.Failure)
 	sig := signal.Signal{
-		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Cause(), Mass: x.Mass,
-		Usage: left.Usage, Last: last, Unstarted: a.unstarted(k, card, left, x),
+		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.DescribeCause(), Mass: x.Mass,
+		Usage: left.Usage, Last: last, Unstarted: a.couldNotStart(k, card, left, x),
 	}
 	if sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final); sig.Report == nil {
-		sig.Final = tail(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
+		sig.Final = tailText(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
 	}
 	if r := sig.Report; r != nil && r.Code == "" {
 		a.Log.Warn("an attempt did not say how it went", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
@@ -150,15 +150,15 @@ func (a *Agents) ended(k Key, x agent.Exit) {
 	if left.Condition.Name == task.Limited { // no other condition explains an end
 		sig.Condition = &left.Condition
 	}
-	a.submit(k, sig)
+	a.submitSignal(k, sig)
 }
 
-// keep writes what a harness said onto the attempt's card.
-func (a *Agents) keep(k Key, n agent.Notice, x *agent.Exit) {
+// keepNotice writes what a harness said onto the attempt's card.
+func (a *Agents) keepNotice(k Key, n agent.Notice, x *agent.Exit) {
 	if x == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
 		return
 	}
-	err := a.note(k, func(c *Card) {
+	err := a.updateCard(k, func(c *Card) {
 		for _, set := range []struct{ to, from *string }{{&c.Session, &n.Session}, {&c.Transcript, &n.Transcript}, {&c.Final, &n.Final}} {
 			if *set.from != "" {
 				*set.to = *set.from
@@ -166,7 +166,7 @@ func (a *Agents) keep(k Key, n agent.Notice, x *agent.Exit) {
 		}
 		c.Heard = c.Heard || n.Session != ""
 		if n.Usage != nil {
-			c.Usage = most(c.Usage, n.Usage)
+			c.Usage = maxUsage(c.Usage, n.Usage)
 		}
 		if x != nil {
 			c.Code, c.Mass = &x.Code, x.Mass
@@ -177,9 +177,9 @@ func (a *Agents) keep(k Key, n agent.Notice, x *agent.Exit) {
 	}
 }
 
-// most is what was consumed by the larger of two accounts, figure by figure: an account
+// maxUsage is what was consumed by the larger of two accounts, figure by figure: an account
 // that shrinks has forgotten something.
-func most(a, b *task.Usage) *task.Usage {
+func maxUsage(a, b *task.Usage) *task.Usage {
 	if a == nil {
 		return b
 	}
@@ -187,8 +187,8 @@ func most(a, b *task.Usage) *task.Usage {
 	return &sum
 }
 
-// submit tells the engine, again and again if it cannot keep it.
-func (a *Agents) submit(k Key, sig signal.Signal) {
+// submitSignal tells the engine, again and again if it cannot keep it.
+func (a *Agents) submitSignal(k Key, sig signal.Signal) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		refused, err := a.Engine.Submit(context.WithoutCancel(a.ctx), k.Task, sig)
 		if err == nil {
@@ -206,8 +206,8 @@ func (a *Agents) submit(k Key, sig signal.Signal) {
 	}
 }
 
-// End ends attempts of a task and returns when they are gone and their end is known.
-func (a *Agents) End(ctx context.Context, t task.Task, numbers []int) error {
+// EndAttempts ends attempts of a task and returns when they are gone and their end is known.
+func (a *Agents) EndAttempts(ctx context.Context, t task.Task, numbers []int) error {
 	for _, n := range numbers {
 		k := Key{t.ID, n}
 		if err := a.Processes.End(ctx, a.Folder(k)); err != nil {
@@ -234,7 +234,7 @@ func (a *Agents) End(ctx context.Context, t task.Task, numbers []int) error {
 // closeWindow removes what is left of an attempt's window. The last one takes the
 // session with it.
 func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
-	card, err := a.Card(k)
+	card, err := a.LoadCard(k)
 	if a.Terminal == nil || err != nil || card.Window == "" || t.Session == "" {
 		return
 	}
@@ -243,16 +243,16 @@ func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
 	}
 }
 
-// Clear removes what is left of a task's terminal session.
-func (a *Agents) Clear(ctx context.Context, t task.Task) error {
+// ClearSession removes what is left of a task's terminal session.
+func (a *Agents) ClearSession(ctx context.Context, t task.Task) error {
 	if a.Terminal == nil || t.Session == "" {
 		return nil
 	}
 	return a.Terminal.CloseSession(ctx, t.Session)
 }
 
-// Rename gives the task's terminal session the name of its new branch.
-func (a *Agents) Rename(ctx context.Context, t task.Task) (session string, err error) {
+// RenameSession gives the task's terminal session the name of its new branch.
+func (a *Agents) RenameSession(ctx context.Context, t task.Task) (session string, err error) {
 	if a.Terminal == nil || t.Session == "" {
 		return "", nil
 	}
@@ -263,11 +263,11 @@ func (a *Agents) Rename(ctx context.Context, t task.Task) (session string, err e
 	return to, a.Terminal.RenameSession(ctx, t.Session, to)
 }
 
-// Attempts lists the numbers of a task's attempts that left a folder, oldest first.
-func (a *Agents) Attempts(t *task.Task) []int {
+// AttemptNumbers lists the numbers of a task's attempts that left a folder, oldest first.
+func (a *Agents) AttemptNumbers(t *task.Task) []int {
 	var out []int
 	for n := 1; n <= t.AttemptCount(); n++ {
-		if card, err := a.Card(Key{t.ID, n}); err == nil && card.Role != "" {
+		if card, err := a.LoadCard(Key{t.ID, n}); err == nil && card.Role != "" {
 			out = append(out, n)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// facts are what an attempt's words are made of.
-func (a *Agents) facts(def *workflow.Definition, t *task.Task, e *task.Effect) prompt.Facts {
+// promptFacts are what an attempt's words are made of.
+func (a *Agents) promptFacts(def *workflow.Definition, t *task.Task, e *task.Effect) prompt.Facts {
 	p, _ := a.Engine.Project(t.Project)
 	f := prompt.Facts{
-		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(Key{t.ID, e.Attempt}),
+		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.AttemptNonce(Key{t.ID, e.Attempt}),
 		Words: func(name string) (string, bool) { return a.Words(p, name) },
 	}
 	if a.OnBoard != nil {
@@ -50,18 +50,18 @@ func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, 
 	if !ok || r.Protocol == "" {
 		return nil, ""
 	}
-	nonce := a.Nonce(k)
+	nonce := a.AttemptNonce(k)
 	report := signal.DetectText(final, signal.DetectOptions{
-		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: nonce, OwnStream: a.Harnesses.Messages(harness),
-		Codes: codes(def, t.Status, r.Protocol), Stages: workers(def),
+		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: nonce, OwnStream: a.Harnesses.SeparatesMessages(harness),
+		Codes: codeResults(def, t.Status, r.Protocol), Stages: workerRoles(def),
 	})
 	report.Unproven = report.Nonce != nonce
-	return &report, tail(final)
+	return &report, tailText(final)
 }
 
-// codes says what each code that edges of a state answer to comes to. Only steps choose
+// codeResults says what each code that edges of a state answer to comes to. Only steps choose
 // their codes themselves.
-func codes(def *workflow.Definition, state, protocol string) map[string]signal.Result {
+func codeResults(def *workflow.Definition, state, protocol string) map[string]signal.Result {
 	if signal.Protocol(protocol) != signal.CompletionBlock {
 		return nil
 	}
@@ -82,8 +82,8 @@ func codes(def *workflow.Definition, state, protocol string) map[string]signal.R
 	return out
 }
 
-// workers are the roles that end with a worker's result.
-func workers(def *workflow.Definition) []string {
+// workerRoles are the roles that end with a worker's result.
+func workerRoles(def *workflow.Definition) []string {
 	var out []string
 	for i := range def.Roles {
 		if signal.Protocol(def.Roles[i].Protocol) == signal.WorkerResult {
@@ -93,7 +93,7 @@ func workers(def *workflow.Definition) []string {
 	return out
 }
 
-func tail(s string) string {
+func tailText(s string) string {
 	if len(s) <= maxFinal {
 		return s
 	}

@@ -17,10 +17,10 @@ import (
 	"orange/internal/runtime/agents"
 )
 
-// qaCrew is a crew whose task is tested: the qa says passed or failed.
-func qaCrew(t *testing.T, terminal bool) *crew {
+// newQAEnv is a crew whose task is tested: the qa says passed or failed.
+func newQAEnv(t *testing.T, terminal bool) *env {
 	t.Helper()
-	c := newCrew(t, terminal)
+	c := newEnv(t, terminal)
 	text, _ := builtin.Text("linear-sdlc")
 	def, err := workflow.Parse("linear-sdlc.yaml", text)
 	if err != nil {
@@ -31,11 +31,11 @@ func qaCrew(t *testing.T, terminal bool) *crew {
 	return c
 }
 
-func (c *crew) startQA(attempt int, message string) {
+func (c *env) startQA(attempt int, message string) {
 	c.t.Helper()
 	e := effectOf(attempt)
 	e.Role, e.Prompt, e.Message = "qa", "qa", message
-	if _, err := c.Agents.Start(c.t.Context(), c.task, e); err != nil {
+	if _, err := c.Agents.StartAgent(c.t.Context(), c.task, e); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -55,9 +55,9 @@ func TestTheLastMessageIsSearchedForTheRolesProtocol(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := qaCrew(t, false)
+				c := newQAEnv(t, false)
 				c.startQA(1, "")
-				nonce := c.Nonce(agents.Key{Task: id, Number: 1})
+				nonce := c.AttemptNonce(agents.Key{Task: id, Number: 1})
 				c.read = agent.Notice{Final: strings.ReplaceAll(tt.final, "NONCE", nonce)}
 				c.ends(1, agent.Exit{})
 				got := c.submitted(signal.Exit)
@@ -72,7 +72,7 @@ func TestTheLastMessageIsSearchedForTheRolesProtocol(t *testing.T) {
 
 func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := qaCrew(t, false)
+		c := newQAEnv(t, false)
 		c.startQA(1, "")
 		c.read = agent.Notice{Final: " \n"}
 		c.ends(1, agent.Exit{})
@@ -80,7 +80,7 @@ func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		c.Close()
-		c = newCrew(t, false) // the worker of orange asks by commands
+		c = newEnv(t, false) // the worker of orange asks by commands
 		c.start(1)
 		c.read = agent.Notice{Final: "<!-- WORK_RESULT:passed -->"}
 		c.ends(1, agent.Exit{})
@@ -93,9 +93,9 @@ func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
 
 func TestALongMessageIsSearchedWholeAndKeptInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := qaCrew(t, false)
+		c := newQAEnv(t, false)
 		c.startQA(1, "")
-		c.read = agent.Notice{Final: "<!-- WORK_RESULT:failed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->\n" + strings.Repeat("é and more of it\n", 40_000)}
+		c.read = agent.Notice{Final: "<!-- WORK_RESULT:failed nonce=" + c.AttemptNonce(agents.Key{Task: id, Number: 1}) + " -->\n" + strings.Repeat("é and more of it\n", 40_000)}
 		c.ends(1, agent.Exit{})
 		got := c.submitted(signal.Exit)
 		if len(got) != 1 || got[0].Report.Outcome != signal.Failed || len(got[0].Final) > 16<<10 || !strings.HasSuffix(c.read.Final, got[0].Final) {
@@ -117,10 +117,10 @@ func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
 		{"without a terminal the end counts", false, "<!-- WORK_RESULT:passed -->", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := qaCrew(t, tt.terminal)
+			c := newQAEnv(t, tt.terminal)
 			c.startQA(1, "")
 			c.read = agent.Notice{Final: tt.final}
-			if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+			if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 				t.Fatal(err)
 			}
 			got := c.submitted(signal.Outcome)
@@ -132,9 +132,9 @@ func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
 }
 
 func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
-	c := qaCrew(t, false)
+	c := newQAEnv(t, false)
 	c.startQA(1, "")
-	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
+	if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
 	c.ends(1, agent.Exit{})
@@ -153,16 +153,16 @@ func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
 // The agent that was chosen for a start is started, with its model and its effort.
 func TestTheChosenAgentIsStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := qaCrew(t, false)
+		c := newQAEnv(t, false)
 		e := effectOf(1)
 		e.Role, e.Prompt, e.Choice = "qa", "qa", &task.Choice{Harness: "codex", Model: "m", Effort: "high"}
-		if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+		if _, err := c.Agents.StartAgent(t.Context(), c.task, e); err != nil {
 			t.Fatal(err)
 		}
 		if l := c.launches[0]; l.Harness != "codex" || l.Model != "m" || l.Effort != "high" {
 			t.Errorf("%+v", l)
 		}
-		if card, err := c.Card(agents.Key{Task: id, Number: 1}); err != nil || card.Harness != "codex" || card.Model != "m" {
+		if card, err := c.LoadCard(agents.Key{Task: id, Number: 1}); err != nil || card.Harness != "codex" || card.Model != "m" {
 			t.Errorf("%v, %+v", err, card)
 		}
 		c.Close()
@@ -174,7 +174,7 @@ func TestTheChosenAgentIsStarted(t *testing.T) {
 func TestACommandsWordNeedsTheMark(t *testing.T) {
 	for _, marked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			c := qaCrew(t, true)
+			c := newQAEnv(t, true)
 			c.task.ReviewHarness = "command:x"
 			c.startQA(1, "")
 			if c.orders[0].Window != nil {
@@ -183,7 +183,7 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 			c.read = agent.Notice{Final: "<!-- WORK_RESULT:passed -->"}
 			want := signal.Unknown
 			if marked {
-				c.read.Final = "<!-- WORK_RESULT:passed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->"
+				c.read.Final = "<!-- WORK_RESULT:passed nonce=" + c.AttemptNonce(agents.Key{Task: id, Number: 1}) + " -->"
 				want = signal.Passed
 			}
 			c.ends(1, agent.Exit{})
@@ -197,7 +197,7 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 
 // The pull request is looked for when the prompt is made, and only for a prompt that names it.
 func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
-	c := qaCrew(t, false)
+	c := newQAEnv(t, false)
 	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"
 	answer := error(nil)
 	c.PullRequest = func(_ context.Context, t task.Task) (string, string, error) {
@@ -211,29 +211,29 @@ func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	answer = errors.New("the forge does not answer")
 	e := effectOf(2)
 	e.Role, e.Prompt = "qa", "qa"
-	if _, err := c.Agents.Start(t.Context(), c.task, e); !errors.Is(err, answer) {
+	if _, err := c.Agents.StartAgent(t.Context(), c.task, e); !errors.Is(err, answer) {
 		t.Errorf("started all the same: %v", err)
 	}
 	e = effectOf(3)
 	e.Role, e.Prompt = "development", "development"
-	if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+	if _, err := c.Agents.StartAgent(t.Context(), c.task, e); err != nil {
 		t.Errorf("the developer needs no pull request: %v", err)
 	}
 }
 
 func TestAConversationBeganWithItsFirstAttempt(t *testing.T) {
-	c := qaCrew(t, false)
+	c := newQAEnv(t, false)
 	c.startQA(1, "")
-	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
+	if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
 	c.ends(1, agent.Exit{})
 	c.startQA(2, workflow.MessageState)
-	first, _ := c.Began(id, 1)
-	if at, ok := c.Began(id, 2); !ok || !at.Equal(first) {
+	first, _ := c.ConversationStart(id, 1)
+	if at, ok := c.ConversationStart(id, 2); !ok || !at.Equal(first) {
 		t.Errorf("%s, %v; the first %s", at, ok, first)
 	}
-	if _, ok := c.Began(id, 9); ok {
+	if _, ok := c.ConversationStart(id, 9); ok {
 		t.Error("one that never was began")
 	}
 }

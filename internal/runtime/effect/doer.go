@@ -13,11 +13,11 @@ import (
 
 // Agents starts, tells and ends agents.
 type Agents interface {
-	Start(ctx context.Context, t task.Task, e task.Effect) (session string, err error)
-	Tell(ctx context.Context, t task.Task, e task.Effect) error
-	End(ctx context.Context, t task.Task, attempts []int) error
-	Clear(ctx context.Context, t task.Task) error
-	Rename(ctx context.Context, t task.Task) (session string, err error)
+	StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error)
+	TellAgent(ctx context.Context, t task.Task, e task.Effect) error
+	EndAttempts(ctx context.Context, t task.Task, attempts []int) error
+	ClearSession(ctx context.Context, t task.Task) error
+	RenameSession(ctx context.Context, t task.Task) (session string, err error)
 }
 
 // Workspaces hands out worktrees and takes them back. A note names what a person should
@@ -79,7 +79,7 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	case info.Spawns, info.Notifies && e.Start:
 		return d.startAgent(ctx, t, e)
 	case info.Notifies:
-		return local.EffectResult{}, d.Agents.Tell(ctx, t, e)
+		return local.EffectResult{}, d.Agents.TellAgent(ctx, t, e)
 	}
 	if info.Card {
 		return d.changeCard(ctx, t, e)
@@ -108,7 +108,7 @@ func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (l
 			return local.EffectResult{}, err
 		}
 	}
-	session, err := d.Agents.Start(ctx, t, e)
+	session, err := d.Agents.StartAgent(ctx, t, e)
 	return local.EffectResult{Session: session, Note: note}, err
 }
 
@@ -134,12 +134,12 @@ func (d Executor) endAgents(ctx context.Context, t task.Task, e task.Effect) (lo
 			numbers = append(numbers, a.Number)
 		}
 	}
-	if err := d.Agents.End(ctx, t, numbers); err != nil {
+	if err := d.Agents.EndAttempts(ctx, t, numbers); err != nil {
 		return local.EffectResult{}, err
 	}
 	done := local.EffectResult{Ended: numbers}
 	if e.Do == workflow.KillSession {
-		return done, d.Agents.Clear(ctx, t)
+		return done, d.Agents.ClearSession(ctx, t)
 	}
 	return done, nil
 }
@@ -158,7 +158,7 @@ func (d Executor) renameBranch(ctx context.Context, t task.Task, e task.Effect) 
 	if err := d.Workspaces.RenameBranch(ctx, t, e.Arg); err != nil {
 		return local.EffectResult{}, err
 	}
-	session, err := d.Agents.Rename(ctx, t)
+	session, err := d.Agents.RenameSession(ctx, t)
 	return local.EffectResult{Session: session}, err
 }
 

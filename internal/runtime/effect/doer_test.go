@@ -30,15 +30,15 @@ func (h *hands) do(format string, args ...any) error {
 	return nil
 }
 
-func (h *hands) Start(_ context.Context, t task.Task, e task.Effect) (string, error) {
+func (h *hands) StartAgent(_ context.Context, t task.Task, e task.Effect) (string, error) {
 	return t.Project + "/" + t.Branch, h.do("start %s %d", e.Role, e.Attempt)
 }
 
-func (h *hands) Tell(_ context.Context, _ task.Task, e task.Effect) error {
+func (h *hands) TellAgent(_ context.Context, _ task.Task, e task.Effect) error {
 	return h.do("tell %s %s", e.Role, e.Prompt)
 }
 
-func (h *hands) End(_ context.Context, _ task.Task, attempts []int) error {
+func (h *hands) EndAttempts(_ context.Context, _ task.Task, attempts []int) error {
 	return h.do("end %v", attempts)
 }
 func (h *hands) ChangeCard(_ context.Context, _ task.Task, e task.Effect) (string, error) {
@@ -49,9 +49,9 @@ func (h *hands) ReadCard(context.Context, task.Task) (*board.Snapshot, error) {
 	return &board.Snapshot{Column: "Review"}, h.do("look")
 }
 
-func (h *hands) Clear(context.Context, task.Task) error { return h.do("clear") }
+func (h *hands) ClearSession(context.Context, task.Task) error { return h.do("clear") }
 
-func (h *hands) Rename(_ context.Context, t task.Task) (string, error) {
+func (h *hands) RenameSession(_ context.Context, t task.Task) (string, error) {
 	return t.Project + "/" + t.Branch, h.do("rename session")
 }
 

@@ -28,7 +28,7 @@ type Recorder struct {
 	Env     []string
 }
 
-// A Line is what is written down about one effect. Key makes it unique: the same
+// A RecordedEffect is what is written down about one effect. Key makes it unique: the same
 // effect asked for twice is written once.
 type RecordedEffect struct {
 	Key       string `json:"key"`

@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Way is one way to tell people something.
+// A Channel is one way to tell people something.
 type Channel struct {
 	Name    string // the same at each start; without blanks
 	Wants   func(engine.Item) bool

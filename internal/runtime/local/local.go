@@ -84,7 +84,7 @@ type Library interface {
 	Find(name, repo string) (file, text string, ok bool, err error)
 }
 
-// A Healer makes sure that what an agent sees as its TASK.md is the task's, and that
+// A TaskFileSync makes sure that what an agent sees as its TASK.md is the task's, and that
 // what it wrote there, however it did, is in the task's folder.
 type TaskFileSync interface {
 	SyncTaskFile(ctx context.Context, t *task.Task) error
@@ -93,7 +93,7 @@ type TaskFileSync interface {
 	CheckWorkspace(ctx context.Context, t *task.Task) error
 }
 
-// A Prober looks up facts about the world that gates ask for.
+// An EvidenceSource looks up facts about the world that gates ask for.
 type EvidenceSource interface {
 	Probe(ctx context.Context, q Question) signal.Evidence
 }
@@ -129,12 +129,12 @@ type Performer interface {
 	Perform(ctx context.Context, t task.Task, e task.Effect) (EffectResult, error)
 }
 
-// A Pulse says when an attempt last showed life.
+// An Activity says when an attempt last showed life.
 type Activity interface {
 	LastActive(t *task.Task, attempt int) time.Time
 }
 
-// A Ledger says what the attempts of a project's tasks have cost on a day.
+// A SpendQuery says what the attempts of a project's tasks have cost on a day.
 type SpendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
@@ -146,7 +146,7 @@ type Options struct {
 	Library        Library
 	EvidenceSource EvidenceSource
 	Performer      Performer
-	TaskFileSync   TaskFileSync                                // nil: nobody sees a task elsewhere than in its folder
+	TaskFileSync   TaskFileSync                             // nil: nobody sees a task elsewhere than in its folder
 	Activity       Activity                                    // nil: nobody knows, and silence ends no agent
 	Absent         func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
 	Message        func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows

@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// A Desk is where one tracker is worked with. It knows the tracker's words, says nothing
+// A Client is where one tracker is worked with. It knows the tracker's words, says nothing
 // twice, and looks whether what it did is there. It is safe for concurrent use.
 type Client struct {
 	Backend

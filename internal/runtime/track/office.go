@@ -48,7 +48,7 @@ type Tasks interface {
 	Project(name string) (task.Project, bool)
 }
 
-// An Office works with all trackers of a data folder. It is safe for concurrent use.
+// A Service works with all trackers of a data folder. It is safe for concurrent use.
 type Service struct {
 	Store   Store
 	Tasks   Tasks

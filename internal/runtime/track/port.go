@@ -31,7 +31,7 @@ type Backend interface {
 	AccountName(ctx context.Context) (string, error)
 }
 
-// A Hearer is a tracker that sends news. The error is tracker.ErrForged unless they are
+// A WebhookParser is a tracker that sends news. The error is tracker.ErrForged unless they are
 // signed with the secret that both sides know.
 type WebhookParser interface {
 	ParseWebhook(header http.Header, body []byte) (tracker.Event, error)

@@ -34,21 +34,21 @@ type Source struct {
 }
 
 // Probe implements local.EvidenceSource.
-func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
+func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	e := signal.Evidence{Name: q.Name}
 	var err error
 	switch {
-	case p.Recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
+	case s.Recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
 		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
 	case q.Name == workflow.Merged:
-		e.Holds, e.Detail, err = p.Git.IsMerged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		e.Holds, e.Detail, err = s.Git.IsMerged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && e.Holds {
-			err = p.whatWasMerged(ctx, &q, &e)
+			err = s.whatWasMerged(ctx, &q, &e)
 		}
 		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
-			if tip, kept, wrong := p.kept(ctx, &q); wrong == nil && kept && tip != "" {
+			if tip, kept, wrong := s.checkKept(ctx, &q); wrong == nil && kept && tip != "" {
 				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
 				if w := q.Task.Work; w != nil {
 					e.Base, e.Head = w.Base, tip
@@ -57,20 +57,20 @@ func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		}
 	case q.Name == workflow.Commits:
 		var n int
-		n, e.Detail, err = p.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, e.Detail, err = s.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if e.Holds = n > 0; e.Holds && err == nil {
-			e.Base, e.Head, err = p.Git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+			e.Base, e.Head, err = s.Git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		}
 	case q.Name == workflow.Clean:
-		e.Holds, e.Detail, err = p.clean(ctx, q.Task)
+		e.Holds, e.Detail, err = s.checkClean(ctx, q.Task)
 	case q.Name == workflow.NothingLost:
-		e.Detail, err = p.lost(ctx, &q)
+		e.Detail, err = s.describeLoss(ctx, &q)
 		e.Holds = e.Detail == ""
 	case q.Name == workflow.ClaimsFact:
-		e.Detail, err = p.claims(ctx, &q)
+		e.Detail, err = s.checkClaims(ctx, &q)
 		e.Holds = e.Detail == ""
 	case q.Gate != nil && q.Gate.File != "":
-		e.Holds, e.Detail, err = p.file(&q)
+		e.Holds, e.Detail, err = s.checkFile(&q)
 	default:
 		err = errors.New("nothing here knows how to look it up")
 	}
@@ -83,9 +83,9 @@ func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 // whatWasMerged tells a branch whose commits are in the default branch from one that has
 // none of its own: that is where it was when the task began. One that had commits when it was
 // handed over and has lost them is not merged.
-func (p Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
-	tip, err := p.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
+	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
 	if w == nil || tip == "" || err != nil { // nobody knows where it began
 		return err
 	}
@@ -93,7 +93,7 @@ func (p Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	switch {
 	case tip != w.Base:
 		e.Base, e.Head = w.Base, tip
-	case w.Head != "" && p.Git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
+	case w.Head != "" && s.Git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
 		e.Base, e.Head = w.Base, w.Head
 	case nothing:
 		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
@@ -105,37 +105,37 @@ func (p Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	return nil
 }
 
-// clean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
+// checkClean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
 // there git does not see.
-func (p Source) clean(ctx context.Context, t *task.Task) (bool, string, error) {
+func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, error) {
 	if t.Workspace == "" {
 		return true, "the task has no workspace", nil
 	}
-	files, err := p.Git.UncommittedFiles(ctx, p.Workspace(t.Workspace))
+	files, err := s.Git.UncommittedFiles(ctx, s.Workspace(t.Workspace))
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
 	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(prose.FirstFew(files))), nil
 }
 
-// kept says whether the forge has all that the task's branch has: its pull request ends
+// checkKept says whether the forge has all that the task's branch has: its pull request ends
 // with q.Commit, and people may have added to it there. tip is where the branch is, "" if
 // there is none.
-func (p Source) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
-	tip, err = p.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
+func (s Source) checkKept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
+	tip, err = s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
 	if err != nil || tip == "" || tip == q.Commit {
 		return tip, err == nil, err
 	}
-	if q.Commit == "" || p.Git.EnsureCommit(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
+	if q.Commit == "" || s.Git.EnsureCommit(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
 		return tip, false, nil // as far as anybody can tell here
 	}
-	return tip, p.Git.IsAncestor(ctx, q.Project.Path, tip, q.Commit), nil
+	return tip, s.Git.IsAncestor(ctx, q.Project.Path, tip, q.Commit), nil
 }
 
-// lost says what would be gone if the task were given up, "" if nothing: the forge keeps
+// describeLoss says what would be gone if the task were given up, "" if nothing: the forge keeps
 // what its branch has with the pull request, and nothing is uncommitted.
-func (p Source) lost(ctx context.Context, q *local.Question) (string, error) {
-	tip, kept, err := p.kept(ctx, q)
+func (s Source) describeLoss(ctx context.Context, q *local.Question) (string, error) {
+	tip, kept, err := s.checkKept(ctx, q)
 	switch {
 	case err != nil:
 		return "", err
@@ -144,21 +144,21 @@ func (p Source) lost(ctx context.Context, q *local.Question) (string, error) {
 	case q.Task.Workspace == "":
 		return "", nil
 	}
-	dirty, err := p.Git.IsDirty(ctx, p.Workspace(q.Task.Workspace))
+	dirty, err := s.Git.IsDirty(ctx, s.Workspace(q.Task.Workspace))
 	if err == nil && dirty {
 		return "its workspace has changes that are not committed", nil
 	}
 	return "", err
 }
 
-// claims says what of a worker's claims about the repository is not so, "" if all is.
-func (p Source) claims(ctx context.Context, q *local.Question) (string, error) {
+// checkClaims says what of a worker's claims about the repository is not so, "" if all is.
+func (s Source) checkClaims(ctx context.Context, q *local.Question) (string, error) {
 	var wrong []string
 	if b := q.Git.Branch; b != "" && b != q.Task.Branch {
 		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
 	}
 	if q.Git.Made || q.Git.Commit != "" {
-		n, _, err := p.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, _, err := s.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err != nil {
 			return "", err
 		}
@@ -166,10 +166,10 @@ func (p Source) claims(ctx context.Context, q *local.Question) (string, error) {
 			wrong = append(wrong, "it says that it committed, and "+q.Task.Branch+" has no commit of its own")
 		}
 	}
-	if sha := q.Git.Commit; sha != "" && !p.Git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
+	if sha := q.Git.Commit; sha != "" && !s.Git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
 		wrong = append(wrong, fmt.Sprintf("commit %.40q is not on %s", sha, q.Task.Branch))
 	}
-	if why := p.claimedPR(ctx, q); why != "" {
+	if why := s.claimedPR(ctx, q); why != "" {
 		wrong = append(wrong, why)
 	}
 	return strings.Join(wrong, "; "), nil
@@ -177,7 +177,7 @@ func (p Source) claims(ctx context.Context, q *local.Question) (string, error) {
 
 // claimedPR says what is wrong with the pull request that a worker says it opened: it
 // must be that of the task's branch.
-func (p Source) claimedPR(ctx context.Context, q *local.Question) string {
+func (s Source) claimedPR(ctx context.Context, q *local.Question) string {
 	claimed := q.Git.PR
 	if claimed == nil {
 		return ""
@@ -185,7 +185,7 @@ func (p Source) claimedPR(ctx context.Context, q *local.Question) string {
 	if q.Task.Delivery != task.DeliverPR {
 		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
 	}
-	found, err := p.Pull(ctx, q.Project, "", q.Task.Branch)
+	found, err := s.Pull(ctx, q.Project, "", q.Task.Branch)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)
@@ -195,10 +195,10 @@ func (p Source) claimedPR(ctx context.Context, q *local.Question) string {
 	return ""
 }
 
-// since is when the work in question began: with its attempt, or with the visit.
-func (p Source) since(q *local.Question) time.Time {
-	if p.Began != nil && q.Attempt > 0 {
-		if at, ok := p.Began(q.Task.ID, q.Attempt); ok {
+// visitStart is when the work in question began: with its attempt, or with the visit.
+func (s Source) visitStart(q *local.Question) time.Time {
+	if s.Began != nil && q.Attempt > 0 {
+		if at, ok := s.Began(q.Task.ID, q.Attempt); ok {
 			return at
 		}
 	}
@@ -208,13 +208,13 @@ func (p Source) since(q *local.Question) time.Time {
 // maxHeader bounds how much of a file is read for its frontmatter, in bytes.
 const maxHeader = 64 << 10
 
-// file says whether the file that a gate asks for is there, has content, was written in
+// checkFile says whether the file that a gate asks for is there, has content, was written in
 // this visit, and has the fields that it needs.
-func (p Source) file(q *local.Question) (bool, string, error) {
+func (s Source) checkFile(q *local.Question) (bool, string, error) {
 	if q.Task.Workspace == "" {
 		return false, "the task has no workspace to look in", nil
 	}
-	root, err := os.OpenRoot(p.Workspace(q.Task.Workspace))
+	root, err := os.OpenRoot(s.Workspace(q.Task.Workspace))
 	if err != nil {
 		return false, "", err
 	}
@@ -228,7 +228,7 @@ func (p Source) file(q *local.Question) (bool, string, error) {
 		return false, "", err
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return false, name + " is empty: write it", nil
-	case info.ModTime().Before(p.since(q)):
+	case info.ModTime().Before(s.visitStart(q)):
 		return false, name + " was not written in this session: write it anew", nil
 	}
 	f, err := root.Open(name)

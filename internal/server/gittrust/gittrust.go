@@ -41,21 +41,21 @@ type trustedProject struct {
 	looked       time.Time // when that was found out
 }
 
-// Env is what git has of this process's environment.
-func Env(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
+// GitEnv is what git has of this process's environment.
+func GitEnv(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
 
 // New returns git that runs no program which nobody has trusted, and what knows the
 // trusted ones.
 func New(home string, store *sqlite.Store) (*git.Git, *Trust) {
 	t := &Trust{store: store, home: home, projects: map[string]trustedProject{}}
-	t.git = git.New().WithEnviron(Env).WithGuard(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
+	t.git = git.New().WithEnviron(GitEnv).WithGuard(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trustedPrograms})
 	return t.git, t
 }
 
-// trusted says which project a repository belongs to and what is trusted there. The
+// trustedPrograms says which project a repository belongs to and what is trusted there. The
 // repositories of submodules are in the one around them. Projects may be worktrees of one
 // repository: what is trusted in one of them is trusted in all, and the first name stands for them.
-func (t *Trust) trusted(common string) (project string, programs []task.GitProgram) {
+func (t *Trust) trustedPrograms(common string) (project string, programs []task.GitProgram) {
 	if common == "" {
 		return "", nil
 	}
@@ -87,9 +87,9 @@ func realPath(path string) string {
 // settingOf is where the store keeps what is trusted in a project.
 func settingOf(project string) string { return "git-programs:" + project }
 
-// Load takes over the projects of the store. A project that says nothing about programs is one
+// LoadProjects takes over the projects of the store. A project that says nothing about programs is one
 // of an earlier version, or was imported: what git would run there now is trusted.
-func (t *Trust) Load(ctx context.Context) error {
+func (t *Trust) LoadProjects(ctx context.Context) error {
 	list, err := t.store.Projects()
 	if err != nil {
 		return err
@@ -109,10 +109,10 @@ func (t *Trust) Load(ctx context.Context) error {
 		switch {
 		case err != nil:
 		case text == "":
-			_, err = t.Accept(ctx, p)
+			_, err = t.AcceptPrograms(ctx, p)
 		default:
 			if err = json.Unmarshal([]byte(text), &programs); err == nil {
-				_, err = t.keep(p, programs)
+				_, err = t.saveTrusted(p, programs)
 			}
 		}
 		if err != nil {
@@ -129,7 +129,7 @@ func (t *Trust) Load(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-func (t *Trust) set(p task.Project, programs []task.GitProgram) {
+func (t *Trust) setPrograms(p task.Project, programs []task.GitProgram) {
 	common, err := git.CommonDir(p.Path)
 	if err == nil {
 		common = realPath(common)
@@ -139,9 +139,9 @@ func (t *Trust) set(p task.Project, programs []task.GitProgram) {
 	t.projects[p.Name] = trustedProject{path: p.Path, common: common, programs: programs}
 }
 
-// Accept makes what git would run in a project's checkout, and in the worktrees at places, the
+// AcceptPrograms makes what git would run in a project's checkout, and in the worktrees at places, the
 // programs that are trusted from now on.
-func (t *Trust) Accept(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
+func (t *Trust) AcceptPrograms(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, places...) {
 		list, err := t.git.ListPrograms(ctx, dir)
@@ -150,11 +150,11 @@ func (t *Trust) Accept(ctx context.Context, p task.Project, places ...string) ([
 		}
 		all = append(all, list)
 	}
-	return t.keep(p, task.UniteGitPrograms(all...))
+	return t.saveTrusted(p, task.UniteGitPrograms(all...))
 }
 
-// keep makes programs the trusted ones of a project.
-func (t *Trust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
+// saveTrusted makes programs the trusted ones of a project.
+func (t *Trust) saveTrusted(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
 	programs = task.GitProgramsWithoutSecrets(programs)
 	text, err := json.Marshal(programs)
 	if have, _ := t.store.Setting(settingOf(p.Name)); err == nil && have != string(text) {
@@ -163,20 +163,20 @@ func (t *Trust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProg
 	if err != nil {
 		return nil, err
 	}
-	t.set(p, programs)
+	t.setPrograms(p, programs)
 	return programs, nil
 }
 
-// Forget drops what is known of a project.
-func (t *Trust) Forget(name string) error {
+// ForgetProject drops what is known of a project.
+func (t *Trust) ForgetProject(name string) error {
 	t.mu.Lock()
 	delete(t.projects, name)
 	t.mu.Unlock()
 	return t.store.SetSetting(settingOf(name), "")
 }
 
-// Trusted implements api.GitPrograms.
-func (t *Trust) Trusted(project string) []task.GitProgram {
+// TrustedPrograms implements api.GitPrograms.
+func (t *Trust) TrustedPrograms(project string) []task.GitProgram {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.projects[project].programs
@@ -185,15 +185,15 @@ func (t *Trust) Trusted(project string) []task.GitProgram {
 // lookInterval is how long it counts which programs were found not to be trusted.
 const lookInterval = time.Second
 
-// Untrusted implements api.GitPrograms.
-func (t *Trust) Untrusted(ctx context.Context, p task.Project) string {
+// UntrustedNotice implements api.GitPrograms.
+func (t *Trust) UntrustedNotice(ctx context.Context, p task.Project) string {
 	t.mu.Lock()
 	known, ok := t.projects[p.Name]
 	t.mu.Unlock()
 	if !ok || time.Since(known.looked) < lookInterval {
 		return known.notice
 	}
-	notice := t.Check(ctx, p)
+	notice := t.CheckUntrusted(ctx, p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now, ok := t.projects[p.Name]; ok {
@@ -203,11 +203,11 @@ func (t *Trust) Untrusted(ctx context.Context, p task.Project) string {
 	return notice
 }
 
-// untrusted lists the programs that git is kept from running in a project's checkout and its
+// untrustedPrograms lists the programs that git is kept from running in a project's checkout and its
 // worktrees. Where git cannot be asked there are none: nothing can run there.
-func (t *Trust) untrusted(ctx context.Context, p task.Project) []task.GitProgram {
+func (t *Trust) untrustedPrograms(ctx context.Context, p task.Project) []task.GitProgram {
 	var all [][]task.GitProgram
-	for _, dir := range append([]string{p.Path}, t.Worktrees(p)...) {
+	for _, dir := range append([]string{p.Path}, t.ExistingWorktrees(p)...) {
 		if list, err := t.git.UntrustedPrograms(ctx, dir); err == nil {
 			all = append(all, list)
 		}
@@ -215,8 +215,8 @@ func (t *Trust) untrusted(ctx context.Context, p task.Project) []task.GitProgram
 	return task.UniteGitPrograms(all...)
 }
 
-// Worktrees lists those of a project's workspaces that are made.
-func (t *Trust) Worktrees(p task.Project) (out []string) {
+// ExistingWorktrees lists those of a project's workspaces that are made.
+func (t *Trust) ExistingWorktrees(p task.Project) (out []string) {
 	for _, name := range p.WorkspaceNames() {
 		dir := filepath.Join(t.home, "workspaces", name)
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -226,13 +226,13 @@ func (t *Trust) Worktrees(p task.Project) (out []string) {
 	return out
 }
 
-// Check names the programs that git is kept from running in a project, "" if there are none. Unlike Untrusted it looks every time.
-func (t *Trust) Check(ctx context.Context, p task.Project) string {
-	return describe(t.untrusted(ctx, p))
+// CheckUntrusted names the programs that git is kept from running in a project, "" if there are none. Unlike Untrusted it looks every time.
+func (t *Trust) CheckUntrusted(ctx context.Context, p task.Project) string {
+	return describeUntrusted(t.untrustedPrograms(ctx, p))
 }
 
-// describe says which programs are not run, "" if there are none.
-func describe(programs []task.GitProgram) string {
+// describeUntrusted says which programs are not run, "" if there are none.
+func describeUntrusted(programs []task.GitProgram) string {
 	const most = 5
 	if len(programs) == 0 {
 		return ""

@@ -22,7 +22,7 @@ func TestProjectsOfOneRepositoryTrustTogether(t *testing.T) {
 		"/other/.git": "c: filter.c.clean", "/r/.gitx": ":",
 	} {
 		for range 20 { // the order of a map differs
-			project, programs := g.trusted(common)
+			project, programs := g.trustedPrograms(common)
 			got := project + ":"
 			for _, p := range programs {
 				got += " " + p.Key

@@ -104,200 +104,200 @@ func New(o Options) *Service {
 }
 
 // Start begins to measure, and returns what ends it.
-func (v *Service) Start(ctx context.Context) (stop func()) {
+func (s *Service) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	if checks, err := v.Store.Checks(); err != nil {
-		v.warn("read the checks of pull requests", err)
+	if checks, err := s.Store.Checks(); err != nil {
+		s.logWarning("read the checks of pull requests", err)
 	} else {
-		v.mu.Lock()
-		maps.Copy(v.checks, checks)
-		v.mu.Unlock()
+		s.mu.Lock()
+		maps.Copy(s.checks, checks)
+		s.mu.Unlock()
 	}
 	for range measurers {
-		wait.Go(func() { v.look(ctx) })
+		wait.Go(func() { s.measureTasks(ctx) })
 	}
-	if row, err := v.Store.LastRow(); err != nil {
-		v.warn("follow the journal", err)
+	if row, err := s.Store.LastRow(); err != nil {
+		s.logWarning("follow the journal", err)
 	} else {
-		wait.Go(func() { v.follow(ctx, row) })
+		wait.Go(func() { s.followJournal(ctx, row) })
 	}
 	return func() {
 		cancel()
 		wait.Wait()
-		if err := v.Watcher.Close(); err != nil {
-			v.warn("stop watching files", err)
+		if err := s.Watcher.Close(); err != nil {
+			s.logWarning("stop watching files", err)
 		}
 	}
 }
 
-func (v *Service) warn(msg string, err error) {
-	v.Log.Warn(msg, "component", "measure", "error", err)
+func (s *Service) logWarning(msg string, err error) {
+	s.Log.Warn(msg, "component", "measure", "error", err)
 }
 
-// Facts implements api.Sights. It starts nothing and waits for nothing. Of a task that is
+// TaskFacts implements api.Measurements. It starts nothing and waits for nothing. Of a task that is
 // over and has no workspace any more it says what was measured before: whoever asks for
 // all tasks there ever were does not make git look at each.
-func (v *Service) Facts(t *task.Task) overview.Facts {
-	gone := t.Workspace == "" && v.Over != nil && v.Over(t)
-	v.mu.Lock()
-	one := v.of(t.ID)
+func (s *Service) TaskFacts(t *task.Task) overview.Facts {
+	gone := t.Workspace == "" && s.Over != nil && s.Over(t)
+	s.mu.Lock()
+	one := s.measurementOf(t.ID)
 	if one.phase == stale && !gone {
-		v.ask(one)
+		s.enqueueTask(one)
 	}
-	f := overview.Facts{Work: one.work, Checks: v.checks[t.ID]}
-	v.mu.Unlock()
-	f.Active = v.active(t)
-	if v.Absent != nil {
-		f.Absent = v.Absent(t)
+	f := overview.Facts{Work: one.work, Checks: s.checks[t.ID]}
+	s.mu.Unlock()
+	f.Active = s.lastOutputTimes(t)
+	if s.Absent != nil {
+		f.Absent = s.Absent(t)
 	}
-	if v.Children != nil {
-		f.Children = v.Children(t)
+	if s.Children != nil {
+		f.Children = s.Children(t)
 	}
-	if v.Reasons != nil {
-		f.Reasons = v.Reasons(t)
+	if s.Reasons != nil {
+		f.Reasons = s.Reasons(t)
 	}
 	return f
 }
 
-// active is when the living agents of a task last wrote anything.
-func (v *Service) active(t *task.Task) map[int]time.Time {
+// lastOutputTimes is when the living agents of a task last wrote anything.
+func (s *Service) lastOutputTimes(t *task.Task) map[int]time.Time {
 	if len(t.Attempts) == 0 {
 		return nil
 	}
 	out := make(map[int]time.Time, len(t.Attempts))
 	for i := range t.Attempts {
 		n := t.Attempts[i].Number
-		if size, at, err := outputlog.Stat(v.Output(t.ID, n)); err == nil && size > 0 {
+		if size, at, err := outputlog.Stat(s.Output(t.ID, n)); err == nil && size > 0 {
 			out[n] = at.UTC()
 		}
 	}
 	return out
 }
 
-// Since implements api.Sights. That an agent writes is told every now and then.
-func (v *Service) Since(mark int64) (ids []task.ID, now int64, more <-chan struct{}) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.asked = time.Now()
-	if mark < 0 || mark > v.mark {
-		return nil, v.mark, v.more
+// ChangedSince implements api.Measurements. That an agent writes is told every now and then.
+func (s *Service) ChangedSince(mark int64) (ids []task.ID, now int64, more <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = time.Now()
+	if mark < 0 || mark > s.mark {
+		return nil, s.mark, s.more
 	}
-	for e := v.changes.Back(); e != nil; e = e.Prev() {
+	for e := s.changes.Back(); e != nil; e = e.Prev() {
 		one := e.Value.(*measurement)
 		if one.mark <= mark {
 			break
 		}
 		ids = append(ids, one.id)
 	}
-	return ids, v.mark, v.more
+	return ids, s.mark, s.more
 }
 
-// of is what is known of a task. The caller holds the lock, as for all that follow here.
-func (v *Service) of(id task.ID) *measurement {
-	one := v.known[id]
+// measurementOf is what is known of a task. The caller holds the lock, as for all that follow here.
+func (s *Service) measurementOf(id task.ID) *measurement {
+	one := s.known[id]
 	if one == nil {
 		one = &measurement{id: id, watches: map[string]func(){}}
-		v.known[id] = one
+		s.known[id] = one
 	}
 	return one
 }
 
-// ask puts a task in line to be measured.
-func (v *Service) ask(one *measurement) {
+// enqueueTask puts a task in line to be measured.
+func (s *Service) enqueueTask(one *measurement) {
 	one.phase = queued
-	v.queue = append(v.queue, one)
-	v.wake()
+	s.queue = append(s.queue, one)
+	s.wakeWorker()
 }
 
-func (v *Service) wake() {
+func (s *Service) wakeWorker() {
 	select {
-	case v.work <- struct{}{}:
+	case s.work <- struct{}{}:
 	default:
 	}
 }
 
-// changed tells whoever waits that something else is known of a task.
-func (v *Service) changed(one *measurement) {
-	v.mark++
-	one.mark = v.mark
+// markChanged tells whoever waits that something else is known of a task.
+func (s *Service) markChanged(one *measurement) {
+	s.mark++
+	one.mark = s.mark
 	if one.place == nil {
-		one.place = v.changes.PushBack(one)
+		one.place = s.changes.PushBack(one)
 	} else {
-		v.changes.MoveToBack(one.place)
+		s.changes.MoveToBack(one.place)
 	}
-	close(v.more)
-	v.more = make(chan struct{})
+	close(s.more)
+	s.more = make(chan struct{})
 }
 
 // hasViewers says whether somebody wants to know what is new.
-func (v *Service) hasViewers() bool { return time.Since(v.asked) < viewerTime }
+func (s *Service) hasViewers() bool { return time.Since(s.asked) < viewerTime }
 
-// touch says that a task's work may be different now. If nobody is there to see it, it is
+// markStale says that a task's work may be different now. If nobody is there to see it, it is
 // looked at when somebody asks.
-func (v *Service) touch(id task.ID) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	one := v.known[id]
+func (s *Service) markStale(id task.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.known[id]
 	switch {
 	case one == nil:
 	case one.phase == looking:
 		one.phase = again
-	case (one.phase == fresh || one.phase == stale) && v.hasViewers():
-		v.ask(one)
+	case (one.phase == fresh || one.phase == stale) && s.hasViewers():
+		s.enqueueTask(one)
 	case one.phase == fresh:
 		one.phase = stale
 	}
 }
 
-// wrote says that an agent of a task has written something.
-func (v *Service) wrote(id task.ID) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if one := v.known[id]; one != nil && v.hasViewers() {
-		v.changed(one)
+// markOutput says that an agent of a task has written something.
+func (s *Service) markOutput(id task.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.known[id]; one != nil && s.hasViewers() {
+		s.markChanged(one)
 	}
 }
 
-// forget drops what is known of a task that is deleted.
-func (v *Service) forget(id task.ID) {
-	v.mu.Lock()
-	one := v.known[id]
-	delete(v.known, id)
+// forgetTask drops what is known of a task that is deleted.
+func (s *Service) forgetTask(id task.ID) {
+	s.mu.Lock()
+	one := s.known[id]
+	delete(s.known, id)
 	if one != nil && one.place != nil {
-		v.changes.Remove(one.place)
+		s.changes.Remove(one.place)
 	}
 	if one != nil {
-		one.unwatch(nil)
+		one.stopUnwanted(nil)
 	}
-	_, checked := v.checks[id]
-	v.mu.Unlock()
+	_, checked := s.checks[id]
+	s.mu.Unlock()
 	if checked {
-		v.setChecks(id, "")
+		s.setChecks(id, "")
 	}
 }
 
 // KeepPullRequest keeps how the checks of a task's pull request are.
-func (v *Service) KeepPullRequest(id task.ID, pr tracker.PR) {
-	v.setChecks(id, overview.SumChecks(pr.Checks))
+func (s *Service) KeepPullRequest(id task.ID, pr tracker.PR) {
+	s.setChecks(id, overview.SumChecks(pr.Checks))
 }
 
-func (v *Service) setChecks(id task.ID, word string) {
-	v.mu.Lock()
-	same := v.checks[id] == word
+func (s *Service) setChecks(id task.ID, word string) {
+	s.mu.Lock()
+	same := s.checks[id] == word
 	if word == "" {
-		delete(v.checks, id)
+		delete(s.checks, id)
 	} else {
-		v.checks[id] = word
+		s.checks[id] = word
 	}
-	if one := v.known[id]; one != nil && !same {
-		v.changed(one)
+	if one := s.known[id]; one != nil && !same {
+		s.markChanged(one)
 	}
-	v.mu.Unlock()
+	s.mu.Unlock()
 	if same {
 		return
 	}
-	if err := v.Store.SetChecks(id, word); err != nil {
-		v.warn("keep the checks of a pull request", err)
+	if err := s.Store.SetChecks(id, word); err != nil {
+		s.logWarning("keep the checks of a pull request", err)
 	}
 }

@@ -142,7 +142,7 @@ func (w *view) looked() []task.ID {
 	return out
 }
 
-func (w *view) facts(id task.ID) overview.Facts { return w.Facts(&task.Task{ID: id}) }
+func (w *view) facts(id task.ID) overview.Facts { return w.TaskFacts(&task.Task{ID: id}) }
 
 // commits is how many a task is known to have, -1 if nobody knows.
 func (w *view) commits(id task.ID) int {
@@ -164,7 +164,7 @@ func want[T any](t *testing.T, got, want T) {
 func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		w.has("a", 2)
-		_, mark, more := w.Since(0)
+		_, mark, more := w.ChangedSince(0)
 		want(t, w.commits("a"), -1) // nobody waits for git
 		synctest.Wait()
 		select {
@@ -172,14 +172,14 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 		default:
 			t.Error("nobody was told")
 		}
-		ids, mark, _ := w.Since(mark)
+		ids, mark, _ := w.ChangedSince(mark)
 		want(t, ids, []task.ID{"a"})
 		for range 100 {
 			want(t, w.commits("a"), 2)
 		}
 		time.Sleep(time.Hour)
 		want(t, w.looked(), []task.ID{"a"})
-		ids, _, _ = w.Since(mark)
+		ids, _, _ = w.ChangedSince(mark)
 		want(t, ids, nil)
 	}, "a", "b")
 }
@@ -188,10 +188,10 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		w.Over = func(t *task.Task) bool { return t.Status == "done" }
-		w.Since(0)
-		w.Facts(&task.Task{ID: "gone", Status: "done"})
-		w.Facts(&task.Task{ID: "kept", Status: "done", Workspace: "shop--1"})
-		w.Facts(&task.Task{ID: "active", Status: "working"})
+		w.ChangedSince(0)
+		w.TaskFacts(&task.Task{ID: "gone", Status: "done"})
+		w.TaskFacts(&task.Task{ID: "kept", Status: "done", Workspace: "shop--1"})
+		w.TaskFacts(&task.Task{ID: "active", Status: "working"})
 		synctest.Wait()
 		got := w.looked()
 		slices.Sort(got)
@@ -201,7 +201,7 @@ func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
 		time.Sleep(2 * settling)
 		synctest.Wait()
 		want(t, w.looked(), []task.ID{"active"})
-		want(t, w.Facts(&task.Task{ID: "active", Status: "done"}).Work, &overview.Work{Commits: 3})
+		want(t, w.TaskFacts(&task.Task{ID: "active", Status: "done"}).Work, &overview.Work{Commits: 3})
 	}, "gone", "kept", "active")
 }
 
@@ -219,9 +219,9 @@ func TestATaskIsMeasuredAgainWhenSomethingHappened(t *testing.T) {
 		"it was paused":           {about(journal.Entry{Type: journal.TaskPaused}), 0},
 		"its card looks new":      {about(journal.Entry{Type: journal.CardSeen}), 0},
 		"another moved on":        {func(w *view) { w.happens(moved("b")) }, 0},
-		"its worktree changed":    {func(w *view) { w.touch("a") }, 1},
+		"its worktree changed":    {func(w *view) { w.markStale("a") }, 1},
 		"a lot happens":           {func(w *view) { w.happens(slices.Repeat([]journal.Entry{moved("a")}, 5000)...) }, 1},
-		"its agent writes":        {func(w *view) { w.wrote("a") }, 0},
+		"its agent writes":        {func(w *view) { w.markOutput("a") }, 0},
 		"its checks were read":    {func(w *view) { w.KeepPullRequest("a", tracker.PR{}) }, 0},
 		"one thing after another": {func(w *view) { w.happens(moved("a")); time.Sleep(settling / 2); w.happens(moved("a")) }, 1},
 	} {
@@ -231,7 +231,7 @@ func TestATaskIsMeasuredAgainWhenSomethingHappened(t *testing.T) {
 				w.facts("a")
 				synctest.Wait()
 				want(t, w.looked(), []task.ID{"a"})
-				w.Since(0)
+				w.ChangedSince(0)
 				w.has("a", 7)
 				tc.happens(w)
 				time.Sleep(2 * settling)
@@ -252,12 +252,12 @@ func TestWhileNobodyLooksNothingIsMeasured(t *testing.T) {
 		w.facts("a")
 		synctest.Wait()
 		w.looked()
-		w.Since(0)
+		w.ChangedSince(0)
 		time.Sleep(viewerTime)
 		w.has("a", 3)
 		for range 10 {
 			w.happens(moved("a"))
-			w.wrote("a")
+			w.markOutput("a")
 			time.Sleep(time.Minute)
 		}
 		want(t, w.looked(), nil)
@@ -271,11 +271,11 @@ func TestWhileNobodyLooksNothingIsMeasured(t *testing.T) {
 func TestWhatHappensWhileATaskIsMeasuredIsNotMissed(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		w.hold = make(chan struct{})
-		w.Since(0)
+		w.ChangedSince(0)
 		w.facts("a")
 		synctest.Wait()
-		w.touch("a")
-		w.touch("a")
+		w.markStale("a")
+		w.markStale("a")
 		w.has("a", 4)
 		close(w.hold)
 		synctest.Wait()
@@ -310,16 +310,16 @@ func TestWhatCannotBeMeasuredStaysAsItWas(t *testing.T) {
 		w.facts("a")
 		w.facts("unknown")
 		synctest.Wait()
-		_, mark, _ := w.Since(0)
+		_, mark, _ := w.ChangedSince(0)
 		w.trouble = errors.New("git does not answer")
-		w.touch("a")
+		w.markStale("a")
 		synctest.Wait()
 		want(t, w.commits("a"), 5)
-		ids, _, _ := w.Since(mark)
+		ids, _, _ := w.ChangedSince(mark)
 		want(t, ids, nil)
 		w.trouble = nil
 		delete(w.works, "a") // its branch is gone
-		w.touch("a")
+		w.markStale("a")
 		synctest.Wait()
 		want(t, w.commits("a"), -1)
 	}, "a")
@@ -333,16 +333,16 @@ func TestChecksAreKeptAndTold(t *testing.T) {
 		want(t, w.facts("b").Checks, tracker.CheckPassed)
 		w.facts("a")
 		synctest.Wait()
-		_, mark, more := w.Since(0)
+		_, mark, more := w.ChangedSince(0)
 		failed := tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPassed}, {State: tracker.CheckFailed}}}
 		w.KeepPullRequest("a", failed)
 		<-more
-		ids, mark, _ := w.Since(mark)
+		ids, mark, _ := w.ChangedSince(mark)
 		want(t, ids, []task.ID{"a"})
 		want(t, w.facts("a").Checks, tracker.CheckFailed)
 		want(t, w.kept, map[task.ID]string{"a": tracker.CheckFailed, "b": tracker.CheckPassed})
 		w.KeepPullRequest("a", failed)
-		ids, _, _ = w.Since(mark)
+		ids, _, _ = w.ChangedSince(mark)
 		want(t, ids, nil)
 		w.KeepPullRequest("a", tracker.PR{})
 		want(t, w.facts("a").Checks, "")
@@ -361,7 +361,7 @@ func TestADeletedTaskIsForgotten(t *testing.T) {
 		time.Sleep(2 * settling)
 		close(w.hold) // it was being measured
 		synctest.Wait()
-		ids, _, _ := w.Since(0)
+		ids, _, _ := w.ChangedSince(0)
 		want(t, ids, nil)
 		want(t, w.kept, map[task.ID]string{})
 		want(t, len(w.Service.known), 0)
@@ -376,7 +376,7 @@ func TestSince(t *testing.T) {
 			synctest.Wait()
 		}
 		since := func(mark int64) []task.ID {
-			ids, now, more := w.Since(mark)
+			ids, now, more := w.ChangedSince(mark)
 			if now != 4 || more == nil {
 				t.Errorf("now is %d", now)
 			}
@@ -398,16 +398,16 @@ func TestAnAgentThatWritesIsToldAndNotMeasured(t *testing.T) {
 		file := filepath.Join(dir, "output.log")
 		w.Output = func(id task.ID, n int) string { return filepath.Join(dir, map[int]string{1: "output.log"}[n]) }
 		record := task.Task{ID: "a", Attempts: []task.Attempt{{Number: 1}}}
-		want(t, w.Facts(&record).Active, map[int]time.Time{})
+		want(t, w.TaskFacts(&record).Active, map[int]time.Time{})
 		check(t, os.WriteFile(file, []byte("x"), 0o600))
 		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		check(t, os.Chtimes(file, at, at))
-		want(t, w.Facts(&record).Active, map[int]time.Time{1: at})
+		want(t, w.TaskFacts(&record).Active, map[int]time.Time{1: at})
 		synctest.Wait()
-		_, mark, more := w.Since(0)
-		w.wrote("a")
+		_, mark, more := w.ChangedSince(0)
+		w.markOutput("a")
 		<-more
-		ids, _, _ := w.Since(mark)
+		ids, _, _ := w.ChangedSince(mark)
 		want(t, ids, []task.ID{"a"})
 	}, "a")
 }
@@ -442,7 +442,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 			}
 		}
 	}
-	w.Since(0)
+	w.ChangedSince(0)
 	w.has("a", 1)
 	becomes(1)
 	for range 100 {
@@ -492,15 +492,15 @@ func TestManyAreMeasured(t *testing.T) {
 				switch j % 6 {
 				case 0:
 					w.has(id, i*j)
-					w.touch(id)
+					w.markStale(id)
 				case 1:
-					_, mark, _ = w.Since(mark)
+					_, mark, _ = w.ChangedSince(mark)
 				case 2:
 					w.KeepPullRequest(id, tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
 				case 3:
 					w.happens(moved(id))
 				case 4:
-					w.forget(id)
+					w.forgetTask(id)
 				}
 				w.facts(id)
 			}

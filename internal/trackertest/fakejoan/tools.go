@@ -16,7 +16,7 @@ func (a args) textArg(name string) string {
 	return s
 }
 
-// A use is what the fake does for a tool: the answer in Joan's words.
+// A toolUse is what the fake does for a tool: the answer in Joan's words.
 type toolUse struct {
 	write bool
 	do    func(f *Fake, a args) string

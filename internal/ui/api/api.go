@@ -63,25 +63,25 @@ type Folders interface {
 
 // Server answers requests.
 type Server struct {
-	Engine     Engine
-	Control    Control
-	Projects   Projects
-	Tasks      Tasks
-	Workflows  Workflows
-	Folders    Folders
-	Transfer   Transfer
-	Identity   Identity // nil: claims are believed
-	Origins    Origins  // nil: it is not known where requests come from
-	Attempts   Attempts // nil, like Workspaces: this server starts no agents
-	Workspaces Workspaces
-	Boards     Boards   // nil: there are none
-	Trackers   Trackers // likewise
-	Rows       Rows
-	Sights     Sights  // nil: only what journals say is known
-	Screens    Screens // nil: there are no agents to look at
-	Changes    Changes
-	Library    Library
-	Page       Page // nil: there is no web page
+	Engine       Engine
+	Control      Control
+	Projects     Projects
+	Tasks        Tasks
+	Workflows    Workflows
+	Folders      Folders
+	Transfer     Transfer
+	Identity     Identity // nil: claims are believed
+	Origins      Origins  // nil: it is not known where requests come from
+	Attempts     Attempts // nil, like Workspaces: this server starts no agents
+	Workspaces   Workspaces
+	Boards       Boards   // nil: there are none
+	Trackers     Trackers // likewise
+	Rows         Rows
+	Measurements Measurements // nil: only what journals say is known
+	Screens      Screens      // nil: there are no agents to look at
+	Changes      Changes
+	Library      Library
+	Page         Page // nil: there is no web page
 
 	VerifyChain func(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) // up to the last row of a task
 
@@ -99,12 +99,12 @@ type Server struct {
 
 	GitPrograms GitPrograms // nil: nothing is known about them
 
-	bell    bell          // rings when something changes that no journal tells
-	walks   chan struct{} // holds those who walk along the journal
-	paper   paper
-	active  atomic.Int64
-	touched chan struct{}   // a request ended
-	leaving <-chan struct{} // closes when the server stops
+	streamWaker streamWaker   // rings when something changes that no journal tells
+	walks       chan struct{} // holds those who walk along the journal
+	description descriptionCache
+	active      atomic.Int64
+	touched     chan struct{}   // a request ended
+	leaving     <-chan struct{} // closes when the server stops
 }
 
 // Handler returns the routes.
@@ -113,29 +113,29 @@ func (s *Server) Handler() http.Handler {
 		s.walks = make(chan struct{}, maxWalks)
 	}
 	mux, known := http.NewServeMux(), map[string]access{}
-	for _, rt := range routes() {
-		if s.there(&rt) {
-			mux.HandleFunc(rt.pattern(), s.serve(&rt))
-			known[rt.pattern()] = rt.who
+	for _, rt := range allRoutes() {
+		if s.isServed(&rt) {
+			mux.HandleFunc(rt.muxPattern(), s.serveRoute(&rt))
+			known[rt.muxPattern()] = rt.who
 		}
 	}
-	mux.HandleFunc("/", s.unknown)
-	return s.around(mux, known)
+	mux.HandleFunc("/", s.handleUnknown)
+	return s.wrapHandler(mux, known)
 }
 
-// unknown answers for what is not served.
-func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+// handleUnknown answers for what is not served.
+func (s *Server) handleUnknown(w http.ResponseWriter, r *http.Request) {
 	if c := callerOf(r); c != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		s.failWith(w, notForAttempts(r, c))
 		return
 	}
-	s.fail(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
+	s.replyFailure(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
 }
 
-// around counts the request, shakes hands and keeps one bad request from harming others.
-func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handler {
+// wrapHandler counts the request, shakes hands and keeps one bad request from harming others.
+func (s *Server) wrapHandler(next *http.ServeMux, known map[string]access) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
-		w := newPatient(to)
+		w := newBoundedWriter(to)
 		s.active.Add(1)
 		defer func() {
 			s.active.Add(-1)
@@ -148,12 +148,12 @@ func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handl
 		w.Header().Set(wire.HeaderAPI, strconv.Itoa(wire.Version))
 		w.Header().Set(wire.HeaderVersion, s.Release)
 		if got := r.Header.Get(wire.HeaderAPI); got != "" && got != strconv.Itoa(wire.Version) && !anyVersion(r) {
-			s.fail(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", wire.Version, got))
+			s.replyFailure(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", wire.Version, got))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
 		_, pattern := next.Handler(r)
-		if r, ok := s.identify(w, r, known[pattern]); ok {
+		if r, ok := s.identifyCaller(w, r, known[pattern]); ok {
 			next.ServeHTTP(w, s.withVia(r))
 		}
 	})
@@ -185,10 +185,10 @@ func maxBody(r *http.Request) int64 {
 	return 4 << 20
 }
 
-func (s *Server) reply(w http.ResponseWriter, status int, v any) {
+func (s *Server) replyJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.fail(w, http.StatusInternalServerError, fmt.Errorf("encode the reply: %w", err))
+		s.replyFailure(w, http.StatusInternalServerError, fmt.Errorf("encode the reply: %w", err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -208,11 +208,11 @@ func (s *Server) replyOr(w http.ResponseWriter, v any, err error) {
 	if a, ok := v.(wire.Answer); ok && a.Decision.Verdict == engine.Refuse {
 		status = http.StatusConflict
 	}
-	s.reply(w, status, v)
+	s.replyJSON(w, status, v)
 }
 
-func (s *Server) fail(w http.ResponseWriter, status int, err error) {
-	s.reply(w, status, wire.Failure{Error: oneLine(err)})
+func (s *Server) replyFailure(w http.ResponseWriter, status int, err error) {
+	s.replyJSON(w, status, wire.Failure{Error: oneLine(err)})
 }
 
 // failWith chooses the status by what went wrong.
@@ -220,22 +220,22 @@ func (s *Server) failWith(w http.ResponseWriter, err error) {
 	var mistake *task.Mistake
 	var refusal *board.Refusal
 	var tooLarge *http.MaxBytesError
-	var no *forbidden
-	var none *missing
+	var no *forbiddenError
+	var none *notFoundError
 	switch {
 	case errors.As(err, &no):
-		s.fail(w, http.StatusForbidden, err)
+		s.replyFailure(w, http.StatusForbidden, err)
 	case errors.As(err, &none), errors.Is(err, task.ErrNotFound), errors.Is(err, board.ErrNotFound):
-		s.fail(w, http.StatusNotFound, err)
+		s.replyFailure(w, http.StatusNotFound, err)
 	case errors.Is(err, task.ErrClosing):
-		s.fail(w, http.StatusServiceUnavailable, err)
+		s.replyFailure(w, http.StatusServiceUnavailable, err)
 	case errors.As(err, &mistake), errors.As(err, &refusal):
-		s.fail(w, http.StatusBadRequest, err)
+		s.replyFailure(w, http.StatusBadRequest, err)
 	case errors.As(err, &tooLarge):
-		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", tooLarge.Limit))
+		s.replyFailure(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", tooLarge.Limit))
 	default:
 		s.Log.Error("a request broke", "component", "api", "error", err)
-		s.fail(w, http.StatusInternalServerError, err)
+		s.replyFailure(w, http.StatusInternalServerError, err)
 	}
 }
 
@@ -243,8 +243,8 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// read decodes the request's body.
-func read(r *http.Request, v any) error {
+// decodeBody decodes the request's body.
+func decodeBody(r *http.Request, v any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -260,8 +260,8 @@ func read(r *http.Request, v any) error {
 	return nil
 }
 
-// find resolves the id in the path, which may be a unique beginning.
-func (s *Server) find(r *http.Request) (task.ID, error) {
+// findTask resolves the id in the path, which may be a unique beginning.
+func (s *Server) findTask(r *http.Request) (task.ID, error) {
 	given := r.PathValue("id")
 	if !task.ValidPrefix(given) {
 		return "", fmt.Errorf("%w: %q is no task id", task.ErrNotFound, given)

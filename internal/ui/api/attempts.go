@@ -14,40 +14,40 @@ import (
 
 // Attempts knows the agents of this machine.
 type Attempts interface {
-	Attempts(t task.Task) ([]wire.Attempt, error)
-	Attach(t task.Task, role string) (argv []string, err error)
-	// Log is what happened in the attempt of that number, else in the newest of the role, else
+	ListAttempts(t task.Task) ([]wire.Attempt, error)
+	AttachCommand(t task.Task, role string) (argv []string, err error)
+	// AttemptLog is what happened in the attempt of that number, else in the newest of the role, else
 	// in the newest. It begins behind a point that an earlier answer named as Next.
-	Log(t task.Task, number int, role, after string) (wire.Log, error)
-	// Said is what that attempt said last.
-	Said(t task.Task, number int, role string) (wire.Message, error)
-	Hook(ctx context.Context, c Caller, harness, event string, payload []byte) error
+	AttemptLog(t task.Task, number int, role, after string) (wire.Log, error)
+	// LastMessage is what that attempt said last.
+	LastMessage(t task.Task, number int, role string) (wire.Message, error)
+	HandleHook(ctx context.Context, c Caller, harness, event string, payload []byte) error
 }
 
-func (s *Server) attempts(r *http.Request) (wire.AttemptList, error) {
-	t, err := s.load(r)
+func (s *Server) listAttempts(r *http.Request) (wire.AttemptList, error) {
+	t, err := s.loadTask(r)
 	if err != nil {
 		return wire.AttemptList{}, err
 	}
-	list, err := s.Attempts.Attempts(t)
+	list, err := s.Attempts.ListAttempts(t)
 	if err != nil {
 		return wire.AttemptList{}, err
 	}
 	if entries, err := s.Tasks.Journal(t.ID, 0); err == nil { // without it the rest is still known
-		account(list, entries)
+		addJournalFacts(list, entries)
 	}
-	today, err := s.today(t.Project)
+	today, err := s.loadSpentToday(t.Project)
 	return wire.AttemptList{Attempts: nonNil(list), Today: today}, err
 }
 
-// ledger adds up what was spent.
-type ledger interface {
+// spendQuery adds up what was spent.
+type spendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
-// today asks what a project has spent on this day, nil if nobody bounds that.
-func (s *Server) today(project string) (*wire.Today, error) {
-	book, ok := s.Tasks.(ledger)
+// loadSpentToday asks what a project has spent on this day, nil if nobody bounds that.
+func (s *Server) loadSpentToday(project string) (*wire.Today, error) {
+	book, ok := s.Tasks.(spendQuery)
 	if !ok {
 		return nil, nil
 	}
@@ -63,9 +63,9 @@ func (s *Server) today(project string) (*wire.Today, error) {
 	return nil, nil
 }
 
-// account says of attempts what the journal says: the state each was started in, and
+// addJournalFacts says of attempts what the journal says: the state each was started in, and
 // what it consumed, as it was counted in the task's record.
-func account(list []wire.Attempt, entries []journal.Entry) {
+func addJournalFacts(list []wire.Attempt, entries []journal.Entry) {
 	var t task.Task
 	states, spent := map[int]string{}, map[int]task.Usage{}
 	for i := range entries {
@@ -98,7 +98,7 @@ func (s *Server) attemptLog(r *http.Request) (wire.Log, error) {
 		return wire.Log{}, err
 	}
 	query := r.URL.Query()
-	out, err := s.Attempts.Log(t, number, query.Get("role"), query.Get("after"))
+	out, err := s.Attempts.AttemptLog(t, number, query.Get("role"), query.Get("after"))
 	out.Turns, out.Lines = nonNil(out.Turns), nonNil(out.Lines)
 	return out, err
 }
@@ -108,12 +108,12 @@ func (s *Server) lastMessage(r *http.Request) (wire.Message, error) {
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return s.Attempts.Said(t, number, r.URL.Query().Get("role"))
+	return s.Attempts.LastMessage(t, number, r.URL.Query().Get("role"))
 }
 
 // loadAttempt reads the task of a request, and which attempt is meant; 0 for the newest.
 func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
-	t, err := s.load(r)
+	t, err := s.loadTask(r)
 	number := 0
 	if text := r.URL.Query().Get("attempt"); err == nil && text != "" {
 		if number, err = strconv.Atoi(text); err != nil || number < 1 {
@@ -123,19 +123,19 @@ func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
 	return t, number, err
 }
 
-func (s *Server) attach(r *http.Request) (wire.Attachment, error) {
-	t, err := s.load(r)
+func (s *Server) attachCommand(r *http.Request) (wire.Attachment, error) {
+	t, err := s.loadTask(r)
 	if err != nil {
 		return wire.Attachment{}, err
 	}
-	argv, err := s.Attempts.Attach(t, r.URL.Query().Get("role"))
+	argv, err := s.Attempts.AttachCommand(t, r.URL.Query().Get("role"))
 	return wire.Attachment{Argv: argv, Session: t.Session}, err
 }
 
-func (s *Server) hook(r *http.Request, h wire.HookEvent) (wire.Heard, error) {
+func (s *Server) handleHook(r *http.Request, h wire.HookEvent) (wire.Heard, error) {
 	c := callerOf(r)
 	if c == nil {
 		return wire.Heard{}, task.Mistakef("only an attempt reports events of its harness")
 	}
-	return wire.Heard{Heard: true}, s.Attempts.Hook(r.Context(), *c, h.Harness, h.Event, h.Payload)
+	return wire.Heard{Heard: true}, s.Attempts.HandleHook(r.Context(), *c, h.Harness, h.Event, h.Payload)
 }

@@ -14,7 +14,7 @@ import (
 // attemptsBook has attempts whose cards say too much, too little and nothing.
 type attemptsBook struct{ *guests }
 
-func (attemptsBook) Attempts(task.Task) ([]wire.Attempt, error) {
+func (attemptsBook) ListAttempts(task.Task) ([]wire.Attempt, error) {
 	return []wire.Attempt{{Number: 1, Role: "worker", Usage: &task.Usage{Input: 1}}, {Number: 2, Role: "reviewer", Usage: &task.Usage{Input: 99}}}, nil
 }
 

@@ -13,16 +13,16 @@ import (
 // Boards are the boards of projects. One that is not there yet is made when it is asked
 // for.
 type Boards interface {
-	Board(ctx context.Context, project string) (board.Vocabulary, []board.Card, error)
+	ReadBoard(ctx context.Context, project string) (board.Vocabulary, []board.Card, error)
 	AddCard(ctx context.Context, project string, n wire.NewCard) (wire.AddedCard, error)
-	Card(ctx context.Context, project string, number int) (board.Card, []board.Comment, error)
+	ReadCard(ctx context.Context, project string, number int) (board.Card, []board.Comment, error)
 	ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (card board.Card, changed bool, err error)
 	CardHistory(ctx context.Context, project string, number int) ([]board.Event, error)
 }
 
 func (s *Server) showBoard(r *http.Request) (wire.Board, error) {
 	project := r.PathValue("project")
-	v, cards, err := s.Boards.Board(r.Context(), project)
+	v, cards, err := s.Boards.ReadBoard(r.Context(), project)
 	return wire.Board{Project: project, Columns: nonNil(v.Columns), Tags: nonNil(v.Tags), Cards: nonNil(cards)}, err
 }
 
@@ -35,7 +35,7 @@ func (s *Server) showCard(r *http.Request) (wire.CardShown, error) {
 	if err != nil {
 		return wire.CardShown{}, err
 	}
-	card, comments, err := s.Boards.Card(r.Context(), r.PathValue("project"), number)
+	card, comments, err := s.Boards.ReadCard(r.Context(), r.PathValue("project"), number)
 	return wire.CardShown{Card: card, Comments: nonNil(comments)}, err
 }
 

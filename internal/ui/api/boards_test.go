@@ -24,7 +24,7 @@ const madeID = "madeForACard000000000"
 
 var morning = time.Date(2026, 1, 2, 8, 0, 0, 0, time.UTC)
 
-func (s *shelf) Board(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
+func (s *shelf) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
 	if project == "broken" {
 		return board.Vocabulary{}, nil, errors.New("read the store: it is damaged")
 	}
@@ -37,7 +37,7 @@ func (s *shelf) AddCard(_ context.Context, project string, n wire.NewCard) (wire
 	return wire.AddedCard{Card: card, Task: madeID}, err
 }
 
-func (s *shelf) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
+func (s *shelf) ReadCard(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
 	return s.store.Card(project, number)
 }
 
@@ -50,7 +50,7 @@ func (s *shelf) CardHistory(_ context.Context, project string, number int) ([]bo
 }
 
 // boarded is a server whose projects p and q have a board with one card each.
-func boarded(t *testing.T) (*rig, *shelf) {
+func boarded(t *testing.T) (*env, *shelf) {
 	t.Helper()
 	r, _ := guarded(t)
 	must(t, r.stop())

@@ -15,33 +15,33 @@ import (
 	"orange/internal/wire"
 )
 
-// enums are the types that have few values, and those. The empty text is one of them
+// enumValues are the types that have few values, and those. The empty text is one of them
 // where a field is written though nothing is in it.
-func enums() map[reflect.Type][]any {
+func enumValues() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
-		reflect.TypeFor[signal.Kind](): values(signal.Create, signal.Request, signal.Ready, signal.Exit, signal.Notice, signal.Outcome, signal.Timer,
+		reflect.TypeFor[signal.Kind](): stringValues(signal.Create, signal.Request, signal.Ready, signal.Exit, signal.Notice, signal.Outcome, signal.Timer,
 			signal.Tracker, signal.Effect, signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Import, signal.Restore),
-		reflect.TypeFor[engine.Verdict]():        values(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
-		reflect.TypeFor[engine.ItemKind]():       values(engine.ItemKinds()...),
-		reflect.TypeFor[engine.WaitReasonKind](): values(engine.WaitReasonKinds()...),
-		reflect.TypeFor[workflow.Kind]():         values(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
-		reflect.TypeFor[overview.Life]():         values(overview.Alive, overview.Dead, overview.None),
-		reflect.TypeFor[task.Left]():             values(task.LeftWords, task.LeftQuestion),
-		reflect.TypeFor[task.Delivery]():         values("", task.DeliverLocal, task.DeliverPush, task.DeliverPR),
-		reflect.TypeFor[journal.Type](): values(journal.TaskCreated, journal.TaskUpdated, journal.TaskQueued, journal.TaskPaused, journal.TaskResumed,
+		reflect.TypeFor[engine.Verdict]():        stringValues(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
+		reflect.TypeFor[engine.ItemKind]():       stringValues(engine.ItemKinds()...),
+		reflect.TypeFor[engine.WaitReasonKind](): stringValues(engine.WaitReasonKinds()...),
+		reflect.TypeFor[workflow.Kind]():         stringValues(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
+		reflect.TypeFor[overview.Life]():         stringValues(overview.Alive, overview.Dead, overview.None),
+		reflect.TypeFor[task.Left]():             stringValues(task.LeftWords, task.LeftQuestion),
+		reflect.TypeFor[task.Delivery]():         stringValues("", task.DeliverLocal, task.DeliverPush, task.DeliverPR),
+		reflect.TypeFor[journal.Type](): stringValues(journal.TaskCreated, journal.TaskUpdated, journal.TaskQueued, journal.TaskPaused, journal.TaskResumed,
 			journal.TaskTampered, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentExited,
 			journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentRespawn, journal.AgentOverdue, journal.AgentNotice, journal.AgentLimited, journal.AgentNudged,
 			journal.AgentSilent, journal.AgentAnswered, journal.AgentUndone, journal.AgentRestate, journal.WorkFailed, journal.CardSeen, journal.PRClosed, journal.EffectAsked, journal.EffectDone,
 			journal.EffectFailed, journal.EffectGaveUp, journal.AskedPerson, journal.EntryLost, journal.TaskRestored),
-		reflect.TypeFor[boardcheck.Type](): values(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
+		reflect.TypeFor[boardcheck.Type](): stringValues(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
 			boardcheck.OrphanedInReview, boardcheck.OrphanedApproval, boardcheck.StaleTagsInDeploy, boardcheck.StaleClaim, boardcheck.StuckPlanFinalization,
 			boardcheck.StuckOpsMerge, boardcheck.ReadyNotPlanned, boardcheck.PRAlreadyMerged, boardcheck.PRClosedWithoutMerge),
-		reflect.TypeFor[task.GitProgramKind](): values(task.GitHook, task.GitFilter, task.GitMerge, task.GitSign, task.GitTransport,
+		reflect.TypeFor[task.GitProgramKind](): stringValues(task.GitHook, task.GitFilter, task.GitMerge, task.GitSign, task.GitTransport,
 			task.GitCredential, task.GitOther),
 	}
 }
 
-func values[T ~string](list ...T) []any {
+func stringValues[T ~string](list ...T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = string(v)
@@ -49,8 +49,8 @@ func values[T ~string](list ...T) []any {
 	return out
 }
 
-// about says in a line what types are whose names do not.
-func about() map[reflect.Type]string {
+// typeDescriptions says in a line what types are whose names do not.
+func typeDescriptions() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[wire.Failure]():       "The answer to a request that came to nothing: one line, which ends with what to do.",
 		reflect.TypeFor[wire.Answer]():        "A task after a decision about it. A refusal has status 409 and the same form; nothing was written.",

@@ -36,7 +36,7 @@ type stream struct {
 }
 
 // follow connects to the events. It may name the last one that was seen.
-func (r *rig) follow(query string, last int64) *stream {
+func (r *env) follow(query string, last int64) *stream {
 	r.t.Helper()
 	id := ""
 	if last > 0 {
@@ -46,7 +46,7 @@ func (r *rig) follow(query string, last int64) *stream {
 }
 
 // listenTo connects to a stream.
-func (r *rig) listenTo(path, last string) *stream {
+func (r *env) listenTo(path, last string) *stream {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // what never comes is not waited for
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://orange"+path, nil)
@@ -101,7 +101,7 @@ func (s *stream) next() heard {
 }
 
 // update changes a task's summary, which is one entry.
-func (r *rig) update(id string, n int) {
+func (r *env) update(id string, n int) {
 	r.t.Helper()
 	body := fmt.Sprintf(`{"kind":"update","fields":[{"name":"summary","to":"number %d"}]}`, n)
 	if got := r.ask("POST", "/v1/tasks/"+id+"/signals", body); got.status != http.StatusOK {

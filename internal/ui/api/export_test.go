@@ -6,7 +6,7 @@ type Route struct{ Method, Path, Who, Event string }
 // Routes are all of them.
 func Routes() []Route {
 	var out []Route
-	for _, rt := range routes() {
+	for _, rt := range allRoutes() {
 		out = append(out, Route{rt.method, rt.path, string(rt.who), rt.work.event})
 	}
 	return out
@@ -15,7 +15,7 @@ func Routes() []Route {
 // Enums are the types with few values, by name, and those that are not empty.
 func Enums() map[string][]string {
 	out := map[string][]string{}
-	for t, list := range enums() {
+	for t, list := range enumValues() {
 		for _, v := range list {
 			if v != "" {
 				out[t.String()] = append(out[t.String()], v.(string))

@@ -23,7 +23,7 @@ const maxRows = 1000
 // stateEvents streams what becomes of a state after a row. What happens quickly is told
 // together; nothing is left out.
 func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
-	f, err := s.follower(r)
+	f, err := s.newFollower(r)
 	if err != nil {
 		s.failWith(w, err)
 		return
@@ -32,12 +32,12 @@ func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
-		change, wake, err := f.next()
+		change, wake, err := f.nextChange()
 		if err != nil {
 			s.Log.Error("follow the state", "component", "api", "error", err)
 			return
 		}
-		if change != nil && !out.send(wire.EventChange, change.Row, change) || wake == nil && !s.wait(r.Context(), changesApart) {
+		if change != nil && !out.sendEvent(wire.EventChange, change.Row, change) || wake == nil && !s.waitUnlessLeaving(r.Context(), changesApart) {
 			return
 		}
 		if wake == nil {
@@ -49,18 +49,18 @@ func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 		case <-s.leaving:
 			return
 		case <-wake.journal:
-		case <-wake.sights:
+		case <-wake.measurements:
 		case <-wake.rest:
 		case <-ping.C:
-			if !out.ping() {
+			if !out.sendPing() {
 				return
 			}
 		}
 	}
 }
 
-// wait lets time pass. It says false if the server or the client leaves.
-func (s *Server) wait(ctx context.Context, d time.Duration) bool {
+// waitUnlessLeaving lets time pass. It says false if the server or the client leaves.
+func (s *Server) waitUnlessLeaving(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -76,7 +76,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 // follower knows how far a stream has told.
 type follower struct {
 	s     *Server
-	want  seen
+	want  stateQuery
 	after int64
 	mark  int64     // of the sights; 0 tells all that is known: nobody remembers what the client saw
 	todo  []task.ID // that are to be told before the client has all up to after
@@ -85,13 +85,13 @@ type follower struct {
 	last  overview.Change // without its rows
 }
 
-// follower begins after the row that a client knows.
-func (s *Server) follower(r *http.Request) (*follower, error) {
+// newFollower begins after the row that a client knows.
+func (s *Server) newFollower(r *http.Request) (*follower, error) {
 	after, err := resumeAt(r)
 	if err != nil {
 		return nil, err
 	}
-	want, err := seenOf(r)
+	want, err := parseStateQuery(r)
 	if err == nil && want.at > 0 {
 		err = task.Mistakef("at=%d is for a state that is over: what becomes of one is asked for with after", want.at)
 	}
@@ -105,24 +105,24 @@ func (s *Server) follower(r *http.Request) (*follower, error) {
 	return &follower{s: s, want: want, after: after, told: after}, err
 }
 
-// wake are the channels that close when there is more to tell.
-type wake struct{ journal, sights, rest <-chan struct{} }
+// wakeChannels are the channels that close when there is more to tell.
+type wakeChannels struct{ journal, measurements, rest <-chan struct{} }
 
-// next is what there is to tell. It returns no change if there is nothing that the
+// nextChange is what there is to tell. It returns no change if there is nothing that the
 // client wants to know, and nothing to wait for as long as something happens.
-func (f *follower) next() (*overview.Change, *wake, error) {
-	on := &wake{rest: f.s.bell.wait()} // before anything is read
+func (f *follower) nextChange() (*overview.Change, *wakeChannels, error) {
+	on := &wakeChannels{rest: f.s.streamWaker.wakeChannel()} // before anything is read
 	if len(f.todo) == 0 {
-		if err := f.touched(on); err != nil {
+		if err := f.noteTouched(on); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(f.todo) > 0 {
 		on = nil
 	}
-	now := f.s.moment()
+	now := f.s.emptyState()
 	change := &overview.Change{At: now.At, Paused: now.Paused, Projects: now.Projects, Tasks: []overview.Row{}, Gone: []task.ID{}}
-	if err := f.fill(change); err != nil {
+	if err := f.fillRows(change); err != nil {
 		return nil, nil, err
 	}
 	if len(f.todo) == 0 {
@@ -136,8 +136,8 @@ func (f *follower) next() (*overview.Change, *wake, error) {
 	return change, nil, nil
 }
 
-// touched notes the tasks that something happened to, each once.
-func (f *follower) touched(on *wake) error {
+// noteTouched notes the tasks that something happened to, each once.
+func (f *follower) noteTouched(on *wakeChannels) error {
 	rows, more, err := f.s.Engine.FollowJournal(f.after, "", stride)
 	if err != nil {
 		return err
@@ -160,9 +160,9 @@ func (f *follower) touched(on *wake) error {
 		f.after = row.ID
 		note(e.Task)
 	}
-	if f.s.Sights != nil {
+	if f.s.Measurements != nil {
 		var seen []task.ID
-		seen, f.mark, on.sights = f.s.Sights.Since(f.mark)
+		seen, f.mark, on.measurements = f.s.Measurements.ChangedSince(f.mark)
 		for _, id := range seen {
 			note(id)
 		}
@@ -170,8 +170,8 @@ func (f *follower) touched(on *wake) error {
 	return nil
 }
 
-// fill adds the rows of tasks that are to be told, as many as fit.
-func (f *follower) fill(c *overview.Change) error {
+// fillRows adds the rows of tasks that are to be told, as many as fit.
+func (f *follower) fillRows(c *overview.Change) error {
 	now := f.todo[:min(maxRows, len(f.todo))]
 	for _, id := range now {
 		t, ok, err := f.s.Tasks.Task(id)
@@ -181,10 +181,10 @@ func (f *follower) fill(c *overview.Change) error {
 		case !ok:
 			c.Gone = append(c.Gone, id)
 			continue
-		case !f.want.of(&t):
+		case !f.want.matchesProject(&t):
 			continue
 		}
-		if r := f.s.row(&t, c.At); !t.Deleted && f.want.shows(&r, &t) {
+		if r := f.s.overviewRow(&t, c.At); !t.Deleted && f.want.matchesRow(&r, &t) {
 			c.Tasks = append(c.Tasks, r)
 		} else {
 			c.Gone = append(c.Gone, id)

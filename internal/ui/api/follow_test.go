@@ -37,14 +37,14 @@ func (s *stream) change() overview.Change {
 
 // viewer keeps a state up to date.
 type viewer struct {
-	r     *rig
+	r     *env
 	query string // ends with & or ?
 	state overview.State
 	line  *stream
 	last  string
 }
 
-func (r *rig) view(query string) *viewer {
+func (r *env) view(query string) *viewer {
 	r.t.Helper()
 	v := &viewer{r: r, query: query, state: r.look(query)}
 	v.last = strconv.FormatInt(v.state.Row, 10)
@@ -91,7 +91,7 @@ func TestWhoeverFollowsSeesWhatThereIs(t *testing.T) {
 	must(t, r.runtime.AddProject(task.Project{Name: "q", Path: "/q", PoolSize: 2}))
 	must(t, r.stop())
 	facts := newGlasses()
-	r.server.Sights = facts
+	r.server.Measurements = facts
 	r.listen(r.server.Home + "/g")
 	h := history{r: r}
 	viewers := []*viewer{r.view("?"), r.view("?all=1&"), r.view("?project=q&")}
@@ -267,7 +267,7 @@ func TestAThousandEventsOverABadLine(t *testing.T) {
 	}
 	defer wait.Wait()
 	opened, lost, changes := 0, 0, 0
-	err := cl.Follow(ctx, client.Live{After: state.Row,
+	err := cl.FollowState(ctx, client.FollowOptions{After: state.Row,
 		Opened: func() error { opened++; return nil }, Lost: func(error) { lost++ },
 		Change: func(ch overview.Change) error {
 			changes++

@@ -17,14 +17,14 @@ import (
 )
 
 // full is a server that has everything: boards, trackers, agents, screens, a page.
-func full(t testing.TB) *rig {
+func full(t testing.TB) *env {
 	t.Helper()
 	r := open(t)
 	must(t, r.stop())
 	g := &guests{r: r}
-	r.server.Identity, r.server.Origins, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, g, &shelf{store: r.store}, &yard{}
+	r.server.Identity, r.server.Origins, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, g, &shelf{store: r.store}, &fakeTrackers{}
 	r.server.Workspaces, r.server.Screens, r.server.Changes = pool{}, newTheatre(), hunks{}
-	r.server.Library, r.server.Page, r.server.Sights = books{}, page{}, newGlasses()
+	r.server.Library, r.server.Page, r.server.Measurements = books{}, page{}, newGlasses()
 	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {
 		return []engine.Item{{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume"}}, nil
 	}
@@ -37,26 +37,26 @@ func full(t testing.TB) *rig {
 
 type pool struct{}
 
-func (pool) Workspaces(context.Context) ([]wire.Workspace, error) {
+func (pool) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
 	return []wire.Workspace{{Name: "p--1", Project: "p", Path: "/w", Exists: true}}, nil
 }
 
-func (p pool) Init(ctx context.Context, _ string, _ int) ([]wire.Workspace, error) {
-	return p.Workspaces(ctx)
+func (p pool) InitPool(ctx context.Context, _ string, _ int) ([]wire.Workspace, error) {
+	return p.ListWorkspaces(ctx)
 }
 
-func (pool) GC(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+func (pool) CleanWorkspaces(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	return nil, []wire.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
 }
 
-func (pool) Salvages(context.Context, string) ([]wire.Salvage, error) {
+func (pool) ListSalvages(context.Context, string) ([]wire.Salvage, error) {
 	return []wire.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Commit: "abc", Files: 2,
 		Staged: "def", Submodules: []wire.SalvagedSubmodule{{Path: "lib", Repository: "/r", Ref: "refs/x"}}}}, nil
 }
 
 type hunks struct{}
 
-func (hunks) Diff(_ context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+func (hunks) TaskDiff(_ context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
 	if t.Branch == "lost" {
 		return "", nil, false, errors.New("the branch is gone")
 	}
@@ -65,17 +65,17 @@ func (hunks) Diff(_ context.Context, t task.Task) (base string, files []diff.Fil
 
 type books struct{}
 
-func (books) Known(context.Context) ([]wire.WorkflowInfo, error) {
+func (books) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) {
 	return []wire.WorkflowInfo{{Name: "orange", Hash: "abc", Origin: "built-in", File: "orange.yaml", Tasks: 1}}, nil
 }
 
 type page struct{}
 
-func (page) Open(context.Context) (wire.PageAddress, error) {
+func (page) OpenPage(context.Context) (wire.PageAddress, error) {
 	return wire.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?code=x"}, nil
 }
 
-func (page) Token(context.Context) (wire.PageToken, error) {
+func (page) PageToken(context.Context) (wire.PageToken, error) {
 	return wire.PageToken{URL: "http://127.0.0.1:1/", Token: "x"}, nil
 }
 
@@ -94,7 +94,7 @@ func newTheatre() *theatre {
 	return &theatre{shows: map[task.ID]string{}, wrote: map[task.ID]chan struct{}{}, ends: make(chan struct{}, 9)}
 }
 
-func (h *theatre) Screen(_ context.Context, t task.Task, role string) (wire.Screen, error) {
+func (h *theatre) ReadScreen(_ context.Context, t task.Task, role string) (wire.Screen, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looks++
@@ -111,7 +111,7 @@ func (h *theatre) Screen(_ context.Context, t task.Task, role string) (wire.Scre
 	return out, nil
 }
 
-func (h *theatre) Output(ctx context.Context, t task.Task, _ string) (<-chan struct{}, error) {
+func (h *theatre) WatchOutput(ctx context.Context, t task.Task, _ string) (<-chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ch := make(chan struct{}, 1)
@@ -123,7 +123,7 @@ func (h *theatre) Output(ctx context.Context, t task.Task, _ string) (<-chan str
 	return ch, nil
 }
 
-func (h *theatre) Type(_ context.Context, t task.Task, role, text string) error {
+func (h *theatre) TypeText(_ context.Context, t task.Task, role, text string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if text == "" {
@@ -164,7 +164,7 @@ func newGlasses() *glasses {
 	return &glasses{works: map[task.ID]overview.Work{}, marks: map[task.ID]int64{}, more: make(chan struct{})}
 }
 
-func (g *glasses) Facts(t *task.Task) overview.Facts {
+func (g *glasses) TaskFacts(t *task.Task) overview.Facts {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if w, ok := g.works[t.ID]; ok {
@@ -173,7 +173,7 @@ func (g *glasses) Facts(t *task.Task) overview.Facts {
 	return overview.Facts{}
 }
 
-func (g *glasses) Since(mark int64) ([]task.ID, int64, <-chan struct{}) {
+func (g *glasses) ChangedSince(mark int64) ([]task.ID, int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var ids []task.ID

@@ -41,15 +41,15 @@ func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, pidKey, s.Origins.PeerPID(c))
 }
 
-// identify finds out who asks. What they may ask for depends on the route.
-func (s *Server) identify(w http.ResponseWriter, r *http.Request, who access) (*http.Request, bool) {
+// identifyCaller finds out who asks. What they may ask for depends on the route.
+func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who access) (*http.Request, bool) {
 	if s.Identity == nil || who == anybody {
 		return r, true
 	}
 	pid, _ := r.Context().Value(pidKey).(int)
 	caller, err := s.Identity.Identify(r.Header.Get(wire.HeaderToken), pid)
 	if err != nil {
-		s.fail(w, http.StatusForbidden, err)
+		s.replyFailure(w, http.StatusForbidden, err)
 		return r, false
 	}
 	if caller == nil {
@@ -71,8 +71,8 @@ func callerOf(r *http.Request) *Caller {
 	return c
 }
 
-// speaks puts the true speaker into a signal. Without identity the claim stands.
-func (s *Server) speaks(r *http.Request, id task.ID, sig *signal.Signal) error {
+// setSpeaker puts the true speaker into a signal. Without identity the claim stands.
+func (s *Server) setSpeaker(r *http.Request, id task.ID, sig *signal.Signal) error {
 	c := callerOf(r)
 	switch {
 	case s.Identity != nil && sig.Kind == signal.Exit:

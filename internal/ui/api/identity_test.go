@@ -17,7 +17,7 @@ import (
 
 // guests knows callers by the token they show.
 type guests struct {
-	r    *rig
+	r    *env
 	seen []string
 }
 
@@ -39,31 +39,31 @@ func (g *guests) DescribeProcess(pid int) *signal.Via {
 	return &signal.Via{Program: "orange", Parent: "bash", Terminal: "pts/3"}
 }
 
-func (g *guests) Attempts(task.Task) ([]wire.Attempt, error) {
+func (g *guests) ListAttempts(task.Task) ([]wire.Attempt, error) {
 	return []wire.Attempt{{Number: 1, Role: "worker", Log: "/log"}}, nil
 }
 
-func (g *guests) Attach(_ task.Task, role string) ([]string, error) {
+func (g *guests) AttachCommand(_ task.Task, role string) ([]string, error) {
 	if role == "nobody" {
 		return nil, task.Mistakef("no nobody of the task is alive")
 	}
 	return []string{"tmux", "attach"}, nil
 }
 
-func (g *guests) Log(_ task.Task, number int, role, after string) (wire.Log, error) {
+func (g *guests) AttemptLog(_ task.Task, number int, role, after string) (wire.Log, error) {
 	return wire.Log{Attempt: max(number, 1), Role: role, Form: wire.FormTranscript, Next: after + "+"}, nil
 }
 
-func (g *guests) Said(_ task.Task, number int, role string) (wire.Message, error) {
+func (g *guests) LastMessage(_ task.Task, number int, role string) (wire.Message, error) {
 	return wire.Message{Attempt: number, Role: role, Text: "done"}, nil
 }
 
-func (g *guests) Hook(_ context.Context, c api.Caller, harness, event string, payload []byte) error {
+func (g *guests) HandleHook(_ context.Context, c api.Caller, harness, event string, payload []byte) error {
 	g.seen = append(g.seen, string(c.Task)+" "+harness+" "+event+" "+string(payload))
 	return nil
 }
 
-func guarded(t *testing.T) (*rig, *guests) {
+func guarded(t *testing.T) (*env, *guests) {
 	t.Helper()
 	r := open(t)
 	must(t, r.stop())

@@ -93,9 +93,9 @@ type components struct {
 const aboutAPI = "Orange over HTTP and JSON, on a unix socket that only its owner can open. " +
 	"A person shows nothing; an attempt shows its token. docs/API.md says what words mean."
 
-// Describe makes the description of the interface from its routes and their types. The
+// BuildDescription makes the description of the interface from its routes and their types. The
 // error is a mistake in those.
-func Describe(release string) (*Description, error) {
+func BuildDescription(release string) (*Description, error) {
 	names := newSchemas()
 	doc := &Description{
 		OpenAPI: "3.1.0", Info: docInfo{"Orange", release, aboutAPI},
@@ -106,7 +106,7 @@ func Describe(release string) (*Description, error) {
 		Security: []map[string][]string{{}, {"token": {}}},
 		Paths:    map[string]map[string]operation{},
 	}
-	for _, rt := range routes() {
+	for _, rt := range allRoutes() {
 		if doc.Paths[rt.path] == nil {
 			doc.Paths[rt.path] = map[string]operation{}
 		}
@@ -122,7 +122,7 @@ func Describe(release string) (*Description, error) {
 // commonParts are what all operations share.
 func commonParts(names *schemas) components {
 	number, text := &jsonschema.Schema{Type: "integer"}, &jsonschema.Schema{Type: "string"}
-	failure := names.of(reflect.TypeFor[wire.Failure](), false)
+	failure := names.schemaOf(reflect.TypeFor[wire.Failure](), false)
 	return components{
 		Schemas: names.named,
 		Parameters: map[string]parameter{
@@ -134,7 +134,7 @@ func commonParts(names *schemas) components {
 			"Version": {About: "version of the program", Schema: text},
 		},
 		Responses: map[string]response{
-			"Failure": {About: "It came to nothing. The error is one line", Headers: handshake(), Content: map[string]media{"application/json": {Schema: failure}}},
+			"Failure": {About: "It came to nothing. The error is one line", Headers: handshakeHeaders(), Content: map[string]media{"application/json": {Schema: failure}}},
 		},
 		Security: map[string]map[string]string{
 			"token": {"type": "apiKey", "in": "header", "name": wire.HeaderToken, "description": "shown by an attempt, which has it in ORANGE_TOKEN"},
@@ -142,7 +142,7 @@ func commonParts(names *schemas) components {
 	}
 }
 
-func handshake() map[string]header {
+func handshakeHeaders() map[string]header {
 	return map[string]header{wire.HeaderAPI: {Ref: "#/components/headers/Api"}, wire.HeaderVersion: {Ref: "#/components/headers/Version"}}
 }
 
@@ -156,11 +156,11 @@ func operationOf(rt *route, names *schemas) operation {
 		}
 	}
 	op.Responses = map[string]response{
-		"200":     {About: rt.summary, Headers: handshake(), Content: contentOf(rt, names)},
+		"200":     {About: rt.summary, Headers: handshakeHeaders(), Content: contentOf(rt, names)},
 		"default": {Ref: "#/components/responses/Failure"},
 	}
 	if rt.work.out == reflect.TypeFor[wire.Answer]() {
-		op.Responses["409"] = response{About: "It was refused: nothing was written", Headers: handshake(), Content: contentOf(rt, names)}
+		op.Responses["409"] = response{About: "It was refused: nothing was written", Headers: handshakeHeaders(), Content: contentOf(rt, names)}
 	}
 	return op
 }
@@ -183,7 +183,7 @@ func parametersOf(rt *route) []parameter {
 	for _, part := range strings.Split(rt.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			name = strings.TrimSuffix(name, "}")
-			out = append(out, parameter{Name: name, In: "path", Required: true, About: placeholders()[name], Schema: &jsonschema.Schema{Type: "string"}})
+			out = append(out, parameter{Name: name, In: "path", Required: true, About: placeholderDescriptions()[name], Schema: &jsonschema.Schema{Type: "string"}})
 		}
 	}
 	for _, p := range rt.query {
@@ -199,8 +199,8 @@ func parametersOf(rt *route) []parameter {
 	return out
 }
 
-// placeholders says what stands in a path.
-func placeholders() map[string]string {
+// placeholderDescriptions says what stands in a path.
+func placeholderDescriptions() map[string]string {
 	return map[string]string{
 		"id": "id of a task, or a beginning of it that no other has", "project": "name of a project", "number": "number of a card",
 		"hash": "a task's whole workflow_hash", "name": "name of a project or a tracker",
@@ -209,13 +209,13 @@ func placeholders() map[string]string {
 
 // requestOf is what a route reads, with what it demands.
 func requestOf(rt *route, names *schemas) *jsonschema.Schema {
-	out := names.of(rt.work.in, true)
+	out := names.schemaOf(rt.work.in, true)
 	if len(rt.must) == 0 {
 		return out
 	}
 	for _, name := range rt.must {
-		if in := names.named[names.name(rt.work.in, true)]; in.Properties[name] == nil {
-			names.err = fmt.Errorf("describe %s: %s has no field %q", rt.pattern(), rt.work.in, name)
+		if in := names.named[names.schemaName(rt.work.in, true)]; in.Properties[name] == nil {
+			names.err = fmt.Errorf("describe %s: %s has no field %q", rt.muxPattern(), rt.work.in, name)
 		}
 	}
 	return &jsonschema.Schema{AllOf: []*jsonschema.Schema{out}, Required: rt.must}
@@ -223,7 +223,7 @@ func requestOf(rt *route, names *schemas) *jsonschema.Schema {
 
 // contentOf is what a route writes.
 func contentOf(rt *route, names *schemas) map[string]media {
-	switch data := names.of(rt.work.out, false); {
+	switch data := names.schemaOf(rt.work.out, false); {
 	case rt.work.event != "":
 		text := &jsonschema.Schema{Type: "string", Description: "server-sent events; the data of each is JSON, and x-events says of what form"}
 		return map[string]media{wire.TypeEventStream: {Schema: text, Events: map[string]*jsonschema.Schema{rt.work.event: data}}}
@@ -234,19 +234,19 @@ func contentOf(rt *route, names *schemas) map[string]media {
 	}
 }
 
-// paper is the description, written once.
-type paper struct {
+// descriptionCache is the description, written once.
+type descriptionCache struct {
 	once sync.Once
 	text []byte
 	err  error
 }
 
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
-	s.paper.once.Do(func() {
+	s.description.once.Do(func() {
 		var doc *Description
-		if doc, s.paper.err = Describe(s.Release); s.paper.err == nil {
-			s.paper.text, s.paper.err = json.Marshal(doc)
+		if doc, s.description.err = BuildDescription(s.Release); s.description.err == nil {
+			s.description.text, s.description.err = json.Marshal(doc)
 		}
 	})
-	s.replyOr(w, json.RawMessage(s.paper.text), s.paper.err)
+	s.replyOr(w, json.RawMessage(s.description.text), s.description.err)
 }

@@ -30,7 +30,7 @@ import (
 
 // described is the description as a program reads it.
 var described = sync.OnceValues(func() (*openapi3.T, error) {
-	doc, err := api.Describe("1.2.3")
+	doc, err := api.BuildDescription("1.2.3")
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 			t.Errorf("%d %.200s", got.status, got.text)
 		}
 	}
-	doc, err := api.Describe("1.2.3")
+	doc, err := api.BuildDescription("1.2.3")
 	must(t, err)
 	want, err := json.Marshal(doc)
 	must(t, err)
@@ -168,7 +168,7 @@ func newJudge(t *testing.T) *judge {
 }
 
 // ask makes a request that the description must allow, and checks its answer.
-func (j *judge) ask(r *rig, method, path, body string, headers ...string) reply {
+func (j *judge) ask(r *env, method, path, body string, headers ...string) reply {
 	j.t.Helper()
 	got := r.ask(method, path, body, headers...)
 	req, err := http.NewRequest(method, "http://orange"+path, strings.NewReader(body))
@@ -199,7 +199,7 @@ func (j *judge) ask(r *rig, method, path, body string, headers ...string) reply 
 }
 
 // stages puts tasks into several states, and returns their ids.
-func (r *rig) stages() map[string]string {
+func (r *env) stages() map[string]string {
 	r.t.Helper()
 	out := map[string]string{"new": r.create("new"), "paused": r.create("paused"), "over": r.create("over"), "gone": r.create("gone")}
 	signal := func(id, body string) {

@@ -10,16 +10,16 @@ import (
 
 // Page is the web page of this server.
 type Page interface {
-	Open(ctx context.Context) (wire.PageAddress, error)
-	Token(ctx context.Context) (wire.PageToken, error) // opens the page as well
+	OpenPage(ctx context.Context) (wire.PageAddress, error)
+	PageToken(ctx context.Context) (wire.PageToken, error) // opens the page as well
 }
 
-// web opens the web page, if it is not open, and says where it is.
-func (s *Server) web(r *http.Request) (wire.PageAddress, error) {
+// openPage opens the web page, if it is not open, and says where it is.
+func (s *Server) openPage(r *http.Request) (wire.PageAddress, error) {
 	if s.Page == nil {
 		return wire.PageAddress{}, task.Mistakef("this server has no web page")
 	}
-	return s.Page.Open(r.Context())
+	return s.Page.OpenPage(r.Context())
 }
 
 // webToken says what programs show at the web page.
@@ -27,5 +27,5 @@ func (s *Server) webToken(r *http.Request) (wire.PageToken, error) {
 	if s.Page == nil {
 		return wire.PageToken{}, task.Mistakef("this server has no web page")
 	}
-	return s.Page.Token(r.Context())
+	return s.Page.PageToken(r.Context())
 }

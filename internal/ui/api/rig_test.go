@@ -28,8 +28,8 @@ import (
 // quiet is a log that nobody reads.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// rig is a server on a real store, real folders and a real socket.
-type rig struct {
+// env is a server on a real store, real folders and a real socket.
+type env struct {
 	t       testing.TB
 	store   *sqlite.Store
 	folders *taskdir.Dir
@@ -41,12 +41,12 @@ type rig struct {
 }
 
 // open starts a server. The runtime has one project p.
-func open(t testing.TB) *rig {
+func open(t testing.TB) *env {
 	t.Helper()
 	home, err := os.MkdirTemp("", "o") // a socket's path may have 108 bytes
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) }) //nolint:errcheck // a temporary folder
-	r := &rig{t: t, stage: &runtimetest.FakePerformer{}, folders: taskdir.New(filepath.Join(home, "tasks"))}
+	r := &env{t: t, stage: &runtimetest.FakePerformer{}, folders: taskdir.New(filepath.Join(home, "tasks"))}
 	r.store, err = sqlite.Open(filepath.Join(home, "orange.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, r.store.Close()) })
@@ -69,7 +69,7 @@ func open(t testing.TB) *rig {
 }
 
 // listen serves on a unix socket until the test ends.
-func (r *rig) listen(path string) {
+func (r *env) listen(path string) {
 	r.t.Helper()
 	l, err := net.Listen("unix", path)
 	must(r.t, err)
@@ -106,7 +106,7 @@ type reply struct {
 }
 
 // ask sends a request over the socket.
-func (r *rig) ask(method, path, body string, headers ...string) reply {
+func (r *env) ask(method, path, body string, headers ...string) reply {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, "http://orange"+path, strings.NewReader(body))
 	must(r.t, err)
@@ -127,7 +127,7 @@ func (r *rig) ask(method, path, body string, headers ...string) reply {
 }
 
 // create begins a task and returns its id.
-func (r *rig) create(branch string) string {
+func (r *env) create(branch string) string {
 	r.t.Helper()
 	a := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"`+branch+`","summary":"s"}`)
 	if a.status != http.StatusOK {
@@ -137,7 +137,7 @@ func (r *rig) create(branch string) string {
 }
 
 // settle waits until no task is owed anything.
-func (r *rig) settle() {
+func (r *env) settle() {
 	r.t.Helper()
 	for {
 		_, more, err := r.runtime.FollowJournal(1<<62, "", 1)
@@ -189,14 +189,14 @@ func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (loc
 
 type projects struct{ *local.Runtime }
 
-func (p projects) Add(_ context.Context, project task.Project) (task.Project, error) {
+func (p projects) RegisterProject(_ context.Context, project task.Project) (task.Project, error) {
 	if project.PoolSize == 0 {
 		project.PoolSize = task.DefaultPoolSize
 	}
 	return project, p.AddProject(project)
 }
 
-func (p projects) Update(_ context.Context, name string, c wire.ProjectChange) (task.Project, error) {
+func (p projects) ChangeProject(_ context.Context, name string, c wire.ProjectChange) (task.Project, error) {
 	have, ok := p.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
@@ -213,9 +213,11 @@ func (p projects) Update(_ context.Context, name string, c wire.ProjectChange) (
 	return have, p.UpdateProject(have)
 }
 
-func (p projects) Remove(_ context.Context, name, _ string) error { return p.RemoveProject(name) }
+func (p projects) UnregisterProject(_ context.Context, name, _ string) error {
+	return p.RemoveProject(name)
+}
 
-type transfer struct{ r *rig }
+type transfer struct{ r *env }
 
 func (t transfer) Export(ctx context.Context, w io.Writer) error {
 	return t.r.runtime.Export(ctx, t.r.store, w)

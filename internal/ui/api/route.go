@@ -47,8 +47,8 @@ type route struct {
 	group   string
 }
 
-// pattern is how the mux knows a route.
-func (rt *route) pattern() string { return rt.method + " " + wire.Root + rt.path }
+// muxPattern is how the mux knows a route.
+func (rt *route) muxPattern() string { return rt.method + " " + wire.Root + rt.path }
 
 // A param is a value in the query of a request.
 type param struct {
@@ -68,20 +68,20 @@ type work struct {
 	do    func(*Server, http.ResponseWriter, *http.Request)
 }
 
-// ask is work that reads no body.
-func ask[Out any](f func(*Server, *http.Request) (Out, error)) work {
+// handleQuery is work that reads no body.
+func handleQuery[Out any](f func(*Server, *http.Request) (Out, error)) work {
 	return work{out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
 		out, err := f(s, r)
 		s.replyOr(w, out, err)
 	}}
 }
 
-// tell is work that reads a body.
-func tell[In, Out any](f func(*Server, *http.Request, In) (Out, error)) work {
+// handleBody is work that reads a body.
+func handleBody[In, Out any](f func(*Server, *http.Request, In) (Out, error)) work {
 	return work{in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
 		var in In
 		var out Out
-		err := read(r, &in)
+		err := decodeBody(r, &in)
 		if err == nil {
 			out, err = f(s, r, in)
 		}
@@ -89,19 +89,19 @@ func tell[In, Out any](f func(*Server, *http.Request, In) (Out, error)) work {
 	}}
 }
 
-// write is work that writes its answer itself.
-func write[Out any](do func(*Server, http.ResponseWriter, *http.Request)) work {
+// handleRaw is work that writes its answer itself.
+func handleRaw[Out any](do func(*Server, http.ResponseWriter, *http.Request)) work {
 	return work{out: reflect.TypeFor[Out](), do: do}
 }
 
-// stream is work that sends events.
-func stream[Data any](event string, do func(*Server, http.ResponseWriter, *http.Request)) work {
+// handleStream is work that sends events.
+func handleStream[Data any](event string, do func(*Server, http.ResponseWriter, *http.Request)) work {
 	return work{out: reflect.TypeFor[Data](), event: event, do: do}
 }
 
-// reading says what work reads that reads its body itself: JSON of a type, or something
+// readsBody says what work reads that reads its body itself: JSON of a type, or something
 // of another content type.
-func (w work) reading(in reflect.Type, or string) work {
+func (w work) readsBody(in reflect.Type, or string) work {
 	w.in, w.or = in, or
 	return w
 }
@@ -112,16 +112,16 @@ func (w work) asLines() work {
 	return w
 }
 
-// serve answers a request for a route.
-func (s *Server) serve(rt *route) http.HandlerFunc {
+// serveRoute answers a request for a route.
+func (s *Server) serveRoute(rt *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if c := callerOf(r); c != nil {
-			if err := s.allow(rt, r, c); err != nil {
+			if err := s.checkAccess(rt, r, c); err != nil {
 				s.failWith(w, err)
 				return
 			}
 		}
-		if !s.has(rt.needs) {
+		if !s.hasPart(rt.needs) {
 			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (effects: record)"))
 			return
 		}
@@ -129,8 +129,8 @@ func (s *Server) serve(rt *route) http.HandlerFunc {
 	}
 }
 
-// has says whether this server has a part.
-func (s *Server) has(p part) bool {
+// hasPart says whether this server has a part.
+func (s *Server) hasPart(p part) bool {
 	switch p {
 	case agents:
 		return s.Attempts != nil
@@ -146,27 +146,27 @@ func (s *Server) has(p part) bool {
 	return true
 }
 
-// there says whether this server has a route at all.
-func (s *Server) there(rt *route) bool {
-	return rt.needs != boards && rt.needs != trackers || s.has(rt.needs)
+// isServed says whether this server has a route at all.
+func (s *Server) isServed(rt *route) bool {
+	return rt.needs != boards && rt.needs != trackers || s.hasPart(rt.needs)
 }
 
-// A forbidden says why somebody may not ask for something.
-type forbidden struct{ text string }
+// A forbiddenError says why somebody may not ask for something.
+type forbiddenError struct{ text string }
 
-func (f *forbidden) Error() string { return f.text }
+func (f *forbiddenError) Error() string { return f.text }
 
 func forbidf(format string, args ...any) error {
-	return &forbidden{text: fmt.Sprintf(format, args...)}
+	return &forbiddenError{text: fmt.Sprintf(format, args...)}
 }
 
-// allow says why an attempt may not ask for a route, nil if it may.
-func (s *Server) allow(rt *route, r *http.Request, c *Caller) error {
+// checkAccess says why an attempt may not ask for a route, nil if it may.
+func (s *Server) checkAccess(rt *route, r *http.Request, c *Caller) error {
 	switch rt.who {
 	case people:
 		return notForAttempts(r, c)
 	case ownTask:
-		id, err := s.find(r)
+		id, err := s.findTask(r)
 		if err == nil && id != c.Task {
 			err = forbidf("this is attempt %d of task %s: it may look at its own task only", c.Attempt, c.Task)
 		}
@@ -185,7 +185,7 @@ func (s *Server) allow(rt *route, r *http.Request, c *Caller) error {
 
 // allowFamily lets an attempt look at its own task, the parent of that and its children.
 func (s *Server) allowFamily(r *http.Request, c *Caller) error {
-	id, err := s.find(r)
+	id, err := s.findTask(r)
 	if err != nil || id == c.Task {
 		return err
 	}

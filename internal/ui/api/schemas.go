@@ -34,20 +34,20 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]*jsonschema.Schema{}, known: map[schemaKey]string{}}
 }
 
-// of is the schema of a type, or a reference to it.
-func (s *schemas) of(t reflect.Type, in bool) *jsonschema.Schema {
+// schemaOf is the schema of a type, or a reference to it.
+func (s *schemas) schemaOf(t reflect.Type, in bool) *jsonschema.Schema {
 	if t.Kind() == reflect.Struct {
-		return ref(s.name(t, in))
+		return schemaRef(s.schemaName(t, in))
 	}
-	return s.infer(t, in)
+	return s.inferSchema(t, in)
 }
 
-func ref(name string) *jsonschema.Schema {
+func schemaRef(name string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + name}
 }
 
-// name is what the schema of a struct is called. It is made when it is first asked for.
-func (s *schemas) name(t reflect.Type, in bool) string {
+// schemaName is what the schema of a struct is called. It is made when it is first asked for.
+func (s *schemas) schemaName(t reflect.Type, in bool) string {
 	key := schemaKey{t, in}
 	if name, ok := s.known[key]; ok {
 		return name
@@ -60,60 +60,60 @@ func (s *schemas) name(t reflect.Type, in bool) string {
 		name += "Request"
 	}
 	s.known[key] = name
-	out := s.infer(t, in)
+	out := s.inferSchema(t, in)
 	if in {
 		out.Required = nil
 	}
-	out.Description = about()[t]
+	out.Description = typeDescriptions()[t]
 	s.named[name] = out
 	return name
 }
 
-// infer makes the schema of a type. Structs in it are references.
-func (s *schemas) infer(t reflect.Type, in bool) *jsonschema.Schema {
-	refs := plain()
+// inferSchema makes the schema of a type. Structs in it are references.
+func (s *schemas) inferSchema(t reflect.Type, in bool) *jsonschema.Schema {
+	refs := plainTypes()
 	if _, own := refs[t]; !own {
-		s.refer(t, in, refs)
+		s.collectRefs(t, in, refs)
 	}
 	out, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: refs})
 	if err != nil {
 		s.err = cmp.Or(s.err, fmt.Errorf("describe %s: %w", t, err))
 		return &jsonschema.Schema{}
 	}
-	s.tidy(t, out, in)
+	s.tidySchema(t, out, in)
 	return out
 }
 
-// refer puts references to the structs inside of a type into refs. A struct that is
+// collectRefs puts references to the structs inside of a type into refs. A struct that is
 // embedded is a part of the type itself.
-func (s *schemas) refer(t reflect.Type, in bool, refs map[reflect.Type]*jsonschema.Schema) {
+func (s *schemas) collectRefs(t reflect.Type, in bool, refs map[reflect.Type]*jsonschema.Schema) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		s.inside(t.Elem(), in, refs)
+		s.collectRef(t.Elem(), in, refs)
 	case reflect.Struct:
 		for _, f := range reflect.VisibleFields(t) {
 			if f.IsExported() && !f.Anonymous && f.Tag.Get("json") != "-" {
-				s.inside(f.Type, in, refs)
+				s.collectRef(f.Type, in, refs)
 			}
 		}
 	}
 }
 
-func (s *schemas) inside(t reflect.Type, in bool, refs map[reflect.Type]*jsonschema.Schema) {
+func (s *schemas) collectRef(t reflect.Type, in bool, refs map[reflect.Type]*jsonschema.Schema) {
 	_, done := refs[t]
 	switch {
 	case done:
 	case t.Kind() == reflect.Struct && t.Name() != "":
-		refs[t] = ref(s.name(t, in))
+		refs[t] = schemaRef(s.schemaName(t, in))
 	default:
-		s.refer(t, in, refs)
+		s.collectRefs(t, in, refs)
 	}
 }
 
-// tidy puts right what a type says and JSON does not: what is left out when it is empty
+// tidySchema puts right what a type says and JSON does not: what is left out when it is empty
 // is never null, and neither is a list of ours.
-func (s *schemas) tidy(t reflect.Type, out *jsonschema.Schema, in bool) {
-	strict(out)
+func (s *schemas) tidySchema(t reflect.Type, out *jsonschema.Schema, in bool) {
+	splitNullableRefs(out)
 	if t.Kind() != reflect.Struct || out.Properties == nil {
 		return
 	}
@@ -140,8 +140,8 @@ func notNull(p *jsonschema.Schema) {
 	}
 }
 
-// strict makes a choice of a reference that may be null, all the way down.
-func strict(s *jsonschema.Schema) {
+// splitNullableRefs makes a choice of a reference that may be null, all the way down.
+func splitNullableRefs(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -152,14 +152,14 @@ func strict(s *jsonschema.Schema) {
 		s.Enum = append(slices.Clone(s.Enum), nil)
 	}
 	for _, p := range s.Properties {
-		strict(p)
+		splitNullableRefs(p)
 	}
-	strict(s.Items)
-	strict(s.AdditionalProperties)
+	splitNullableRefs(s.Items)
+	splitNullableRefs(s.AdditionalProperties)
 }
 
-// plain are the types that are no objects, and what JSON makes of them.
-func plain() map[reflect.Type]*jsonschema.Schema {
+// plainTypes are the types that are no objects, and what JSON makes of them.
+func plainTypes() map[reflect.Type]*jsonschema.Schema {
 	out := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 		reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
@@ -171,7 +171,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 			"type": {Type: "string"}, "timestamp": {Type: "string", Format: "date-time"}, "seq": {Type: "integer"},
 		}, Description: "a line of history.jsonl: what else is in it depends on its type"},
 	}
-	for t, values := range enums() {
+	for t, values := range enumValues() {
 		out[t] = &jsonschema.Schema{Type: "string", Enum: values}
 	}
 	return out

@@ -16,32 +16,32 @@ import (
 
 // Screens look at agents.
 type Screens interface {
-	// Screen is what the agent of a role shows; "" for the one at work.
-	Screen(ctx context.Context, t task.Task, role string) (wire.Screen, error)
-	// Output reports, until the context ends, that the agent of a role wrote something.
+	// ReadScreen is what the agent of a role shows; "" for the one at work.
+	ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error)
+	// WatchOutput reports, until the context ends, that the agent of a role wrote something.
 	// Reports that nobody took are one.
-	Output(ctx context.Context, t task.Task, role string) (<-chan struct{}, error)
-	// Type types a person's text into the agent's terminal and presses Enter.
-	Type(ctx context.Context, t task.Task, role, text string) error
+	WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error)
+	// TypeText types a person's text into the agent's terminal and presses Enter.
+	TypeText(ctx context.Context, t task.Task, role, text string) error
 }
 
 // Changes says what tasks changed.
 type Changes interface {
-	Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
+	TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
 }
 
-func (s *Server) screen(r *http.Request) (wire.Screen, error) {
-	t, err := s.load(r)
+func (s *Server) readScreen(r *http.Request) (wire.Screen, error) {
+	t, err := s.loadTask(r)
 	if err != nil {
 		return wire.Screen{}, err
 	}
-	out, err := s.Screens.Screen(r.Context(), t, r.URL.Query().Get("role"))
-	out.Lines = whole(out.Lines)
+	out, err := s.Screens.ReadScreen(r.Context(), t, r.URL.Query().Get("role"))
+	out.Lines = nonNilLines(out.Lines)
 	return out, err
 }
 
-// whole are lines of which none is null.
-func whole(lines []screen.Line) []screen.Line {
+// nonNilLines are lines of which none is null.
+func nonNilLines(lines []screen.Line) []screen.Line {
 	out := make([]screen.Line, len(lines))
 	for i, l := range lines {
 		out[i] = nonNil(l)
@@ -55,20 +55,20 @@ const screensApart = 50 * time.Millisecond
 // screenEvents streams a screen, now and whenever it changes. It goes on with the next
 // agent when one ends.
 func (s *Server) screenEvents(w http.ResponseWriter, r *http.Request) {
-	t, err := s.load(r)
+	t, err := s.loadTask(r)
 	if err != nil {
 		s.failWith(w, err)
 		return
 	}
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	look := watcher{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get("role"), ping: ping.C}
-	for look.agents(r.Context()) {
+	look := screenStream{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get("role"), ping: ping.C}
+	for look.streamAgents(r.Context()) {
 	}
 }
 
-// watcher streams the screens of one role of a task.
-type watcher struct {
+// screenStream streams the screens of one role of a task.
+type screenStream struct {
 	s    *Server
 	out  *events
 	id   task.ID
@@ -77,22 +77,22 @@ type watcher struct {
 	last *wire.Screen // that was sent, without its time
 }
 
-// agents streams the screen of the agents that a task has now. It says false if there
+// streamAgents streams the screen of the agents that a task has now. It says false if there
 // is no more to stream.
-func (l *watcher) agents(ctx context.Context) bool {
-	moved, t, ok := l.record()
+func (l *screenStream) streamAgents(ctx context.Context) bool {
+	moved, t, ok := l.loadRecord()
 	if !ok {
 		return false
 	}
 	ctx, stop := context.WithCancel(ctx) // ends what reports output
 	defer stop()
-	wrote, err := l.s.Screens.Output(ctx, t, l.role)
+	wrote, err := l.s.Screens.WatchOutput(ctx, t, l.role)
 	if err != nil {
 		l.s.Log.Warn("watch a screen", "component", "api", "task", l.id, "error", err)
 		return false
 	}
 	for {
-		if !l.show(ctx, t) || !l.s.wait(ctx, screensApart) {
+		if !l.sendScreen(ctx, t) || !l.s.waitUnlessLeaving(ctx, screensApart) {
 			return false
 		}
 		for wait := true; wait; {
@@ -102,11 +102,11 @@ func (l *watcher) agents(ctx context.Context) bool {
 			case <-l.s.leaving:
 				return false
 			case <-moved: // any task: what comes quickly is read together
-				if !l.s.wait(ctx, screensApart) {
+				if !l.s.waitUnlessLeaving(ctx, screensApart) {
 					return false
 				}
 				var now task.Task
-				if moved, now, ok = l.record(); !ok || otherAgents(&t, &now) {
+				if moved, now, ok = l.loadRecord(); !ok || otherAgents(&t, &now) {
 					return ok
 				}
 			case _, more := <-wrote:
@@ -114,7 +114,7 @@ func (l *watcher) agents(ctx context.Context) bool {
 					wrote = nil
 				}
 			case <-l.ping:
-				if !l.out.ping() {
+				if !l.out.sendPing() {
 					return false
 				}
 			}
@@ -122,8 +122,8 @@ func (l *watcher) agents(ctx context.Context) bool {
 	}
 }
 
-// record reads the task, and a channel that closes with the next change of any.
-func (l *watcher) record() (<-chan struct{}, task.Task, bool) {
+// loadRecord reads the task, and a channel that closes with the next change of any.
+func (l *screenStream) loadRecord() (<-chan struct{}, task.Task, bool) {
 	_, moved, err := l.s.Engine.FollowJournal(math.MaxInt64, l.id, 1) // before the record is read
 	if err != nil {
 		return nil, task.Task{}, false
@@ -132,21 +132,21 @@ func (l *watcher) record() (<-chan struct{}, task.Task, bool) {
 	return moved, t, err == nil && ok && !t.Deleted
 }
 
-// show sends the screen if it is another than the last one. It says false if the client
+// sendScreen sends the screen if it is another than the last one. It says false if the client
 // has left.
-func (l *watcher) show(ctx context.Context, t task.Task) bool {
-	now, err := l.s.Screens.Screen(ctx, t, l.role)
+func (l *screenStream) sendScreen(ctx context.Context, t task.Task) bool {
+	now, err := l.s.Screens.ReadScreen(ctx, t, l.role)
 	if err != nil {
 		now = wire.Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
 	}
-	now.Lines = whole(now.Lines)
+	now.Lines = nonNilLines(now.Lines)
 	bare := now
 	bare.At = time.Time{}
 	if l.last != nil && reflect.DeepEqual(*l.last, bare) {
 		return true
 	}
 	l.last = &bare
-	return l.out.send(wire.EventScreen, 0, now)
+	return l.out.sendEvent(wire.EventScreen, 0, now)
 }
 
 // otherAgents says whether a task has other agents than it had.
@@ -157,19 +157,19 @@ func otherAgents(was, now *task.Task) bool {
 }
 
 func (s *Server) typeIn(r *http.Request, in wire.Typing) (wire.Typed, error) {
-	t, err := s.load(r)
+	t, err := s.loadTask(r)
 	if err == nil {
-		err = s.Screens.Type(r.Context(), t, in.Role, in.Text)
+		err = s.Screens.TypeText(r.Context(), t, in.Role, in.Text)
 	}
 	return wire.Typed{Typed: true}, err
 }
 
-func (s *Server) diff(r *http.Request) (wire.Diff, error) {
-	t, err := s.load(r)
+func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {
+	t, err := s.loadTask(r)
 	if err != nil {
 		return wire.Diff{}, err
 	}
-	base, files, cut, err := s.Changes.Diff(r.Context(), t)
+	base, files, cut, err := s.Changes.TaskDiff(r.Context(), t)
 	if err != nil {
 		return wire.Diff{}, err
 	}

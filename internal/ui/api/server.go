@@ -8,29 +8,29 @@ import (
 	"orange/internal/wire"
 )
 
-func (s *Server) hello(*http.Request) (wire.Hello, error) {
+func (s *Server) sayHello(*http.Request) (wire.Hello, error) {
 	return wire.Hello{Version: s.Release, API: wire.Version, PID: s.PID, Home: s.Home}, nil
 }
 
-func (s *Server) pause(*http.Request) (wire.Held, error)  { return s.setPaused(true) }
-func (s *Server) resume(*http.Request) (wire.Held, error) { return s.setPaused(false) }
+func (s *Server) pauseAll(*http.Request) (wire.Held, error)  { return s.setPaused(true) }
+func (s *Server) resumeAll(*http.Request) (wire.Held, error) { return s.setPaused(false) }
 
 func (s *Server) setPaused(paused bool) (wire.Held, error) {
-	defer s.bell.ring()
+	defer s.streamWaker.wakeAll()
 	err := s.Control.SetPaused(paused)
 	return wire.Held{Paused: s.Control.Paused()}, err
 }
 
-func (s *Server) doctor(r *http.Request) (wire.Checkup, error) {
+func (s *Server) runChecks(r *http.Request) (wire.Checkup, error) {
 	return wire.Checkup{Checks: s.Checks(r.Context())}, nil
 }
 
-func (s *Server) repair(r *http.Request) (wire.Checkup, error) {
-	defer s.bell.ring()
+func (s *Server) repairRecords(r *http.Request) (wire.Checkup, error) {
+	defer s.streamWaker.wakeAll()
 	if err := s.Repair(r.Context()); err != nil {
 		return wire.Checkup{}, err
 	}
-	return s.doctor(r)
+	return s.runChecks(r)
 }
 
 // Transfer takes a whole installation out and in.
@@ -40,7 +40,7 @@ type Transfer interface {
 	ImportFolder(ctx context.Context, path string) (wire.Imported, error)
 }
 
-func (s *Server) export(w http.ResponseWriter, r *http.Request) {
+func (s *Server) exportAll(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", wire.TypeJSONLines)
 	if err := s.Transfer.Export(r.Context(), w); err != nil {
 		s.Log.Error("export", "component", "api", "error", err)
@@ -50,14 +50,14 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 
 // importAll takes over an export, or what is in a folder.
 func (s *Server) importAll(w http.ResponseWriter, r *http.Request) {
-	defer s.bell.ring()
+	defer s.streamWaker.wakeAll()
 	var in wire.Imported
 	var err error
 	if r.Header.Get("Content-Type") == wire.TypeJSONLines {
 		in, err = s.Transfer.Import(r.Context(), r.Body)
 	} else {
 		var from wire.ImportWish
-		if err = read(r, &from); err == nil {
+		if err = decodeBody(r, &from); err == nil {
 			in, err = s.Transfer.ImportFolder(r.Context(), from.Path)
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Server) importAll(w http.ResponseWriter, r *http.Request) {
 	s.replyOr(w, in, err)
 }
 
-func (s *Server) stop(w http.ResponseWriter, _ *http.Request) {
-	s.reply(w, http.StatusOK, wire.Stopped{Stopped: true})
+func (s *Server) stopServer(w http.ResponseWriter, _ *http.Request) {
+	s.replyJSON(w, http.StatusOK, wire.Stopped{Stopped: true})
 	s.Stop()
 }

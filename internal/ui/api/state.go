@@ -23,13 +23,13 @@ const (
 	stride = 2000
 )
 
-// Sights are what is known of tasks beside their journals.
-type Sights interface {
-	// Facts are what is known of a task.
-	Facts(t *task.Task) overview.Facts
-	// Since returns the tasks of which something else is known than at mark, the mark
+// Measurements are what is known of tasks beside their journals.
+type Measurements interface {
+	// TaskFacts are what is known of a task.
+	TaskFacts(t *task.Task) overview.Facts
+	// ChangedSince returns the tasks of which something else is known than at mark, the mark
 	// of now, and a channel that closes when there are more. At mark 0 nothing was known.
-	Since(mark int64) (ids []task.ID, now int64, more <-chan struct{})
+	ChangedSince(mark int64) (ids []task.ID, now int64, more <-chan struct{})
 }
 
 // Rows knows the journal of all tasks.
@@ -37,16 +37,16 @@ type Rows interface {
 	LastRow() (int64, error)
 }
 
-// seen is what a request wants to see.
-type seen struct {
+// stateQuery is what a request wants to see.
+type stateQuery struct {
 	project string
 	all     bool
 	at      int64
 }
 
-func seenOf(r *http.Request) (seen, error) {
+func parseStateQuery(r *http.Request) (stateQuery, error) {
 	q := r.URL.Query()
-	s := seen{project: q.Get("project"), all: q.Get("all") == "1"}
+	s := stateQuery{project: q.Get("project"), all: q.Get("all") == "1"}
 	text := q.Get("at")
 	if text == "" {
 		return s, nil
@@ -59,18 +59,20 @@ func seenOf(r *http.Request) (seen, error) {
 	return s, nil
 }
 
-// of says whether a task is of the projects that are wanted.
-func (s *seen) of(t *task.Task) bool { return s.project == "" || s.project == t.Project }
+// matchesProject says whether a task is of the projects that are wanted.
+func (s *stateQuery) matchesProject(t *task.Task) bool {
+	return s.project == "" || s.project == t.Project
+}
 
-// shows says whether a row is wanted. A task that is over is one only if something is
+// matchesRow says whether a row is wanted. A task that is over is one only if something is
 // left to do that needs somebody, by the same rule in every answer.
-func (s *seen) shows(r *overview.Row, t *task.Task) bool {
+func (s *stateQuery) matchesRow(r *overview.Row, t *task.Task) bool {
 	return s.all || r.Kind != workflow.Terminal || r.Wants != "" && len(t.Pending)+len(t.Attempts) > 0
 }
 
-// state is everything at one moment, now or after a row.
-func (s *Server) state(w http.ResponseWriter, r *http.Request) {
-	want, err := seenOf(r)
+// serveState is everything at one moment, now or after a row.
+func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
+	want, err := parseStateQuery(r)
 	var out overview.State
 	if err == nil && want.at > 0 {
 		out, err = s.stateAt(r.Context(), want)
@@ -114,8 +116,8 @@ func writeState(w http.ResponseWriter, state overview.State) error {
 	return nil
 }
 
-func (s *Server) stateNow(want seen) (overview.State, error) {
-	out := s.moment()
+func (s *Server) stateNow(want stateQuery) (overview.State, error) {
+	out := s.emptyState()
 	row, err := s.Rows.LastRow() // before the tasks: what comes in between is told again
 	if err != nil {
 		return out, err
@@ -135,7 +137,7 @@ func (s *Server) stateNow(want seen) (overview.State, error) {
 	}
 	out.Tasks = make([]overview.Row, 0, len(tasks))
 	for i := range tasks {
-		if r := s.row(&tasks[i], out.At); want.shows(&r, &tasks[i]) {
+		if r := s.overviewRow(&tasks[i], out.At); want.matchesRow(&r, &tasks[i]) {
 			out.Tasks = append(out.Tasks, r)
 		}
 		tasks[i] = task.Task{} // a record is larger than its row
@@ -144,47 +146,47 @@ func (s *Server) stateNow(want seen) (overview.State, error) {
 }
 
 // withUnsettled adds tasks that are over: they may need somebody, too.
-func (s *Server) withUnsettled(tasks []task.Task, want seen) ([]task.Task, error) {
+func (s *Server) withUnsettled(tasks []task.Task, want stateQuery) ([]task.Task, error) {
 	late, err := s.Tasks.UnsettledTasks()
 	known := make(map[task.ID]bool, len(tasks))
 	for i := range tasks {
 		known[tasks[i].ID] = true
 	}
 	for i := range late {
-		if t := &late[i]; !known[t.ID] && !t.Deleted && want.of(t) {
+		if t := &late[i]; !known[t.ID] && !t.Deleted && want.matchesProject(t) {
 			tasks = append(tasks, *t)
 		}
 	}
 	return tasks, err
 }
 
-// moment is a state without tasks.
-func (s *Server) moment() overview.State {
+// emptyState is a state without tasks.
+func (s *Server) emptyState() overview.State {
 	out := overview.State{At: time.Now().UTC(), Version: s.Release, Paused: s.Control.Paused(), Projects: []overview.Project{}}
-	book, counts := s.Tasks.(ledger)
+	book, counts := s.Tasks.(spendQuery)
 	for _, p := range s.Projects.Projects() {
 		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget}
 		if counts && p.Budget.HasDailyLimit() {
 			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a glance goes without
 		}
 		if s.GitPrograms != nil {
-			item.Git = s.GitPrograms.Untrusted(context.Background(), p)
+			item.Git = s.GitPrograms.UntrustedNotice(context.Background(), p)
 		}
 		out.Projects = append(out.Projects, item)
 	}
 	return out
 }
 
-// row is how a task looks now.
-func (s *Server) row(t *task.Task, now time.Time) overview.Row {
+// overviewRow is how a task looks now.
+func (s *Server) overviewRow(t *task.Task, now time.Time) overview.Row {
 	var facts overview.Facts
-	if s.Sights != nil {
-		facts = s.Sights.Facts(t)
+	if s.Measurements != nil {
+		facts = s.Measurements.TaskFacts(t)
 	}
-	return overview.NewRow(s.definition(t), t, facts, now)
+	return overview.NewRow(s.findDefinition(t), t, facts, now)
 }
 
-func (s *Server) definition(t *task.Task) *workflow.Definition {
+func (s *Server) findDefinition(t *task.Task) *workflow.Definition {
 	def, err := s.Definition(t)
 	if err != nil {
 		return nil
@@ -194,9 +196,9 @@ func (s *Server) definition(t *task.Task) *workflow.Definition {
 
 // stateAt folds the journal up to a row. Only tasks are as they were: what is held and
 // which projects there are is not in the journal.
-func (s *Server) stateAt(ctx context.Context, want seen) (overview.State, error) {
-	out := s.moment()
-	past, err := s.walk(ctx, want.at)
+func (s *Server) stateAt(ctx context.Context, want stateQuery) (overview.State, error) {
+	out := s.emptyState()
+	past, err := s.walkJournal(ctx, want.at)
 	if err != nil {
 		return out, err
 	}
@@ -205,28 +207,28 @@ func (s *Server) stateAt(ctx context.Context, want seen) (overview.State, error)
 	}
 	out.Tasks = []overview.Row{}
 	for _, t := range past.order {
-		if t.Deleted || !want.of(t) {
+		if t.Deleted || !want.matchesProject(t) {
 			continue
 		}
-		if r := overview.NewRow(s.definition(t), t, overview.Facts{}, out.At); want.shows(&r, t) {
+		if r := overview.NewRow(s.findDefinition(t), t, overview.Facts{}, out.At); want.matchesRow(&r, t) {
 			out.Tasks = append(out.Tasks, r)
 		}
 	}
 	return out, nil
 }
 
-// past is what a journal came to at one row.
-type past struct {
+// pastState is what a journal came to at one row.
+type pastState struct {
 	row   int64
 	at    time.Time
 	tasks map[task.ID]*task.Task
 	order []*task.Task // of creation
 }
 
-// walk reads the journal from its beginning to a row. It reads some rows at a time, so
+// walkJournal reads the journal from its beginning to a row. It reads some rows at a time, so
 // that the store is never held, and ends with its client; few do so at once.
-func (s *Server) walk(ctx context.Context, to int64) (past, error) {
-	p := past{tasks: map[task.ID]*task.Task{}}
+func (s *Server) walkJournal(ctx context.Context, to int64) (pastState, error) {
+	p := pastState{tasks: map[task.ID]*task.Task{}}
 	select {
 	case s.walks <- struct{}{}:
 		defer func() { <-s.walks }()
@@ -244,7 +246,7 @@ func (s *Server) walk(ctx context.Context, to int64) (past, error) {
 			if row.ID > to {
 				return p, nil
 			}
-			if err := p.apply(row); err != nil {
+			if err := p.applyRow(row); err != nil {
 				return p, err
 			}
 		}
@@ -261,7 +263,7 @@ func (s *Server) walk(ctx context.Context, to int64) (past, error) {
 	}
 }
 
-func (p *past) apply(row journal.Row) error {
+func (p *pastState) applyRow(row journal.Row) error {
 	var e journal.Entry
 	if err := json.Unmarshal(row.Entry, &e); err != nil {
 		return fmt.Errorf("read row %d: %w", row.ID, err)

@@ -19,7 +19,7 @@ import (
 )
 
 // look asks for a state.
-func (r *rig) look(query string) overview.State {
+func (r *env) look(query string) overview.State {
 	r.t.Helper()
 	got := r.ask("GET", "/v1/state"+query, "")
 	if got.status != http.StatusOK {
@@ -31,7 +31,7 @@ func (r *rig) look(query string) overview.State {
 }
 
 // steady asks for a state while nothing is committed.
-func (r *rig) steady(query string) overview.State {
+func (r *env) steady(query string) overview.State {
 	r.t.Helper()
 	for {
 		before, err := r.store.LastRow()
@@ -114,7 +114,7 @@ func TestABadMomentIsAMistake(t *testing.T) {
 
 // history does things to tasks at random.
 type history struct {
-	r   *rig
+	r   *env
 	ids []task.ID
 	n   int
 }

@@ -23,32 +23,32 @@ const (
 	piece       = 32 << 10
 )
 
-// patient writes to a client, and gives up on one that does not read.
-type patient struct {
+// boundedWriter writes to a client, and gives up on one that does not read.
+type boundedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-// newPatient begins an answer. What the last one on this connection was bounded by does
+// newBoundedWriter begins an answer. What the last one on this connection was bounded by does
 // not count.
-func newPatient(w http.ResponseWriter) *patient {
-	p := &patient{w, http.NewResponseController(w)}
-	p.until(time.Time{})
+func newBoundedWriter(w http.ResponseWriter) *boundedWriter {
+	p := &boundedWriter{w, http.NewResponseController(w)}
+	p.setDeadline(time.Time{})
 	return p
 }
 
-// until bounds how long the next write may take. Who cannot be bounded is written to all
+// setDeadline bounds how long the next write may take. Who cannot be bounded is written to all
 // the same.
-func (p *patient) until(t time.Time) {
+func (p *boundedWriter) setDeadline(t time.Time) {
 	p.control.SetWriteDeadline(t) //nolint:errcheck // see above
 }
 
 // Write implements io.Writer. The bound of the last piece holds until it is flushed,
 // after the request.
-func (p *patient) Write(b []byte) (n int, err error) {
+func (p *boundedWriter) Write(b []byte) (n int, err error) {
 	for {
 		part := b[n:min(n+piece, len(b))]
-		p.until(time.Now().Add(writeWithin))
+		p.setDeadline(time.Now().Add(writeWithin))
 		done, err := p.ResponseWriter.Write(part)
 		if n += done; err != nil || n == len(b) {
 			return n, err
@@ -57,16 +57,16 @@ func (p *patient) Write(b []byte) (n int, err error) {
 }
 
 // Unwrap lets a controller find what it controls.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *boundedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// bell wakes streams when something changed that no journal tells.
-type bell struct {
+// streamWaker wakes streams when something changed that no journal tells.
+type streamWaker struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// wait returns a channel that closes when the bell rings.
-func (b *bell) wait() <-chan struct{} {
+// wakeChannel returns a channel that closes when the bell rings.
+func (b *streamWaker) wakeChannel() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ch == nil {
@@ -75,7 +75,7 @@ func (b *bell) wait() <-chan struct{} {
 	return b.ch
 }
 
-func (b *bell) ring() {
+func (b *streamWaker) wakeAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ch != nil {
@@ -97,12 +97,12 @@ func openEvents(w http.ResponseWriter) *events {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	e := &events{w: w, control: http.NewResponseController(w)}
-	e.write(": orange\n\n")
+	e.writeText(": orange\n\n")
 	e.flush()
 	return e
 }
 
-func (e *events) write(text string) {
+func (e *events) writeText(text string) {
 	if e.err == nil {
 		_, e.err = e.w.Write([]byte(text))
 	}
@@ -116,28 +116,28 @@ func (e *events) flush() bool {
 	return e.err == nil
 }
 
-// send sends one event. It says false if the client has left.
-func (e *events) send(event string, id int64, v any) bool {
+// sendEvent sends one event. It says false if the client has left.
+func (e *events) sendEvent(event string, id int64, v any) bool {
 	body, err := json.Marshal(v)
 	if err != nil {
 		e.err = err
 		return false
 	}
-	e.add(event, id, body)
+	e.addEvent(event, id, body)
 	return e.flush()
 }
 
-// add writes an event that is not flushed yet.
-func (e *events) add(event string, id int64, body []byte) {
+// addEvent writes an event that is not flushed yet.
+func (e *events) addEvent(event string, id int64, body []byte) {
 	text := fmt.Sprintf("event: %s\ndata: %s\n\n", event, body)
 	if id > 0 {
 		text = fmt.Sprintf("id: %d\n%s", id, text)
 	}
-	e.write(text)
+	e.writeText(text)
 }
 
-func (e *events) ping() bool {
-	e.write(": ping\n\n")
+func (e *events) sendPing() bool {
+	e.writeText(": ping\n\n")
 	return e.flush()
 }
 
@@ -160,7 +160,7 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if len(rows) > 0 {
-			if after = out.entries(rows); !out.flush() {
+			if after = out.addEntries(rows); !out.flush() {
 				return
 			}
 			continue
@@ -172,18 +172,18 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-more:
 		case <-ping.C:
-			if !out.ping() {
+			if !out.sendPing() {
 				return
 			}
 		}
 	}
 }
 
-// entries adds rows of the journal, and returns the last one.
-func (e *events) entries(rows []journal.Row) (last int64) {
+// addEntries adds rows of the journal, and returns the last one.
+func (e *events) addEntries(rows []journal.Row) (last int64) {
 	for _, row := range rows {
 		last = row.ID
-		e.add(wire.EventEntry, row.ID, row.Entry)
+		e.addEvent(wire.EventEntry, row.ID, row.Entry)
 	}
 	return last
 }

@@ -14,7 +14,7 @@ import (
 	"orange/internal/wire"
 )
 
-func answer(a engine.Answer, err error) (wire.Answer, error) {
+func newAnswer(a engine.Answer, err error) (wire.Answer, error) {
 	return wire.Answer{
 		Task: a.Task, Warning: a.Warning, Error: a.Decision.Refused,
 		Decision: wire.Decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
@@ -59,7 +59,7 @@ func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, 
 	} else {
 		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
 	}
-	return answer(s.Engine.Create(r.Context(), wish))
+	return newAnswer(s.Engine.Create(r.Context(), wish))
 }
 
 // carriesOut says whether what comes with a new task is to be carried out: the words of a
@@ -75,9 +75,9 @@ func carriesOut(w *signal.NewTask, c *Caller) bool {
 	return c == nil || c.Task == w.Parent
 }
 
-// submittable are the kinds of signals that come from outside. The others are the
+// isSubmittable are the kinds of signals that come from outside. The others are the
 // runtime's own.
-func submittable(k signal.Kind) bool {
+func isSubmittable(k signal.Kind) bool {
 	switch k {
 	case signal.Request, signal.Exit, signal.Outcome, signal.Tracker, signal.Update, signal.Pause, signal.Resume, signal.Delete, signal.Ready:
 		return true
@@ -85,19 +85,19 @@ func submittable(k signal.Kind) bool {
 	return false
 }
 
-func (s *Server) submit(r *http.Request, sig signal.Signal) (wire.Answer, error) {
-	id, err := s.find(r)
+func (s *Server) submitSignal(r *http.Request, sig signal.Signal) (wire.Answer, error) {
+	id, err := s.findTask(r)
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	if !submittable(sig.Kind) {
+	if !isSubmittable(sig.Kind) {
 		return wire.Answer{}, task.Mistakef("a signal of kind %q cannot be submitted", sig.Kind)
 	}
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
 	sig.Via = ViaOf(r.Context())
-	if err := s.speaks(r, id, &sig); err != nil {
+	if err := s.setSpeaker(r, id, &sig); err != nil {
 		return wire.Answer{}, err
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
@@ -106,11 +106,11 @@ func (s *Server) submit(r *http.Request, sig signal.Signal) (wire.Answer, error)
 	// what an agent said is read from its own words, and how a card looks from the board
 	sig.Report, sig.Final, sig.CardSnapshot, sig.Children, sig.Busy = nil, "", nil, nil, nil
 	sig.Merged, sig.Commit, sig.Confirmed, sig.Lost, sig.New, sig.Result, sig.Evidence = "", "", "", nil, nil, nil, nil
-	return answer(s.Engine.Submit(r.Context(), id, sig))
+	return newAnswer(s.Engine.Submit(r.Context(), id, sig))
 }
 
-func (s *Server) fork(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
-	id, err := s.find(r)
+func (s *Server) forkTask(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
+	id, err := s.findTask(r)
 	if err != nil {
 		return wire.Answer{}, err
 	}
@@ -119,11 +119,11 @@ func (s *Server) fork(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
 		by.Actor, by.Attempt = task.Actor(c.Role), c.Attempt
 	}
 	by.Branch, by.Spawn = in.Branch, in.Spawn
-	return answer(s.Engine.ForkTask(r.Context(), id, in.Seq, by))
+	return newAnswer(s.Engine.ForkTask(r.Context(), id, in.Seq, by))
 }
 
 func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
-	t, err := s.load(r)
+	t, err := s.loadTask(r)
 	if err != nil {
 		return wire.TaskShown{}, err
 	}
@@ -142,8 +142,8 @@ func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
 	return out, nil
 }
 
-func (s *Server) load(r *http.Request) (task.Task, error) {
-	id, err := s.find(r)
+func (s *Server) loadTask(r *http.Request) (task.Task, error) {
+	id, err := s.findTask(r)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -154,8 +154,8 @@ func (s *Server) load(r *http.Request) (task.Task, error) {
 	return t, err
 }
 
-func (s *Server) entries(r *http.Request) ([]journal.Entry, error) {
-	id, err := s.find(r)
+func (s *Server) loadEntries(r *http.Request) ([]journal.Entry, error) {
+	id, err := s.findTask(r)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +168,13 @@ func (s *Server) entries(r *http.Request) ([]journal.Entry, error) {
 	return s.Tasks.Journal(id, after)
 }
 
-func (s *Server) journal(r *http.Request) (wire.Journal, error) {
-	entries, err := s.entries(r)
+func (s *Server) readJournal(r *http.Request) (wire.Journal, error) {
+	entries, err := s.loadEntries(r)
 	return wire.Journal{Entries: nonNil(entries)}, err
 }
 
-func (s *Server) chain(r *http.Request) (wire.Chain, error) {
-	id, err := s.find(r)
+func (s *Server) checkChain(r *http.Request) (wire.Chain, error) {
+	id, err := s.findTask(r)
 	if err != nil {
 		return wire.Chain{}, err
 	}
@@ -186,8 +186,8 @@ func (s *Server) chain(r *http.Request) (wire.Chain, error) {
 	return out, err
 }
 
-func (s *Server) history(r *http.Request) (wire.History, error) {
-	entries, err := s.entries(r)
+func (s *Server) readHistory(r *http.Request) (wire.History, error) {
+	entries, err := s.loadEntries(r)
 	out := wire.History{History: []journal.Event{}}
 	for _, e := range entries {
 		out.History = append(out.History, journal.HistoryEvents(e)...)
@@ -195,8 +195,8 @@ func (s *Server) history(r *http.Request) (wire.History, error) {
 	return out, err
 }
 
-func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
-	t, err := s.load(r)
+func (s *Server) explainTask(r *http.Request) (engine.Explanation, error) {
+	t, err := s.loadTask(r)
 	if err != nil {
 		return engine.Explanation{}, err
 	}
@@ -207,7 +207,7 @@ func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
 	return x, err
 }
 
-func (s *Server) inbox(r *http.Request) (wire.InboxList, error) {
+func (s *Server) listInbox(r *http.Request) (wire.InboxList, error) {
 	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
 	engine.SortInbox(items)
 	waiting, backlog := engine.CountInbox(items)

@@ -16,15 +16,15 @@ import (
 // them; everything else is answered with what is kept.
 type Trackers interface {
 	List() ([]tracker.Reading, error)
-	Set(ctx context.Context, cfg tracker.Config) (tracker.Config, error)
-	Remove(ctx context.Context, name string) error
-	Issues(name string) ([]tracker.Issue, error)
+	SaveTracker(ctx context.Context, cfg tracker.Config) (tracker.Config, error)
+	RemoveTracker(ctx context.Context, name string) error
+	ListIssues(name string) ([]tracker.Issue, error)
 	Sync(ctx context.Context, name string, fix bool) (tracker.Report, error)
 	Test(ctx context.Context, name string) (tracker.Trial, error)
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
 	SyncForges(ctx context.Context) (news []string, err error)
 	IssueStanding(t *task.Task) *tracker.Standing
-	Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error)
+	CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error)
 }
 
 func (s *Server) listTrackers(*http.Request) (wire.TrackerList, error) {
@@ -33,47 +33,47 @@ func (s *Server) listTrackers(*http.Request) (wire.TrackerList, error) {
 }
 
 func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (wire.TrackerSet, error) {
-	cfg, err := s.Trackers.Set(r.Context(), cfg)
+	cfg, err := s.Trackers.SaveTracker(r.Context(), cfg)
 	return wire.TrackerSet{Tracker: cfg}, err
 }
 
 func (s *Server) removeTracker(r *http.Request) (wire.Removed, error) {
 	name := r.PathValue("name")
-	return wire.Removed{Removed: name}, s.Trackers.Remove(r.Context(), name)
+	return wire.Removed{Removed: name}, s.Trackers.RemoveTracker(r.Context(), name)
 }
 
 func (s *Server) listIssues(r *http.Request) (wire.IssueList, error) {
-	list, err := s.Trackers.Issues(r.PathValue("name"))
+	list, err := s.Trackers.ListIssues(r.PathValue("name"))
 	return wire.IssueList{Issues: nonNil(list)}, err
 }
 
 func (s *Server) syncTracker(r *http.Request, how wire.SyncWish) (tracker.Report, error) {
 	report, err := s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
-	return report, outside(err)
+	return report, asTrackerMistake(err)
 }
 
 func (s *Server) syncForges(r *http.Request) (wire.News, error) {
 	news, err := s.Trackers.SyncForges(r.Context())
-	return wire.News{News: nonNil(news)}, outside(err)
+	return wire.News{News: nonNil(news)}, asTrackerMistake(err)
 }
 
 func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
 	trial, err := s.Trackers.Test(r.Context(), r.PathValue("name"))
-	return trial, outside(err)
+	return trial, asTrackerMistake(err)
 }
 
-func (s *Server) dispatch(r *http.Request, how wire.DispatchWish) (tracker.Round, error) {
+func (s *Server) dispatchIssues(r *http.Request, how wire.DispatchWish) (tracker.Round, error) {
 	round, err := s.Trackers.Dispatch(r.Context(), r.PathValue("name"), how.Dry)
-	return round, outside(err)
+	return round, asTrackerMistake(err)
 }
 
-func (s *Server) examine(r *http.Request, x wire.Examination) (wire.Findings, error) {
-	found, err := s.Trackers.Examine(r.Context(), x)
-	return wire.Findings{Findings: nonNil(found)}, outside(err)
+func (s *Server) checkBoard(r *http.Request, x wire.Examination) (wire.Findings, error) {
+	found, err := s.Trackers.CheckBoard(r.Context(), x)
+	return wire.Findings{Findings: nonNil(found)}, asTrackerMistake(err)
 }
 
-// outside makes one line of what a tracker said: it is nothing that broke here.
-func outside(err error) error {
+// asTrackerMistake makes one line of what a tracker said: it is nothing that broke here.
+func asTrackerMistake(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -16,35 +16,37 @@ import (
 	"orange/internal/wire"
 )
 
-// yard is a place with one tracker, and writes down what was asked.
-type yard struct {
+// fakeTrackers is a place with one tracker, and writes down what was asked.
+type fakeTrackers struct {
 	asked []string
 	err   error
 }
 
-func (y *yard) note(what string) error {
+func (y *fakeTrackers) note(what string) error {
 	y.asked = append(y.asked, what)
 	return y.err
 }
 
-func (y *yard) List() ([]tracker.Reading, error) {
+func (y *fakeTrackers) List() ([]tracker.Reading, error) {
 	return []tracker.Reading{{Config: tracker.Config{Name: "lin", Kind: tracker.Linear, Token: "env:LINEAR_API_KEY"}, At: morning, Problem: "away", Issues: 3, Tasks: 1}}, y.note("list")
 }
 
-func (y *yard) Set(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
+func (y *fakeTrackers) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
 	return cfg, y.note("set " + cfg.Name + " " + cfg.Kind)
 }
 
-func (y *yard) Remove(_ context.Context, name string) error { return y.note("remove " + name) }
+func (y *fakeTrackers) RemoveTracker(_ context.Context, name string) error {
+	return y.note("remove " + name)
+}
 
-func (y *yard) Issues(name string) ([]tracker.Issue, error) {
+func (y *fakeTrackers) ListIssues(name string) ([]tracker.Issue, error) {
 	if name == "empty" {
 		return nil, y.note("issues " + name)
 	}
 	return []tracker.Issue{{Key: "ENG-1", Card: board.Card{Title: "Cart", Column: "Backlog"}, ReadAt: morning}}, y.note("issues " + name)
 }
 
-func (y *yard) Sync(_ context.Context, name string, fix bool) (tracker.Report, error) {
+func (y *fakeTrackers) Sync(_ context.Context, name string, fix bool) (tracker.Report, error) {
 	return tracker.Report{Tracker: name, Issues: 2, News: []string{"n"}, Drift: []tracker.Drift{{Ref: "lin:ENG-1", Want: "Started", Have: "Backlog"}}}, y.note(flag("sync "+name, fix))
 }
 
@@ -55,33 +57,33 @@ func flag(what string, on bool) string {
 	return what
 }
 
-func (y *yard) Test(_ context.Context, name string) (tracker.Trial, error) {
+func (y *fakeTrackers) Test(_ context.Context, name string) (tracker.Trial, error) {
 	return tracker.Trial{Tracker: name, Account: "orange-bot", Missing: []string{}}, y.note("test " + name)
 }
 
-func (y *yard) Dispatch(_ context.Context, name string, dry bool) (tracker.Round, error) {
+func (y *fakeTrackers) Dispatch(_ context.Context, name string, dry bool) (tracker.Round, error) {
 	return tracker.Round{Tracker: name, Choices: []tracker.Choice{{Key: "ENG-1", Dispatch: true, Reason: "it is next"}}}, y.note(flag("dispatch "+name, dry))
 }
 
-func (y *yard) SyncForges(context.Context) ([]string, error) { return nil, y.note("forges") }
+func (y *fakeTrackers) SyncForges(context.Context) ([]string, error) { return nil, y.note("forges") }
 
-func (y *yard) IssueStanding(t *task.Task) *tracker.Standing {
+func (y *fakeTrackers) IssueStanding(t *task.Task) *tracker.Standing {
 	if t.TrackerRef == "" {
 		return nil
 	}
 	return &tracker.Standing{Ref: t.TrackerRef, Column: "Backlog", Want: "Started", ReadAt: morning}
 }
 
-func (y *yard) Examine(_ context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+func (y *fakeTrackers) CheckBoard(_ context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	return []boardcheck.Finding{{Card: "board:p/1", Anomaly: boardcheck.Anomaly{Type: boardcheck.StaleClaim, Text: "odd"}}}, y.note(flag("examine "+x.Project+x.Tracker+" "+x.Key, x.Fix))
 }
 
 // tracking is a server with one tracker.
-func tracking(t *testing.T) (*rig, *yard) {
+func tracking(t *testing.T) (*env, *fakeTrackers) {
 	t.Helper()
 	r, _ := guarded(t)
 	must(t, r.stop())
-	y := &yard{}
+	y := &fakeTrackers{}
 	r.server.Trackers = y
 	r.listen(r.server.Home + "/u")
 	return r, y

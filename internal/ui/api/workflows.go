@@ -10,25 +10,25 @@ import (
 
 // Library knows all workflows.
 type Library interface {
-	Known(ctx context.Context) ([]wire.WorkflowInfo, error)
+	ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 }
 
 func (s *Server) listWorkflows(r *http.Request) (wire.WorkflowList, error) {
-	list, err := s.Library.Known(r.Context())
+	list, err := s.Library.ListWorkflows(r.Context())
 	return wire.WorkflowList{Workflows: nonNil(list)}, err
 }
 
-func (s *Server) workflow(r *http.Request) (wire.WorkflowText, error) {
+func (s *Server) readWorkflow(r *http.Request) (wire.WorkflowText, error) {
 	out := wire.WorkflowText{Hash: r.PathValue("hash")}
 	var ok bool
 	var err error
 	if out.Name, out.File, out.Text, ok, err = s.Workflows.Workflow(out.Hash); err == nil && !ok {
-		err = &missing{fmt.Sprintf("no task is pinned to a workflow %.12q: give a whole workflow_hash", out.Hash)}
+		err = &notFoundError{fmt.Sprintf("no task is pinned to a workflow %.12q: give a whole workflow_hash", out.Hash)}
 	}
 	return out, err
 }
 
-// A missing says that there is no such thing.
-type missing struct{ text string }
+// A notFoundError says that there is no such thing.
+type notFoundError struct{ text string }
 
-func (m *missing) Error() string { return m.text }
+func (m *notFoundError) Error() string { return m.text }

@@ -9,28 +9,28 @@ import (
 
 // Workspaces are the worktrees of all projects.
 type Workspaces interface {
-	Workspaces(ctx context.Context) ([]wire.Workspace, error)
-	Init(ctx context.Context, project string, count int) ([]wire.Workspace, error)
-	GC(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error)
-	Salvages(ctx context.Context, project string) ([]wire.Salvage, error)
+	ListWorkspaces(ctx context.Context) ([]wire.Workspace, error)
+	InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error)
+	CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error)
+	ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error)
 }
 
-func (s *Server) workspaces(r *http.Request) (wire.WorkspaceList, error) {
-	list, err := s.Workspaces.Workspaces(r.Context())
+func (s *Server) listWorkspaces(r *http.Request) (wire.WorkspaceList, error) {
+	list, err := s.Workspaces.ListWorkspaces(r.Context())
 	return wire.WorkspaceList{Workspaces: nonNil(list)}, err
 }
 
 func (s *Server) initWorkspaces(r *http.Request, in wire.PoolWish) (wire.WorkspaceList, error) {
-	list, err := s.Workspaces.Init(r.Context(), in.Project, in.Count)
+	list, err := s.Workspaces.InitPool(r.Context(), in.Project, in.Count)
 	return wire.WorkspaceList{Workspaces: nonNil(list)}, err
 }
 
 func (s *Server) gcWorkspaces(r *http.Request, in wire.CleanWish) (wire.Cleaning, error) {
-	removed, kept, err := s.Workspaces.GC(r.Context(), in)
+	removed, kept, err := s.Workspaces.CleanWorkspaces(r.Context(), in)
 	return wire.Cleaning{Removed: nonNil(removed), Kept: nonNil(kept)}, err
 }
 
-func (s *Server) salvages(r *http.Request) (wire.SalvageList, error) {
-	list, err := s.Workspaces.Salvages(r.Context(), r.URL.Query().Get("project"))
+func (s *Server) listSalvages(r *http.Request) (wire.SalvageList, error) {
+	list, err := s.Workspaces.ListSalvages(r.Context(), r.URL.Query().Get("project"))
 	return wire.SalvageList{Salvages: nonNil(list)}, err
 }

@@ -72,13 +72,13 @@ func (control) Busy() bool           { return false }
 type Projects []task.Project
 
 func (p Projects) Projects() []task.Project { return p }
-func (Projects) Add(_ context.Context, p task.Project) (task.Project, error) {
+func (Projects) RegisterProject(_ context.Context, p task.Project) (task.Project, error) {
 	return p, nil
 }
-func (Projects) Update(context.Context, string, wire.ProjectChange) (task.Project, error) {
+func (Projects) ChangeProject(context.Context, string, wire.ProjectChange) (task.Project, error) {
 	return task.Project{}, nil
 }
-func (Projects) Remove(context.Context, string, string) error { return nil }
+func (Projects) UnregisterProject(context.Context, string, string) error { return nil }
 
 // store holds tasks without journals. It knows every workflow.
 type store []task.Task
@@ -142,30 +142,30 @@ func (transfer) ImportFolder(context.Context, string) (wire.Imported, error) {
 // Attempts knows no attempts.
 type Attempts struct{}
 
-func (Attempts) Attempts(task.Task) ([]wire.Attempt, error)                     { return nil, nil }
-func (Attempts) Attach(task.Task, string) ([]string, error)                     { return nil, nil }
-func (Attempts) Log(task.Task, int, string, string) (wire.Log, error)           { return wire.Log{}, nil }
-func (Attempts) Said(task.Task, int, string) (wire.Message, error)              { return wire.Message{}, nil }
-func (Attempts) Hook(context.Context, api.Caller, string, string, []byte) error { return nil }
+func (Attempts) ListAttempts(task.Task) ([]wire.Attempt, error)                       { return nil, nil }
+func (Attempts) AttachCommand(task.Task, string) ([]string, error)                    { return nil, nil }
+func (Attempts) AttemptLog(task.Task, int, string, string) (wire.Log, error)          { return wire.Log{}, nil }
+func (Attempts) LastMessage(task.Task, int, string) (wire.Message, error)             { return wire.Message{}, nil }
+func (Attempts) HandleHook(context.Context, api.Caller, string, string, []byte) error { return nil }
 
 type workspaces struct{}
 
-func (workspaces) Workspaces(context.Context) ([]wire.Workspace, error)        { return nil, nil }
-func (workspaces) Init(context.Context, string, int) ([]wire.Workspace, error) { return nil, nil }
-func (workspaces) GC(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+func (workspaces) ListWorkspaces(context.Context) ([]wire.Workspace, error)        { return nil, nil }
+func (workspaces) InitPool(context.Context, string, int) ([]wire.Workspace, error) { return nil, nil }
+func (workspaces) CleanWorkspaces(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	return nil, nil, nil
 }
-func (workspaces) Salvages(context.Context, string) ([]wire.Salvage, error) { return nil, nil }
+func (workspaces) ListSalvages(context.Context, string) ([]wire.Salvage, error) { return nil, nil }
 
 type boards struct{}
 
-func (boards) Board(context.Context, string) (board.Vocabulary, []board.Card, error) {
+func (boards) ReadBoard(context.Context, string) (board.Vocabulary, []board.Card, error) {
 	return board.Vocabulary{}, nil, nil
 }
 func (boards) AddCard(context.Context, string, wire.NewCard) (wire.AddedCard, error) {
 	return wire.AddedCard{}, nil
 }
-func (boards) Card(context.Context, string, int) (board.Card, []board.Comment, error) {
+func (boards) ReadCard(context.Context, string, int) (board.Card, []board.Comment, error) {
 	return board.Card{}, nil, nil
 }
 func (boards) ChangeCard(context.Context, string, int, board.Change, string) (card board.Card, changed bool, err error) {
@@ -187,11 +187,11 @@ type Trackers struct {
 }
 
 func (t Trackers) List() ([]tracker.Reading, error) { return t.Readings, nil }
-func (t Trackers) Set(context.Context, tracker.Config) (tracker.Config, error) {
+func (t Trackers) SaveTracker(context.Context, tracker.Config) (tracker.Config, error) {
 	return t.Config, nil
 }
-func (Trackers) Remove(context.Context, string) error           { return nil }
-func (t Trackers) Issues(string) ([]tracker.Issue, error)       { return t.Kept, nil }
+func (Trackers) RemoveTracker(context.Context, string) error    { return nil }
+func (t Trackers) ListIssues(string) ([]tracker.Issue, error)   { return t.Kept, nil }
 func (t Trackers) SyncForges(context.Context) ([]string, error) { return t.News, nil }
 func (Trackers) IssueStanding(*task.Task) *tracker.Standing     { return nil }
 func (t Trackers) Sync(context.Context, string, bool) (tracker.Report, error) {
@@ -201,29 +201,31 @@ func (t Trackers) Test(context.Context, string) (tracker.Trial, error) { return 
 func (t Trackers) Dispatch(context.Context, string, bool) (tracker.Round, error) {
 	return t.Round, nil
 }
-func (t Trackers) Examine(context.Context, wire.Examination) ([]boardcheck.Finding, error) {
+func (t Trackers) CheckBoard(context.Context, wire.Examination) ([]boardcheck.Finding, error) {
 	return t.Findings, nil
 }
 
 type screens struct{}
 
-func (screens) Screen(context.Context, task.Task, string) (wire.Screen, error) {
+func (screens) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
 	return wire.Screen{}, nil
 }
-func (screens) Output(context.Context, task.Task, string) (<-chan struct{}, error) { return nil, nil }
-func (screens) Type(context.Context, task.Task, string, string) error              { return nil }
+func (screens) WatchOutput(context.Context, task.Task, string) (<-chan struct{}, error) {
+	return nil, nil
+}
+func (screens) TypeText(context.Context, task.Task, string, string) error { return nil }
 
 type changes struct{}
 
-func (changes) Diff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
+func (changes) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
 	return "", nil, false, nil
 }
 
 type library struct{}
 
-func (library) Known(context.Context) ([]wire.WorkflowInfo, error) { return nil, nil }
+func (library) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) { return nil, nil }
 
 type page struct{}
 
-func (page) Open(context.Context) (wire.PageAddress, error) { return wire.PageAddress{}, nil }
-func (page) Token(context.Context) (wire.PageToken, error)  { return wire.PageToken{}, nil }
+func (page) OpenPage(context.Context) (wire.PageAddress, error) { return wire.PageAddress{}, nil }
+func (page) PageToken(context.Context) (wire.PageToken, error)  { return wire.PageToken{}, nil }

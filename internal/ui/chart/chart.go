@@ -157,7 +157,7 @@ func (s *Simulation) describeFigures() string {
 	var out []string
 	for i := range s.Variants {
 		name, v := []string{"as is", "what if"}[min(i, 1)], &s.Variants[i].Summary
-		for _, f := range []simulate.Figure{v.Figure(simulate.Duration), v.Figure(simulate.Cost)} {
+		for _, f := range []simulate.Figure{v.FindFigure(simulate.Duration), v.FindFigure(simulate.Cost)} {
 			out = append(out, fmt.Sprintf("%s, %s: P50 %s, P95 %s.", name, f.Name, FormatQuantity(f.P50, f.Unit, false), FormatQuantity(f.P95, f.Unit, false)))
 		}
 	}
@@ -168,7 +168,7 @@ func (s *Simulation) describeFigures() string {
 func (s *Simulation) figureSamples(name string) [][]float64 {
 	var out [][]float64
 	for i := range s.Variants {
-		values, err := s.Variants[i].Result.Sorted(name)
+		values, err := s.Variants[i].Result.SortedValues(name)
 		if err == nil && len(values) > 0 {
 			out = append(out, values)
 		}
@@ -185,7 +185,7 @@ func (s *Simulation) drawPanels(b *strings.Builder, name string, left float64) {
 	}
 	fmt.Fprintf(b, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left, histTop-54, head)
 	for i := range s.Variants {
-		f := s.Variants[i].Summary.Figure(name)
+		f := s.Variants[i].Summary.FindFigure(name)
 		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"f%d\">P50</tspan> %s <tspan class=\"f%d\" dx=\"12\">P95</tspan> %s <tspan class=\"f%d\" dx=\"12\">mean</tspan> %s</text>\n",
 			left, histTop-32+16*float64(i), i, FormatQuantity(f.P50, unit, false), i, FormatQuantity(f.P95, unit, false), i, FormatQuantity(f.Mean, unit, true))
 	}

@@ -24,7 +24,7 @@ func attemptsOf(t *testing.T, list ...wire.Attempt) string {
 }
 
 func TestTaskAttempts(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	zero, killed := 0, 137
 	w.answers[attemptsPath] = attemptsOf(t,
 		wire.Attempt{Number: 1, Role: "worker", Harness: "claude", Code: &killed, Since: now().Add(-3 * time.Hour)},
@@ -55,13 +55,13 @@ func TestTaskAttempts(t *testing.T) {
 }
 
 func TestTaskAttemptsElsewhere(t *testing.T) {
-	none := func(w *world) { w.answers[attemptsPath] = `{"attempts":[]}` }
+	none := func(w *env) { w.answers[attemptsPath] = `{"attempts":[]}` }
 	tell(t, []story{
 		{name: "none", args: "task attempts " + idOne, prepare: none, out: "No agent has worked on it yet.\n"},
 		{name: "none, as JSON", args: "task attempts " + idOne + " --json", prepare: none, out: `{"attempts":[]}` + "\n"},
-		{name: "of this workspace", args: "task attempts", prepare: func(w *world) { none(w); w.place.Task = idOne }, out: "No agent"},
+		{name: "of this workspace", args: "task attempts", prepare: func(w *env) { none(w); w.place.Task = idOne }, out: "No agent"},
 		{name: "of an unknown task", args: "task attempts nope", code: 1, err: "not found"},
-		{name: "a server without agents", args: "task attempts " + idOne, prepare: func(w *world) {
+		{name: "a server without agents", args: "task attempts " + idOne, prepare: func(w *env) {
 			w.answers[attemptsPath], w.codes[attemptsPath] = `{"error":"this server starts no agents"}`, 400
 		}, code: 1, err: "orange: task attempts: this server starts no agents\n"},
 	})
@@ -69,29 +69,29 @@ func TestTaskAttemptsElsewhere(t *testing.T) {
 
 func TestTaskAttach(t *testing.T) {
 	const path = "/v1/tasks/" + idOne + "/attach"
-	there := func(w *world) {
+	there := func(w *env) {
 		w.IsTerminal = true
 		w.answers[path] = `{"argv":["tmux","-L","orange","attach-session","-t","=proj/feature:worker"],"session":"proj/feature"}`
 	}
 	tell(t, []story{
-		{name: "printed", args: "task attach --print " + idOne, prepare: func(w *world) { there(w); w.IsTerminal = false },
+		{name: "printed", args: "task attach --print " + idOne, prepare: func(w *env) { there(w); w.IsTerminal = false },
 			out: "env -u TMUX tmux -L orange attach-session -t '=proj/feature:worker'\n"},
-		{name: "as JSON", args: "task attach --json " + idOne, prepare: func(w *world) { there(w); w.IsTerminal = false }, out: `{"argv":["tmux","-L"`},
+		{name: "as JSON", args: "task attach --json " + idOne, prepare: func(w *env) { there(w); w.IsTerminal = false }, out: `{"argv":["tmux","-L"`},
 		{name: "no terminal here", args: "task attach " + idOne, code: 1, err: "this is no terminal to show an agent's on"},
-		{name: "no terminal there", args: "task attach " + idOne, prepare: func(w *world) {
+		{name: "no terminal there", args: "task attach " + idOne, prepare: func(w *env) {
 			there(w)
 			w.answers[path], w.codes[path] = `{"error":"the worker runs without a terminal: see orange task log"}`, 400
 		}, code: 1, err: "orange: task attach: the worker runs without a terminal: see orange task log\n"},
-		{name: "a server that names no command", args: "task attach " + idOne, prepare: func(w *world) { there(w); w.answers[path] = `{"argv":[]}` }, code: 1, err: "names no command"},
+		{name: "a server that names no command", args: "task attach " + idOne, prepare: func(w *env) { there(w); w.answers[path] = `{"argv":[]}` }, code: 1, err: "names no command"},
 		{name: "unknown task", args: "task attach nope", prepare: there, code: 1, err: "not found"},
-		{name: "complete an id", args: "__complete|task|attach|", prepare: func(w *world) {
+		{name: "complete an id", args: "__complete|task|attach|", prepare: func(w *env) {
 			w.answers["/v1/state"] = `{"tasks":[{"id":"` + idOne + `","project":"p","branch":"b","life":"alive"},{"id":"` + idTwo + `","life":"none"}]}`
 		}, out: idOne + "\tp/b\n:36\n", err: "Completion ended"},
 	})
 }
 
 func TestTaskAttachTakesTheTerminalOver(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.IsTerminal = true
 	w.answers["/v1/tasks/"+idOne+"/attach"] = `{"argv":["tmux","attach","-t","x"]}`
 	t.Setenv("TMUX", "/tmp/tmux-1/default,1,0")
@@ -116,7 +116,7 @@ func TestTaskAttachTakesTheTerminalOver(t *testing.T) {
 }
 
 // logged gives the task an attempt that is over and one that lives, with outputs.
-func logged(t *testing.T, w *world) (older, newer string) {
+func logged(t *testing.T, w *env) (older, newer string) {
 	t.Helper()
 	dir, code := t.TempDir(), 0
 	older, newer = filepath.Join(dir, "1"), filepath.Join(dir, "2")
@@ -165,7 +165,7 @@ func TestTaskLog(t *testing.T) {
 		{"no attempt", "--attempt 0", "", "--attempt 0: give a positive integer", 2},
 		{"no lines", "-n 0", "", "--lines 0: give a positive integer", 2},
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	logged(t, w)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTaskLog(t *testing.T) {
 }
 
 func TestTaskLogAsJSON(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	logged(t, w)
 	if code := w.run(t, "task", "log", idOne, "--attempt", "2", "--json"); code != 0 {
 		t.Fatal(code, w.err.String())

@@ -28,14 +28,14 @@ type Repository interface {
 	ResolveCommit(ctx context.Context, root, revision string) (string, error)
 	// CommitsContaining are the commits that contain a commit, and the commit itself.
 	CommitsContaining(ctx context.Context, root, commit string) (map[string]bool, error)
-	// Anchors are those of a store, oldest first.
-	Anchors(ctx context.Context, root, store string) ([]journal.Anchor, error)
+	// ReadAnchors are those of a store, oldest first.
+	ReadAnchors(ctx context.Context, root, store string) ([]journal.Anchor, error)
 }
 
 func newAuditCommand(deps Deps) *cobra.Command {
 	var repo, from string
 	cmd := &cobra.Command{
-		Use: "audit <commit>", Short: "Say who and what led to a merged commit, and decide it again", Args: arguments(1, 1),
+		Use: "audit <commit>", Short: "Say who and what led to a merged commit, and decide it again", Args: requireArguments(1, 1),
 		Long: "Find the task whose merge brought a commit into the default branch: the merge itself, or a commit\n" +
 			"of the task's branch. Say every step that led there, who took it, which gates were open and by\n" +
 			"what; whether the journal is what was written, and agrees with its anchors in the repository; and\n" +
@@ -52,9 +52,9 @@ func newAuditCommand(deps Deps) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a := auditor{Deps: deps, cmd: cmd, asked: args[0]}
 		if repo != "" {
-			root, err := deps.Repository.FindRoot(cmd.Context(), a.absolute(repo))
+			root, err := deps.Repository.FindRoot(cmd.Context(), a.absolutePath(repo))
 			if err != nil {
-				root = a.absolute(repo) // it may be one without files
+				root = a.absolutePath(repo) // it may be one without files
 				if head, no := deps.Repository.ResolveCommit(cmd.Context(), root, "HEAD"); no != nil || head == "" {
 					return err
 				}
@@ -64,8 +64,8 @@ func newAuditCommand(deps Deps) *cobra.Command {
 			a.repos = []string{root}
 		}
 		if from != "" {
-			a.open = func() (io.ReadCloser, error) { return os.Open(a.absolute(from)) }
-			return a.run(cmd.Context())
+			a.open = func() (io.ReadCloser, error) { return os.Open(a.absolutePath(from)) }
+			return a.runAudit(cmd.Context())
 		}
 		if deps.ConfigErr != nil {
 			return deps.ConfigErr
@@ -74,17 +74,17 @@ func newAuditCommand(deps Deps) *cobra.Command {
 		return withServer(deps, func(ctx context.Context, s session, _ []string) error {
 			a.open = func() (io.ReadCloser, error) {
 				r, w := io.Pipe()
-				go func() { w.CloseWithError(s.Export(ctx, w)) }()
+				go func() { w.CloseWithError(s.ExportAll(ctx, w)) }()
 				return r, nil
 			}
 			a.stored = func(id string) error {
-				chain, err := s.Chain(ctx, id)
+				chain, err := s.VerifyChain(ctx, id)
 				if err == nil && chain.Broken != nil {
 					return chain.Broken
 				}
 				return err
 			}
-			return a.run(ctx)
+			return a.runAudit(ctx)
 		})(cmd, args)
 	}
 	return cmd
@@ -101,7 +101,7 @@ type auditor struct {
 	online bool                          // the repositories of registered projects count, too
 }
 
-func (a *auditor) absolute(path string) string {
+func (a *auditor) absolutePath(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -133,8 +133,8 @@ type auditAnchors struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// read reads the export once.
-func (a *auditor) read(take func(io.Reader) error) error {
+// readExport reads the export once.
+func (a *auditor) readExport(take func(io.Reader) error) error {
 	in, err := a.open()
 	if err != nil {
 		return err
@@ -142,9 +142,9 @@ func (a *auditor) read(take func(io.Reader) error) error {
 	return errors.Join(take(in), in.Close())
 }
 
-func (a *auditor) run(ctx context.Context) error {
+func (a *auditor) runAudit(ctx context.Context) error {
 	var j *auditJournal
-	err := a.read(func(in io.Reader) (err error) {
+	err := a.readExport(func(in io.Reader) (err error) {
 		j, err = readAuditJournal(in)
 		return err
 	})
@@ -156,16 +156,16 @@ func (a *auditor) run(ctx context.Context) error {
 			a.repos = append(a.repos, p.Path)
 		}
 	}
-	commit, root, err := a.resolve(ctx)
+	commit, root, err := a.resolveCommit(ctx)
 	if err != nil {
 		return err
 	}
-	m, how, err := a.find(ctx, j, commit, root)
+	m, how, err := a.findMerge(ctx, j, commit, root)
 	if err != nil {
 		return err
 	}
 	var entries []journal.Entry
-	err = a.read(func(in io.Reader) (err error) {
+	err = a.readExport(func(in io.Reader) (err error) {
 		entries, err = taskEntries(in, m.task)
 		return err
 	})
@@ -173,11 +173,11 @@ func (a *auditor) run(ctx context.Context) error {
 		return err
 	}
 	out := audited{Commit: commit, How: how, Row: m.row}
-	def, err := j.definition(entries[0].Hash)
+	def, err := j.parsePinned(entries[0].Hash)
 	if err != nil {
 		return err
 	}
-	if out.Audited, err = engine.Audit(def, entries, m.seq, m.commit()); err != nil {
+	if out.Audited, err = engine.Audit(def, entries, m.seq, m.knownCommit()); err != nil {
 		return err
 	}
 	out.Journal.OK, out.Journal.Rows, out.Journal.Head = j.broken == nil, j.chain.Rows, j.chain.Head
@@ -190,14 +190,14 @@ func (a *auditor) run(ctx context.Context) error {
 	}
 	out.Anchors = a.compareAnchors(ctx, j, m, root, out.Project)
 	out.OK = out.Journal.OK && out.Anchors.Problem == "" && out.Redecided.Same
-	if err := show(a.cmd, out, func(w io.Writer) error { return a.print(w, &out) }); err != nil {
+	if err := showResult(a.cmd, out, func(w io.Writer) error { return a.printAudit(w, &out) }); err != nil {
 		return err
 	}
 	return replayResult(out.OK, "what led to %.12s is not as it was", commit)
 }
 
-// resolve finds the whole name of the commit, and a repository that has it, "" if none does.
-func (a *auditor) resolve(ctx context.Context) (commit, root string, err error) {
+// resolveCommit finds the whole name of the commit, and a repository that has it, "" if none does.
+func (a *auditor) resolveCommit(ctx context.Context) (commit, root string, err error) {
 	for _, root := range a.repos {
 		commit, err := a.Repository.ResolveCommit(ctx, root, a.asked)
 		if err == nil && commit != "" {
@@ -211,15 +211,15 @@ func (a *auditor) resolve(ctx context.Context) (commit, root string, err error) 
 	return commit, "", nil
 }
 
-// find finds the merge that a commit belongs to.
-func (a *auditor) find(ctx context.Context, j *auditJournal, commit, root string) (m *auditMerge, how string, err error) {
+// findMerge finds the merge that a commit belongs to.
+func (a *auditor) findMerge(ctx context.Context, j *auditJournal, commit, root string) (m *auditMerge, how string, err error) {
 	var contains map[string]bool
 	if root != "" {
 		if contains, err = a.Repository.CommitsContaining(ctx, root, commit); err != nil {
 			return nil, "", err
 		}
 	}
-	m, how, err = j.find(commit, contains)
+	m, how, err = j.findMerge(commit, contains)
 	if err == nil && m == nil {
 		err = fmt.Errorf("nothing is known of commit %.12s: no task of this journal was merged with it", commit)
 		if root == "" {
@@ -244,11 +244,11 @@ func (a *auditor) compareAnchors(ctx context.Context, j *auditJournal, m *auditM
 	if root == "" || j.store == "" {
 		return out
 	}
-	list, err := a.Repository.Anchors(ctx, root, j.store)
+	list, err := a.Repository.ReadAnchors(ctx, root, j.store)
 	if err == nil {
-		out.Anchored = journal.CompareAnchors(list, j.chain.Rows, j.link, j.restores)
+		out.Anchored = journal.CompareAnchors(list, j.chain.Rows, j.rowLink, j.restores)
 		for i := range list {
-			link, ok := j.link(list[i].Row)
+			link, ok := j.rowLink(list[i].Row)
 			out.This = out.This || ok && link == list[i].Link && list[i].Row >= m.row
 		}
 		if err = out.Err(j.chain.Rows); out.Differs == nil && (j.broken != nil || a.stored == nil) {
@@ -283,8 +283,8 @@ type auditMerge struct {
 	base, head string // the task's commits, "" if nobody knows them
 }
 
-// commit is the one that is known of a merge.
-func (m *auditMerge) commit() string {
+// knownCommit is the one that is known of a merge.
+func (m *auditMerge) knownCommit() string {
 	if m.landed != "" {
 		return m.landed
 	}
@@ -325,14 +325,14 @@ func readAuditJournal(in io.Reader) (*auditJournal, error) {
 		case journal.ExportWorkflow:
 			j.workflows[workflow.HashOf(l.Text)] = *l
 		case journal.ExportEntry:
-			return j.entry(l)
+			return j.addEntry(l)
 		}
 		return nil
 	})
 	return j, err
 }
 
-func (j *auditJournal) entry(l *journal.ExportLine) error {
+func (j *auditJournal) addEntry(l *journal.ExportLine) error {
 	if j.broken == nil {
 		if j.broken = l.FollowChain(&j.chain); j.broken == nil {
 			j.links = append(j.links, j.chain.Head)
@@ -348,7 +348,7 @@ func (j *auditJournal) entry(l *journal.ExportLine) error {
 	if err != nil {
 		return fmt.Errorf("row %d of the export does not parse: %w", l.Row, err)
 	}
-	j.note(&e, l.Row)
+	j.noteCommits(&e, l.Row)
 	return nil
 }
 
@@ -359,9 +359,9 @@ func mayRecordMerge(entry []byte) bool {
 	})
 }
 
-// note keeps what an entry says about the commits of its task. A merge that is made here is first
+// noteCommits keeps what an entry says about the commits of its task. A merge that is made here is first
 // found merged, and its receipt names the commit.
-func (j *auditJournal) note(e *journal.Entry, row int64) {
+func (j *auditJournal) noteCommits(e *journal.Entry, row int64) {
 	found := false
 	if e.Snapshot != nil {
 		for _, ev := range e.Snapshot.Evidence {
@@ -398,13 +398,13 @@ const (
 	auditBranch = "branch" // it is another commit of the task
 )
 
-// find finds the first merge that a commit belongs to, nil if there is none. The commit may be
+// findMerge finds the first merge that a commit belongs to, nil if there is none. The commit may be
 // abbreviated; contains are the commits that contain it, as far as that is known.
-func (j *auditJournal) find(commit string, contains map[string]bool) (m *auditMerge, how string, err error) {
-	if m, err = j.named(commit, func(m *auditMerge) string { return m.landed }); m != nil || err != nil {
+func (j *auditJournal) findMerge(commit string, contains map[string]bool) (m *auditMerge, how string, err error) {
+	if m, err = j.findByPrefix(commit, func(m *auditMerge) string { return m.landed }); m != nil || err != nil {
 		return m, auditMerged, err
 	}
-	if m, err = j.named(commit, func(m *auditMerge) string { return m.head }); m != nil || err != nil {
+	if m, err = j.findByPrefix(commit, func(m *auditMerge) string { return m.head }); m != nil || err != nil {
 		return m, auditHead, err
 	}
 	for i := range j.merges {
@@ -415,8 +415,8 @@ func (j *auditJournal) find(commit string, contains map[string]bool) (m *auditMe
 	return nil, "", nil
 }
 
-// named finds the first merge of which a commit begins with a text.
-func (j *auditJournal) named(commit string, of func(*auditMerge) string) (found *auditMerge, err error) {
+// findByPrefix finds the first merge of which a commit begins with a text.
+func (j *auditJournal) findByPrefix(commit string, of func(*auditMerge) string) (found *auditMerge, err error) {
 	for i := range j.merges {
 		m := &j.merges[i]
 		switch {
@@ -447,8 +447,8 @@ func taskEntries(in io.Reader, id task.ID) ([]journal.Entry, error) {
 	return out, err
 }
 
-// definition is the workflow that a task is pinned to.
-func (j *auditJournal) definition(hash string) (*workflow.Definition, error) {
+// parsePinned is the workflow that a task is pinned to.
+func (j *auditJournal) parsePinned(hash string) (*workflow.Definition, error) {
 	l, ok := j.workflows[hash]
 	if !ok {
 		return nil, fmt.Errorf("the export does not have the workflow that the task is pinned to, with SHA-256 %.40s: its text was changed or left out", hash)
@@ -456,18 +456,18 @@ func (j *auditJournal) definition(hash string) (*workflow.Definition, error) {
 	return workflow.Parse(l.File, l.Text)
 }
 
-// link is the link of a row that was followed.
-func (j *auditJournal) link(row int64) (journal.Link, bool) {
+// rowLink is the link of a row that was followed.
+func (j *auditJournal) rowLink(row int64) (journal.Link, bool) {
 	if row < 1 || row > int64(len(j.links)) {
 		return journal.Link{}, false
 	}
 	return j.links[row-1], true
 }
 
-// print says what an audit found.
-func (a *auditor) print(out io.Writer, r *audited) error {
+// printAudit says what an audit found.
+func (a *auditor) printAudit(out io.Writer, r *audited) error {
 	w := &lineWriter{w: out}
-	fact := func(name, format string, args ...any) { w.line("%-10s "+format, append([]any{name}, args...)...) }
+	fact := func(name, format string, args ...any) { w.writeLine("%-10s "+format, append([]any{name}, args...)...) }
 	switch r.How {
 	case auditMerged:
 		fact("Commit", "%s is the merge of the task", r.Commit)
@@ -481,23 +481,23 @@ func (a *auditor) print(out io.Writer, r *audited) error {
 	if r.Head != "" {
 		fact("Work", "%s, begun at %s", r.Head, r.Base)
 	}
-	fact("Merged", "%s as %s (entry %d, row %d)", clock(a.Now(), r.At), r.Merged, r.Seq, r.Row)
+	fact("Merged", "%s as %s (entry %d, row %d)", formatClock(a.Now(), r.At), r.Merged, r.Seq, r.Row)
 	if r.PRURL != "" {
 		fact("Request", "%s", r.PRURL)
 	}
 	fact("Workflow", "%s, SHA-256 %s", r.Workflow, r.Hash)
-	w.line("")
+	w.writeLine("")
 	for i := range r.Steps {
 		a.printStep(w, &r.Steps[i])
 	}
-	w.line("")
+	w.writeLine("")
 	if r.Journal.OK {
-		fact("Journal", "%s are what was written, the last link is %.16s", count(int(r.Journal.Rows), "row", "rows"), r.Journal.Head)
+		fact("Journal", "%s are what was written, the last link is %.16s", formatCount(int(r.Journal.Rows), "row", "rows"), r.Journal.Head)
 	} else {
 		fact("Journal", "NOT VERIFIED: %s", r.Journal.Problem)
 	}
-	fact("Anchors", "%s", anchorWords(&r.Anchors))
-	again := fmt.Sprintf("re-decided %s (%s): ", count(r.Redecided.Entries, "entry", "entries"), count(r.Redecided.Decisions, "decision", "decisions"))
+	fact("Anchors", "%s", describeAnchors(&r.Anchors))
+	again := fmt.Sprintf("re-decided %s (%s): ", formatCount(r.Redecided.Entries, "entry", "entries"), formatCount(r.Redecided.Decisions, "decision", "decisions"))
 	if r.Redecided.Same {
 		fact("Decisions", "%sequal", again)
 		return w.err
@@ -505,7 +505,7 @@ func (a *auditor) print(out io.Writer, r *audited) error {
 	fact("Decisions", "%s%d NOT equal", again, r.Redecided.Differ)
 	if r.Redecided.First != nil && w.err == nil {
 		t := timeline{now: a.Now()}
-		t.divergence(r.Redecided.First)
+		t.writeDivergence(r.Redecided.First)
 		_, w.err = io.WriteString(out, t.String())
 	}
 	return w.err
@@ -529,25 +529,25 @@ func (a *auditor) printStep(w *lineWriter, s *engine.AuditStep) {
 				row[2] += "  harness=" + s.Harness
 			}
 		}
-		w.line("%-5s %s  %s  %s", number, row[0], row[1], row[2])
+		w.writeLine("%-5s %s  %s  %s", number, row[0], row[1], row[2])
 	}
 	for _, gate := range s.Gates {
-		w.indented(gate)
+		w.writeIndented(gate)
 	}
 	if len(s.Effects) > 0 {
-		w.indented("asks for " + strings.Join(s.Effects, ", "))
+		w.writeIndented("asks for " + strings.Join(s.Effects, ", "))
 	}
 }
 
-// indented writes a line below another.
-func (l *lineWriter) indented(text string) {
+// writeIndented writes a line below another.
+func (l *lineWriter) writeIndented(text string) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintln(l.w, "        "+cleanLine(text))
 	}
 }
 
-// anchorWords says what an audit found about anchors.
-func anchorWords(a *auditAnchors) string {
+// describeAnchors says what an audit found about anchors.
+func describeAnchors(a *auditAnchors) string {
 	switch {
 	case a.Store == "":
 		return "not compared: the export does not say which store it is of"
@@ -559,7 +559,7 @@ func anchorWords(a *auditAnchors) string {
 		return "none in " + a.Repository + ": fetch refs/orange/journal/" + a.Store + " from where it was published"
 	}
 	var parts []string
-	parts = append(parts, fmt.Sprintf("%s in %s compared, and the journal agrees", count(a.Agree, "anchor", "anchors"), a.Repository))
+	parts = append(parts, fmt.Sprintf("%s in %s compared, and the journal agrees", formatCount(a.Agree, "anchor", "anchors"), a.Repository))
 	if a.Lost > 0 {
 		parts = append(parts, fmt.Sprintf("%d of rows that were lost when the store was restored", a.Lost))
 	}

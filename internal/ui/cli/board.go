@@ -18,7 +18,7 @@ import (
 
 func newBoardCommand(deps Deps) *cobra.Command {
 	f := &boardFlags{}
-	cmd := group("board", "Show and change the board of a project",
+	cmd := groupCommand("board", "Show and change the board of a project",
 		newBoardShow(deps, f), newBoardAdd(deps, f), newBoardTag(deps, f), newBoardMove(deps, f),
 		newBoardComment(deps, f), newBoardDescribe(deps, f), newBoardHistory(deps, f))
 	cmd.PersistentFlags().StringVar(&f.project, "project", "", "project whose board it is (default: that of this folder)")
@@ -38,18 +38,18 @@ func (p place) String() string { return fmt.Sprintf("%s/%d", p.project, p.number
 
 func placeOf(c board.Card) place { return place{c.Project, c.Number} }
 
-// here is the project that is named, else the one of the folder.
-func (f *boardFlags) here(ctx context.Context, s session) (string, error) {
+// boardProject is the project that is named, else the one of the folder.
+func (f *boardFlags) boardProject(ctx context.Context, s session) (string, error) {
 	if f.project != "" {
 		return f.project, nil
 	}
 	return s.projectHere(ctx)
 }
 
-// card finds out which card is meant: a number is one of the board here.
-func (f *boardFlags) card(ctx context.Context, s session, arg string) (place, error) {
+// findCard finds out which card is meant: a number is one of the board here.
+func (f *boardFlags) findCard(ctx context.Context, s session, arg string) (place, error) {
 	if n, ok := board.ParseNumber(arg); ok {
-		project, err := f.here(ctx, s)
+		project, err := f.boardProject(ctx, s)
 		return place{project, n}, err
 	}
 	project, n, ok := board.ParseRef(arg)
@@ -78,15 +78,15 @@ func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.C
 		if err != nil {
 			return err
 		}
-		p, err := f.card(ctx, s, args[0])
+		p, err := f.findCard(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
-		done, err := s.ChangeCard(ctx, p.project, p.number, c, s.code())
+		done, err := s.ChangeCard(ctx, p.project, p.number, c, s.confirmationCode())
 		if err != nil {
 			return err
 		}
-		return s.show(done, func(w io.Writer) error { return printChanged(w, done, tell) })
+		return s.showResult(done, func(w io.Writer) error { return printChanged(w, done, tell) })
 	})
 }
 
@@ -107,8 +107,8 @@ func tagList(c board.Card) string {
 	return strings.Join(c.Tags, ", ")
 }
 
-// description is a text for a card: the text itself, or standard input for "-".
-func (d Deps) description(text string) (string, error) {
+// readDescription is a text for a card: the text itself, or standard input for "-".
+func (d Deps) readDescription(text string) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
@@ -126,7 +126,7 @@ func (d Deps) description(text string) (string, error) {
 
 func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [card]", Short: "Show the board, or a card with all that was said about it", Args: arguments(0, 1),
+		Use: "show [card]", Short: "Show the board, or a card with all that was said about it", Args: requireArguments(0, 1),
 		Long: "Show the columns of the board with their cards, or one card with its comments and tags.",
 		Example: "  orange board show\n" +
 			"  orange board show 3\n" +
@@ -135,29 +135,29 @@ func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
 			if len(args) == 0 {
 				return s.showBoard(ctx, f)
 			}
-			p, err := f.card(ctx, s, args[0])
+			p, err := f.findCard(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
-			v, err := s.Card(ctx, p.project, p.number)
+			v, err := s.ReadCard(ctx, p.project, p.number)
 			if err != nil {
 				return err
 			}
-			return s.show(v, func(w io.Writer) error { return printCard(w, s.Now(), v) })
+			return s.showResult(v, func(w io.Writer) error { return printCard(w, s.Now(), v) })
 		}),
 	}
 }
 
 func (s session) showBoard(ctx context.Context, f *boardFlags) error {
-	project, err := f.here(ctx, s)
+	project, err := f.boardProject(ctx, s)
 	if err != nil {
 		return err
 	}
-	b, err := s.Board(ctx, project)
+	b, err := s.ReadBoard(ctx, project)
 	if err != nil {
 		return err
 	}
-	return s.show(b, func(w io.Writer) error { return printBoard(w, s.Deps, b) })
+	return s.showResult(b, func(w io.Writer) error { return printBoard(w, s.Deps, b) })
 }
 
 // printBoard prints the columns from the first to the last, with their cards.
@@ -186,7 +186,7 @@ func printBoard(w io.Writer, deps Deps, b wire.Board) error {
 func cardRow(deps Deps, c *board.Card) []string {
 	title := cleanLine(c.Title)
 	if deps.IsTerminal {
-		title = cut(title, 40)
+		title = cutToWidth(title, 40)
 	}
 	tags := "-"
 	if len(c.Tags) > 0 {
@@ -201,9 +201,9 @@ func claimText(now time.Time, c *board.Claim) string {
 	case c == nil:
 		return ""
 	case !c.HoldsAt(now):
-		return fmt.Sprintf("claim of %s lapsed %s ago", c.Owner, age(now, c.Until))
+		return fmt.Sprintf("claim of %s lapsed %s ago", c.Owner, formatAge(now, c.Until))
 	}
-	return fmt.Sprintf("claimed by %s until %s", c.Owner, clock(now, c.Until))
+	return fmt.Sprintf("claimed by %s until %s", c.Owner, formatClock(now, c.Until))
 }
 
 func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
@@ -219,35 +219,35 @@ func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
 	add("Column", c.Column)
 	add("Tags", strings.Join(c.Tags, ", "))
 	add("Claim", claimText(now, c.Claim))
-	add("Created", stamped(now, c.CreatedAt, c.Author))
-	add("Changed", fmt.Sprintf("%s ago, version %d", age(now, c.UpdatedAt), c.Version))
+	add("Created", describeWhen(now, c.CreatedAt, c.Author))
+	add("Changed", fmt.Sprintf("%s ago, version %d", formatAge(now, c.UpdatedAt), c.Version))
 	if err := printTable(w, 0, rows); err != nil {
 		return err
 	}
-	if text := indented(c.Description); text != "" {
+	if text := indentText(c.Description); text != "" {
 		fmt.Fprintf(w, "\nDescription\n%s\n", text)
 	}
 	for i := range v.Comments {
 		m := &v.Comments[i]
-		if _, err := fmt.Fprintf(w, "\nComment %d, %s\n%s\n", m.Number, cleanLine(stamped(now, m.At, m.Author)), indented(m.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "\nComment %d, %s\n%s\n", m.Number, cleanLine(describeWhen(now, m.At, m.Author)), indentText(m.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stamped says when something was, and by whom.
-func stamped(now, when time.Time, who string) string {
-	text := fmt.Sprintf("%s ago, %s", age(now, when), clock(now, when))
+// describeWhen says when something was, and by whom.
+func describeWhen(now, when time.Time, who string) string {
+	text := fmt.Sprintf("%s ago, %s", formatAge(now, when), formatClock(now, when))
 	if who != "" {
 		text += ", by " + who
 	}
 	return text
 }
 
-// indented is a text from elsewhere, safe for a terminal and set off from what is ours:
+// indentText is a text from elsewhere, safe for a terminal and set off from what is ours:
 // whatever it says, its lines do not begin like a heading.
-func indented(text string) string {
+func indentText(text string) string {
 	text = strings.TrimSpace(cleanText(text))
 	if text == "" {
 		return ""
@@ -258,7 +258,7 @@ func indented(text string) string {
 func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	var n wire.NewCard
 	cmd := &cobra.Command{
-		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: arguments(1, -1),
+		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: requireArguments(1, -1),
 		Long: "Put a card on the project's board. If the workflow works on cards, a task is created for it.",
 		Example: "  orange board add \"Login form\" --tag Ready\n" +
 			"  orange board add \"Only an idea\" --no-task --description -",
@@ -273,7 +273,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	flags.BoolVar(&n.NoTask, "no-task", false, "only put the card there")
 	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
-		n.Harness, err = deps.harness(n.Harness)
+		n.Harness, err = deps.resolveHarness(n.Harness)
 		return err
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
@@ -281,7 +281,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 			return errAgent
 		}
 		var err error
-		if n.Description, err = s.description(n.Description); err != nil {
+		if n.Description, err = s.readDescription(n.Description); err != nil {
 			return err
 		}
 		n.Title = strings.Join(args, " ")
@@ -291,7 +291,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 				return err
 			}
 		}
-		n.Code = s.code()
+		n.Code = s.confirmationCode()
 		added, err := s.AddCard(ctx, project, n)
 		if err != nil {
 			return err
@@ -299,7 +299,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 		if added.Warning != "" {
 			fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(added.Warning))
 		}
-		return s.show(added, func(w io.Writer) error { return printAdded(w, added) })
+		return s.showResult(added, func(w io.Writer) error { return printAdded(w, added) })
 	})
 	return cmd
 }
@@ -314,7 +314,7 @@ func printAdded(w io.Writer, added wire.AddedCard) error {
 
 func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "move <card> <column...>", Short: "Move a card to a column", Args: arguments(2, -1),
+		Use: "move <card> <column...>", Short: "Move a card to a column", Args: requireArguments(2, -1),
 		Long: "Move a card to a column of its board. A task that works on the card hears of it.",
 		Example: "  orange board move 3 In Progress\n" +
 			"  orange board move shop/3 Done",
@@ -333,7 +333,7 @@ func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 	var remove []string
 	cmd := &cobra.Command{
-		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: arguments(1, -1),
+		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: requireArguments(1, -1),
 		Long: "Put tags on a card and take others off in one change, so that nobody sees half of it.",
 		Example: "  orange board tag 3 Ready\n" +
 			"  orange board tag 3 Approved --remove Review",
@@ -354,11 +354,11 @@ func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 
 func newBoardDescribe(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "describe <card> <text...>", Short: "Replace the description of a card; - reads it from standard input", Args: arguments(2, -1),
+		Use: "describe <card> <text...>", Short: "Replace the description of a card; - reads it from standard input", Args: requireArguments(2, -1),
 		Long:    "Replace the description of a card.",
 		Example: "  orange board describe 3 - <description.md",
 		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
-			text, err := s.description(strings.Join(words, " "))
+			text, err := s.readDescription(strings.Join(words, " "))
 			return board.Change{Description: &text}, err
 		}, func(board.Card) string { return "has this description" }),
 	}
@@ -366,11 +366,11 @@ func newBoardDescribe(deps Deps, f *boardFlags) *cobra.Command {
 
 func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "comment <card> <text...>", Short: "Say something about a card; - reads it from standard input", Args: arguments(2, -1),
+		Use: "comment <card> <text...>", Short: "Say something about a card; - reads it from standard input", Args: requireArguments(2, -1),
 		Long:    "Say something about a card. Agents read it; what they say comes as comments, too.",
 		Example: "  orange board comment 3 \"The label is missing\"",
 		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
-			text, err := s.said(strings.Join(words, " "))
+			text, err := s.readPersonText(strings.Join(words, " "))
 			if err == nil && text == "" {
 				err = usageError("the comment is empty: say something")
 			}
@@ -381,11 +381,11 @@ func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
 
 func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "history <card>", Short: "Show what became of a card", Args: arguments(1, 1),
+		Use: "history <card>", Short: "Show what became of a card", Args: requireArguments(1, 1),
 		Long:    "Show every change of a card and who made it, oldest first.",
 		Example: "  orange board history 3",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			p, err := f.card(ctx, s, args[0])
+			p, err := f.findCard(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -393,11 +393,11 @@ func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"history": events}, func(w io.Writer) error {
+			return s.showResult(map[string]any{"history": events}, func(w io.Writer) error {
 				rows := [][]string{}
 				for i := range events {
 					e := &events[i]
-					rows = append(rows, []string{clock(s.Now(), e.At), orDash(e.Author), cleanLine(eventText(s.Now(), e))})
+					rows = append(rows, []string{formatClock(s.Now(), e.At), orDash(e.Author), cleanLine(eventText(s.Now(), e))})
 				}
 				return printTable(w, s.lineWidth(), rows)
 			})
@@ -420,12 +420,12 @@ func eventText(now time.Time, e *board.Event) string {
 	add(len(c.AddTags) > 0, "tagged %s", strings.Join(c.AddTags, ", "))
 	add(len(c.RemoveTags) > 0, "untagged %s", strings.Join(c.RemoveTags, ", "))
 	if c.Claim != nil {
-		add(true, "claimed by %s until %s", c.Claim.Owner, clock(now, c.Claim.Until))
+		add(true, "claimed by %s until %s", c.Claim.Owner, formatClock(now, c.Claim.Until))
 	}
 	add(c.Release != "", "released by %s", c.Release)
 	if c.Description != nil {
 		add(true, "described in %d characters", utf8.RuneCountInString(*c.Description))
 	}
-	add(c.Comment != "", "said: %s", cut(c.Comment, 200))
+	add(c.Comment != "", "said: %s", cutToWidth(c.Comment, 200))
 	return strings.Join(out, "; ")
 }

@@ -21,7 +21,7 @@ const (
 )
 
 func TestBoardShow(t *testing.T) {
-	canned := func(w *world) {
+	canned := func(w *env) {
 		w.answers["/v1/boards/shop"], w.answers["/v1/boards/shop/cards/3"] = boardAnswer, cardAnswer
 		w.answers["/v1/boards/shop/cards/3/history"] = historyAnswer
 		w.place.Project = "shop"
@@ -35,8 +35,8 @@ func TestBoardShow(t *testing.T) {
 		"Comment 1, 1h ago, 2026-03-04 11:00:00, by worker\n  Done.\n  Comment 2, by human\n"
 	tell(t, []story{
 		{name: "the board here", args: "board show", prepare: canned, out: wholeBoard},
-		{name: "the board of a project", args: "board show --project shop", prepare: func(w *world) { canned(w); w.place.Project = "" }, out: wholeBoard},
-		{name: "a person's terminal is narrow", args: "board show", prepare: func(w *world) { canned(w); w.IsTerminal = true }, out: "  12  A title that is much longer than the..."},
+		{name: "the board of a project", args: "board show --project shop", prepare: func(w *env) { canned(w); w.place.Project = "" }, out: wholeBoard},
+		{name: "a person's terminal is narrow", args: "board show", prepare: func(w *env) { canned(w); w.IsTerminal = true }, out: "  12  A title that is much longer than the..."},
 		{name: "a board as JSON", args: "board show --json", prepare: canned, out: `"columns":["To Do","Done\u001b[1m"],"project":"shop","tags":["Ready","Planned"]}`},
 		{name: "a board of no project", args: "board show", code: 1, err: "this folder belongs to no project: name one, or run orange project add"},
 		{name: "a board of an odd project", args: "board show --project ..", code: 1, err: `project ".." is not registered`},
@@ -58,17 +58,17 @@ func TestBoardShow(t *testing.T) {
 
 func TestBoardChanges(t *testing.T) {
 	const path = "/v1/boards/shop/cards/3"
-	canned := func(w *world) { w.answers[path], w.place.Project = changedAnswer, "shop" }
-	refused := func(w *world) {
+	canned := func(w *env) { w.answers[path], w.place.Project = changedAnswer, "shop" }
+	refused := func(w *env) {
 		w.answers[path], w.codes[path] = `{"error":"tag \"Nope\" is not known on this board: use Ready"}`, 400
 	}
-	typed := func(text string) func(*world) {
-		return func(w *world) { canned(w); w.Stdin = strings.NewReader(text) }
+	typed := func(text string) func(*env) {
+		return func(w *env) { canned(w); w.Stdin = strings.NewReader(text) }
 	}
 	tell(t, []story{
 		{name: "tag", args: "board tag 3 Ready Planned --remove x --remove a,b", prepare: canned, out: "shop/3 has Ready, Planned\n",
 			asked: []string{"POST " + path + ` {"add_tags":["Ready","Planned"],"remove_tags":["x","a,b"]}`}},
-		{name: "tag as before", args: "board tag shop/3 Ready", prepare: func(w *world) { w.answers[path] = strings.Replace(changedAnswer, "true", "false", 1) }, out: "shop/3 has Ready, Planned, as before\n"},
+		{name: "tag as before", args: "board tag shop/3 Ready", prepare: func(w *env) { w.answers[path] = strings.Replace(changedAnswer, "true", "false", 1) }, out: "shop/3 has Ready, Planned, as before\n"},
 		{name: "tag as JSON", args: "board tag 3 Ready --json", prepare: canned, out: `{"card":{"project":"shop","number":3,`},
 		{name: "tag nothing", args: "board tag 3", code: 2, err: "name a tag, or give --remove", asked: []string{}},
 		{name: "tag unknown", args: "board tag shop/3 Nope", prepare: refused, code: 1, err: "orange: board tag: tag \"Nope\" is not known on this board: use Ready\n"},
@@ -83,15 +83,15 @@ func TestBoardChanges(t *testing.T) {
 		{name: "describe with nothing", args: "board|describe|3|", prepare: canned, asked: []string{"POST " + path + ` {"description":""}`}},
 		{name: "describe without end", args: "board describe 3 -", prepare: typed(strings.Repeat("x", board.MaxDescription+1)), code: 1, err: "longer than 256 KB", asked: []string{}},
 		{name: "describe with bytes", args: "board describe 3 -", prepare: typed("\xff"), code: 1, err: "not text", asked: []string{}},
-		{name: "an agent", args: "board move 3 Done", prepare: func(w *world) { canned(w); inAttempt(w) }, code: 1, err: "an agent does not change the board: it says what it wants in its result", asked: []string{}},
+		{name: "an agent", args: "board move 3 Done", prepare: func(w *env) { canned(w); inAttempt(w) }, code: 1, err: "an agent does not change the board: it says what it wants in its result", asked: []string{}},
 		{name: "an agent that adds", args: "board add x", prepare: inAttempt, code: 1, err: "an agent does not change the board", asked: []string{}},
 	})
 }
 
 func TestBoardAdd(t *testing.T) {
 	const path = "/v1/boards/shop/cards"
-	answer := func(rest string) func(*world) {
-		return func(w *world) {
+	answer := func(rest string) func(*env) {
+		return func(w *env) {
 			w.answers[path] = `{"card":{"project":"shop","number":3,"title":"Sell\u001b[1m","column":"To Do","tags":[]}` + rest + `}`
 			w.place.Project = "shop"
 		}
@@ -104,10 +104,10 @@ func TestBoardAdd(t *testing.T) {
 			asked: []string{"POST " + path + ` {"title":"Sell"}`}},
 		{name: "without the task that was wanted", args: "board add Sell", prepare: answer(`,"warning":"no\u001b[1m task"`), out: "Added card shop/3 (To Do): Sell\n", err: "orange: warning: no task\n"},
 		{name: "as JSON", args: "board add Sell --json", prepare: answer(`,"task":"` + idOne + `"`), out: `{"card":{"project":"shop","number":3,`},
-		{name: "described from elsewhere", args: "board add Sell --description -", prepare: func(w *world) { answer("")(w); w.Stdin = strings.NewReader("a\nb\n") },
+		{name: "described from elsewhere", args: "board add Sell --description -", prepare: func(w *env) { answer("")(w); w.Stdin = strings.NewReader("a\nb\n") },
 			asked: []string{"POST " + path + ` {"title":"Sell","description":"a\nb"}`}},
-		{name: "to a repository that is no project yet", args: "board add Sell", prepare: func(w *world) { answer("")(w); w.place.Project, w.place.GitRoot = "", "/src/shop" }, err: "orange: added project shop (/src/shop), 2 workspaces, workflow orange\n"},
-		{name: "to a repository that is no project yet, with a workflow of one's own", args: "board add Sell", prepare: func(w *world) {
+		{name: "to a repository that is no project yet", args: "board add Sell", prepare: func(w *env) { answer("")(w); w.place.Project, w.place.GitRoot = "", "/src/shop" }, err: "orange: added project shop (/src/shop), 2 workspaces, workflow orange\n"},
+		{name: "to a repository that is no project yet, with a workflow of one's own", args: "board add Sell", prepare: func(w *env) {
 			answer("")(w)
 			w.place.Project, w.place.GitRoot, w.Config.Workflow = "", "/src/shop", "joan-board"
 		}, err: "2 workspaces, workflow joan-board\n"},

@@ -27,7 +27,7 @@ const (
 
 func newCompletionCommand(Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Print the completion script of a shell", Args: arguments(1, 1),
+		Use: "completion bash|zsh|fish", Short: "Print the completion script of a shell", Args: requireArguments(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish"}, Annotations: map[string]string{needsNothing: "yes"},
 		Long: "Print a script that makes a shell complete commands, flags, and what is there to choose from:\n" +
 			"tasks for which a command makes sense, states, workflows, cards. A server is asked if one\n" +
@@ -51,10 +51,10 @@ func newCompletionCommand(Deps) *cobra.Command {
 	}
 }
 
-// complete gives every argument and every flag of the tree what it can be completed
+// addCompletions gives every argument and every flag of the tree what it can be completed
 // with. What a command says itself stays; what nobody knows words for is left to the
 // person, and only what is a file is completed with files.
-func complete(deps Deps, root *cobra.Command) {
+func addCompletions(deps Deps, root *cobra.Command) {
 	args, flags := argumentWords(deps), flagWords(deps)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -65,7 +65,7 @@ func complete(deps Deps, root *cobra.Command) {
 		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !takesFile(cmd.Use) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
-		for _, f := range slices.Concat(all(cmd.LocalNonPersistentFlags().VisitAll), all(cmd.PersistentFlags().VisitAll)) {
+		for _, f := range slices.Concat(collectAll(cmd.LocalNonPersistentFlags().VisitAll), collectAll(cmd.PersistentFlags().VisitAll)) {
 			if _, has := cmd.GetFlagCompletionFunc(f.Name); has || f.Value.Type() == "bool" || fileFlags[f.Name] {
 				continue
 			}
@@ -85,8 +85,8 @@ func complete(deps Deps, root *cobra.Command) {
 	visit(root)
 }
 
-// all collects what a walk visits.
-func all[T any](walk func(func(T))) (out []T) {
+// collectAll collects what a walk visits.
+func collectAll[T any](walk func(func(T))) (out []T) {
 	walk(func(one T) { out = append(out, one) })
 	return out
 }
@@ -99,16 +99,16 @@ func takesFile(use string) bool {
 	return strings.Contains(use, "FILE") || strings.Contains(use, "[file]") || strings.Contains(use, "path")
 }
 
-// offer is one word that can be chosen, with what is to know about it.
-func offer(word, about string) string {
-	if about = cut(cleanLine(about), 60); about == "" {
+// offerWord is one word that can be chosen, with what is to know about it.
+func offerWord(word, about string) string {
+	if about = cutToWidth(cleanLine(about), 60); about == "" {
 		return cleanLine(word)
 	}
 	return cobra.CompletionWithDesc(cleanLine(word), about)
 }
 
-// fixed offers words of a list that is closed.
-func fixed(words ...string) cobra.CompletionFunc {
+// completeFixed offers words of a list that is closed.
+func completeFixed(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
@@ -135,8 +135,8 @@ type question struct {
 	begun string   // of that word
 }
 
-// flag is what another flag of the line says.
-func (q question) flag(name string) string {
+// flagValue is what another flag of the line says.
+func (q question) flagValue(name string) string {
 	f := q.cmd.Flags().Lookup(name)
 	if f == nil || !f.Changed {
 		return ""
@@ -144,26 +144,26 @@ func (q question) flag(name string) string {
 	return f.Value.String()
 }
 
-// task is the task that the line is about: the argument, or the attempt's own.
-func (q question) task() string {
+// taskArgument is the task that the line is about: the argument, or the attempt's own.
+func (q question) taskArgument() string {
 	if len(q.args) > 0 {
 		return q.args[0]
 	}
 	return q.deps.Config.Task
 }
 
-// project is the one that the line names, else that of the folder, "" for neither.
-func (q question) project(ctx context.Context) string {
-	if p := q.flag("project"); p != "" {
+// namedProject is the one that the line names, else that of the folder, "" for neither.
+func (q question) namedProject(ctx context.Context) string {
+	if p := q.flagValue("project"); p != "" {
 		return p
 	}
-	at, _ := q.Where(ctx, q.deps.Cwd)
+	at, _ := q.FindPlace(ctx, q.deps.Cwd)
 	return at.Project
 }
 
-// live makes a completion of what find returns. It asks a server that runs and never
+// completeLive makes a completion of what find returns. It asks a server that runs and never
 // starts one.
-func live(deps Deps, find func(context.Context, question) []string) cobra.CompletionFunc {
+func completeLive(deps Deps, find func(context.Context, question) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		parent := cmd.Context()
 		if parent == nil {
@@ -171,7 +171,7 @@ func live(deps Deps, find func(context.Context, question) []string) cobra.Comple
 		}
 		ctx, cancel := context.WithTimeout(parent, completionPatience)
 		defer cancel()
-		c, err := running(ctx, deps)
+		c, err := connectRunning(ctx, deps)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -187,8 +187,8 @@ func live(deps Deps, find func(context.Context, question) []string) cobra.Comple
 	}
 }
 
-// first offers words for the first argument only.
-func first(f cobra.CompletionFunc) cobra.CompletionFunc {
+// onlyFirst offers words for the first argument only.
+func onlyFirst(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -197,18 +197,18 @@ func first(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// begin offers beginnings that more is to be added to.
-func begin(words ...string) cobra.CompletionFunc {
+// completePrefixes offers beginnings that more is to be added to.
+func completePrefixes(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 }
 
-// files offers files.
-func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completeFiles offers files.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// folders offers folders.
-func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completeFolders offers folders.
+func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
@@ -266,31 +266,31 @@ complete -F _orange orange
 // command's path.
 func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
-		"task update": first(completeRows(deps, false, nil)), "task wait": first(completeRows(deps, false, nil)), "task stuck": first(completeRows(deps, false, atWork)),
-		"task spawn": first(completeRows(deps, false, unstarted)), "task respawn": first(completeRows(deps, false, deserted)), "task attach": first(completeRows(deps, false, attended)),
-		"task answer": first(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": first(completeRows(deps, false, wants(engine.ItemConfirm))),
-		"task merge": first(completeRows(deps, false, reviewed)), "task push": first(completeRows(deps, false, begunWork)), "task create-pr": first(completeRows(deps, false, begunWork)),
-		"task delete": first(completeRows(deps, true, over)), "task reopen": first(completeRows(deps, true, may(engine.Reopen))),
-		"task fork": first(completeEntries(deps)), "pause": first(completeRows(deps, false, goingOn)), "resume": first(completeRows(deps, false, stopped)),
+		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
+		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, lacksAgent)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
+		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(engine.ItemConfirm))),
+		"task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, begunWork)), "task create-pr": onlyFirst(completeRows(deps, false, begunWork)),
+		"task delete": onlyFirst(completeRows(deps, true, isOver)), "task reopen": onlyFirst(completeRows(deps, true, allowsVerb(engine.Reopen))),
+		"task fork": onlyFirst(completeEntries(deps)), "pause": onlyFirst(completeRows(deps, false, goingOn)), "resume": onlyFirst(completeRows(deps, false, isStopped)),
 
-		"project remove": first(completeProjects(deps)), "project update": first(completeProjects(deps)), "project add": folders, "workspace init": first(completeProjects(deps)),
-		"board show": first(completeCards(deps)), "board comment": first(completeCards(deps)), "board describe": first(completeCards(deps)), "board history": first(completeCards(deps)),
-		"board move": cardThen(deps, completeColumns(deps)), "board tag": cardThen(deps, completeTags(deps)), "doctor board": first(completeCards(deps)),
-		"tracker add": first(completeTrackers(deps)), "tracker issues": first(completeTrackers(deps)), "tracker sync": first(completeTrackers(deps)),
-		"tracker test": first(completeTrackers(deps)), "tracker remove": first(completeTrackers(deps)), "dispatch": first(completeTrackers(deps)),
-		"workflow prompt": completePromptArguments(deps), "hook": cobra.NoFileCompletions, "man": folders,
+		"project remove": onlyFirst(completeProjects(deps)), "project update": onlyFirst(completeProjects(deps)), "project add": completeFolders, "workspace init": onlyFirst(completeProjects(deps)),
+		"board show": onlyFirst(completeCards(deps)), "board comment": onlyFirst(completeCards(deps)), "board describe": onlyFirst(completeCards(deps)), "board history": onlyFirst(completeCards(deps)),
+		"board move": cardThen(deps, completeColumns(deps)), "board tag": cardThen(deps, completeTags(deps)), "doctor board": onlyFirst(completeCards(deps)),
+		"tracker add": onlyFirst(completeTrackers(deps)), "tracker issues": onlyFirst(completeTrackers(deps)), "tracker sync": onlyFirst(completeTrackers(deps)),
+		"tracker test": onlyFirst(completeTrackers(deps)), "tracker remove": onlyFirst(completeTrackers(deps)), "dispatch": onlyFirst(completeTrackers(deps)),
+		"workflow prompt": completePromptArguments(deps), "hook": cobra.NoFileCompletions, "man": completeFolders,
 	}
 	for _, name := range []string{"show", "explain", "history", "log", "attempts", "cost", "replay"} {
-		out["task "+name] = first(completeTasks(deps))
+		out["task "+name] = onlyFirst(completeTasks(deps))
 	}
 	for _, verb := range []string{engine.Complete, "cancel", "request-changes"} {
-		out["task "+verb] = first(completeRows(deps, false, may(verb)))
+		out["task "+verb] = onlyFirst(completeRows(deps, false, allowsVerb(verb)))
 	}
 	for _, name := range []string{"show", "check", "graph", "verify", "simulate", "decide"} {
-		out["workflow "+name] = first(orFiles(completeWorkflows(deps)))
+		out["workflow "+name] = onlyFirst(orFiles(completeWorkflows(deps)))
 	}
-	out["task verdict"] = first(fixed("PASS\tthe work is good", "FAIL\tthe work is to change"))
-	out["selftest crash"] = first(orFiles(completeWorkflows(deps)))
+	out["task verdict"] = onlyFirst(completeFixed("PASS\tthe work is good", "FAIL\tthe work is to change"))
+	out["selftest crash"] = onlyFirst(orFiles(completeWorkflows(deps)))
 	return out
 }
 
@@ -299,21 +299,21 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"--project": completeProjects(deps), "--workflow": completeWorkflows(deps), "--against": orFiles(completeWorkflows(deps)), "--tracker": completeTrackers(deps),
-		"--harness": completeHarnesses, "--review-harness": completeHarnesses, "--effort": fixed(efforts...), "--review-effort": fixed(efforts...),
+		"--harness": completeHarnesses, "--review-harness": completeHarnesses, "--effort": completeFixed(efforts...), "--review-effort": completeFixed(efforts...),
 		"--parent": completeRows(deps, false, nil), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
 
 		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeBeginnings(deps),
-		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": fixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit"),
+		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": completeFixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit"),
 		"--column": completeColumns(deps), "--tag": completeTags(deps), "--remove": completeTags(deps),
-		"--delivery": fixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": fixed("github", "gitea"),
+		"--delivery": completeFixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": completeFixed("github", "gitea"),
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,
-		"tracker add --kind":    fixed("linear\tissues in Linear", "github\tissues on GitHub", "mcp\ta board over MCP", "board\tthe local board"),
-		"tracker add --mapping": orFiles(fixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
-		"inbox --kind": eachOf(names(engine.ItemKinds())...), "inbox --group": fixed("kind"),
-		"log --level": fixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
-		"detect --protocol": fixed(protocolNames()...), "handoff --from-format": fixed("json", "als", "section", "auto"), "handoff --as": fixed("json", "als", "section", "prompt"),
-		"audit --from": files, "audit --repo": folders,
-		"workflow graph --format": fixed("mermaid", "svg", "dot"), "workflow verify --without": fixed(names(verify.Protections())...),
+		"tracker add --kind":    completeFixed("linear\tissues in Linear", "github\tissues on GitHub", "mcp\ta board over MCP", "board\tthe local board"),
+		"tracker add --mapping": orFiles(completeFixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
+		"inbox --kind": eachOf(asStrings(engine.ItemKinds())...), "inbox --group": completeFixed("kind"),
+		"log --level": completeFixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
+		"detect --protocol": completeFixed(protocolNames()...), "handoff --from-format": completeFixed("json", "als", "section", "auto"), "handoff --as": completeFixed("json", "als", "section", "prompt"),
+		"audit --from": completeFiles, "audit --repo": completeFolders,
+		"workflow graph --format": completeFixed("mermaid", "svg", "dot"), "workflow verify --without": completeFixed(asStrings(verify.Protections())...),
 	}
 	maps.Copy(out, decideWords(deps))
 	return out
@@ -323,14 +323,14 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 var efforts = []string{"none", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 // secretPlaces offers the places where a secret can be.
-var secretPlaces = begin("env:\ta variable", "file:\ta file of mode 600", "command:\twhat a program prints", "gh\tthe login of gh")
+var secretPlaces = completePrefixes("env:\ta variable", "file:\ta file of mode 600", "command:\twhat a program prints", "gh\tthe login of gh")
 
 // completeHarnesses offers the agents. The last two want more.
 func completeHarnesses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return append(agent.HarnessNames(), agent.CommandPrefix+"\ta program of yours", agent.ScriptPrefix+"\ta file that is played"), cobra.ShellCompDirectiveNoFileComp
 }
 
-func names[T ~string](list []T) []string {
+func asStrings[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, one := range list {
 		out[i] = string(one)
@@ -338,30 +338,30 @@ func names[T ~string](list []T) []string {
 	return out
 }
 
-func protocolNames() []string { return names(detectable) }
+func protocolNames() []string { return asStrings(detectable) }
 
 // The tasks for which a command makes sense.
 
-func atWork(r *overview.Row) bool    { return r.Kind == workflow.Agent }
-func unstarted(r *overview.Row) bool { return r.Kind == workflow.Queued }
-func attended(r *overview.Row) bool  { return r.Life == overview.Alive }
-func over(r *overview.Row) bool      { return r.Kind == workflow.Terminal }
-func begunWork(r *overview.Row) bool { return r.Kind != workflow.Queued }
-func goingOn(r *overview.Row) bool   { return !r.Paused }
-func stopped(r *overview.Row) bool   { return r.Paused || r.Wants == engine.ItemAttention }
-func reviewed(r *overview.Row) bool {
+func atWork(r *overview.Row) bool         { return r.Kind == workflow.Agent }
+func isUnstarted(r *overview.Row) bool    { return r.Kind == workflow.Queued }
+func hasLivingAgent(r *overview.Row) bool { return r.Life == overview.Alive }
+func isOver(r *overview.Row) bool         { return r.Kind == workflow.Terminal }
+func begunWork(r *overview.Row) bool      { return r.Kind != workflow.Queued }
+func goingOn(r *overview.Row) bool        { return !r.Paused }
+func isStopped(r *overview.Row) bool      { return r.Paused || r.Wants == engine.ItemAttention }
+func awaitsReview(r *overview.Row) bool {
 	return r.Kind == workflow.HumanDo || r.Wants == engine.ItemAttention
 }
-func deserted(r *overview.Row) bool {
-	return r.Life == overview.Dead || wants(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.WaitsFor(engine.ItemNotStarted) && r.Life != overview.Alive
+func lacksAgent(r *overview.Row) bool {
+	return r.Life == overview.Dead || waitsForAny(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.WaitsFor(engine.ItemNotStarted) && r.Life != overview.Alive
 }
 
-// wants chooses tasks that wait for a person for one of these reasons.
-func wants(kinds ...engine.ItemKind) func(*overview.Row) bool {
+// waitsForAny chooses tasks that wait for a person for one of these reasons.
+func waitsForAny(kinds ...engine.ItemKind) func(*overview.Row) bool {
 	return func(r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 
-// may chooses tasks that a person may ask a verb of.
-func may(verb string) func(*overview.Row) bool {
+// allowsVerb chooses tasks that a person may ask a verb of.
+func allowsVerb(verb string) func(*overview.Row) bool {
 	return func(r *overview.Row) bool { return r.May(verb) }
 }

@@ -40,7 +40,7 @@ func TestEverythingThatCanBeChosenIsCompleted(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(cli.New(newWorld(t).Deps))
+	visit(cli.New(newEnv(t).Deps))
 }
 
 func TestCompletion(t *testing.T) {
@@ -113,7 +113,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			text, _ := builtin.Text("orange")
 			w.Workflows = twoFlows{text}
 			w.place.Project = "proj"
@@ -147,18 +147,22 @@ func TestCompletion(t *testing.T) {
 // twoFlows has two workflows.
 type twoFlows struct{ text string }
 
-func (s twoFlows) Find(string, string) (string, string, error) { return "orange.yaml", s.text, nil }
+func (s twoFlows) FindWorkflow(string, string) (string, string, error) {
+	return "orange.yaml", s.text, nil
+}
 
-func (s twoFlows) List(string) ([]cli.WorkflowEntry, error) {
+func (s twoFlows) ListWorkflows(string) ([]cli.WorkflowEntry, error) {
 	return []cli.WorkflowEntry{{Name: "orange", Text: s.text}, {Name: "mine", Origin: "user"}}, nil
 }
 
-func (twoFlows) Save([]cli.WorkflowEntry, string, bool, bool) ([]string, error) { return nil, nil }
+func (twoFlows) SaveWorkflows([]cli.WorkflowEntry, string, bool, bool) ([]string, error) {
+	return nil, nil
+}
 
 func TestCompletionScriptsAreGoodShell(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			if code := w.run(t, "completion", shell); code != 0 || w.out.Len() == 0 {
 				t.Fatal(code, w.err.String())
 			}

@@ -25,13 +25,13 @@ import (
 // completeRows offers tasks that pass, the newest first: those of this folder's project,
 // or all if none of them begins like the word.
 func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) []string {
+	return completeLive(deps, func(ctx context.Context, q question) []string {
 		look := func(project string) (out []string) {
-			s, _ := q.State(ctx, client.Seen{Project: project, All: all})
+			s, _ := q.ReadState(ctx, client.StateQuery{Project: project, All: all})
 			for i := len(s.Tasks) - 1; i >= 0; i-- {
 				r := &s.Tasks[i]
 				if strings.HasPrefix(string(r.ID), q.begun) && (passes == nil || passes(r)) {
-					out = append(out, offer(string(r.ID), about(r.Status, r.Project, r.Branch, r.Summary, project)))
+					out = append(out, offerWord(string(r.ID), describeTask(r.Status, r.Project, r.Branch, r.Summary, project)))
 				}
 			}
 			return out
@@ -42,15 +42,15 @@ func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.Co
 
 // hereFirst looks in the project of the folder, then everywhere.
 func hereFirst(ctx context.Context, q question, look func(project string) []string) []string {
-	here := q.project(ctx)
+	here := q.namedProject(ctx)
 	if out := look(here); len(out) > 0 || here == "" {
 		return out
 	}
 	return look("")
 }
 
-// about says which task an id is, with its project if that does not go without saying.
-func about(status, project, branch, summary, here string) string {
+// describeTask says which task an id is, with its project if that does not go without saying.
+func describeTask(status, project, branch, summary, here string) string {
 	if here == "" {
 		branch = project + "/" + branch
 	}
@@ -59,12 +59,12 @@ func about(status, project, branch, summary, here string) string {
 
 // completeTasks offers every task, those that are over too.
 func completeTasks(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) []string {
+	return completeLive(deps, func(ctx context.Context, q question) []string {
 		return hereFirst(ctx, q, func(project string) (out []string) {
 			tasks, _ := q.TaskList(ctx, task.Filter{Project: project, All: true})
 			for i := len(tasks) - 1; i >= 0; i-- {
 				if t := &tasks[i]; strings.HasPrefix(string(t.ID), q.begun) {
-					out = append(out, offer(string(t.ID), about(t.Status, t.Project, t.Branch, t.Summary, project)))
+					out = append(out, offerWord(string(t.ID), describeTask(t.Status, t.Project, t.Branch, t.Summary, project)))
 				}
 			}
 			return out
@@ -75,9 +75,9 @@ func completeTasks(deps Deps) cobra.CompletionFunc {
 // completeEntries offers ID@ and, behind it, the entries of the task at which it moved.
 func completeEntries(deps Deps) cobra.CompletionFunc {
 	ids := completeTasks(deps)
-	entries := live(deps, func(ctx context.Context, q question) []string {
+	entries := completeLive(deps, func(ctx context.Context, q question) []string {
 		id, _, _ := strings.Cut(q.begun, "@")
-		return moves(ctx, q, id, id+"@")
+		return offerMoves(ctx, q, id, id+"@")
 	})
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if strings.Contains(begun, "@") {
@@ -94,15 +94,15 @@ func completeEntries(deps Deps) cobra.CompletionFunc {
 
 // completeSeqs offers the entries at which the task moved.
 func completeSeqs(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) []string { return moves(ctx, q, q.task(), "") })
+	return completeLive(deps, func(ctx context.Context, q question) []string { return offerMoves(ctx, q, q.taskArgument(), "") })
 }
 
-// moves lists the entries at which a task moved, the newest first.
-func moves(ctx context.Context, q question, id, prefix string) (out []string) {
-	entries, _ := q.Journal(ctx, id, 0)
+// offerMoves lists the entries at which a task moved, the newest first.
+func offerMoves(ctx context.Context, q question, id, prefix string) (out []string) {
+	entries, _ := q.ReadJournal(ctx, id, 0)
 	for _, e := range slices.Backward(entries) {
 		if e.To != "" {
-			out = append(out, offer(prefix+strconv.Itoa(e.Seq), strings.TrimPrefix(e.From+" -> "+e.To, " -> ")))
+			out = append(out, offerWord(prefix+strconv.Itoa(e.Seq), strings.TrimPrefix(e.From+" -> "+e.To, " -> ")))
 		}
 	}
 	return out
@@ -110,14 +110,14 @@ func moves(ctx context.Context, q question, id, prefix string) (out []string) {
 
 // completeStatuses offers the states that tasks are in.
 func completeStatuses(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		tasks, _ := q.TaskList(ctx, task.Filter{Project: q.project(ctx), All: true})
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		tasks, _ := q.TaskList(ctx, task.Filter{Project: q.namedProject(ctx), All: true})
 		count := map[string]int{}
 		for i := range tasks {
 			count[tasks[i].Status]++
 		}
 		for status, n := range count {
-			out = append(out, offer(status, fmt.Sprintf("tasks: %d", n)))
+			out = append(out, offerWord(status, fmt.Sprintf("tasks: %d", n)))
 		}
 		slices.Sort(out)
 		return out
@@ -126,8 +126,8 @@ func completeStatuses(deps Deps) cobra.CompletionFunc {
 
 // completeTargets offers the states the task may go to, and what keeps it from them.
 func completeTargets(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		x, _ := q.Explain(ctx, q.task())
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		x, _ := q.ExplainTask(ctx, q.taskArgument())
 		seen := map[string]bool{}
 		for i := range x.Edges {
 			e := &x.Edges[i]
@@ -139,7 +139,7 @@ func completeTargets(deps Deps) cobra.CompletionFunc {
 			if !e.Open {
 				note = strings.TrimSpace(note + " closed: " + e.Closed)
 			}
-			out = append(out, offer(e.To, note))
+			out = append(out, offerWord(e.To, note))
 		}
 		return out
 	})
@@ -147,12 +147,12 @@ func completeTargets(deps Deps) cobra.CompletionFunc {
 
 // completeStates offers all states of the task's workflow.
 func completeStates(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) []string {
-		v, err := q.Task(ctx, q.task())
+	return completeLive(deps, func(ctx context.Context, q question) []string {
+		v, err := q.ReadTask(ctx, q.taskArgument())
 		if err != nil {
 			return nil
 		}
-		w, err := q.Workflow(ctx, v.Task.WorkflowHash)
+		w, err := q.ReadWorkflow(ctx, v.Task.WorkflowHash)
 		if err != nil {
 			return nil
 		}
@@ -166,11 +166,11 @@ func completeStates(deps Deps) cobra.CompletionFunc {
 
 // completeRoles offers the roles that work or worked on the task.
 func completeRoles(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		list, _ := q.Attempts(ctx, q.task())
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.ListAttempts(ctx, q.taskArgument())
 		for _, a := range slices.Backward(list) {
 			if !slices.ContainsFunc(out, func(w string) bool { return w == a.Role || strings.HasPrefix(w, a.Role+"\t") }) {
-				out = append(out, offer(a.Role, a.Harness+lives(a.Alive)))
+				out = append(out, offerWord(a.Role, a.Harness+aliveSuffix(a.Alive)))
 			}
 		}
 		return out
@@ -179,16 +179,16 @@ func completeRoles(deps Deps) cobra.CompletionFunc {
 
 // completeAttempts offers the attempts of the task, the newest first.
 func completeAttempts(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		list, _ := q.Attempts(ctx, q.task())
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.ListAttempts(ctx, q.taskArgument())
 		for _, a := range slices.Backward(list) {
-			out = append(out, offer(strconv.Itoa(a.Number), a.Role+" "+a.Harness+lives(a.Alive)))
+			out = append(out, offerWord(strconv.Itoa(a.Number), a.Role+" "+a.Harness+aliveSuffix(a.Alive)))
 		}
 		return out
 	})
 }
 
-func lives(alive bool) string {
+func aliveSuffix(alive bool) string {
 	if alive {
 		return ", at work"
 	}
@@ -198,7 +198,7 @@ func lives(alive bool) string {
 // completeComponents offers the parts of the server that wrote to its log.
 func completeComponents(deps Deps) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		lines, _ := logFilter{pattern: regexp.MustCompile(""), lines: 1000}.read(filepath.Join(deps.Config.Home, "orange.log"))
+		lines, _ := logFilter{pattern: regexp.MustCompile(""), lines: 1000}.readLines(filepath.Join(deps.Config.Home, "orange.log"))
 		var out []string
 		for _, l := range lines {
 			var one struct {
@@ -215,10 +215,10 @@ func completeComponents(deps Deps) cobra.CompletionFunc {
 
 // completeProjects offers the names of projects.
 func completeProjects(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		projects, _ := q.Projects(ctx)
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		projects, _ := q.ListProjects(ctx)
 		for _, p := range projects {
-			out = append(out, offer(p.Name, p.Path))
+			out = append(out, offerWord(p.Name, p.Path))
 		}
 		return out
 	})
@@ -226,10 +226,10 @@ func completeProjects(deps Deps) cobra.CompletionFunc {
 
 // completeTrackers offers the names of trackers.
 func completeTrackers(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		list, _ := q.Trackers(ctx)
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.ListTrackers(ctx)
 		for _, r := range list {
-			out = append(out, offer(r.Config.Name, r.Config.Kind+" of "+r.Config.Project))
+			out = append(out, offerWord(r.Config.Name, r.Config.Kind+" of "+r.Config.Project))
 		}
 		return out
 	})
@@ -237,15 +237,15 @@ func completeTrackers(deps Deps) cobra.CompletionFunc {
 
 // boardHere is the board that the line is about.
 func boardHere(ctx context.Context, q question) wire.Board {
-	b, _ := q.Board(ctx, q.project(ctx))
+	b, _ := q.ReadBoard(ctx, q.namedProject(ctx))
 	return b
 }
 
 // completeCards offers the cards of the board, the newest first.
 func completeCards(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		for _, c := range slices.Backward(boardHere(ctx, q).Cards) {
-			out = append(out, offer(strconv.Itoa(c.Number), fmt.Sprintf("%s: %s", c.Column, c.Title)))
+			out = append(out, offerWord(strconv.Itoa(c.Number), fmt.Sprintf("%s: %s", c.Column, c.Title)))
 		}
 		return out
 	})
@@ -253,9 +253,9 @@ func completeCards(deps Deps) cobra.CompletionFunc {
 
 // completeColumns offers the columns of the board.
 func completeColumns(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		for _, c := range boardHere(ctx, q).Columns {
-			out = append(out, offer(c, ""))
+			out = append(out, offerWord(c, ""))
 		}
 		return out
 	})
@@ -264,7 +264,7 @@ func completeColumns(deps Deps) cobra.CompletionFunc {
 // completeTags offers the tags of the board that the line does not have yet, and says
 // which the card carries.
 func completeTags(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		b := boardHere(ctx, q)
 		var card board.Card
 		for _, c := range b.Cards {
@@ -278,7 +278,7 @@ func completeTags(deps Deps) cobra.CompletionFunc {
 				about = "the card has it"
 			}
 			if !slices.Contains(q.args, tag) {
-				out = append(out, offer(tag, about))
+				out = append(out, offerWord(tag, about))
 			}
 		}
 		return out
@@ -302,17 +302,17 @@ func completeWorkflows(deps Deps) cobra.CompletionFunc {
 		if deps.Workflows == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		list, _ := deps.Workflows.List(deps.Cwd)
+		list, _ := deps.Workflows.ListWorkflows(deps.Cwd)
 		var out []string
 		for _, e := range list {
-			out = append(out, offer(e.Name, cmp.Or(describes(e.Text), e.Origin)))
+			out = append(out, offerWord(e.Name, cmp.Or(workflowDescription(e.Text), e.Origin)))
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// describes is what a workflow file says about itself, without reading all of it.
-func describes(text string) string {
+// workflowDescription is what a workflow file says about itself, without reading all of it.
+func workflowDescription(text string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "describe:"); ok {
 			return strings.Trim(strings.TrimSpace(rest), `"'`)
@@ -358,14 +358,14 @@ func decideWords(deps Deps) map[string]cobra.CompletionFunc {
 	}
 	return map[string]cobra.CompletionFunc{
 		"workflow decide --from": ofWorkflow(deps, func(d *workflow.Definition) []string {
-			return append([]string{offer(workflow.New, "it is not there yet")}, stateNames(d)...)
+			return append([]string{offerWord(workflow.New, "it is not there yet")}, stateNames(d)...)
 		}),
 		"workflow decide --to": states, "workflow decide --exit": roles, "workflow decide --dead": roles,
 		"workflow decide --actor": ofWorkflow(deps, func(d *workflow.Definition) []string {
 			return append([]string{string(task.Human), string(task.Engine), string(task.Tracker)}, roleNames(d)...)
 		}),
-		"workflow decide --column": ofWorkflow(deps, func(d *workflow.Definition) []string { return marks(d, false) }),
-		"workflow decide --tag":    ofWorkflow(deps, func(d *workflow.Definition) []string { return marks(d, true) }),
+		"workflow decide --column": ofWorkflow(deps, func(d *workflow.Definition) []string { return boardWords(d, false) }),
+		"workflow decide --tag":    ofWorkflow(deps, func(d *workflow.Definition) []string { return boardWords(d, true) }),
 		"workflow decide --stale": ofWorkflow(deps, func(d *workflow.Definition) []string {
 			return gateWords(d, func(g *workflow.Gate) string { return g.Section })
 		}),
@@ -393,27 +393,27 @@ func stateNames(d *workflow.Definition) (out []string) {
 		if s.Role != "" {
 			note += ", " + s.Role
 		}
-		out = append(out, offer(s.Name, note))
+		out = append(out, offerWord(s.Name, note))
 	}
 	return out
 }
 
 func roleNames(d *workflow.Definition) (out []string) {
 	for i := range d.Roles {
-		out = append(out, offer(d.Roles[i].Name, ""))
+		out = append(out, offerWord(d.Roles[i].Name, ""))
 	}
 	return out
 }
 
 func counterNames(d *workflow.Definition) (out []string) {
 	for i := range d.Counters {
-		out = append(out, offer(d.Counters[i].Name, ""))
+		out = append(out, offerWord(d.Counters[i].Name, ""))
 	}
 	return out
 }
 
-// marks are the columns or the tags of a workflow's board.
-func marks(d *workflow.Definition, tags bool) (out []string) {
+// boardWords are the columns or the tags of a workflow's board.
+func boardWords(d *workflow.Definition, tags bool) (out []string) {
 	if d.Board == nil {
 		return nil
 	}
@@ -422,7 +422,7 @@ func marks(d *workflow.Definition, tags bool) (out []string) {
 		list = d.Board.Tags
 	}
 	for i := range list {
-		out = append(out, offer(list[i].Name, ""))
+		out = append(out, offerWord(list[i].Name, ""))
 	}
 	return out
 }
@@ -431,7 +431,7 @@ func marks(d *workflow.Definition, tags bool) (out []string) {
 func gateWords(d *workflow.Definition, of func(*workflow.Gate) string) (out []string) {
 	for i := range d.Gates {
 		if w := of(&d.Gates[i]); w != "" && !slices.Contains(out, w) {
-			out = append(out, offer(w, ""))
+			out = append(out, offerWord(w, ""))
 		}
 	}
 	return out
@@ -443,7 +443,7 @@ func completePromptArguments(deps Deps) cobra.CompletionFunc {
 	states := ofWorkflow(deps, func(d *workflow.Definition) (out []string) {
 		for i := range d.States {
 			if s := &d.States[i]; s.Role != "" {
-				out = append(out, offer(s.Name, s.Role))
+				out = append(out, offerWord(s.Name, s.Role))
 			}
 		}
 		return out
@@ -461,11 +461,11 @@ func completePromptArguments(deps Deps) cobra.CompletionFunc {
 
 // completeBeginnings offers the states in which a new task may begin.
 func completeBeginnings(deps Deps) cobra.CompletionFunc {
-	return live(deps, func(ctx context.Context, q question) (out []string) {
-		name := q.flag("workflow")
+	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
+		name := q.flagValue("workflow")
 		if name == "" {
-			here := q.project(ctx)
-			projects, _ := q.Projects(ctx)
+			here := q.namedProject(ctx)
+			projects, _ := q.ListProjects(ctx)
 			for _, p := range projects {
 				if p.Name == here {
 					name = p.Workflow
@@ -477,7 +477,7 @@ func completeBeginnings(deps Deps) cobra.CompletionFunc {
 			return nil
 		}
 		for _, i := range def.EdgesFrom(workflow.New) {
-			out = append(out, offer(def.Edges[i].To, ""))
+			out = append(out, offerWord(def.Edges[i].To, ""))
 		}
 		return out
 	})

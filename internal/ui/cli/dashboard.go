@@ -34,7 +34,7 @@ type dashboardFlags struct {
 	create  bool // it begins with the form for a new task
 }
 
-func (f *dashboardFlags) declare(deps Deps, cmd *cobra.Command) {
+func (f *dashboardFlags) declareFlags(deps Deps, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.project, "project", "", "show this project (default: that of this folder)")
 	cmd.Flags().BoolVar(&f.all, "all", false, "show all projects")
 	cmd.Flags().BoolVar(&f.once, "exit-on-attach", false, "leave for an agent's terminal, and do not come back")
@@ -44,20 +44,20 @@ func (f *dashboardFlags) declare(deps Deps, cmd *cobra.Command) {
 func newDashboardCommand(deps Deps) *cobra.Command {
 	var f dashboardFlags
 	cmd := &cobra.Command{
-		Use: "dashboard", Short: "Show all tasks on this terminal, live", Args: arguments(0, 0),
+		Use: "dashboard", Short: "Show all tasks on this terminal, live", Args: requireArguments(0, 0),
 		Long: "Show all tasks on this terminal, and keep them up to date: who must act, how the agents are, what was\n" +
 			"done and what it cost; and of the selected one its timeline, TASK.md, why it is where it is, its\n" +
 			"agent's terminal, its way through the workflow and what it changed. The key ? lists the keys. In a\n" +
 			"project's repository it begins with that project. Plain orange does the same.",
 		Example: "  orange\n  orange dashboard --project shop\n  orange --all",
 	}
-	f.declare(deps, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return dashboard(deps, f, cmd) }
+	f.declareFlags(deps, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return showDashboard(deps, f, cmd) }
 	return cmd
 }
 
-// dashboard shows the dashboard, or says in a line why it cannot.
-func dashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
+// showDashboard shows the dashboard, or says in a line why it cannot.
+func showDashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 	switch {
 	case !deps.IsTerminal || deps.Dashboard == nil:
 		return errors.New("the dashboard needs a terminal: use orange task list")
@@ -70,12 +70,12 @@ func dashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 		return err
 	}
 	return withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Create: f.create, Environ: config.Environ(), Harness: s.harness, Exec: s.Exec}
+		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Create: f.create, Environ: config.Environ(), Harness: s.resolveHarness, Exec: s.Exec}
 		var err error
 		if f.create { // a repository that is no project yet becomes one
 			o.Project, err = s.ensureProject(ctx)
 		} else {
-			err = s.scope(ctx, f, &o)
+			err = s.chooseScope(ctx, f, &o)
 		}
 		if err != nil {
 			return err
@@ -84,11 +84,11 @@ func dashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 	})(cmd, nil)
 }
 
-// scope finds the project that is shown: the one that was named, else that of this
+// chooseScope finds the project that is shown: the one that was named, else that of this
 // folder. A repository that is none is not made one: who only looks changes nothing.
-func (s session) scope(ctx context.Context, f dashboardFlags, o *DashboardOptions) error {
+func (s session) chooseScope(ctx context.Context, f dashboardFlags, o *DashboardOptions) error {
 	if f.project != "" {
-		list, err := s.Projects(ctx)
+		list, err := s.ListProjects(ctx)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (s session) scope(ctx context.Context, f dashboardFlags, o *DashboardOption
 		}
 		return fmt.Errorf("project %q is not registered: see orange project list", f.project)
 	}
-	at, err := s.Where(ctx, s.Cwd)
+	at, err := s.FindPlace(ctx, s.Cwd)
 	switch {
 	case err != nil:
 		return err
@@ -116,7 +116,7 @@ func (s session) scope(ctx context.Context, f dashboardFlags, o *DashboardOption
 // Elsewhere it prints the help.
 func openDashboard(deps Deps, root *cobra.Command) {
 	var f dashboardFlags
-	f.declare(deps, root)
+	f.declareFlags(deps, root)
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 || !deps.IsTerminal && cmd.Flags().NFlag() == 0 {
@@ -125,6 +125,6 @@ func openDashboard(deps Deps, root *cobra.Command) {
 		if deps.ConfigErr != nil {
 			return deps.ConfigErr
 		}
-		return dashboard(deps, f, cmd)
+		return showDashboard(deps, f, cmd)
 	}
 }

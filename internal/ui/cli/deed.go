@@ -21,36 +21,36 @@ import (
 
 // How long a deed is waited for, and then the move that comes of it.
 const (
-	deedPatience = 15 * time.Minute
-	movePatience = 2 * time.Second
+	actionPatience = 15 * time.Minute
+	movePatience   = 2 * time.Second
 )
 
-// deed is something a person wants done that moves no task by itself.
-type deed struct {
+// personAction is something a person wants done that moves no task by itself.
+type personAction struct {
 	verb  string
 	arg   string
 	moves bool // a move of the task comes of it
 	done  func(task.Task) string
 }
 
-// deedCommand is a command that asks for a deed and says how it went.
-func deedCommand(deps Deps, d *deed, cmd *cobra.Command) *cobra.Command {
+// personActionCommand is a command that asks for a deed and says how it went.
+func personActionCommand(deps Deps, d *personAction, cmd *cobra.Command) *cobra.Command {
 	var leave bool
-	cmd.Args = arguments(1, 1)
+	cmd.Args = requireArguments(1, 1)
 	cmd.Flags().BoolVar(&leave, "no-wait", false, "do not wait for how it goes")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})
+		a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})
 		if err != nil {
 			return err
 		}
 		asked := effectOf(a)
 		switch {
 		case asked == nil: // a workflow may have a verb of that name: it was taken
-			return s.say(a, "%s", moved(a))
+			return s.sayLine(a, "%s", describeAnswer(a))
 		case leave:
-			return s.say(a, "%s: %s is asked for; see how it goes with orange task history %s", short(string(a.Task.ID)), d.verb, a.Task.ID)
+			return s.sayLine(a, "%s: %s is asked for; see how it goes with orange task history %s", shortID(string(a.Task.ID)), d.verb, a.Task.ID)
 		}
-		return s.await(ctx, d, a, asked.ID)
+		return s.awaitAction(ctx, d, a, asked.ID)
 	})
 	return cmd
 }
@@ -67,26 +67,26 @@ func effectOf(a wire.Answer) *task.Effect {
 	return nil
 }
 
-// await waits for how a deed goes, and says it.
-func (s session) await(ctx context.Context, d *deed, a wire.Answer, effect string) error {
-	if why := held(&a.Task); why != "" {
+// awaitAction waits for how a deed goes, and says it.
+func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer, effect string) error {
+	if why := describeHold(&a.Task); why != "" {
 		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
 	}
-	ctx, cancel := context.WithTimeout(ctx, deedPatience)
+	ctx, cancel := context.WithTimeout(ctx, actionPatience)
 	defer cancel()
-	w := &deedWait{session: s, deed: d, id: string(a.Task.ID), effect: effect}
-	if err := w.follow(ctx); err != nil {
+	w := &actionWait{session: s, action: d, id: string(a.Task.ID), effect: effect}
+	if err := w.followEffect(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("the time is over: %s is still under way; see orange task history %s", d.verb, w.id)
 		}
 		if w.conflict {
-			if x, why := s.Explain(ctx, w.id); why == nil {
+			if x, why := s.ExplainTask(ctx, w.id); why == nil {
 				return fmt.Errorf("%w; %s", err, s.afterConflict(ctx, w.id, x.Cheapest.Run))
 			}
 		}
 		return err
 	}
-	v, err := s.Task(ctx, w.id)
+	v, err := s.ReadTask(ctx, w.id)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s session) await(ctx context.Context, d *deed, a wire.Answer, effect strin
 		Effect string    `json:"effect"`
 		Tries  int       `json:"tries"`
 	}{v.Task, effect, w.tries}
-	if err := s.say(result, "%s%s", d.done(v.Task), w.move(v.Task.Status)); err != nil {
+	if err := s.sayLine(result, "%s%s", d.done(v.Task), w.describeMove(v.Task.Status)); err != nil {
 		return err
 	}
 	s.tellSalvage(ctx, w.id, w.then)
@@ -109,7 +109,7 @@ func (s session) afterConflict(ctx context.Context, id, cheapest string) string 
 		return "send it back with " + cheapest
 	}
 	where := ""
-	if list, err := s.Workspaces(ctx); err == nil {
+	if list, err := s.ListWorkspaces(ctx); err == nil {
 		for i := range list {
 			if string(list[i].Task) == id {
 				where = " " + list[i].Path
@@ -133,7 +133,7 @@ func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effe
 	ctx, cancel := context.WithTimeout(ctx, releasePatience)
 	defer cancel()
 	var ref string
-	err := s.Events(ctx, client.Watch{Task: id}, func(e client.Event) error {
+	err := s.FollowEvents(ctx, client.EventOptions{Task: id}, func(e client.Event) error {
 		if r := e.Entry.Receipt; r != nil && r.Effect == effects[at].ID && (r.OK || r.Final) {
 			ref = r.Salvage
 			return errReached
@@ -145,21 +145,21 @@ func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effe
 	}
 }
 
-// held says what keeps the effects of a task from being carried out.
-func held(t *task.Task) string {
+// describeHold says what keeps the effects of a task from being carried out.
+func describeHold(t *task.Task) string {
 	switch {
 	case t.Paused:
-		return fmt.Sprintf("task %s is paused: this waits for orange resume %s", short(string(t.ID)), t.ID)
+		return fmt.Sprintf("task %s is paused: this waits for orange resume %s", shortID(string(t.ID)), t.ID)
 	case len(t.Pending) > 0 && t.Pending[0].GivenUp:
-		return fmt.Sprintf("task %s needs attention first (%s): this waits for orange resume %s", short(string(t.ID)), t.Attention, t.ID)
+		return fmt.Sprintf("task %s needs attention first (%s): this waits for orange resume %s", shortID(string(t.ID)), t.Attention, t.ID)
 	}
 	return ""
 }
 
-// deedWait follows a task until an effect of it is done or given up.
-type deedWait struct {
+// actionWait follows a task until an effect of it is done or given up.
+type actionWait struct {
 	session
-	deed   *deed
+	action *personAction
 	id     string
 	effect string
 	tries  int    // of the effect; 0: it is not done yet
@@ -171,10 +171,10 @@ type deedWait struct {
 	conflict bool // it was given up for that
 }
 
-func (w *deedWait) follow(ctx context.Context) error {
+func (w *actionWait) followEffect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := w.Events(ctx, client.Watch{Task: w.id}, func(e client.Event) error { return w.hear(e.Entry, cancel) })
+	err := w.FollowEvents(ctx, client.EventOptions{Task: w.id}, func(e client.Event) error { return w.applyEntry(e.Entry, cancel) })
 	if w.late != nil {
 		w.late.Stop()
 	}
@@ -184,24 +184,24 @@ func (w *deedWait) follow(ctx context.Context) error {
 	return err
 }
 
-// hear takes one entry in. The move may come before the receipt or after it.
-func (w *deedWait) hear(e journal.Entry, enough func()) error {
+// applyEntry takes one entry in. The move may come before the receipt or after it.
+func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	switch {
 	case e.Type == journal.TaskDeleted:
-		return fmt.Errorf("task %s was deleted meanwhile", short(w.id))
-	case w.asked(e):
+		return fmt.Errorf("task %s was deleted meanwhile", shortID(w.id))
+	case w.asksForEffect(e):
 		w.from, w.to = "", "" // what moved before does not count
 	case e.To != "" && e.Cause == string(signal.Tracker):
 		w.from, w.to, w.then = e.From, e.To, e.Effects
 	case e.Receipt != nil && e.Receipt.Effect == w.effect:
-		if err := w.receipt(e); err != nil {
+		if err := w.handleReceipt(e); err != nil {
 			return err
 		}
 	}
 	switch {
 	case w.tries == 0:
 		return nil
-	case !w.deed.moves || w.to != "":
+	case !w.action.moves || w.to != "":
 		return errReached
 	case w.late == nil:
 		w.late = time.AfterFunc(movePatience, enough)
@@ -209,8 +209,8 @@ func (w *deedWait) hear(e journal.Entry, enough func()) error {
 	return nil
 }
 
-// asked says whether the entry is the one that asks for the effect.
-func (w *deedWait) asked(e journal.Entry) bool {
+// asksForEffect says whether the entry is the one that asks for the effect.
+func (w *actionWait) asksForEffect(e journal.Entry) bool {
 	for i := range e.Effects {
 		if e.Effects[i].ID == w.effect {
 			return true
@@ -219,11 +219,11 @@ func (w *deedWait) asked(e journal.Entry) bool {
 	return false
 }
 
-func (w *deedWait) receipt(e journal.Entry) error {
+func (w *actionWait) handleReceipt(e journal.Entry) error {
 	why := e.Receipt.Error
 	switch e.Type {
 	case journal.EffectFailed:
-		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.deed.verb, span(e.Again.Sub(e.At)), why)))
+		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.action.verb, formatSpan(e.Again.Sub(e.At)), why)))
 	case journal.EffectGaveUp:
 		w.conflict = e.Receipt.Conflict != nil
 		if e.Tries > 1 {
@@ -236,13 +236,13 @@ func (w *deedWait) receipt(e journal.Entry) error {
 	return nil
 }
 
-// move says where the deed led its task.
-func (w *deedWait) move(status string) string {
+// describeMove says where the deed led its task.
+func (w *actionWait) describeMove(status string) string {
 	switch {
-	case !w.deed.moves:
+	case !w.action.moves:
 		return ""
 	case w.to == "":
-		return fmt.Sprintf("; %s stays %s", short(w.id), status)
+		return fmt.Sprintf("; %s stays %s", shortID(w.id), status)
 	}
-	return fmt.Sprintf("; %s %s -> %s", short(w.id), w.from, w.to)
+	return fmt.Sprintf("; %s %s -> %s", shortID(w.id), w.from, w.to)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // follow lays down the entries that come after a deed was asked for.
-func follow(entries ...string) func(*world) {
-	return func(w *world) {
+func follow(entries ...string) func(*env) {
+	return func(w *env) {
 		entries := append([]string{
 			`"seq":2,"type":"status.changed","cause":"tracker","from":"planning","to":"elsewhere"`, // long ago
 			`"seq":5,"type":"effect.asked","effects":[{"id":"` + idOne + `/5/0","do":"merge","by":"person"}]`,
@@ -37,7 +37,7 @@ func TestDeeds(t *testing.T) {
 	other := receipt(6, "done", `"tries":1,"receipt":{"effect":"`+idOne+`/4/0","ok":true}`)
 	move := `"seq":7,"type":"status.changed","cause":"tracker","from":"reviewing","to":"done"`
 	failed := receipt(6, "failed", `"tries":1,"again":"2026-03-04T12:00:04Z",`+about(`locked\u001b[31m`))
-	pr := func(w *world) {
+	pr := func(w *env) {
 		follow(done)(w)
 		w.tasks[0].PRURL = "https://forge/pr/7"
 	}
@@ -58,15 +58,15 @@ func TestDeeds(t *testing.T) {
 		{name: "merge, given up, as JSON", args: "task merge one --json", prepare: follow(receipt(6, "gave-up", `"tries":1,`+about("no"))), code: 1,
 			out: `{"error":"it was given up: no"}`, err: "no"},
 		{name: "merge, the task is deleted meanwhile", args: "task merge one", prepare: follow(`"seq":6,"type":"task.deleted"`), code: 1, err: "was deleted meanwhile"},
-		{name: "merge of a paused task", args: "task merge one", prepare: func(w *world) { follow(move, done)(w); w.tasks[0].Paused = true },
+		{name: "merge of a paused task", args: "task merge one", prepare: func(w *env) { follow(move, done)(w); w.tasks[0].Paused = true },
 			out: "Merged", err: "orange: task oneAAAAA is paused: this waits for orange resume " + idOne + "\n"},
-		{name: "merge behind something given up", args: "task merge one", prepare: func(w *world) {
+		{name: "merge behind something given up", args: "task merge one", prepare: func(w *env) {
 			follow(move, done)(w)
 			w.tasks[0].Attention, w.tasks[0].Pending = "push failed", []task.Effect{{GivenUp: true}}
 		}, out: "Merged", err: "needs attention first (push failed)"},
 		{name: "merge without waiting", args: "task merge one --no-wait", out: "oneAAAAA: merge is asked for; see how it goes with orange task history " + idOne + "\n"},
 		{name: "merge without waiting, as JSON", args: "task merge one --no-wait --json", out: `"type":"effect.asked"`},
-		{name: "merge refused", args: "task merge one", prepare: func(w *world) { w.refuse = "a merge is for one that waits for it" }, code: 1, err: "orange: task merge: a merge is for one that waits for it\n"},
+		{name: "merge refused", args: "task merge one", prepare: func(w *env) { w.refuse = "a merge is for one that waits for it" }, code: 1, err: "orange: task merge: a merge is for one that waits for it\n"},
 		{name: "push", args: "task push " + idOne, prepare: follow(done), out: "Pushed proj/feature\n", asked: []string{request(`"actor":"human","verb":"push"`)}},
 		{name: "pull request", args: "task create-pr " + idOne, prepare: pr, out: "The pull request of proj/feature is https://forge/pr/7\n",
 			asked: []string{request(`"actor":"human","verb":"create-pr"`)}},
@@ -78,7 +78,7 @@ func TestDeeds(t *testing.T) {
 }
 
 func TestADeedAsJSON(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	follow(`"seq":6,"type":"status.changed","cause":"tracker","from":"reviewing","to":"done"`,
 		receipt(8, "done", `"tries":3,"receipt":{"effect":"`+idOne+`/5/0","ok":true}`))(w)
 	if code := w.run(t, "task", "merge", "one", "--json"); code != 0 {

@@ -25,7 +25,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	var repair, restore, agents bool
 	var o RestoreOptions
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
+		Use: "doctor", Short: "Check that everything Orange needs is there", Args: requireArguments(0, 0),
 		Long: "Check programs, folders, the store and everything that tasks need. Each failure comes with what to\n" +
 			"do about it; the exit code is 1 if there is one.\n\n" +
 			"With --restore, which needs that no server runs, put a lost, damaged or old store right: take the\n" +
@@ -53,11 +53,11 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 					bad++
 				}
 			}
-			err := show(cmd, map[string]any{"checks": checks}, func(w io.Writer) error { return printChecks(w, checks) })
+			err := showResult(cmd, map[string]any{"checks": checks}, func(w io.Writer) error { return printChecks(w, checks) })
 			if err != nil || bad == 0 {
 				return err
 			}
-			return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
+			return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
 		},
 	}
 	cmd.AddCommand(newDoctorBoard(deps))
@@ -90,18 +90,18 @@ func printChecks(w io.Writer, checks []doctor.Result) error {
 // localChecks are about what the client itself needs.
 func localChecks(ctx context.Context, deps Deps) []doctor.Result {
 	home := doctor.Result{Name: "data folder", OK: true, Detail: deps.Config.Home}
-	if err := client.Writable(deps.Config.Home); err != nil {
+	if err := client.EnsureWritable(deps.Config.Home); err != nil {
 		home.OK, home.Detail, home.Fix = false, err.Error(), "make the folder yours, or set ORANGE_HOME"
 	}
-	checks := []doctor.Result{program(ctx, "git", "--version")}
+	checks := []doctor.Result{checkProgram(ctx, "git", "--version")}
 	if deps.Config.Sessions != "headless" {
-		checks = append(checks, program(ctx, "tmux", "-V"))
+		checks = append(checks, checkProgram(ctx, "tmux", "-V"))
 	}
 	return append(checks, home)
 }
 
-func program(ctx context.Context, name, flag string) doctor.Result {
-	version, err := output(ctx, "", name, flag)
+func checkProgram(ctx context.Context, name, flag string) doctor.Result {
+	version, err := programOutput(ctx, "", name, flag)
 	switch {
 	case err == nil:
 		return doctor.Result{Name: name, OK: true, Detail: version}
@@ -124,10 +124,10 @@ func checkSocket(path string) doctor.Result {
 func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
 	c, err := client.Connect(ctx, o)
-	socket := checkSocket(client.Socket(o))
+	socket := checkSocket(client.FindSocket(o))
 	if err != nil {
 		server := doctor.Result{Name: "server", Detail: err.Error(), Fix: "do what it says; orange log may say more"}
-		if owner, ok := deps.owner(); ok {
+		if owner, ok := deps.findOwner(); ok {
 			server.Detail = fmt.Sprintf("pid %d holds the data folder and does not answer", owner.PID)
 			server.Fix = "run orange stop; the next command starts another server"
 		}
@@ -140,9 +140,9 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 		server.OK, server.Detail = false, fmt.Sprintf("version %s runs, and this is %s", hello.Version, deps.Version)
 		server.Fix = "run orange stop; the next command starts the new one"
 	}
-	ask := c.Doctor
+	ask := c.RunChecks
 	if repair {
-		ask = c.Repair
+		ask = c.RepairRecords
 	}
 	checks, err := ask(ctx)
 	if err != nil {
@@ -187,16 +187,16 @@ func runAgents(cmd *cobra.Command, deps Deps) error {
 			bad++
 		}
 	}
-	if err := show(cmd, r, func(w io.Writer) error { return printAgents(w, r) }); err != nil {
+	if err := showResult(cmd, r, func(w io.Writer) error { return printAgents(w, r) }); err != nil {
 		return err
 	}
 	switch {
 	case installed == 0:
-		return fail{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
+		return exitError{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
 	case bad > 0:
-		return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, prose.Plural(installed, "agent"))}
+		return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, prose.Plural(installed, "agent"))}
 	case r.Identity == "":
-		return fail{code: exitFailed, told: true, err: errors.New("git has no identity")}
+		return exitError{code: exitFailed, told: true, err: errors.New("git has no identity")}
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func newDoctorBoard(deps Deps) *cobra.Command {
 	var x wire.Examination
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: arguments(0, 1),
+		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: requireArguments(0, 1),
 		Example: "  orange doctor board\n" +
 			"  orange doctor board 3 --fix\n" +
 			"  orange doctor board --tracker joan",
@@ -275,20 +275,20 @@ of a project, or with --tracker at that of a tracker as it was last read.`,
 				return err
 			}
 		}
-		found, err := s.ExamineBoard(ctx, x)
+		found, err := s.CheckBoard(ctx, x)
 		if err != nil {
 			return err
 		}
-		if err := s.show(map[string]any{"findings": found}, func(w io.Writer) error { return printAnomalies(w, found) }); err != nil {
+		if err := s.showResult(map[string]any{"findings": found}, func(w io.Writer) error { return printAnomalies(w, found) }); err != nil {
 			return err
 		}
-		return left(found)
+		return requireNoneLeft(found)
 	})
 	return cmd
 }
 
-// left is an error as long as something that is no mere warning is still wrong.
-func left(found []boardcheck.Finding) error {
+// requireNoneLeft is an error as long as something that is no mere warning is still wrong.
+func requireNoneLeft(found []boardcheck.Finding) error {
 	n := 0
 	for _, f := range found {
 		if !f.Fixed && f.Severity != boardcheck.Warning {
@@ -298,7 +298,7 @@ func left(found []boardcheck.Finding) error {
 	if n == 0 {
 		return nil
 	}
-	return fail{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", prose.Plural(n, "thing"))}
+	return exitError{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", prose.Plural(n, "thing"))}
 }
 
 func printAnomalies(w io.Writer, found []boardcheck.Finding) error {
@@ -395,52 +395,52 @@ func runRestore(cmd *cobra.Command, deps Deps, o RestoreOptions) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, r, func(w io.Writer) error { return printRestored(w, r) })
+	return showResult(cmd, r, func(w io.Writer) error { return printRestored(w, r) })
 }
 
 func printRestored(out io.Writer, r Restored) error {
 	w := &lineWriter{w: out}
 	if r.Problem != "" {
-		w.line("Wrong: %s", r.Problem)
+		w.writeLine("Wrong: %s", r.Problem)
 	}
 	for _, text := range r.Damaged {
-		w.line("Passed over: %s", text)
+		w.writeLine("Passed over: %s", text)
 	}
 	switch {
 	case r.Backup != "":
-		w.line("Restored the store from the backup of %s UTC, %s", r.BackupAt.UTC().Format(time.DateTime), r.Backup)
+		w.writeLine("Restored the store from the backup of %s UTC, %s", r.BackupAt.UTC().Format(time.DateTime), r.Backup)
 	case r.Empty:
-		w.line("No intact backup was found: the store begins empty")
+		w.writeLine("No intact backup was found: the store begins empty")
 	default:
-		w.line("The store is intact and the newest there is: it stays")
+		w.writeLine("The store is intact and the newest there is: it stays")
 	}
 	if r.Aside != "" {
-		w.line("The old store is kept in %s", r.Aside)
+		w.writeLine("The old store is kept in %s", r.Aside)
 	}
 	for _, p := range r.Projects {
-		w.line("Registered project %s; set its options again with orange project update", p)
+		w.writeLine("Registered project %s; set its options again with orange project update", p)
 	}
 	for _, t := range r.Imported {
-		w.line("Imported task %s (%s/%s%s) as %s: its status was %s; newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Shown, t.Event)
+		w.writeLine("Imported task %s (%s/%s%s) as %s: its status was %s; newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Shown, t.Event)
 	}
 	for _, t := range r.Held {
 		if t.Over {
-			w.line("Task %s (%s/%s) is %s and stays so; newest event: %s", t.ID, t.Project, t.Branch, t.Status, t.Event)
+			w.writeLine("Task %s (%s/%s) is %s and stays so; newest event: %s", t.ID, t.Project, t.Branch, t.Status, t.Event)
 			continue
 		}
-		w.line("Held task %s (%s/%s%s): the record says %s, newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Event)
+		w.writeLine("Held task %s (%s/%s%s): the record says %s, newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Event)
 	}
 	for _, a := range r.Ended {
-		w.line("Ended attempt %d of task %s (%s), which the store does not know as it is now", a.Number, a.Task, a.Role)
+		w.writeLine("Ended attempt %d of task %s (%s), which the store does not know as it is now", a.Number, a.Task, a.Role)
 	}
 	for _, a := range r.Alive {
-		w.line("Attempt %d of task %s (%s) lives: the next server watches it", a.Number, a.Task, a.Role)
+		w.writeLine("Attempt %d of task %s (%s) lives: the next server watches it", a.Number, a.Task, a.Role)
 	}
 	for _, text := range r.Problems {
-		w.line("Problem: %s", text)
+		w.writeLine("Problem: %s", text)
 	}
 	if len(r.Imported)+len(r.Held) > 0 {
-		w.line("Nothing was started. Look at each task (orange inbox, orange task show ID) and move it to where it belongs; orange resume ID lets a held one go on")
+		w.writeLine("Nothing was started. Look at each task (orange inbox, orange task show ID) and move it to where it belongs; orange resume ID lets a held one go on")
 	}
 	return w.err
 }
@@ -458,7 +458,7 @@ type lineWriter struct {
 	err error
 }
 
-func (l *lineWriter) line(format string, args ...any) {
+func (l *lineWriter) writeLine(format string, args ...any) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintln(l.w, cleanLine(fmt.Sprintf(format, args...)))
 	}

@@ -17,8 +17,8 @@ func TestDoctorBoard(t *testing.T) {
 		"warning  board:shop/5  y            may be meant\n" +
 		"                                    could not be mended: the tracker does not answer\n" +
 		"fixed    board:shop/6  z            was wrong\n"
-	here := func(answer string) func(*world) {
-		return func(w *world) { w.place.Project, w.answers[path] = "shop", answer }
+	here := func(answer string) func(*env) {
+		return func(w *env) { w.place.Project, w.answers[path] = "shop", answer }
 	}
 	tell(t, []story{
 		{name: "what is wrong", args: "doctor board", prepare: here(found), code: 1, out: printed, asked: []string{"POST " + path + ` {"project":"shop"}`}},
@@ -31,6 +31,6 @@ func TestDoctorBoard(t *testing.T) {
 		{name: "dry and fix", args: "doctor board --dry-run --fix", prepare: here(found), code: 2, err: "--dry-run and --fix do not go together: choose one", asked: []string{}},
 		{name: "two boards", args: "doctor board --project a --tracker b", prepare: here(found), code: 2, err: "--project and --tracker do not go together: choose one", asked: []string{}},
 		{name: "no project", args: "doctor board", code: 1, err: "this folder belongs to no project", asked: []string{}},
-		{name: "trouble", args: "doctor board", prepare: func(w *world) { here(`{"error":"project \"shop\" has no board"}`)(w); w.codes[path] = 404 }, code: 1, err: `project "shop" has no board`},
+		{name: "trouble", args: "doctor board", prepare: func(w *env) { here(`{"error":"project \"shop\" has no board"}`)(w); w.codes[path] = 404 }, code: 1, err: `project "shop" has no board`},
 	})
 }

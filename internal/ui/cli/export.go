@@ -15,30 +15,30 @@ import (
 
 func newExportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [file]", Short: "Write everything as JSON lines, to a file or to standard output", Args: arguments(0, 1),
+		Use: "export [file]", Short: "Write everything as JSON lines, to a file or to standard output", Args: requireArguments(0, 1),
 		Long: "Write projects and tasks with their journals and texts as JSON lines, which orange import reads.\n" +
 			"Attempts, boards and trackers are not in it.",
 		Example: "  orange export backup.jsonl\n" +
 			"  orange export | gzip >backup.jsonl.gz",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) == 0 || args[0] == "-" {
-				return s.Export(ctx, s.Stdout)
+				return s.ExportAll(ctx, s.Stdout)
 			}
 			path := args[0]
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(s.Cwd, path)
 			}
-			if err := atomicfile.WriteFrom(path, 0o600, func(w io.Writer) error { return s.Export(ctx, w) }); err != nil {
+			if err := atomicfile.WriteFrom(path, 0o600, func(w io.Writer) error { return s.ExportAll(ctx, w) }); err != nil {
 				return fmt.Errorf("write %s: %w", path, err)
 			}
-			return s.say(map[string]string{"file": path}, "Exported to %s", path)
+			return s.sayLine(map[string]string{"file": path}, "Exported to %s", path)
 		}),
 	}
 }
 
 func newImportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "import <path|->", Short: "Take over an earlier data folder, or what orange export wrote", Args: arguments(1, 1),
+		Use: "import <path|->", Short: "Take over an earlier data folder, or what orange export wrote", Args: requireArguments(1, 1),
 		Long: "Take over the tasks of an earlier data folder, or everything that orange export wrote. What is there\n" +
 			"already is skipped, and said; tasks that are not over go on here.",
 		Example: "  orange import backup.jsonl\n" +
@@ -51,7 +51,7 @@ func newImportCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.show(done, func(w io.Writer) error {
+			return s.showResult(done, func(w io.Writer) error {
 				fmt.Fprintf(w, "Imported %d tasks and %d projects\n", done.Tasks, done.Projects)
 				for _, what := range done.Skipped {
 					fmt.Fprintln(w, "skipped "+cleanLine(what))
@@ -65,7 +65,7 @@ func newImportCommand(deps Deps) *cobra.Command {
 // importFrom sends a file's lines; a folder the server reads itself.
 func (s session) importFrom(ctx context.Context, path string) (wire.Imported, error) {
 	if path == "-" {
-		return s.Import(ctx, s.Stdin)
+		return s.ImportLines(ctx, s.Stdin)
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Cwd, path)
@@ -82,5 +82,5 @@ func (s session) importFrom(ctx context.Context, path string) (wire.Imported, er
 		return wire.Imported{}, fmt.Errorf("read what to import: %w", err)
 	}
 	defer f.Close()
-	return s.Import(ctx, f)
+	return s.ImportLines(ctx, f)
 }

@@ -33,8 +33,8 @@ const (
 // now is the moment at which every test runs.
 func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 
-// world is a fake server and a person at the command line.
-type world struct {
+// env is a fake server and a person at the command line.
+type env struct {
 	cli.Deps
 	out, err bytes.Buffer
 
@@ -53,14 +53,14 @@ type world struct {
 	socket   string
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "o")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	w := &world{socket: filepath.Join(dir, "s"), asked: []string{}, answers: map[string]string{}, codes: map[string]int{}, tokens: map[string]bool{}}
+	w := &env{socket: filepath.Join(dir, "s"), asked: []string{}, answers: map[string]string{}, codes: map[string]int{}, tokens: map[string]bool{}}
 	w.Deps = cli.Deps{
 		Config: config.Config{Home: filepath.Join(dir, "home"), Socket: w.socket},
 		Stdin:  strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Cwd: "/repo/sub", Version: "1.2.3", Now: now,
@@ -76,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) listen(t *testing.T) {
+func (w *env) listen(t *testing.T) {
 	l, err := net.Listen("unix", w.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -87,14 +87,14 @@ func (w *world) listen(t *testing.T) {
 }
 
 // run executes one command line and returns its exit code.
-func (w *world) run(t *testing.T, args ...string) int {
+func (w *env) run(t *testing.T, args ...string) int {
 	t.Helper()
 	w.out.Reset()
 	w.err.Reset()
 	return cli.Run(t.Context(), w.Deps, args)
 }
 
-func (w *world) handler() http.Handler {
+func (w *env) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/hello", func(rw http.ResponseWriter, _ *http.Request) {
 		reply(rw, wire.Hello{Version: "1.2.3", API: 1, PID: 7})
@@ -130,7 +130,7 @@ func no(rw http.ResponseWriter, status int, why string) {
 }
 
 // canned gives the answer a test has laid down for a path.
-func (w *world) canned(rw http.ResponseWriter, r *http.Request) {
+func (w *env) canned(rw http.ResponseWriter, r *http.Request) {
 	w.note(r)
 	if w.handle != nil {
 		w.handle(rw, r)
@@ -148,7 +148,7 @@ func (w *world) canned(rw http.ResponseWriter, r *http.Request) {
 }
 
 // note keeps a request that may change something, and returns its body.
-func (w *world) note(r *http.Request) []byte {
+func (w *env) note(r *http.Request) []byte {
 	body, _ := io.ReadAll(r.Body)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +158,7 @@ func (w *world) note(r *http.Request) []byte {
 	return body
 }
 
-func (w *world) list(rw http.ResponseWriter, r *http.Request) {
+func (w *env) list(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.asked = append(w.asked, "GET "+r.URL.RequestURI())
 	w.mu.Unlock()
@@ -169,7 +169,7 @@ func (w *world) list(rw http.ResponseWriter, r *http.Request) {
 	reply(rw, map[string]any{"tasks": tasks})
 }
 
-func (w *world) find(id string) (*task.Task, bool) {
+func (w *env) find(id string) (*task.Task, bool) {
 	for i := range w.tasks {
 		if strings.HasPrefix(string(w.tasks[i].ID), id) {
 			return &w.tasks[i], true
@@ -178,7 +178,7 @@ func (w *world) find(id string) (*task.Task, bool) {
 	return nil, false
 }
 
-func (w *world) task(rw http.ResponseWriter, r *http.Request) {
+func (w *env) task(rw http.ResponseWriter, r *http.Request) {
 	t, ok := w.find(r.PathValue("id"))
 	if !ok {
 		no(rw, http.StatusNotFound, fmt.Sprintf("task %s not found", r.PathValue("id")))
@@ -187,7 +187,7 @@ func (w *world) task(rw http.ResponseWriter, r *http.Request) {
 	reply(rw, wire.TaskShown{Task: *t, Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n", Dir: "/home/tasks/proj/one"})
 }
 
-func (w *world) create(rw http.ResponseWriter, r *http.Request) {
+func (w *env) create(rw http.ResponseWriter, r *http.Request) {
 	var n signal.NewTask
 	_ = json.Unmarshal(w.note(r), &n)
 	if n.Status == "working" {
@@ -202,7 +202,7 @@ func (w *world) create(rw http.ResponseWriter, r *http.Request) {
 
 // signal refuses what the test wants refused; else a deed is written down, a request
 // moves the task to the state asked for, and another verb to "next".
-func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
+func (w *env) signal(rw http.ResponseWriter, r *http.Request) {
 	var sig signal.Signal
 	_ = json.Unmarshal(w.note(r), &sig)
 	t, ok := w.find(r.PathValue("id"))
@@ -237,7 +237,7 @@ func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
 	reply(rw, a)
 }
 
-func (w *world) addProject(rw http.ResponseWriter, r *http.Request) {
+func (w *env) addProject(rw http.ResponseWriter, r *http.Request) {
 	var p task.Project
 	_ = json.Unmarshal(w.note(r), &p)
 	for _, have := range w.projects {
@@ -250,7 +250,7 @@ func (w *world) addProject(rw http.ResponseWriter, r *http.Request) {
 }
 
 // stream sends the events and stays open.
-func (w *world) stream(rw http.ResponseWriter, r *http.Request) {
+func (w *env) stream(rw http.ResponseWriter, r *http.Request) {
 	for _, e := range w.events {
 		fmt.Fprint(rw, e)
 	}

@@ -28,7 +28,7 @@ func newHookCommand(deps Deps) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(*cobra.Command, error) error { return nil })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		said := map[string]any{"heard": true}
-		if err := deps.hook(cmd.Context(), args); err != nil {
+		if err := deps.reportHook(cmd.Context(), args); err != nil {
 			said = map[string]any{"heard": false, "error": err.Error()}
 		}
 		if wantsJSON(cmd) {
@@ -39,9 +39,9 @@ func newHookCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// hook reports to a server that runs. Without one nobody listens, and none is started:
+// reportHook reports to a server that runs. Without one nobody listens, and none is started:
 // that would take longer than an agent should wait.
-func (d Deps) hook(ctx context.Context, args []string) error {
+func (d Deps) reportHook(ctx context.Context, args []string) error {
 	if len(args) < 2 {
 		return errors.New("give the harness and the event")
 	}
@@ -51,22 +51,22 @@ func (d Deps) hook(ctx context.Context, args []string) error {
 	if len(args) > 2 {
 		last = []byte(args[len(args)-1])
 	}
-	payload := d.payload(ctx, last)
-	c, err := running(ctx, d)
+	payload := d.readPayload(ctx, last)
+	c, err := connectRunning(ctx, d)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return c.Hook(ctx, args[0], args[1], payload)
+	return c.ReportHook(ctx, args[0], args[1], payload)
 }
 
-// payload is what standard input holds, or else the argument. One that is too long is
+// readPayload is what standard input holds, or else the argument. One that is too long is
 // left out: the event alone says something, half of its payload does not.
-func (d Deps) payload(ctx context.Context, argument []byte) []byte {
+func (d Deps) readPayload(ctx context.Context, argument []byte) []byte {
 	if f, ok := d.Stdin.(*os.File); ok {
 		// A terminal is the agent's own: reading it would take the keys from it.
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
-			return bounded(argument)
+			return dropTooLong(argument)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, payloadPatience)
@@ -79,14 +79,14 @@ func (d Deps) payload(ctx context.Context, argument []byte) []byte {
 	select {
 	case all := <-read:
 		if len(all) > 0 {
-			return bounded(all)
+			return dropTooLong(all)
 		}
 	case <-ctx.Done():
 	}
-	return bounded(argument)
+	return dropTooLong(argument)
 }
 
-func bounded(payload []byte) []byte {
+func dropTooLong(payload []byte) []byte {
 	if len(payload) > maxPayload {
 		return nil
 	}

@@ -20,7 +20,7 @@ type heard struct {
 	Payload        *string
 }
 
-func (w *world) hooked(t *testing.T) heard {
+func (w *env) hooked(t *testing.T) heard {
 	t.Helper()
 	var h heard
 	if len(w.asked) != 1 {
@@ -76,7 +76,7 @@ func TestHook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.Stdin, w.answers["/v1/hooks"] = tt.stdin, `{"heard":true}`
 			if code := w.run(t, append([]string{"hook"}, tt.args...)...); code != 0 || w.out.Len()+w.err.Len() > 0 {
 				t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
@@ -94,33 +94,33 @@ func TestHook(t *testing.T) {
 
 func TestAHookNeverFails(t *testing.T) {
 	t.Parallel()
-	refuse := func(code int) func(*world) {
-		return func(w *world) { w.answers["/v1/hooks"], w.codes["/v1/hooks"] = `{"error":"no"}`, code }
+	refuse := func(code int) func(*env) {
+		return func(w *env) { w.answers["/v1/hooks"], w.codes["/v1/hooks"] = `{"error":"no"}`, code }
 	}
 	tests := []struct {
 		name    string
 		args    string
-		prepare func(*world)
+		prepare func(*env)
 	}{
-		{"no server", "hook claude Stop", func(w *world) { w.server.Close() }},
-		{"no data folder", "hook claude Stop", func(w *world) { w.Config.Home, w.Config.Socket = "/nowhere", "/nowhere/s" }},
-		{"a broken configuration", "hook claude Stop", func(w *world) { w.ConfigErr = errors.New("config.json:1:1: x") }},
+		{"no server", "hook claude Stop", func(w *env) { w.server.Close() }},
+		{"no data folder", "hook claude Stop", func(w *env) { w.Config.Home, w.Config.Socket = "/nowhere", "/nowhere/s" }},
+		{"a broken configuration", "hook claude Stop", func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }},
 		{"refused", "hook claude Stop", refuse(http.StatusForbidden)},
 		{"it broke", "hook claude Stop", refuse(http.StatusInternalServerError)},
 		{"no event", "hook claude", nil},
 		{"nothing at all", "hook", nil},
 		{"an unknown flag", "hook --bogus=1 claude Stop", nil},
 		{"a broken flag", "hook --json=perhaps claude Stop", nil},
-		{"the server hangs", "hook claude Stop", func(w *world) {
+		{"the server hangs", "hook claude Stop", func(w *env) {
 			w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 		}},
-		{"the server is cut off", "hook claude Stop", func(w *world) {
+		{"the server is cut off", "hook claude Stop", func(w *env) {
 			w.handle = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.Start = func() (client.Child, error) { t.Error("a server was started"); return nil, errors.New("no") }
 			if tt.prepare != nil {
 				tt.prepare(w)
@@ -137,8 +137,8 @@ func TestAHookNeverFails(t *testing.T) {
 
 func TestAHookSaysWhatHappenedIfAsked(t *testing.T) {
 	tell(t, []story{
-		{name: "heard", args: "hook claude Stop --json", prepare: func(w *world) { w.answers["/v1/hooks"] = `{"heard":true}` }, out: `{"heard":true}` + "\n"},
-		{name: "not heard", args: "hook claude Stop --json", prepare: func(w *world) { w.server.Close() }, out: `{"error":"no server is running: start one with orange serve","heard":false}` + "\n"},
+		{name: "heard", args: "hook claude Stop --json", prepare: func(w *env) { w.answers["/v1/hooks"] = `{"heard":true}` }, out: `{"heard":true}` + "\n"},
+		{name: "not heard", args: "hook claude Stop --json", prepare: func(w *env) { w.server.Close() }, out: `{"error":"no server is running: start one with orange serve","heard":false}` + "\n"},
 		{name: "not understood", args: "hook claude --json", out: `{"error":"give the harness and the event","heard":false}` + "\n"},
 	})
 }

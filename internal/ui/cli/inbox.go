@@ -28,7 +28,7 @@ type inboxFlags struct {
 func newInboxCommand(deps Deps) *cobra.Command {
 	var f inboxFlags
 	cmd := &cobra.Command{
-		Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0),
+		Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: requireArguments(0, 0),
 		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has\n" +
 			"why it waits and the command that helps below it. Tasks that were created and not started are the\n" +
 			"backlog: they wait for nobody, are counted apart and come last. With --follow, what comes is\n" +
@@ -36,21 +36,21 @@ func newInboxCommand(deps Deps) *cobra.Command {
 		Example: "  orange inbox\n  orange inbox --kind stuck,question\n  orange inbox --kind start\n  orange inbox --group kind\n  orange inbox --follow --bell",
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "only what concerns this project")
-	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(names(engine.ItemKinds()), ", "))
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(asStrings(engine.ItemKinds()), ", "))
 	cmd.Flags().StringVar(&f.group, "group", "", "kind: put items of one kind together")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
 	cmd.Flags().BoolVar(&f.bell, "bell", false, "with --follow: ring the terminal when one comes")
 	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
-	cmd.PreRunE = func(*cobra.Command, []string) error { return f.check() }
+	cmd.PreRunE = func(*cobra.Command, []string) error { return f.checkFlags() }
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		if f.follow {
 			return s.followInbox(ctx, f)
 		}
-		items, err := s.Inbox(ctx, f.project)
+		items, err := s.ListInbox(ctx, f.project)
 		if err != nil {
 			return err
 		}
-		items = f.choose(items)
+		items = f.chooseItems(items)
 		if f.group != "" {
 			items = engine.GroupInbox(items)
 		}
@@ -60,15 +60,15 @@ func newInboxCommand(deps Deps) *cobra.Command {
 			Total   int           `json:"total,omitempty"`
 			Backlog int           `json:"backlog,omitempty"`
 		}{items, waiting, backlog}
-		return s.show(all, func(w io.Writer) error { return printInbox(w, s.Deps, items, &f) })
+		return s.showResult(all, func(w io.Writer) error { return printInbox(w, s.Deps, items, &f) })
 	})
 	return cmd
 }
 
-func (f *inboxFlags) check() error {
+func (f *inboxFlags) checkFlags() error {
 	for _, kind := range f.kinds {
 		if !slices.Contains(engine.ItemKinds(), engine.ItemKind(kind)) {
-			return usageError("kind %q is not known: use %s", cleanLine(kind), strings.Join(names(engine.ItemKinds()), ", "))
+			return usageError("kind %q is not known: use %s", cleanLine(kind), strings.Join(asStrings(engine.ItemKinds()), ", "))
 		}
 	}
 	switch {
@@ -82,8 +82,8 @@ func (f *inboxFlags) check() error {
 	return nil
 }
 
-// choose returns the items of the kinds that are wanted, the backlog last.
-func (f *inboxFlags) choose(items []engine.Item) []engine.Item {
+// chooseItems returns the items of the kinds that are wanted, the backlog last.
+func (f *inboxFlags) chooseItems(items []engine.Item) []engine.Item {
 	out := []engine.Item{}
 	for _, waits := range []bool{true, false} {
 		for i := range items {
@@ -232,12 +232,12 @@ func printReasons(w io.Writer, list []engine.WaitReason, above string, most int)
 func inboxRow(deps Deps, it *engine.Item) []string {
 	name, what := branchOf(it), cleanLine(it.Text)
 	if deps.IsTerminal {
-		name = cut(name, 28)
+		name = cutToWidth(name, 28)
 	}
 	if it.Frees > 0 {
 		what = fmt.Sprintf("[frees %d] %s", it.Frees, what)
 	}
-	return []string{orDash(string(it.Kind)), orDash(short(string(it.Task))), name, age(deps.Now(), it.Since), what}
+	return []string{orDash(string(it.Kind)), orDash(shortID(string(it.Task))), name, formatAge(deps.Now(), it.Since), what}
 }
 
 // branchOf names the branch that an item is about, "-" if it is about everything.
@@ -279,23 +279,23 @@ func keyOfItem(it *engine.Item) itemKey {
 
 // followInbox prints what waits, then what comes, until a person has seen enough.
 func (s session) followInbox(ctx context.Context, f inboxFlags) error {
-	seen := client.Seen{Project: f.project}
-	state, err := s.State(ctx, seen)
+	seen := client.StateQuery{Project: f.project}
+	state, err := s.ReadState(ctx, seen)
 	if err != nil {
 		return err
 	}
 	tail := &inboxTail{session: s, known: map[itemKey]bool{}, flags: f}
-	if err := tail.show(&state); err != nil {
+	if err := tail.showNewItems(&state); err != nil {
 		return err
 	}
 	tail.bell = f.bell // what waited already makes no noise
-	err = s.Follow(ctx, client.Live{
-		Seen: seen, After: state.Row,
+	err = s.FollowState(ctx, client.FollowOptions{
+		StateQuery: seen, After: state.Row,
 		Change: func(c overview.Change) error {
 			state.ApplyChange(c)
-			return tail.show(&state)
+			return tail.showNewItems(&state)
 		},
-		Opened: tail.opened, Lost: tail.broke,
+		Opened: tail.reportOpened, Lost: tail.reportLost,
 	})
 	if ctx.Err() != nil {
 		return nil // Ctrl-C is how it ends
@@ -303,9 +303,9 @@ func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 	return err
 }
 
-// show prints the items that are new, and forgets those that are gone.
-func (t *inboxTail) show(state *overview.State) error {
-	items := t.flags.choose(state.InboxItems())
+// showNewItems prints the items that are new, and forgets those that are gone.
+func (t *inboxTail) showNewItems(state *overview.State) error {
+	items := t.flags.chooseItems(state.InboxItems())
 	now, rings := make(map[itemKey]bool, len(items)), false
 	for i := range items {
 		key := keyOfItem(&items[i])
@@ -313,7 +313,7 @@ func (t *inboxTail) show(state *overview.State) error {
 		if t.known[key] {
 			continue
 		}
-		if err := t.print(&items[i]); err != nil {
+		if err := t.printItem(&items[i]); err != nil {
 			return err
 		}
 		rings = rings || items[i].Kind.WaitsForPerson()
@@ -326,11 +326,11 @@ func (t *inboxTail) show(state *overview.State) error {
 	return nil
 }
 
-func (t *inboxTail) print(it *engine.Item) error {
+func (t *inboxTail) printItem(it *engine.Item) error {
 	if wantsJSON(t.cmd) {
 		return printJSON(t.Stdout, it)
 	}
-	line := fmt.Sprintf("%-10s  %-8s  %s  %s", it.Kind, orDash(short(string(it.Task))), branchOf(it), cleanLine(it.Text))
+	line := fmt.Sprintf("%-10s  %-8s  %s  %s", it.Kind, orDash(shortID(string(it.Task))), branchOf(it), cleanLine(it.Text))
 	if it.Do != "" {
 		line += "  (" + cleanLine(it.Do) + ")"
 	}
@@ -338,8 +338,8 @@ func (t *inboxTail) print(it *engine.Item) error {
 	return err
 }
 
-// opened and broke tell a person when nothing can come, once.
-func (t *inboxTail) opened() error {
+// reportOpened and broke tell a person when nothing can come, once.
+func (t *inboxTail) reportOpened() error {
 	if t.lost {
 		fmt.Fprintln(t.Stderr, "orange: the server is back")
 	}
@@ -347,7 +347,7 @@ func (t *inboxTail) opened() error {
 	return nil
 }
 
-func (t *inboxTail) broke(err error) {
+func (t *inboxTail) reportLost(err error) {
 	if !t.lost {
 		fmt.Fprintln(t.Stderr, "orange: the server does not answer: waiting for it ("+cleanLine(err.Error())+")")
 	}

@@ -19,7 +19,7 @@ func inboxOf(t *testing.T, items ...engine.Item) string {
 }
 
 func TestInboxAsText(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers["/v1/inbox"] = inboxOf(t,
 		engine.Item{Task: idOne, Project: "proj", Branch: "feature", Status: "reviewing", Kind: engine.ItemReview, Text: "the work waits for a decision",
 			Do: "orange task merge " + idOne, Since: now().Add(-3 * time.Hour), Frees: 2},
@@ -56,7 +56,7 @@ attention   three     p/b                           2d   push failed: no route
 // A question in prose keeps its lines, and loses what controls a terminal. Of a long message
 // the end is shown.
 func TestTheInboxShowsAQuestionInProse(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	message := strings.Repeat("I read a file.\n", 20) + "\n- Shall it be \x1b[2J\x1b]0;owned\x07blue?\n- Or green?"
 	w.answers["/v1/inbox"] = inboxOf(t, engine.Item{
 		Task: idOne, Project: "proj", Branch: "feature", Kind: engine.ItemIdle, Text: "the worker asks something", Do: "orange task answer " + idOne + ` "..."`, Verb: engine.VerbAnswer, Since: now(),
@@ -73,15 +73,15 @@ func TestTheInboxShowsAQuestionInProse(t *testing.T) {
 }
 
 func TestInbox(t *testing.T) {
-	one := func(w *world) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
+	one := func(w *env) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
 	tell(t, []story{
-		{name: "empty", args: "inbox", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: "Nothing waits for you.\n"},
-		{name: "everything is paused", args: "inbox", prepare: func(w *world) {
+		{name: "empty", args: "inbox", prepare: func(w *env) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: "Nothing waits for you.\n"},
+		{name: "everything is paused", args: "inbox", prepare: func(w *env) {
 			w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume", Since: now().Add(-time.Hour)})
 		}, out: "KIND    TASK  BRANCH  AGE  WHAT\npaused  -     -       1h   everything is paused\n  orange resume\n"},
-		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
+		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *env) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
 		{name: "as JSON", args: "inbox --json", prepare: one, out: `{"items":[{"task":"` + idOne + `"`},
-		{name: "of a project", args: "inbox --project p", prepare: func(w *world) {
+		{name: "of a project", args: "inbox --project p", prepare: func(w *env) {
 			w.handle = func(rw http.ResponseWriter, r *http.Request) {
 				reply(rw, map[string]any{"items": []engine.Item{{Kind: "start", Project: r.URL.Query().Get("project")}}})
 			}
@@ -93,7 +93,7 @@ func TestInbox(t *testing.T) {
 
 func TestWordsOfAPerson(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
-	stdin := func(text string) func(*world) { return func(w *world) { w.Stdin = strings.NewReader(text) } }
+	stdin := func(text string) func(*env) { return func(w *env) { w.Stdin = strings.NewReader(text) } }
 	changes := func(note string) []string {
 		text, _ := json.Marshal(note)
 		return []string{request(`"actor":"human","verb":"request-changes","note":` + string(text))}
@@ -113,10 +113,10 @@ func TestWordsOfAPerson(t *testing.T) {
 		{name: "answer from standard input", args: "task answer " + idOne + " -", prepare: stdin("a\nb\n"), asked: []string{request(`"actor":"human","verb":"answer","note":"a\nb"`)}},
 		{name: "answer with nothing", args: "task answer " + idOne + " -", prepare: stdin(" \n"), code: 1, err: "the answer is empty", asked: []string{}},
 		{name: "answer without words", args: "task answer one", code: 2, err: "use orange task answer <id> <text...|->"},
-		{name: "answer refused", args: "task answer one x", prepare: func(w *world) { w.refuse = "working waits for no answer" }, code: 1, err: "orange: task answer: working waits for no answer\n"},
-		{name: "approve", args: "task approve one --note fine", prepare: func(w *world) { w.tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
+		{name: "answer refused", args: "task answer one x", prepare: func(w *env) { w.refuse = "working waits for no answer" }, code: 1, err: "orange: task answer: working waits for no answer\n"},
+		{name: "approve", args: "task approve one --note fine", prepare: func(w *env) { w.tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
 			asked: []string{request(`"actor":"human","to":"reviewing","note":"fine"`)}},
-		{name: "approve, as JSON", args: "task approve one --json", prepare: func(w *world) { w.tasks[0].Asked = &task.Asked{To: "reviewing"} }, out: `{"task":{"id":"` + idOne},
+		{name: "approve, as JSON", args: "task approve one --json", prepare: func(w *env) { w.tasks[0].Asked = &task.Asked{To: "reviewing"} }, out: `{"task":{"id":"` + idOne},
 		{name: "approve nothing", args: "task approve one", code: 1, err: "orange: task approve: nothing of task oneAAAAA waits for approval: see orange inbox\n", asked: []string{}},
 		{name: "approve an unknown task", args: "task approve nope", code: 1, err: "not found"},
 	})

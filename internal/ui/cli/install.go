@@ -12,7 +12,7 @@ func newInstallCommand(deps Deps) *cobra.Command {
 	var harnesses []string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: arguments(0, 0),
+		Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: requireArguments(0, 0),
 		Long: "Put a file that teaches agents to use Orange where each of them looks for such files. It is replaced\n" +
 			"if it is another version; a file of that name that is not Orange's is left alone.",
 		Example: "  orange install --dry-run\n" +
@@ -29,12 +29,12 @@ func newInstallCommand(deps Deps) *cobra.Command {
 		}
 		list, err := deps.Install(cmd.Context(), harnesses, dry)
 		if err != nil {
-			return partly(installedText(list), err)
+			return afterPartialSuccess(installedText(list), err)
 		}
 		if list == nil {
 			list = []Installed{}
 		}
-		return show(cmd, map[string]any{"installed": list}, func(w io.Writer) error { return printInstalled(w, list) })
+		return showResult(cmd, map[string]any{"installed": list}, func(w io.Writer) error { return printInstalled(w, list) })
 	}
 	return cmd
 }

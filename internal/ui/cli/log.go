@@ -33,7 +33,7 @@ func newLogCommand(deps Deps) *cobra.Command {
 	var level, pattern string
 	var f logFilter
 	cmd := &cobra.Command{
-		Use: "log", Short: "Show the end of the server's log", Args: arguments(0, 0),
+		Use: "log", Short: "Show the end of the server's log", Args: requireArguments(0, 0),
 		Long: "Show the last lines of the server's log. No server is needed.",
 		Example: "  orange log --level warn\n" +
 			"  orange log --component track --grep timeout --lines 20",
@@ -53,11 +53,11 @@ func newLogCommand(deps Deps) *cobra.Command {
 		if f.lines < 1 {
 			return usageError("%d lines: give a positive number", f.lines)
 		}
-		lines, err := f.read(filepath.Join(deps.Config.Home, "orange.log"))
+		lines, err := f.readLines(filepath.Join(deps.Config.Home, "orange.log"))
 		if err != nil {
 			return err
 		}
-		return show(cmd, map[string]any{"lines": lines}, func(w io.Writer) error {
+		return showResult(cmd, map[string]any{"lines": lines}, func(w io.Writer) error {
 			for _, line := range lines {
 				fmt.Fprintln(w, logText(deps.Now(), line))
 			}
@@ -67,8 +67,8 @@ func newLogCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// read returns the last lines of the log and of the one before it that pass.
-func (f logFilter) read(path string) ([]json.RawMessage, error) {
+// readLines returns the last lines of the log and of the one before it that pass.
+func (f logFilter) readLines(path string) ([]json.RawMessage, error) {
 	out := []json.RawMessage{}
 	for _, name := range []string{path + ".1", path} {
 		file, err := os.Open(name)
@@ -81,7 +81,7 @@ func (f logFilter) read(path string) ([]json.RawMessage, error) {
 		in := bufio.NewScanner(file)
 		in.Buffer(nil, maxLogLine)
 		for in.Scan() {
-			if f.passes(in.Bytes()) {
+			if f.matchesLine(in.Bytes()) {
 				out = append(out, slices.Clone(in.Bytes()))
 			}
 			if len(out) >= 2*f.lines { // keep little, and copy seldom
@@ -95,7 +95,7 @@ func (f logFilter) read(path string) ([]json.RawMessage, error) {
 	return out[max(0, len(out)-f.lines):], nil
 }
 
-func (f logFilter) passes(line []byte) bool {
+func (f logFilter) matchesLine(line []byte) bool {
 	var l struct {
 		Level     slog.Level `json:"level"`
 		Component string     `json:"component"`
@@ -120,14 +120,14 @@ func logText(now time.Time, line json.RawMessage) string {
 		}
 		switch name := fmt.Sprint(key); name {
 		case "time", "level", "msg", "component":
-			head[name] = word(v)
+			head[name] = formatJSONValue(v)
 		default:
-			rest = append(rest, name+"="+word(v))
+			rest = append(rest, name+"="+formatJSONValue(v))
 		}
 	}
 	at := head["time"]
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
-		at = clock(now, t)
+		at = formatClock(now, t)
 	}
 	text := fmt.Sprintf("%s %-5s %s: %s %s", at, head["level"], orDash(head["component"]), head["msg"], strings.Join(rest, " "))
 	return cleanLine(text)

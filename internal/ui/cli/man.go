@@ -18,8 +18,8 @@ import (
 const manDate = "2026-11-15"
 
 func newManCommand(deps Deps) *cobra.Command {
-	return pure(&cobra.Command{
-		Use: "man [folder]", Short: "Print the manual page of orange, or write those of all commands into a folder", Args: arguments(0, 1),
+	return needsNoServer(&cobra.Command{
+		Use: "man [folder]", Short: "Print the manual page of orange, or write those of all commands into a folder", Args: requireArguments(0, 1),
 		Long: "Print the manual page orange(1) as roff. With a folder, write a page for every command into\n" +
 			"it: orange.1, orange-task.1, orange-task-create.1 and so on. The folder is made if it is not\n" +
 			"there, and older pages in it are replaced. A new folder that has the name of a command or of\n" +
@@ -45,7 +45,7 @@ func newManCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, map[string]any{"folder": dir, "pages": n}, func(w io.Writer) error {
+			return showResult(cmd, map[string]any{"folder": dir, "pages": n}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "Wrote %d pages to %s\n", n, cleanLine(dir))
 				return err
 			})
@@ -58,7 +58,7 @@ func pageNamed(cmd *cobra.Command, name string) *cobra.Command {
 	if page := manName(cmd); name == page || "orange-"+name == page || name == page+".1" {
 		return cmd
 	}
-	for _, c := range members(cmd) {
+	for _, c := range visibleCommands(cmd) {
 		if found := pageNamed(c, name); found != nil {
 			return found
 		}
@@ -78,7 +78,7 @@ func writePages(dir string, cmd *cobra.Command, version string) (n int, err erro
 		return 0, fmt.Errorf("write the page: %w", err)
 	}
 	n = 1
-	for _, c := range members(cmd) {
+	for _, c := range visibleCommands(cmd) {
 		below, failed := writePages(dir, c, version)
 		n, err = n+below, errors.Join(err, failed)
 	}
@@ -88,8 +88,8 @@ func writePages(dir string, cmd *cobra.Command, version string) (n int, err erro
 // manName is how the page of a command is called.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// members are the commands below cmd that people see.
-func members(cmd *cobra.Command) (out []*cobra.Command) {
+// visibleCommands are the commands below cmd that people see.
+func visibleCommands(cmd *cobra.Command) (out []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			out = append(out, c)
@@ -102,25 +102,25 @@ func members(cmd *cobra.Command) (out []*cobra.Command) {
 func manPage(cmd *cobra.Command, version string) string {
 	var p roff
 	fmt.Fprintf(&p, ".TH %q 1 %q %q %q\n", strings.ToUpper(manName(cmd)), manDate, "Orange "+version, "Orange")
-	p.section("NAME")
-	p.line(escape(manName(cmd)) + ` \- ` + escape(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
-	p.section("SYNOPSIS")
-	p.line(bold(cmd.CommandPath()) + " " + escape(synopsis(cmd)))
-	p.section("DESCRIPTION")
-	p.text(longOf(cmd))
-	if list := members(cmd); len(list) > 0 {
-		p.section("COMMANDS")
+	p.beginSection("NAME")
+	p.writeLine(escapeRoff(manName(cmd)) + ` \- ` + escapeRoff(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
+	p.beginSection("SYNOPSIS")
+	p.writeLine(bold(cmd.CommandPath()) + " " + escapeRoff(commandSynopsis(cmd)))
+	p.beginSection("DESCRIPTION")
+	p.writeParagraphs(longOf(cmd))
+	if list := visibleCommands(cmd); len(list) > 0 {
+		p.beginSection("COMMANDS")
 		for _, c := range list {
-			p.item(bold(c.CommandPath()), c.Short)
+			p.writeItem(bold(c.CommandPath()), c.Short)
 		}
 	}
-	p.options(cmd)
+	p.writeOptions(cmd)
 	if cmd.Example != "" {
-		p.section("EXAMPLES")
-		p.block(strings.Split(cmd.Example, "\n"))
+		p.beginSection("EXAMPLES")
+		p.writeBlock(strings.Split(cmd.Example, "\n"))
 	}
 	if !cmd.HasParent() {
-		p.about()
+		p.writeAbout()
 	}
 	p.seeAlso(cmd)
 	return p.String()
@@ -147,10 +147,10 @@ leaves when nothing is to be done. If it dies, agents go on, and the next server
 
 The pages of the commands are called orange-task, orange-task-create and so on.`
 
-// synopsis is what follows the name of a command on the line.
-func synopsis(cmd *cobra.Command) string {
+// commandSynopsis is what follows the name of a command on the line.
+func commandSynopsis(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
-	if len(members(cmd)) > 0 {
+	if len(visibleCommands(cmd)) > 0 {
 		rest = "command"
 	}
 	if cmd.HasAvailableLocalFlags() && !strings.Contains(rest, "--") {
@@ -159,26 +159,26 @@ func synopsis(cmd *cobra.Command) string {
 	return strings.TrimSpace(rest)
 }
 
-// options lists the flags of a command, its own first.
-func (p *roff) options(cmd *cobra.Command) {
-	p.flags("OPTIONS", cmd.NonInheritedFlags().HasAvailableFlags())
-	for _, f := range all(cmd.NonInheritedFlags().VisitAll) {
+// writeOptions lists the flags of a command, its own first.
+func (p *roff) writeOptions(cmd *cobra.Command) {
+	p.beginFlags("OPTIONS", cmd.NonInheritedFlags().HasAvailableFlags())
+	for _, f := range collectAll(cmd.NonInheritedFlags().VisitAll) {
 		if !f.Hidden {
-			p.item(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
+			p.writeItem(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
 		}
 	}
-	p.flags("OPTIONS OF ALL COMMANDS", cmd.InheritedFlags().HasAvailableFlags())
-	for _, f := range all(cmd.InheritedFlags().VisitAll) {
+	p.beginFlags("OPTIONS OF ALL COMMANDS", cmd.InheritedFlags().HasAvailableFlags())
+	for _, f := range collectAll(cmd.InheritedFlags().VisitAll) {
 		if !f.Hidden {
-			p.item(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
+			p.writeItem(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
 		}
 	}
 }
 
-// flags begins a section of flags, if there are any.
-func (p *roff) flags(name string, any bool) {
+// beginFlags begins a section of flags, if there are any.
+func (p *roff) beginFlags(name string, any bool) {
 	if any {
-		p.section(name)
+		p.beginSection(name)
 	}
 }
 
@@ -220,79 +220,79 @@ func (p *roff) seeAlso(cmd *cobra.Command) {
 	if cmd.HasParent() {
 		refs = append(refs, manName(cmd.Parent()))
 	}
-	for _, c := range members(cmd) {
+	for _, c := range visibleCommands(cmd) {
 		refs = append(refs, manName(c))
 	}
 	if len(refs) == 0 {
 		return
 	}
-	p.section("SEE ALSO")
+	p.beginSection("SEE ALSO")
 	for i, r := range refs {
 		refs[i] = bold(r) + "(1)"
 	}
-	p.line(strings.Join(refs, ",\n"))
+	p.writeLine(strings.Join(refs, ",\n"))
 }
 
 // roff is a manual page that is being written.
 type roff struct{ strings.Builder }
 
-// macro writes a request with arguments.
-func (p *roff) macro(name string, args ...string) {
+// writeMacro writes a request with arguments.
+func (p *roff) writeMacro(name string, args ...string) {
 	p.WriteString("." + name)
 	for _, a := range args {
-		p.WriteString(` "` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`)
+		p.WriteString(` "` + strings.ReplaceAll(escapeRoff(a), `"`, `\(dq`) + `"`)
 	}
 	p.WriteByte('\n')
 }
 
-func (p *roff) section(name string) { p.macro("SH", name) }
+func (p *roff) beginSection(name string) { p.writeMacro("SH", name) }
 
-// line writes text that is escaped already.
-func (p *roff) line(s string) { p.WriteString(strings.TrimRight(s, " ") + "\n") }
+// writeLine writes text that is escaped already.
+func (p *roff) writeLine(s string) { p.WriteString(strings.TrimRight(s, " ") + "\n") }
 
-// item is a term and what there is to say about it.
-func (p *roff) item(term, about string) {
-	p.macro("TP")
-	p.line(term)
-	p.fill(about)
+// writeItem is a term and what there is to say about it.
+func (p *roff) writeItem(term, about string) {
+	p.writeMacro("TP")
+	p.writeLine(term)
+	p.writeFilled(about)
 }
 
-// text writes paragraphs. Those that are indented stay as they are.
-func (p *roff) text(s string) {
+// writeParagraphs writes paragraphs. Those that are indented stay as they are.
+func (p *roff) writeParagraphs(s string) {
 	for i, par := range strings.Split(strings.TrimSpace(s), "\n\n") {
 		if i > 0 {
-			p.macro("PP")
+			p.writeMacro("PP")
 		}
 		if strings.HasPrefix(par, "  ") {
-			p.block(strings.Split(par, "\n"))
+			p.writeBlock(strings.Split(par, "\n"))
 			continue
 		}
-		p.fill(par)
+		p.writeFilled(par)
 	}
 }
 
-// fill writes text on lines of a good length.
-func (p *roff) fill(s string) {
+// writeFilled writes text on lines of a good length.
+func (p *roff) writeFilled(s string) {
 	for l := range strings.Lines(prose.Wrap(s, "", 70)) {
-		p.line(escape(strings.TrimSuffix(l, "\n")))
+		p.writeLine(escapeRoff(strings.TrimSuffix(l, "\n")))
 	}
 }
 
-// block writes lines that are not filled.
-func (p *roff) block(lines []string) {
+// writeBlock writes lines that are not filled.
+func (p *roff) writeBlock(lines []string) {
 	p.WriteString(".nf\n")
 	for _, l := range lines {
-		p.line(escape(strings.TrimPrefix(l, "  ")))
+		p.writeLine(escapeRoff(strings.TrimPrefix(l, "  ")))
 	}
 	p.WriteString(".fi\n")
 }
 
-func bold(s string) string { return `\fB` + escape(s) + `\fR` }
+func bold(s string) string { return `\fB` + escapeRoff(s) + `\fR` }
 
-func italic(s string) string { return `\fI` + escape(s) + `\fR` }
+func italic(s string) string { return `\fI` + escapeRoff(s) + `\fR` }
 
-// escape keeps a text from being taken for a request, and a sign for another.
-func escape(s string) string {
+// escapeRoff keeps a text from being taken for a request, and a sign for another.
+func escapeRoff(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -321,8 +321,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// about says what is to know about the program as a whole.
-func (p *roff) about() {
+// writeAbout says what is to know about the program as a whole.
+func (p *roff) writeAbout() {
 	for _, s := range []struct {
 		name  string
 		items [][2]string
@@ -347,9 +347,9 @@ func (p *roff) about() {
 			{".orange/workflows, .orange/prompts", "Workflows and prompts of a repository."},
 		}},
 	} {
-		p.section(s.name)
+		p.beginSection(s.name)
 		for _, it := range s.items {
-			p.item(bold(it[0]), it[1])
+			p.writeItem(bold(it[0]), it[1])
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Cwd = t.TempDir()
 	if code := w.run(t, "man", "pages"); code != 0 || !strings.HasPrefix(w.out.String(), "Wrote ") {
 		t.Fatal(code, w.out.String(), w.err.String())
@@ -55,7 +55,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 }
 
 func TestManualPagesHaveNoWarnings(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Cwd = t.TempDir()
 	w.run(t, "man", ".")
 	pages, _ := filepath.Glob(filepath.Join(w.Cwd, "*.1"))
@@ -81,12 +81,12 @@ func TestCommandsSayMoreThanTheirName(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(cli.New(newWorld(t).Deps))
+	visit(cli.New(newEnv(t).Deps))
 }
 
 // The argument is a folder: whoever names a command gets no folder of that name by accident.
 func TestManWritesNoFolderNamedLikeACommand(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Cwd = t.TempDir()
 	for name, command := range map[string]string{"task-verdict": "orange task verdict", "orange-task-verdict": "orange task verdict", "task": "orange task", "orange": "orange"} {
 		code := w.run(t, "man", name)

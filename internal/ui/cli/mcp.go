@@ -12,7 +12,7 @@ import (
 func newMCPCommand(deps Deps) *cobra.Command {
 	var http bool
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Speak the Model Context Protocol, for agents and their people", Args: arguments(0, 0),
+		Use: "mcp", Short: "Speak the Model Context Protocol, for agents and their people", Args: requireArguments(0, 0),
 		Long: "Speak the Model Context Protocol on standard input and output until the input ends. The\n" +
 			"tools are list, show, explain, inbox, create, update, answer, approve and verify. Inside\n" +
 			"an attempt they act for that attempt. docs/MCP.md says how agents are told of it.",
@@ -49,7 +49,7 @@ func (s session) mcpOverHTTP(ctx context.Context) error {
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers"`
 	}{page.URL + "mcp", map[string]string{"Authorization": "Bearer " + page.Token}}
-	return s.show(answer, func(w io.Writer) error {
+	return s.showResult(answer, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", answer.URL, page.Token)
 		return err
 	})

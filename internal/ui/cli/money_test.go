@@ -36,8 +36,8 @@ func TestMoney(t *testing.T) {
 			if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 				t.Fatalf("got %v, want %q", err, tt.err)
 			}
-			if int64(m) != tt.want || err == nil && dollars(int64(m)) != tt.shown {
-				t.Errorf("got %d, %s; want %d, %s", m, dollars(int64(m)), tt.want, tt.shown)
+			if int64(m) != tt.want || err == nil && formatDollars(int64(m)) != tt.shown {
+				t.Errorf("got %d, %s; want %d, %s", m, formatDollars(int64(m)), tt.want, tt.shown)
 			}
 		})
 	}
@@ -45,7 +45,7 @@ func TestMoney(t *testing.T) {
 
 func TestSpending(t *testing.T) {
 	for micros, want := range map[int64]string{0: "$0.00", 1: "<$0.01", 4_999: "<$0.01", 5_000: "$0.01", 994_999: "$0.99", 995_000: "$1.00", 12_345_678: "$12.35"} {
-		if got := spending(micros); got != want {
+		if got := formatCents(micros); got != want {
 			t.Errorf("%d: got %s, want %s", micros, got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestSpending(t *testing.T) {
 
 func TestRoughly(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1_000: "1.0k", 9_999: "9.9k", 10_000: "10k", 999_999: "999k", 1_250_000: "1.2M"} {
-		if got := roughly(n); got != want {
+		if got := formatRoughly(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 )
 
 func newNotifyCommand(deps Deps) *cobra.Command {
-	return group("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
+	return groupCommand("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
 }
 
-// notifyWay is one way of the configuration, as it is shown.
-type notifyWay struct {
+// notifyChannel is one way of the configuration, as it is shown.
+type notifyChannel struct {
 	Number   int       `json:"number"`
 	Kind     string    `json:"kind"`
 	Host     string    `json:"host,omitempty"`
@@ -36,7 +36,7 @@ const noWays = "Nobody is told anything: add notify to config.json, see docs/OPE
 
 func newNotifyList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List who is told what, and how it went", Args: arguments(0, 0),
+		Use: "list", Short: "List who is told what, and how it went", Args: requireArguments(0, 0),
 		Long:    "List the ways of config.json by which people are told that something waits for them: what each is told\nof, and how it went the last time. Of addresses only the host is shown.",
 		Example: "  orange notify list",
 	}
@@ -45,16 +45,16 @@ func newNotifyList(deps Deps) *cobra.Command {
 		if err != nil {
 			fmt.Fprintln(deps.Stderr, "orange: warning: "+cleanLine(err.Error()))
 		}
-		ways := []notifyWay{}
+		ways := []notifyChannel{}
 		for i := range deps.Config.Notify {
 			n := &deps.Config.Notify[i]
 			of := told[n.Name()]
-			ways = append(ways, notifyWay{
+			ways = append(ways, notifyChannel{
 				Number: i + 1, Kind: n.Kind, Host: notifyHost(n), On: slices.Concat([]string{}, n.On), Projects: slices.Concat([]string{}, n.Projects), Brief: n.Brief,
 				Told: of.OK, Tried: of.At, Problem: of.Problem,
 			})
 		}
-		return show(cmd, map[string]any{"ways": ways}, func(w io.Writer) error { return printWays(w, deps, ways) })
+		return showResult(cmd, map[string]any{"ways": ways}, func(w io.Writer) error { return printChannels(w, deps, ways) })
 	}
 	return cmd
 }
@@ -71,7 +71,7 @@ func notifyHost(n *config.Notify) string {
 	return ""
 }
 
-func printWays(w io.Writer, deps Deps, ways []notifyWay) error {
+func printChannels(w io.Writer, deps Deps, ways []notifyChannel) error {
 	if len(ways) == 0 {
 		_, err := fmt.Fprintln(w, noWays)
 		return err
@@ -90,9 +90,9 @@ func printWays(w io.Writer, deps Deps, ways []notifyWay) error {
 		}
 		switch {
 		case n.Problem != "":
-			last = age(deps.Now(), n.Tried) + " ago: " + n.Problem
+			last = formatAge(deps.Now(), n.Tried) + " ago: " + n.Problem
 		case !n.Tried.IsZero():
-			last = age(deps.Now(), n.Tried) + " ago"
+			last = formatAge(deps.Now(), n.Tried) + " ago"
 		}
 		rows = append(rows, []string{strconv.Itoa(n.Number), n.Kind, orDash(cleanLine(n.Host)), on, cleanLine(projects), cleanLine(last)})
 	}
@@ -108,7 +108,7 @@ type notifyResult struct {
 
 func newNotifyTest(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "test [kind|number]", Short: "Tell a test: every way, those of a kind, or one", Args: arguments(0, 1),
+		Use: "test [kind|number]", Short: "Tell a test: every way, those of a kind, or one", Args: requireArguments(0, 1),
 		Long: `Tell a test by every way of config.json, by those of a kind (desktop, webhook, ntfy,
 slack, bell), or by the one with a number of orange notify list. What arrives says that
 it is a test; a webhook has "test": true.
@@ -119,7 +119,7 @@ them has makes a difference.`,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"desktop", "webhook", "ntfy", "slack", "bell"}, cobra.ShellCompDirectiveNoFileComp),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		chosen, err := chooseWays(deps.Config.Notify, args)
+		chosen, err := chooseChannels(deps.Config.Notify, args)
 		if err != nil {
 			return err
 		}
@@ -132,9 +132,9 @@ them has makes a difference.`,
 			}
 			results = append(results, r)
 		}
-		err = show(cmd, map[string]any{"results": results}, func(w io.Writer) error { return printTested(w, results) })
+		err = showResult(cmd, map[string]any{"results": results}, func(w io.Writer) error { return printTested(w, results) })
 		if err == nil && failed > 0 {
-			err = fail{code: exitFailed, told: wantsJSON(cmd), err: fmt.Errorf("%d of %d went wrong", failed, len(results))}
+			err = exitError{code: exitFailed, told: wantsJSON(cmd), err: fmt.Errorf("%d of %d went wrong", failed, len(results))}
 		}
 		return err
 	}
@@ -149,8 +149,8 @@ func testKind(n *config.Notify) string {
 	return "review"
 }
 
-// chooseWays are the places of the ways that an argument means.
-func chooseWays(ways []config.Notify, args []string) ([]int, error) {
+// chooseChannels are the places of the ways that an argument means.
+func chooseChannels(ways []config.Notify, args []string) ([]int, error) {
 	if len(ways) == 0 {
 		return nil, errors.New("nobody is told anything: add notify to config.json, see docs/OPERATIONS.md")
 	}

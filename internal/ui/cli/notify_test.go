@@ -23,7 +23,7 @@ import (
 )
 
 func TestNotifyList(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Config.Notify = []config.Notify{
 		{Kind: "desktop"},
 		{Kind: "ntfy", URL: "https://ntfy.example/secret-topic", On: []string{"review", "stuck"}, Projects: []string{"shop"}, Brief: true},
@@ -58,8 +58,8 @@ func TestNotifyList(t *testing.T) {
 
 func TestNotifyTest(t *testing.T) {
 	ways := []config.Notify{{Kind: "desktop"}, {Kind: "bell"}, {Kind: "bell", Brief: true}}
-	by := func(kinds ...string) func(*world) {
-		return func(w *world) {
+	by := func(kinds ...string) func(*env) {
+		return func(w *env) {
 			w.Notify = func(_ context.Context, n config.Notify, _ string) error {
 				if slices.Contains(kinds, n.Kind) {
 					return errors.New("it is broken")
@@ -115,7 +115,7 @@ func wanting(id, branch string, kind engine.ItemKind, text string, seq int) over
 }
 
 func TestInboxFollow(t *testing.T) {
-	w, out, errs := newWorld(t), &screen{}, &screen{}
+	w, out, errs := newEnv(t), &screen{}, &screen{}
 	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Tasks: []overview.Row{wanting("one", "a", engine.ItemReview, "the work waits", 1)}}}
 	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
 	ctx, cancel := context.WithCancel(t.Context())
@@ -150,7 +150,7 @@ func TestInboxFollow(t *testing.T) {
 }
 
 func TestAnItemWithoutABranchIsFollowedByItsProject(t *testing.T) {
-	w, out, errs := newWorld(t), &screen{}, &screen{}
+	w, out, errs := newEnv(t), &screen{}, &screen{}
 	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Projects: []overview.Project{{Name: "web", Git: "git would run a hook"}}}}
 	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
 	ctx, cancel := context.WithCancel(t.Context())

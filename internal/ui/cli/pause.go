@@ -11,26 +11,26 @@ import (
 
 func newPauseCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: arguments(0, 1),
+		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: requireArguments(0, 1),
 		Long: "Start nothing new and fire no timer, for one task or, without an id, for all. Agents that are at work\n" +
 			"go on.",
 		Example: "  orange pause MFTsZyeO\n" +
 			"  orange pause",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
-				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Pause})
+				a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Pause})
 				if err != nil {
 					return err
 				}
-				return s.say(a, "%s is paused", short(string(a.Task.ID)))
+				return s.sayLine(a, "%s is paused", shortID(string(a.Task.ID)))
 			}
 			if err := s.personOnly(); err != nil {
 				return err
 			}
-			if err := s.Pause(ctx); err != nil {
+			if err := s.PauseAll(ctx); err != nil {
 				return err
 			}
-			return s.say(map[string]bool{"paused": true}, "Everything is paused. Go on with: orange resume")
+			return s.sayLine(map[string]bool{"paused": true}, "Everything is paused. Go on with: orange resume")
 		}),
 	}
 }
@@ -45,26 +45,26 @@ func (d Deps) personOnly() error {
 
 func newResumeCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: arguments(0, 1),
+		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: requireArguments(0, 1),
 		Long: "Let go on what was paused, one task or, without an id, everything. What was given up after several\n" +
 			"failures is tried again.",
 		Example: "  orange resume MFTsZyeO\n" +
 			"  orange resume",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
-				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Resume})
+				a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Resume})
 				if err != nil {
 					return err
 				}
-				return s.say(a, "%s goes on", short(string(a.Task.ID)))
+				return s.sayLine(a, "%s goes on", shortID(string(a.Task.ID)))
 			}
 			if err := s.personOnly(); err != nil {
 				return err
 			}
-			if err := s.Resume(ctx); err != nil {
+			if err := s.ResumeAll(ctx); err != nil {
 				return err
 			}
-			return s.say(map[string]bool{"paused": false}, "Everything goes on.")
+			return s.sayLine(map[string]bool{"paused": false}, "Everything goes on.")
 		}),
 	}
 	codeFlag(cmd)

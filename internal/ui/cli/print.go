@@ -17,23 +17,23 @@ import (
 	"orange/internal/core/screen"
 )
 
-// fail is an error with an exit code of its own.
-type fail struct {
+// exitError is an error with an exit code of its own.
+type exitError struct {
 	code int
 	told bool // the output has said it already
 	err  error
 }
 
-func (f fail) Error() string { return f.err.Error() }
-func (f fail) Unwrap() error { return f.err }
+func (f exitError) Error() string { return f.err.Error() }
+func (f exitError) Unwrap() error { return f.err }
 
 // usageError says that the command line cannot be understood.
 func usageError(format string, args ...any) error {
-	return fail{code: exitUsage, err: fmt.Errorf(format, args...)}
+	return exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// misuse turns an error of the flag parser into a usage error.
-func misuse(cmd *cobra.Command, err error) error {
+// asUsageError turns an error of the flag parser into a usage error.
+func asUsageError(cmd *cobra.Command, err error) error {
 	return usageError("%w: see %s --help", err, cmd.CommandPath())
 }
 
@@ -50,8 +50,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// show prints v as JSON if that is wanted, and calls text if not.
-func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+// showResult prints v as JSON if that is wanted, and calls text if not.
+func showResult(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), v)
 	}
@@ -82,16 +82,16 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if width > 0 {
-			text = cut(text, width)
+			text = cutToWidth(text, width)
 		}
 		fmt.Fprintln(out, text)
 	}
 	return out.Flush()
 }
 
-// cut shortens s so that it is at most n wide on a terminal. Marks that take no place are
+// cutToWidth shortens s so that it is at most n wide on a terminal. Marks that take no place are
 // bounded too.
-func cut(s string, n int) string {
+func cutToWidth(s string, n int) string {
 	const marks = 8 // for each place
 	if runes := []rune(s); len(runes) > marks*n {
 		s = string(runes[:marks*n])
@@ -114,16 +114,16 @@ func cleanText(s string) string { return screen.SafeText(s) }
 func cleanLine(s string) string { return screen.OneLine(s) }
 
 // The words that every surface writes alike.
-func age(now, at time.Time) string   { return prose.FormatAge(now, at) }
-func span(d time.Duration) string    { return prose.FormatDuration(d) }
-func clock(now, at time.Time) string { return prose.FormatTime(now, at) }
-func short(id string) string         { return prose.ShortID(id) }
+func formatAge(now, at time.Time) string   { return prose.FormatAge(now, at) }
+func formatSpan(d time.Duration) string    { return prose.FormatDuration(d) }
+func formatClock(now, at time.Time) string { return prose.FormatTime(now, at) }
+func shortID(id string) string             { return prose.ShortID(id) }
 
 // maxWords bounds what a person says to an agent, in bytes.
 const maxWords = 64 << 10
 
-// said is what a person says: the text itself, or standard input for "-".
-func (d Deps) said(text string) (string, error) {
+// readPersonText is what a person says: the text itself, or standard input for "-".
+func (d Deps) readPersonText(text string) (string, error) {
 	from := io.Reader(strings.NewReader(text))
 	if text == "-" {
 		from = d.Stdin

@@ -51,7 +51,7 @@ func TestCut(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := cut(tt.text, tt.n); got != tt.want {
+			if got := cutToWidth(tt.text, tt.n); got != tt.want {
 				t.Errorf("%q, not %q", got, tt.want)
 			}
 		})

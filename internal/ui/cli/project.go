@@ -19,7 +19,7 @@ import (
 )
 
 func newProjectCommand(deps Deps) *cobra.Command {
-	return group("project", "Register the repositories that tasks are about",
+	return groupCommand("project", "Register the repositories that tasks are about",
 		newProjectAdd(deps), newProjectList(deps), newProjectUpdate(deps), newProjectRemove(deps))
 }
 
@@ -37,7 +37,7 @@ func (s session) projectOf(ctx context.Context, args []string) (string, error) {
 
 // projectHere is the project of the folder the command runs in.
 func (s session) projectHere(ctx context.Context) (string, error) {
-	at, err := s.Where(ctx, s.Cwd)
+	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
 		return "", err
 	}
@@ -84,14 +84,14 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			"and how finished work leaves this machine belong to it.",
 		Example: "  orange project add\n" +
 			"  orange project add ~/src/shop --pool-size 4 --delivery pr --setup \"npm ci\"",
-		Args: arguments(0, 1),
+		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has (default 2)")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its tasks follow")
 	policy := newPolicyFlags(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if err := policy.check(); err != nil {
+		if err := policy.checkFlags(); err != nil {
 			return err
 		}
 		return checkPoolSize(cmd, size)
@@ -104,7 +104,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(s.Cwd, path)
 		}
-		at, err := s.Where(ctx, path)
+		at, err := s.FindPlace(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return err
 		}
 		p := s.newProject(at.GitRoot)
-		p.Policy = policy.policy()
+		p.Policy = policy.newPolicy()
 		if name != "" {
 			p.Name = name
 		}
@@ -144,7 +144,7 @@ func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow stri
 	if workflow == "" || at.Project == "" {
 		return nil
 	}
-	have, err := s.project(ctx, at.Project)
+	have, err := s.findProject(ctx, at.Project)
 	if err != nil || have.Path != at.GitRoot {
 		return nil // whatever else is wrong is said when it is added
 	}
@@ -153,15 +153,15 @@ func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow stri
 
 func newProjectList(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the projects", Args: arguments(0, 0),
+		Use: "list", Short: "List the projects", Args: requireArguments(0, 0),
 		Long:    "List the projects with their pools, workflows and policies.",
 		Example: "  orange project list --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
-			projects, err := s.Projects(ctx)
+			projects, err := s.ListProjects(ctx)
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"projects": projects}, func(w io.Writer) error { return printProjects(w, projects) })
+			return s.showResult(map[string]any{"projects": projects}, func(w io.Writer) error { return printProjects(w, projects) })
 		}),
 	}
 }
@@ -216,7 +216,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			"  orange project update shop --confirm merge=code   # a person's merge needs a code\n" +
 			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
 			"  orange project update shop --trust-git         # after a look at what git would run",
-		Args: arguments(0, 1),
+		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
@@ -241,11 +241,11 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if trustGit {
 			change.TrustGit = &trustGit
 		}
-		if err := policy.check(); err != nil {
+		if err := policy.checkFlags(); err != nil {
 			return err
 		}
-		policy.change(&change)
-		if change == (wire.ProjectChange{}) && !policy.bounds() {
+		policy.applyTo(&change)
+		if change == (wire.ProjectChange{}) && !policy.hasBudget() {
 			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
 		}
 		return checkPoolSize(cmd, size)
@@ -258,15 +258,15 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if policy.bounds() {
-			p, err := s.project(ctx, name)
+		if policy.hasBudget() {
+			p, err := s.findProject(ctx, name)
 			if err != nil {
 				return err
 			}
-			budget := policy.budget(p.Budget)
+			budget := policy.mergedBudget(p.Budget)
 			change.Budget = &budget
 		}
-		change.Code = s.code()
+		change.Code = s.confirmationCode()
 		updated, err := s.UpdateProject(ctx, name, change)
 		if err != nil {
 			return err
@@ -290,7 +290,7 @@ func gitProgramsText(list []task.GitProgram) []string {
 	for _, p := range list {
 		line := "  " + string(p.Kind) + " " + p.Key
 		if p.Command != "" {
-			line += ": " + cut(cleanLine(p.DisplayCommand()), 200)
+			line += ": " + cutToWidth(cleanLine(p.DisplayCommand()), 200)
 		}
 		lines = append(lines, line)
 		for _, f := range p.Files {
@@ -300,9 +300,9 @@ func gitProgramsText(list []task.GitProgram) []string {
 	return lines
 }
 
-// project finds a project by its name.
-func (s session) project(ctx context.Context, name string) (task.Project, error) {
-	all, err := s.Projects(ctx)
+// findProject finds a project by its name.
+func (s session) findProject(ctx context.Context, name string) (task.Project, error) {
+	all, err := s.ListProjects(ctx)
 	if err != nil {
 		return task.Project{}, err
 	}
@@ -345,7 +345,7 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	return p
 }
 
-func (p *policyFlags) check() error {
+func (p *policyFlags) checkFlags() error {
 	var wrong error
 	if p.vars, wrong = task.ParseVars(p.set); wrong != nil {
 		return usageError("--var: %w", wrong)
@@ -367,13 +367,13 @@ func (p *policyFlags) check() error {
 	return nil
 }
 
-// bounds says whether anything of the budget is given.
-func (p *policyFlags) bounds() bool {
+// hasBudget says whether anything of the budget is given.
+func (p *policyFlags) hasBudget() bool {
 	return p.given("max-task-cost") || p.given("max-task-attempts") || p.given("max-day-cost") || p.given("max-day-attempts")
 }
 
-// budget is what is given, over what there is.
-func (p *policyFlags) budget(b task.Budget) task.Budget {
+// mergedBudget is what is given, over what there is.
+func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 	if p.given("max-task-cost") {
 		b.TaskMicros = int64(p.taskCost)
 	}
@@ -389,15 +389,15 @@ func (p *policyFlags) budget(b task.Budget) task.Budget {
 	return b
 }
 
-// policy is what is given, for a new project.
-func (p *policyFlags) policy() task.Policy {
+// newPolicy is what is given, for a new project.
+func (p *policyFlags) newPolicy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).WithChanges(p.vars)}
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).WithChanges(p.vars)}
 }
 
-// change puts what is given into a change, but for the budget: that needs the one
+// applyTo puts what is given into a change, but for the budget: that needs the one
 // before.
-func (p *policyFlags) change(c *wire.ProjectChange) {
+func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	if p.given("delivery") {
 		d := task.Delivery(p.delivery)
 		c.Delivery = &d
@@ -446,9 +446,9 @@ func budgetText(b task.Budget) string {
 			out = append(out, text)
 		}
 	}
-	add(b.TaskMicros, dollars(b.TaskMicros)+" a task")
+	add(b.TaskMicros, formatDollars(b.TaskMicros)+" a task")
 	add(int64(b.TaskAttempts), fmt.Sprintf("%d attempts a task", b.TaskAttempts))
-	add(b.DayMicros, dollars(b.DayMicros)+" a day")
+	add(b.DayMicros, formatDollars(b.DayMicros)+" a day")
 	add(int64(b.DayAttempts), fmt.Sprintf("%d attempts a day", b.DayAttempts))
 	return strings.Join(out, ", ")
 }
@@ -473,12 +473,12 @@ func newProjectRemove(deps Deps) *cobra.Command {
 		Use: "remove <name>", Short: "Forget a project; its repository stays as it is",
 		Long:    "Forget a project that has no task left to do. Its repository and its branches stay as they are.",
 		Example: "  orange project remove shop",
-		Args:    arguments(1, 1),
+		Args:    requireArguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			if err := s.RemoveProject(ctx, args[0], s.code()); err != nil {
+			if err := s.RemoveProject(ctx, args[0], s.confirmationCode()); err != nil {
 				return err
 			}
-			return s.say(map[string]string{"removed": args[0]}, "Removed project %s", args[0])
+			return s.sayLine(map[string]string{"removed": args[0]}, "Removed project %s", args[0])
 		}),
 	}
 	codeFlag(cmd)

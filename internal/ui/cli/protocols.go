@@ -33,8 +33,8 @@ var detectable = []signal.Protocol{signal.WorkResult, signal.CompletionBlock, si
 
 func newDetectCommand(deps Deps) *cobra.Command {
 	var f detectFlags
-	cmd := pure(&cobra.Command{
-		Use: "detect [FILE|-]", Args: arguments(0, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "detect [FILE|-]", Args: requireArguments(0, 1),
 		Short: "Say which outcome a text of an agent reports",
 		Long: "Say which outcome a text of an agent reports, and what in it does not count and why.\n\n" +
 			"Without a file the text comes from standard input. The exit code is 0 whenever the\n" +
@@ -43,11 +43,11 @@ func newDetectCommand(deps Deps) *cobra.Command {
 		Example: "  orange detect --work-type qa report.md\n" +
 			"  orange detect --protocol completion-block --task T1 --agent tester --json < answer.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := f.detect(deps, slices.Concat(args, []string{"-"})[0])
+			report, err := f.detectReport(deps, slices.Concat(args, []string{"-"})[0])
 			if err != nil {
 				return err
 			}
-			return show(cmd, report, func(w io.Writer) error { return printReport(w, report) })
+			return showResult(cmd, report, func(w io.Writer) error { return printReport(w, report) })
 		},
 	})
 	flags := cmd.Flags()
@@ -71,7 +71,7 @@ func protocolList() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *detectFlags) detect(deps Deps, file string) (signal.Report, error) {
+func (f *detectFlags) detectReport(deps Deps, file string) (signal.Report, error) {
 	f.looking.Protocol = signal.Protocol(f.protocol)
 	if !slices.Contains(detectable, f.looking.Protocol) {
 		return signal.Report{}, usageError("--protocol %s is not known: use %s", f.protocol, protocolList())
@@ -105,7 +105,7 @@ func printReport(w io.Writer, r signal.Report) error {
 	}
 	for _, line := range [][2]string{{"code", r.Code}, {"detail", r.Detail}, {"nonce", r.Nonce}} {
 		if line[1] != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", line[0], cut(cleanLine(line[1]), 500))
+			fmt.Fprintf(&b, "  %s: %s\n", line[0], cutToWidth(cleanLine(line[1]), 500))
 		}
 	}
 	if r.Consult != nil {
@@ -123,8 +123,8 @@ func printReport(w io.Writer, r signal.Report) error {
 
 func newHandoffCommand(deps Deps) *cobra.Command {
 	var format, as string
-	cmd := pure(&cobra.Command{
-		Use: "handoff [FILE|-]", Short: "Check a handoff between stages and print it in another form", Args: arguments(0, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "handoff [FILE|-]", Short: "Check a handoff between stages and print it in another form", Args: requireArguments(0, 1),
 		Long: "Read a handoff from a file or from standard input, check its limits and print it in\n" +
 			"another form: as JSON, as an ALS/1 comment, as a section of TASK.md or as a part of\n" +
 			"the next stage's prompt. The exit code is 1 if it breaks a limit.",
@@ -152,7 +152,7 @@ func newHandoffCommand(deps Deps) *cobra.Command {
 				return printJSON(cmd.OutOrStdout(), h)
 			}
 			answer := map[string]string{"as": as, "text": write(h)}
-			return show(cmd, answer, func(w io.Writer) error {
+			return showResult(cmd, answer, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, strings.TrimSuffix(answer["text"], "\n"))
 				return err
 			})
@@ -225,8 +225,8 @@ func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 }
 
 func newALSCommand(deps Deps) *cobra.Command {
-	return pure(&cobra.Command{
-		Use: "als [FILE|-]", Short: "Read an ALS/1 comment and print it in its normal form", Args: arguments(0, 1),
+	return needsNoServer(&cobra.Command{
+		Use: "als [FILE|-]", Short: "Read an ALS/1 comment and print it in its normal form", Args: requireArguments(0, 1),
 		Long: "Read an ALS/1 comment from a file or from standard input and print it in its\n" +
 			"normal form, or with --json as an object. The exit code is 1 if it is none.",
 		Example: "  orange als comment.txt --json\n  printf 'ALS/1\\nactor: dev\\nintent: status\\n' | orange als",
@@ -239,7 +239,7 @@ func newALSCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, c, func(w io.Writer) error {
+			return showResult(cmd, c, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, c)
 				return err
 			})
@@ -288,7 +288,7 @@ func readNote(deps Deps, args []string, what string) (string, error) {
 }
 
 func newSchemaCommand(deps Deps) *cobra.Command {
-	return group("schema", "Print JSON Schemas, for editors and programs",
+	return groupCommand("schema", "Print JSON Schemas, for editors and programs",
 		schemaCommand("workflow", "the JSON Schema of workflow files", func() (any, error) { return workflow.Schema(), nil }),
 		schemaCommand("worker-result", "the JSON Schema of what a worker answers", func() (any, error) { return signal.WorkerResultSchema(), nil }),
 		schemaCommand("handoff", "the JSON Schema of what one stage of work tells the next", func() (any, error) { return handoff.Schema(), nil }),
@@ -296,8 +296,8 @@ func newSchemaCommand(deps Deps) *cobra.Command {
 }
 
 func schemaCommand(name, what string, schema func() (any, error)) *cobra.Command {
-	return pure(&cobra.Command{
-		Use: name, Short: "Print " + what, Args: arguments(0, 0),
+	return needsNoServer(&cobra.Command{
+		Use: name, Short: "Print " + what, Args: requireArguments(0, 0),
 		Long: "Print " + what + ", made from the program's own types and words. No server is needed.", Example: "  orange schema " + name,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			value, err := schema()

@@ -19,7 +19,7 @@ import (
 )
 
 // lived gives the fake server a task with a past: created, planned, at work.
-func lived(t *testing.T, w *world) []journal.Entry {
+func lived(t *testing.T, w *env) []journal.Entry {
 	t.Helper()
 	text, _ := builtin.Text("orange")
 	def, err := workflow.Parse("orange.yaml", text)
@@ -55,7 +55,7 @@ func lived(t *testing.T, w *world) []journal.Entry {
 	return entries
 }
 
-func (w *world) journal(t *testing.T, entries []journal.Entry) {
+func (w *env) journal(t *testing.T, entries []journal.Entry) {
 	w.answers["/v1/tasks/"+idOne+"/journal"] = string(mustJSON(t, map[string]any{"entries": entries}))
 }
 
@@ -69,7 +69,7 @@ func mustJSON(t *testing.T, v any) []byte {
 }
 
 // expect runs a command and compares its exit code and part of what it prints.
-func (w *world) expect(t *testing.T, code int, out string, args ...string) {
+func (w *env) expect(t *testing.T, code int, out string, args ...string) {
 	t.Helper()
 	got := w.run(t, args...)
 	if text := w.out.String() + w.err.String(); got != code || !strings.Contains(text, out) {
@@ -78,7 +78,7 @@ func (w *world) expect(t *testing.T, code int, out string, args ...string) {
 }
 
 func TestTaskReplay(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	entries := lived(t, w)
 	w.expect(t, 0, "5 entries, 4 decisions: same record, same decisions\n", "task", "replay", idOne)
 	w.expect(t, 0, `{"task":"`+idOne+`","same":true,"record":{"same":true},"workflow":"orange"`, "task", "replay", idOne, "--json")
@@ -104,7 +104,7 @@ func TestTaskReplay(t *testing.T) {
 
 // Nothing is folded of a journal that is not what was written.
 func TestTaskReplayOfABrokenChain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	lived(t, w)
 	w.answers["/v1/tasks/"+idOne+"/chain"] = `{"rows":2,"head":"` + strings.Repeat("0", 64) + `","broken":{"row":3,"task":"` + idOne + `","seq":3,"what":"its link is missing"}}`
 	const words = "row 3 (entry 3 of task " + idOne + ") is not what was written: its link is missing; the rows before it (2) are"
@@ -118,7 +118,7 @@ func TestTaskReplayOfABrokenChain(t *testing.T) {
 }
 
 func TestTaskReplayAt(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	lived(t, w)
 	w.expect(t, 0, "Status     planning for 0s, since 2026-03-04 11:50:00\n", "task", "replay", idOne, "--at", "2")
 	if text := w.out.String(); strings.Contains(text, "working") || !strings.Contains(text, "auto.advanced") {
@@ -130,7 +130,7 @@ func TestTaskReplayAt(t *testing.T) {
 }
 
 func TestTaskReplayAgainst(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	lived(t, w)
 	w.Workflows = shelf{}
 	text, _ := builtin.Text("orange")
@@ -155,8 +155,8 @@ func TestTaskReplayAgainst(t *testing.T) {
 
 func TestTaskHistoryRefused(t *testing.T) {
 	refused := `[{"task":"` + idOne + `","at":"2026-03-04T11:59:00Z","actor":"worker","attempt":1,"kind":"request","asked":"done","why":"not in map\u001b[2J:\nno"}]`
-	given := func(list string) func(*world) {
-		return func(w *world) { w.answers["/v1/tasks/one/explain"] = `{"refusals":` + list + `}` }
+	given := func(list string) func(*env) {
+		return func(w *env) { w.answers["/v1/tasks/one/explain"] = `{"refusals":` + list + `}` }
 	}
 	tell(t, []story{
 		{name: "some", args: "task history one --refused", prepare: given(refused), out: "2026-03-04 11:59:00  request done by worker (attempt 1): not in map: no\n"},

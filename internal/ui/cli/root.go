@@ -97,19 +97,19 @@ func New(deps Deps) *cobra.Command {
 		deps.Start = startSelf(deps.Config)
 	}
 	if deps.Exec == nil {
-		deps.Exec = become
+		deps.Exec = execProgram
 	}
-	root := group("orange", "Run coding agents through a workflow that is a file",
+	root := groupCommand("orange", "Run coding agents through a workflow that is a file",
 		newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps), newAuditCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
 	openDashboard(deps, root)
-	complete(deps, root)
+	addCompletions(deps, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return asUsageError(cmd, err) })
 	root.SetIn(deps.Stdin)
 	root.SetOut(deps.Stdout)
 	root.SetErr(deps.Stderr)
@@ -125,8 +125,8 @@ func New(deps Deps) *cobra.Command {
 // needsNothing marks a command that runs whatever the configuration says.
 const needsNothing = "needs-nothing"
 
-// group is a command that only holds others.
-func group(use, short string, members ...*cobra.Command) *cobra.Command {
+// groupCommand is a command that only holds others.
+func groupCommand(use, short string, members ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Annotations: map[string]string{needsNothing: "yes"},
 		Args: cobra.ArbitraryArgs,
@@ -141,8 +141,8 @@ func group(use, short string, members ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// arguments demands between least and most arguments; most below 0 is any number.
-func arguments(least, most int) cobra.PositionalArgs {
+// requireArguments demands between least and most arguments; most below 0 is any number.
+func requireArguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
 			return usageError("%d arguments do not fit: use %s", len(args), cmd.UseLine())
@@ -153,12 +153,12 @@ func arguments(least, most int) cobra.PositionalArgs {
 
 func newVersionCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: arguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
+		Use: "version", Short: "Print the version", Args: requireArguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
 		Long:    "Print the version of this program.",
 		Example: "  orange version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := map[string]any{"version": deps.Version, "api": wire.Version}
-			return show(cmd, v, func(w io.Writer) error {
+			return showResult(cmd, v, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, "orange "+deps.Version)
 				return err
 			})

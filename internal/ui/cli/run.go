@@ -31,19 +31,19 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	var f fail
+	var f exitError
 	code := exitFailed
 	if errors.As(err, &f) {
 		code = f.code
 	}
 	if !f.told {
-		report(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))
+		printError(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))
 	}
 	return code
 }
 
-// report prints an error as one line, and as JSON where JSON was asked for.
-func report(deps Deps, cmd *cobra.Command, err error, asJSON bool) {
+// printError prints an error as one line, and as JSON where JSON was asked for.
+func printError(deps Deps, cmd *cobra.Command, err error, asJSON bool) {
 	what := strings.TrimPrefix(cmd.CommandPath(), "orange")
 	line := strings.TrimSpace(what) + ": " + err.Error()
 	fmt.Fprintln(deps.Stderr, "orange: "+cleanLine(strings.TrimPrefix(line, ": ")))

@@ -17,8 +17,8 @@ import (
 )
 
 func TestProject(t *testing.T) {
-	inRepo := func(w *world) { w.place.GitRoot = "/src/my-repo" }
-	patch := func(w *world) {
+	inRepo := func(w *env) { w.place.GitRoot = "/src/my-repo" }
+	patch := func(w *env) {
 		w.answers["/v1/projects/p"] = `{"project":{"name":"p","path":"/p","pool_size":5}}`
 		w.place.Project = "p"
 	}
@@ -27,26 +27,26 @@ func TestProject(t *testing.T) {
 			asked: []string{`POST /v1/projects {"name":"my-repo","path":"/src/my-repo","default_branch":"","pool_size":2}`}},
 		{name: "add with everything", args: "project add ../x --name n --pool-size 3 --workflow w", prepare: inRepo,
 			asked: []string{`POST /v1/projects {"name":"n","path":"/src/my-repo","default_branch":"","pool_size":3,"workflow":"w"}`}},
-		{name: "defaults from the configuration", args: "project add", prepare: func(w *world) { inRepo(w); w.Config.PoolSize, w.Config.Workflow = 7, "mine" },
+		{name: "defaults from the configuration", args: "project add", prepare: func(w *env) { inRepo(w); w.Config.PoolSize, w.Config.Workflow = 7, "mine" },
 			asked: []string{`POST /v1/projects {"name":"my-repo","path":"/src/my-repo","default_branch":"","pool_size":7,"workflow":"mine"}`}},
-		{name: "duplicate name", args: "project add --name same", prepare: func(w *world) { inRepo(w); w.projects = []task.Project{{Name: "same"}} }, code: 1, err: "orange: project add: project same already exists\n"},
-		{name: "there already, for another workflow", args: "project add --workflow w", prepare: func(w *world) {
+		{name: "duplicate name", args: "project add --name same", prepare: func(w *env) { inRepo(w); w.projects = []task.Project{{Name: "same"}} }, code: 1, err: "orange: project add: project same already exists\n"},
+		{name: "there already, for another workflow", args: "project add --workflow w", prepare: func(w *env) {
 			inRepo(w)
 			w.place.Project, w.projects = "same", []task.Project{{Name: "same", Path: w.place.GitRoot}}
 		}, code: 1, err: "orange: project add: /src/my-repo is registered already: use orange project update same --workflow w\n", asked: []string{}},
-		{name: "within another project", args: "project add --workflow w", prepare: func(w *world) {
+		{name: "within another project", args: "project add --workflow w", prepare: func(w *env) {
 			inRepo(w)
 			w.place.Project, w.projects = "outer", []task.Project{{Name: "outer", Path: "/src"}}
 		}, out: "Added project my-repo"},
 		{name: "no repository", args: "project add /dir", code: 1, err: "/dir is not a git repository"},
 		{name: "pool of nothing", args: "project add --pool-size 0", prepare: inRepo, code: 1, err: "positive integer"},
 		{name: "pool of words", args: "project add --pool-size many", code: 2, err: "orange: project add: "},
-		{name: "list", args: "project list", prepare: func(w *world) {
+		{name: "list", args: "project list", prepare: func(w *env) {
 			w.projects = []task.Project{{Name: "a", Path: "/a", PoolSize: 2, DefaultBranch: "main"}}
 		},
 			out: "NAME  POOL  WORKFLOW  BRANCH  PATH\na     2     -         main    /a\n"},
 		{name: "list none", args: "project list", out: "No projects."},
-		{name: "list as JSON", args: "project list --json", prepare: func(w *world) { w.projects = []task.Project{} }, out: `{"projects":[]}`},
+		{name: "list as JSON", args: "project list --json", prepare: func(w *env) { w.projects = []task.Project{} }, out: `{"projects":[]}`},
 		{name: "update", args: "project update p --pool-size 5", prepare: patch, out: "5 workspaces", asked: []string{`PATCH /v1/projects/p {"pool_size":5}`}},
 		{name: "update this one", args: "project update --workflow w", prepare: patch, asked: []string{`PATCH /v1/projects/p {"workflow":"w"}`}},
 		{name: "update outside any", args: "project update --workflow w", code: 1, err: "belongs to no project"},
@@ -59,10 +59,10 @@ func TestProject(t *testing.T) {
 }
 
 func TestPolicyOfAProject(t *testing.T) {
-	inRepo := func(w *world) { w.place.GitRoot = "/src/r" }
+	inRepo := func(w *env) { w.place.GitRoot = "/src/r" }
 	bounded := task.Project{Name: "p", Path: "/p", PoolSize: 2, DefaultBranch: "main", Policy: task.Policy{
 		Delivery: task.DeliverPR, Budget: task.Budget{TaskMicros: 5_000_000, TaskAttempts: 4, DayMicros: 1_500, DayAttempts: 9}}}
-	known := func(w *world) {
+	known := func(w *env) {
 		w.projects = []task.Project{{Name: "other", Path: "/o", PoolSize: 1}, bounded}
 		w.answers["/v1/projects/p"] = string(mustJSON(t, map[string]any{"project": bounded}))
 	}
@@ -88,7 +88,7 @@ func TestPolicyOfAProject(t *testing.T) {
 			"NAME   POOL  WORKFLOW  BRANCH  DELIVERY  BUDGET                                                            PATH\n" +
 			"other  1     -         -       -         -                                                                 /o\n" +
 			"p      2     -         main    pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
-		{name: "list with variables", args: "project list", prepare: func(w *world) {
+		{name: "list with variables", args: "project list", prepare: func(w *env) {
 			w.projects = []task.Project{{Name: "other", Path: "/o", PoolSize: 1}, {Name: "p", Path: "/p", PoolSize: 2, Policy: task.Policy{Vars: task.Vars{"team": "web", "owner": "x"}}}}
 		}, out: "" +
 			"NAME   POOL  WORKFLOW  BRANCH  VARIABLES    PATH\n" +
@@ -107,30 +107,30 @@ func TestEverythingElse(t *testing.T) {
 		{name: "unknown flag, as JSON", args: "task list --bogus --json", code: 2, out: `{"error":"unknown flag: --bogus: see orange task list --help"}`, err: "unknown flag"},
 		{name: "version", args: "version", out: "orange 1.2.3\n"},
 		{name: "version as JSON", args: "version --json", out: `{"api":1,"version":"1.2.3"}`},
-		{name: "version with a broken configuration", args: "version", prepare: func(w *world) { w.ConfigErr = errors.New("config.json:1:1: x") }, out: "orange"},
-		{name: "broken configuration", args: "task list", prepare: func(w *world) { w.ConfigErr = errors.New("config.json:1:1: x") }, code: 1, err: "orange: task list: config.json:1:1: x\n"},
-		{name: "pause everything", args: "pause", prepare: func(w *world) { w.answers["/v1/pause"] = `{"paused":true}` }, out: "orange resume", asked: []string{"POST /v1/pause"}},
+		{name: "version with a broken configuration", args: "version", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, out: "orange"},
+		{name: "broken configuration", args: "task list", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, code: 1, err: "orange: task list: config.json:1:1: x\n"},
+		{name: "pause everything", args: "pause", prepare: func(w *env) { w.answers["/v1/pause"] = `{"paused":true}` }, out: "orange resume", asked: []string{"POST /v1/pause"}},
 		{name: "an agent pauses nothing", args: "pause", prepare: inAttempt, code: 1, err: "leave it to a person", asked: []string{}},
 		{name: "pause one", args: "pause one", out: "oneAAAAA is paused", asked: []string{`POST /v1/tasks/one/signals {"kind":"pause","at":"0001-01-01T00:00:00Z","actor":"human"}`}},
-		{name: "resume everything", args: "resume", prepare: func(w *world) { w.answers["/v1/resume"] = `{"paused":false}` }, out: "goes on", asked: []string{"POST /v1/resume"}},
+		{name: "resume everything", args: "resume", prepare: func(w *env) { w.answers["/v1/resume"] = `{"paused":false}` }, out: "goes on", asked: []string{"POST /v1/resume"}},
 		{name: "resume one", args: "resume one", out: "oneAAAAA goes on"},
-		{name: "export", args: "export", prepare: func(w *world) { w.answers["/v1/export"] = "{\"kind\":\"task\"}\n" }, out: "{\"kind\":\"task\"}\n"},
-		{name: "import lines", args: "import -", prepare: func(w *world) {
+		{name: "export", args: "export", prepare: func(w *env) { w.answers["/v1/export"] = "{\"kind\":\"task\"}\n" }, out: "{\"kind\":\"task\"}\n"},
+		{name: "import lines", args: "import -", prepare: func(w *env) {
 			w.Stdin, w.answers["/v1/import"] = strings.NewReader("{}"), `{"tasks":2,"projects":1,"skipped":["x: exists"]}`
 		}, out: "Imported 2 tasks and 1 projects\nskipped x: exists\n", asked: []string{"POST /v1/import {}"}},
-		{name: "import a folder", args: "import /", prepare: func(w *world) { w.answers["/v1/import"] = `{}` }, asked: []string{`POST /v1/import {"path":"/"}`}},
+		{name: "import a folder", args: "import /", prepare: func(w *env) { w.answers["/v1/import"] = `{}` }, asked: []string{`POST /v1/import {"path":"/"}`}},
 		{name: "import nothing", args: "import nope", code: 1, err: "find what to import"},
 		{name: "completion", args: "completion bash", out: "bash completion"},
 		{name: "completion of an odd shell", args: "completion csh", code: 2, err: "use bash, zsh or fish"},
 		{name: "complete an id", args: "__complete|task|show|", out: idOne + "\tworking proj/feature Do it\n", err: "Completion ended"},
-		{name: "complete a state", args: "__complete|task|update|" + idOne + "|--status|", prepare: func(w *world) {
+		{name: "complete a state", args: "__complete|task|update|" + idOne + "|--status|", prepare: func(w *env) {
 			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"edges":[{"to":"stuck"},{"to":"agent-review"},{"to":"stuck"}]}`
 		}, out: "stuck\tclosed:\nagent-review\tclosed:\n:36\n", err: "Completion ended"},
 	})
 }
 
 func TestExportToAFile(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Cwd = t.TempDir()
 	if code := w.run(t, "export", "all.jsonl"); code != 1 {
 		t.Errorf("refused: exit %d", code)
@@ -148,7 +148,7 @@ func TestExportToAFile(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if code := w.run(t, "stop"); code != 0 || w.out.String() != "Stopped the server (pid 7).\n" {
 		t.Errorf("exit %d, %q %q", code, w.out.String(), w.err.String())
 	}
@@ -164,7 +164,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestServe(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Config.IdleExit = time.Hour
 	var got []cli.ServeOptions
 	answer := error(nil)
@@ -189,7 +189,7 @@ func TestServe(t *testing.T) {
 }
 
 func TestDoctor(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	bin := t.TempDir()
 	for name, version := range map[string]string{"git": "git version 2", "tmux": "tmux 3"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+version+"\n"), 0o700); err != nil {
@@ -218,7 +218,7 @@ func TestDoctor(t *testing.T) {
 }
 
 func TestLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	old := `{"time":"2026-03-04T11:00:00Z","level":"INFO","msg":"start","component":"server"}` + "\n" + "panic: not JSON\n"
 	recent := `{"time":"2026-03-04T11:01:00Z","level":"WARN","msg":"slow","component":"effect","took":3,"task":"a\u001b[31m"}` + "\n" +
 		`{"time":"2026-03-04T11:02:00Z","level":"DEBUG","msg":"tick"}` + "\n"

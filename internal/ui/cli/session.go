@@ -25,7 +25,7 @@ type session struct {
 // withServer makes a command's function of one that needs a server.
 func withServer(deps Deps, run func(context.Context, session, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		o := deps.options()
+		o := deps.clientOptions()
 		o.Start = deps.Start
 		c, err := client.Connect(cmd.Context(), o)
 		if err != nil {
@@ -36,29 +36,31 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 	}
 }
 
-// options lead to the server of the data folder, if one runs.
-func (d Deps) options() client.Options {
+// clientOptions lead to the server of the data folder, if one runs.
+func (d Deps) clientOptions() client.Options {
 	return client.Options{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
 }
 
-// owner is the server that holds the data folder, if one is known to.
-func (d Deps) owner() (client.Owner, bool) {
+// findOwner is the server that holds the data folder, if one is known to.
+func (d Deps) findOwner() (client.Owner, bool) {
 	if d.Owner == nil {
 		return client.Owner{}, false
 	}
 	return d.Owner()
 }
 
-// running connects to a server that runs already.
-func running(ctx context.Context, deps Deps) (*client.Client, error) {
-	return client.Connect(ctx, deps.options())
+// connectRunning connects to a server that runs already.
+func connectRunning(ctx context.Context, deps Deps) (*client.Client, error) {
+	return client.Connect(ctx, deps.clientOptions())
 }
 
-func (s session) show(v any, text func(io.Writer) error) error { return show(s.cmd, v, text) }
+func (s session) showResult(v any, text func(io.Writer) error) error {
+	return showResult(s.cmd, v, text)
+}
 
-// say prints one line, or v where JSON is wanted.
-func (s session) say(v any, format string, args ...any) error {
-	return s.show(v, func(w io.Writer) error {
+// sayLine prints one line, or v where JSON is wanted.
+func (s session) sayLine(v any, format string, args ...any) error {
+	return s.showResult(v, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, cleanLine(fmt.Sprintf(format, args...)))
 		return err
 	})
@@ -66,7 +68,7 @@ func (s session) say(v any, format string, args ...any) error {
 
 // sayLines prints lines, which may be indented, or v where JSON is wanted.
 func (s session) sayLines(v any, lines ...string) error {
-	return s.show(v, func(w io.Writer) error {
+	return s.showResult(v, func(w io.Writer) error {
 		for i, line := range lines {
 			lines[i] = line[:len(line)-len(strings.TrimLeft(line, " "))] + cleanLine(line)
 		}
@@ -75,30 +77,30 @@ func (s session) sayLines(v any, lines ...string) error {
 	})
 }
 
-// actor is who asks: the role of the attempt this runs in, else a person.
-func (d Deps) actor() (task.Actor, int) {
+// callingActor is who asks: the role of the attempt this runs in, else a person.
+func (d Deps) callingActor() (task.Actor, int) {
 	if d.Config.Role == "" {
 		return task.Human, 0
 	}
 	return task.Actor(d.Config.Role), d.Config.Attempt
 }
 
-// signal sends a signal in the name of whoever runs the command. An agent speaks for
+// sendSignal sends a signal in the name of whoever runs the command. An agent speaks for
 // its own task only: its attempt's number means another attempt elsewhere.
-func (s session) signal(ctx context.Context, id string, sig signal.Signal) (wire.Answer, error) {
+func (s session) sendSignal(ctx context.Context, id string, sig signal.Signal) (wire.Answer, error) {
 	if own := s.Config.Task; s.Config.Role != "" && own != "" && !strings.HasPrefix(own, id) {
-		return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", short(own), short(id))
+		return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", shortID(own), shortID(id))
 	}
-	sig.Actor, sig.Attempt = s.actor()
-	sig.Confirm = s.code()
-	a, err := s.Client.Signal(ctx, id, sig)
+	sig.Actor, sig.Attempt = s.callingActor()
+	sig.Confirm = s.confirmationCode()
+	a, err := s.Client.SendSignal(ctx, id, sig)
 	if sig.Confirm == "" && client.NeedsCode(err) && s.IsTerminal && s.Config.Role == "" {
 		fmt.Fprint(s.Stderr, "orange: "+cleanLine(err.Error())+"\nCode: ")
 		text, wrong := readLine(s.Stdin)
 		if sig.Confirm = strings.TrimSpace(text); sig.Confirm == "" {
 			return a, errors.Join(err, wrong)
 		}
-		a, err = s.Client.Signal(ctx, id, sig)
+		a, err = s.Client.SendSignal(ctx, id, sig)
 	}
 	if err == nil && a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
@@ -106,8 +108,8 @@ func (s session) signal(ctx context.Context, id string, sig signal.Signal) (wire
 	return a, err
 }
 
-// code is what --code says, "" if the command has no such flag.
-func (s session) code() string {
+// confirmationCode is what --code says, "" if the command has no such flag.
+func (s session) confirmationCode() string {
 	if f := s.cmd.Flags().Lookup("code"); f != nil {
 		return strings.TrimSpace(f.Value.String())
 	}
@@ -128,7 +130,7 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	if s.Config.Task != "" {
 		return s.Config.Task, nil
 	}
-	at, err := s.Where(ctx, s.Cwd)
+	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
 		return "", err
 	}
@@ -138,9 +140,9 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	return string(at.Task), nil
 }
 
-// moved says in words what an answer changed.
-func moved(a wire.Answer) string {
-	id, from, to := short(string(a.Task.ID)), "", ""
+// describeAnswer says in words what an answer changed.
+func describeAnswer(a wire.Answer) string {
+	id, from, to := shortID(string(a.Task.ID)), "", ""
 	for i := range a.Decision.Entries {
 		e := &a.Decision.Entries[i]
 		if e.To == "" {
@@ -154,8 +156,8 @@ func moved(a wire.Answer) string {
 	switch {
 	case to != "":
 		return fmt.Sprintf("%s %s -> %s", id, from, to)
-	case a.Told() != "":
-		return fmt.Sprintf("%s stays %s: the %s is told", id, a.Task.Status, a.Told())
+	case a.AnsweredRole() != "":
+		return fmt.Sprintf("%s stays %s: the %s is told", id, a.Task.Status, a.AnsweredRole())
 	case a.Task.Asked != nil:
 		return fmt.Sprintf("%s asks for %s: a person must agree", id, a.Task.Asked.To)
 	case a.Task.Queued:
@@ -164,8 +166,8 @@ func moved(a wire.Answer) string {
 	return fmt.Sprintf("%s stays %s", id, a.Task.Status)
 }
 
-// confirm asks a person before something that is hard to take back.
-func (s session) confirm(yes bool, format string, args ...any) error {
+// askConfirmation asks a person before something that is hard to take back.
+func (s session) askConfirmation(yes bool, format string, args ...any) error {
 	if yes {
 		return nil
 	}

@@ -54,7 +54,7 @@ func startSelf(cfg config.Config) func() (client.Child, error) {
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}
-		return &started{pid: cmd.Process.Pid, log: log.Name(), from: from}, nil
+		return &startedServer{pid: cmd.Process.Pid, log: log.Name(), from: from}, nil
 	}
 }
 
@@ -88,15 +88,15 @@ func keepFiles() {
 	}
 }
 
-// started is a server this process began. It is not waited for: it is to outlive us.
-type started struct {
+// startedServer is a server this process began. It is not waited for: it is to outlive us.
+type startedServer struct {
 	pid  int
 	log  string
 	from int64 // where its words begin in the log
 }
 
-// Exited implements client.Child.
-func (s *started) Exited() (bool, error) {
+// HasExited implements client.Child.
+func (s *startedServer) HasExited() (bool, error) {
 	var status syscall.WaitStatus
 	pid, err := syscall.Wait4(s.pid, &status, syscall.WNOHANG, nil)
 	switch {
@@ -111,7 +111,7 @@ func (s *started) Exited() (bool, error) {
 	return true, fmt.Errorf("it ended at once (status %d) and said nothing: run orange serve to see more", status.ExitStatus())
 }
 
-func (s *started) lastLine() string {
+func (s *startedServer) lastLine() string {
 	f, err := os.Open(s.log)
 	if err != nil {
 		return ""
@@ -125,8 +125,8 @@ func (s *started) lastLine() string {
 	return strings.TrimPrefix(cleanLine(string(lines[len(lines)-1])), "orange: serve: ")
 }
 
-// output runs a program and returns what it prints, without the line's end.
-func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+// programOutput runs a program and returns what it prints, without the line's end.
+func programOutput(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()

@@ -29,9 +29,9 @@ func child(t *testing.T, script string) error {
 	}
 	write.Close()
 	_, _ = read.Read(make([]byte, 1)) // returns when the child has closed its end
-	s := &started{pid: cmd.Process.Pid, log: log.Name(), from: int64(len("an earlier start\n"))}
+	s := &startedServer{pid: cmd.Process.Pid, log: log.Name(), from: int64(len("an earlier start\n"))}
 	for {
-		if gone, why := s.Exited(); gone {
+		if gone, why := s.HasExited(); gone {
 			return why
 		}
 	}
@@ -58,7 +58,7 @@ func TestAServerThatRunsHasNotExited(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	gone, why := (&started{pid: cmd.Process.Pid}).Exited()
+	gone, why := (&startedServer{pid: cmd.Process.Pid}).HasExited()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if gone || why != nil {
@@ -69,7 +69,7 @@ func TestAServerThatRunsHasNotExited(t *testing.T) {
 // TestBecome lets another run of this test become a program.
 func TestBecome(t *testing.T) {
 	if os.Getenv("TEST_BECOME") != "" {
-		t.Fatal(become([]string{"sh", "-c", `echo "$0 $KEPT${LOST-}"`, "became"}, []string{"KEPT=kept", "PATH=" + os.Getenv("PATH")}))
+		t.Fatal(execProgram([]string{"sh", "-c", `echo "$0 $KEPT${LOST-}"`, "became"}, []string{"KEPT=kept", "PATH=" + os.Getenv("PATH")}))
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestBecome$")
 	cmd.Env = append(os.Environ(), "TEST_BECOME=yes", "LOST=lost")

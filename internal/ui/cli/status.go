@@ -31,7 +31,7 @@ type statusFlags struct {
 func newStatusCommand(deps Deps) *cobra.Command {
 	var f statusFlags
 	cmd := &cobra.Command{
-		Use: "status", Short: "Say in one line how many agents work and what waits for you", Args: arguments(0, 0),
+		Use: "status", Short: "Say in one line how many agents work and what waits for you", Args: requireArguments(0, 0),
 		Annotations: map[string]string{needsNothing: "yes"},
 		Long: "Say in one line how many agents work, how many tasks wait for a person and how many for a\n" +
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
@@ -46,8 +46,8 @@ func newStatusCommand(deps Deps) *cobra.Command {
 	cmd.Flags().BoolVar(&f.here, "here", false, "only of this folder: its task's status, or its project's")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", statusPatience, "how long to wait for the server")
 	cmd.Flags().StringVar(&f.snippet, "snippet", "", "print what to put into the configuration of tmux, bash, zsh, fish or starship")
-	_ = cmd.RegisterFlagCompletionFunc("format", fixed(statusFormats()...))
-	_ = cmd.RegisterFlagCompletionFunc("snippet", fixed(snippetNames()...))
+	_ = cmd.RegisterFlagCompletionFunc("format", completeFixed(statusFormats()...))
+	_ = cmd.RegisterFlagCompletionFunc("snippet", completeFixed(snippetNames()...))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.snippet != "" {
 			return printSnippet(deps.Stdout, f.snippet)
@@ -84,11 +84,11 @@ func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	var form func(statusLine) string
 	switch f.format {
 	case "plain":
-		form = statusLine.plain
+		form = statusLine.plainSentence
 	case "prompt":
-		form = statusLine.prompt
+		form = statusLine.promptLine
 	case "tmux":
-		form = statusLine.tmux
+		form = statusLine.tmuxLine
 	case "json":
 	default:
 		return usageError("format %q is not known: use plain, prompt, tmux or json", f.format)
@@ -116,21 +116,21 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	if deps.ConfigErr != nil {
 		return nil, deps.ConfigErr
 	}
-	c, err := running(ctx, deps)
+	c, err := connectRunning(ctx, deps)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 	at := wire.Place{Project: f.project}
 	if f.here {
-		if at, err = c.Where(ctx, deps.Cwd); err != nil || at.Project == "" {
+		if at, err = c.FindPlace(ctx, deps.Cwd); err != nil || at.Project == "" {
 			return nil, err
 		}
 		if deps.Config.Task != "" {
 			at.Task = task.ID(deps.Config.Task)
 		}
 	}
-	state, err := c.State(ctx, client.Seen{Project: at.Project})
+	state, err := c.ReadState(ctx, client.StateQuery{Project: at.Project})
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	return s, nil
 }
 
-// plain is a sentence for people.
-func (s statusLine) plain() string {
+// plainSentence is a sentence for people.
+func (s statusLine) plainSentence() string {
 	var parts []string
 	if s.Paused {
 		parts = append(parts, "everything is paused")
 	}
 	if t := s.Task; t != nil {
-		parts = append(parts, "this task is "+tame(t.Status)+t.note())
+		parts = append(parts, "this task is "+sanitizeName(t.Status)+t.describeNote())
 	}
 	one, many := "agent at work", "agents at work"
 	switch {
@@ -187,13 +187,13 @@ func (s statusLine) plain() string {
 	return strings.Join(parts, ", ") + "\n"
 }
 
-// note says what is particular about the task of a folder.
-func (t *statusTask) note() string {
+// describeNote says what is particular about the task of a folder.
+func (t *statusTask) describeNote() string {
 	switch {
 	case t.Paused:
 		return " (paused)"
 	case t.Wants != "":
-		return " (waits for you: " + tame(t.Wants) + ")"
+		return " (waits for you: " + sanitizeName(t.Wants) + ")"
 	case t.Queued:
 		return " (queued)"
 	case t.Life == overview.Dead:
@@ -202,9 +202,9 @@ func (t *statusTask) note() string {
 	return ""
 }
 
-// short is the line for prompts and bars, "" if there is nothing to say. mark puts
+// shortLine is the line for prompts and bars, "" if there is nothing to say. mark puts
 // weight on what waits for a person.
-func (s statusLine) short(mark func(string) string) string {
+func (s statusLine) shortLine(mark func(string) string) string {
 	var parts []string
 	add := func(n int, what string, form func(string) string) {
 		if n > 0 {
@@ -213,7 +213,7 @@ func (s statusLine) short(mark func(string) string) string {
 	}
 	as := func(text string) string { return text }
 	if t := s.Task; t != nil {
-		text := tame(t.Status)
+		text := sanitizeName(t.Status)
 		if t.Wants != "" {
 			text = mark(text + "!")
 		}
@@ -230,35 +230,35 @@ func (s statusLine) short(mark func(string) string) string {
 	return strings.Join(parts, " ")
 }
 
-// prompt is for the prompt of a shell: with a space behind it, and without a line's end.
-func (s statusLine) prompt() string {
-	text := s.short(func(t string) string { return t })
+// promptLine is for the prompt of a shell: with a space behind it, and without a line's end.
+func (s statusLine) promptLine() string {
+	text := s.shortLine(func(t string) string { return t })
 	if text == "" {
 		return ""
 	}
 	return "[" + text + "] "
 }
 
-// tmux is for tmux's status line, with its colours.
-func (s statusLine) tmux() string {
-	return s.short(func(t string) string { return "#[fg=yellow,bold]" + t + "#[default]" })
+// tmuxLine is for tmux's status line, with its colours.
+func (s statusLine) tmuxLine() string {
+	return s.shortLine(func(t string) string { return "#[fg=yellow,bold]" + t + "#[default]" })
 }
 
-// tame keeps of a name what no shell, prompt or status line takes for a command.
-func tame(name string) string {
+// sanitizeName keeps of a name what no shell, prompt or status line takes for a command.
+func sanitizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -_.", r) {
 			return r
 		}
 		return '_'
-	}, cut(name, 40))
+	}, cutToWidth(name, 40))
 }
 
 // snippet is what a program's configuration needs to show orange status.
 type snippet struct{ name, text string }
 
-// snippets shows Orange in the programs that people look at anyway.
-func snippets() []snippet {
+// statusSnippets shows Orange in the programs that people look at anyway.
+func statusSnippets() []snippet {
 	return []snippet{
 		{"tmux", `# ~/.tmux.conf: Orange at the right of the status line
 set -g status-interval 5
@@ -290,14 +290,14 @@ format = "$output"
 
 func snippetNames() []string {
 	var out []string
-	for _, s := range snippets() {
+	for _, s := range statusSnippets() {
 		out = append(out, s.name)
 	}
 	return out
 }
 
 func printSnippet(w io.Writer, name string) error {
-	for _, s := range snippets() {
+	for _, s := range statusSnippets() {
 		if s.name == name {
 			_, err := io.WriteString(w, s.text)
 			return err

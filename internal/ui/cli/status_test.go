@@ -14,9 +14,9 @@ import (
 )
 
 // seen is a state with agents, something for a person and something in a queue.
-func seen(t *testing.T, rows ...overview.Row) func(*world) {
+func seen(t *testing.T, rows ...overview.Row) func(*env) {
 	t.Helper()
-	return func(w *world) { w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: rows})) }
+	return func(w *env) { w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: rows})) }
 }
 
 func TestStatus(t *testing.T) {
@@ -26,8 +26,8 @@ func TestStatus(t *testing.T) {
 	resting := overview.Row{ID: "four", Attempts: []overview.Attempt{{Number: 1, Mood: task.Idle}, {Number: 2, Mood: task.Idle}, {Number: 3}, {Number: 4, Ending: true, Mood: task.Idle}}}
 	blocked := overview.Row{ID: "five", Attempts: []overview.Attempt{{Number: 1, Mood: task.NotStarted}, {Number: 2, Mood: task.TurnFailed}, {Number: 3, Ending: true, Mood: task.Limited}}}
 	busy := seen(t, two, asks, queued)
-	of := func(w *world) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
-	inTask := func(w *world) { busy(w); w.place = wire.Place{Project: "proj", Task: idTwo} }
+	of := func(w *env) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
+	inTask := func(w *env) { busy(w); w.place = wire.Place{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
 		{name: "for a prompt", args: "status --timeout 1m --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
@@ -37,7 +37,7 @@ func TestStatus(t *testing.T) {
 		{name: "in a task's workspace", args: "status --timeout 1m --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
 		{name: "there, for a prompt", args: "status --timeout 1m --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
 		{name: "there, as JSON", args: "status --timeout 1m --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
-		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *world) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
+		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *env) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
 		{name: "nothing to do", args: "status --timeout 1m", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
 		{name: "some are idle", args: "status --timeout 1m", prepare: seen(t, resting, two), out: "5 agents (2 idle)\n"},
 		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, resting, two), out: "[3 run 2 idle] "},
@@ -59,18 +59,18 @@ func TestStatus(t *testing.T) {
 }
 
 func TestAStatusLineNeverComplains(t *testing.T) {
-	tests := map[string]func(*world){
-		"nothing is here":       func(w *world) { w.answers["/v1/state"] = `{}` },
-		"the server is broken":  func(w *world) { w.answers["/v1/state"], w.codes["/v1/state"] = `{"error":"no"}`, 500 },
-		"there is no server":    func(w *world) { w.server.Close() },
-		"the server is silent":  func(w *world) { w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() } },
-		"no configuration":      func(w *world) { w.ConfigErr = http.ErrAbortHandler },
-		"an answer that is odd": func(w *world) { w.answers["/v1/state"] = `[` },
+	tests := map[string]func(*env){
+		"nothing is here":       func(w *env) { w.answers["/v1/state"] = `{}` },
+		"the server is broken":  func(w *env) { w.answers["/v1/state"], w.codes["/v1/state"] = `{"error":"no"}`, 500 },
+		"there is no server":    func(w *env) { w.server.Close() },
+		"the server is silent":  func(w *env) { w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() } },
+		"no configuration":      func(w *env) { w.ConfigErr = http.ErrAbortHandler },
+		"an answer that is odd": func(w *env) { w.answers["/v1/state"] = `[` },
 	}
 	for name, prepare := range tests {
 		for _, format := range []string{"prompt", "tmux"} {
 			t.Run(name+", "+format, func(t *testing.T) {
-				w := newWorld(t)
+				w := newEnv(t)
 				prepare(w)
 				if code := w.run(t, "status", "--format", format); code != 0 || w.out.Len() > 0 || w.err.Len() > 0 {
 					t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
@@ -84,7 +84,7 @@ func TestAStatusLineNeverComplains(t *testing.T) {
 }
 
 func TestNamesInAStatusLineAreTame(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	row := overview.Row{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb", Wants: "#[fg=red]"}
 	w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: []overview.Row{row}}))
 	w.place = wire.Place{Project: "proj", Task: idOne}
@@ -103,7 +103,7 @@ func TestSnippetsAreGoodShell(t *testing.T) {
 			if err != nil {
 				t.Skip(err)
 			}
-			w := newWorld(t)
+			w := newEnv(t)
 			if code := w.run(t, "status", "--snippet", shell); code != 0 {
 				t.Fatal(w.err.String())
 			}

@@ -22,7 +22,7 @@ const (
 // another version is what it is for.
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: arguments(0, 0),
+		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: requireArguments(0, 0),
 		Long: "End the server of this data folder and wait until it is gone. Agents go on without it; the next\n" +
 			"command starts another server, which finds them. A server that does not answer, because its\n" +
 			"socket was removed or it is stuck, is ended by a signal.",
@@ -38,9 +38,9 @@ func newStopCommand(deps Deps) *cobra.Command {
 			}
 			s := session{Deps: deps, cmd: cmd}
 			if pid == 0 {
-				return s.say(map[string]any{"stopped": false}, "No server is running.")
+				return s.sayLine(map[string]any{"stopped": false}, "No server is running.")
 			}
-			return s.say(map[string]any{"stopped": true, "pid": pid}, "Stopped the server (pid %d).", pid)
+			return s.sayLine(map[string]any{"stopped": true, "pid": pid}, "Stopped the server (pid %d).", pid)
 		},
 	}
 }
@@ -49,10 +49,10 @@ func newStopCommand(deps Deps) *cobra.Command {
 // that does not answer gets a signal. The pid is 0 if no server runs.
 func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 	for end := time.Now().Add(askPatience); ; {
-		owner, held := deps.owner()
+		owner, held := deps.findOwner()
 		pid, err = askToStop(ctx, deps)
 		if !held {
-			owner, held = deps.owner()
+			owner, held = deps.findOwner()
 		}
 		_, refused := errors.AsType[*client.Error](err)
 		switch {
@@ -60,7 +60,7 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 			return pid, nil
 		case err == nil:
 			return pid, awaitEnd(ctx, owner)
-		case client.Absent(err) && !held:
+		case client.IsAbsent(err) && !held:
 			return 0, nil
 		case refused || !held:
 			return 0, err
@@ -69,7 +69,7 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 				return 0, fmt.Errorf("end the server (pid %d): %w: end it with kill %d", owner.PID, err, owner.PID)
 			}
 			return owner.PID, awaitEnd(ctx, owner)
-		case time.Now().After(end) || !lasts(ctx, stopPoll): // a living server soon says who it is
+		case time.Now().After(end) || !waitUnlessDone(ctx, stopPoll): // a living server soon says who it is
 			return 0, fmt.Errorf("end the server: pid %d holds the data folder, and server.lock does not name it as the server: look what it is, and end it with kill %d", owner.PID, owner.PID)
 		}
 	}
@@ -80,13 +80,13 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
-	c := client.Of(deps.options())
+	c := client.FromOptions(deps.clientOptions())
 	defer c.Close()
 	ask, done := context.WithTimeoutCause(ctx, askPatience, errors.New("the server does not answer: see orange log"))
 	defer done()
 	who, err := c.Hello(ask)
 	if err == nil {
-		err = c.Stop(ask)
+		err = c.StopServer(ask)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return 0, context.Cause(ask)
@@ -99,7 +99,7 @@ func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && now.PID != who.PID {
 			return who.PID, nil
 		}
-		if !lasts(ctx, stopPoll) {
+		if !waitUnlessDone(ctx, stopPoll) {
 			return 0, fmt.Errorf("the server (pid %d) said that it stops and is still there after %s: see orange log, or end it with kill %d", who.PID, stopPatience, who.PID)
 		}
 	}
@@ -110,15 +110,15 @@ func awaitEnd(ctx context.Context, owner client.Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
 	for owner.Alive() {
-		if !lasts(ctx, stopPoll) {
+		if !waitUnlessDone(ctx, stopPoll) {
 			return fmt.Errorf("the server (pid %d) was asked to end and is still there after %s: see orange log, or end it with kill -9 %d", owner.PID, stopPatience, owner.PID)
 		}
 	}
 	return nil
 }
 
-// lasts waits, and says whether ctx did not end meanwhile.
-func lasts(ctx context.Context, d time.Duration) bool {
+// waitUnlessDone waits, and says whether ctx did not end meanwhile.
+func waitUnlessDone(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false

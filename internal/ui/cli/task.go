@@ -10,7 +10,7 @@ import (
 )
 
 func newTaskCommand(deps Deps) *cobra.Command {
-	return group("task", "Create tasks, look at them and move them on",
+	return groupCommand("task", "Create tasks, look at them and move them on",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
 		newTaskComplete(deps), newTaskVerdict(deps), newTaskReport(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskApprove(deps),
 		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps),
@@ -30,18 +30,18 @@ func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.ask(ctx, id, signal.Signal{Kind: signal.Request, Verb: verb, Note: *note})
+		return s.sendAndReport(ctx, id, signal.Signal{Kind: signal.Request, Verb: verb, Note: *note})
 	})
 	return cmd
 }
 
-// ask sends a signal and says what it moved.
-func (s session) ask(ctx context.Context, id string, sig signal.Signal) error {
-	a, err := s.signal(ctx, id, sig)
+// sendAndReport sends a signal and says what it moved.
+func (s session) sendAndReport(ctx context.Context, id string, sig signal.Signal) error {
+	a, err := s.sendSignal(ctx, id, sig)
 	if err != nil {
 		return err
 	}
-	if err := s.say(a, "%s", moved(a)); err != nil {
+	if err := s.sayLine(a, "%s", describeAnswer(a)); err != nil {
 		return err
 	}
 	for i := range a.Decision.Entries {

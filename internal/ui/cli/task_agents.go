@@ -25,26 +25,26 @@ import (
 
 func newTaskSpawn(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "spawn <id>", Short: "Start a task that was created and waits", Args: arguments(1, 1),
+		Use: "spawn <id>", Short: "Start a task that was created and waits", Args: requireArguments(1, 1),
 		Long: "Start a task that was created with --no-spawn. It leaves its queue as soon as a workspace of the\n" +
 			"project is free.",
 		Example: "  orange task spawn MFTsZyeO",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			x, err := s.Explain(ctx, args[0])
+			x, err := s.ExplainTask(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			if x.Kind != string(workflow.Queued) {
-				return fmt.Errorf("task %s is not pending: it is %s", short(string(x.Task)), x.Status)
+				return fmt.Errorf("task %s is not pending: it is %s", shortID(string(x.Task)), x.Status)
 			}
-			return s.ask(ctx, string(x.Task), signal.Signal{Kind: signal.Ready})
+			return s.sendAndReport(ctx, string(x.Task), signal.Signal{Kind: signal.Ready})
 		}),
 	}
 }
 
 func newTaskRespawn(deps Deps) *cobra.Command {
 	cmd := verbCommand(deps, engine.Respawn, &cobra.Command{
-		Use: "respawn <id>", Short: "Start the dead agent of a task's state again", Args: arguments(1, 1),
+		Use: "respawn <id>", Short: "Start the dead agent of a task's state again", Args: requireArguments(1, 1),
 		Long: "Start another agent at once in place of one that died or did not say how it went, without\n" +
 			"waiting for Orange to do it.",
 		Example: "  orange task respawn MFTsZyeO",
@@ -54,14 +54,14 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.Respawn, Note: note})
+		a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.Respawn, Note: note})
 		if err != nil {
 			return err
 		}
-		if why := held(&a.Task); why != "" {
+		if why := describeHold(&a.Task); why != "" {
 			fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
 		}
-		return s.say(a, "%s", startedAgain(a))
+		return s.sayLine(a, "%s", startedAgain(a))
 	})
 	return cmd
 }
@@ -70,15 +70,15 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, n := range a.Decision.Entries[i].Started {
-			return fmt.Sprintf("%s: the %s is started again, in %s", short(string(a.Task.ID)), n.Role, a.Task.Status)
+			return fmt.Sprintf("%s: the %s is started again, in %s", shortID(string(a.Task.ID)), n.Role, a.Task.Status)
 		}
 	}
-	return moved(a)
+	return describeAnswer(a)
 }
 
 func newTaskAttempts(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "attempts [id]", Short: "List the agents that work or worked on a task", Args: arguments(0, 1),
+		Use: "attempts [id]", Short: "List the agents that work or worked on a task", Args: requireArguments(0, 1),
 		Long: "List every run of an agent for a task: its role, how it is doing or how it ended, and what it has\n" +
 			"consumed.",
 		Example: "  orange task attempts MFTsZyeO",
@@ -87,11 +87,11 @@ func newTaskAttempts(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := s.Attempts(ctx, id)
+			list, err := s.ListAttempts(ctx, id)
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"attempts": list}, func(w io.Writer) error {
+			return s.showResult(map[string]any{"attempts": list}, func(w io.Writer) error {
 				if len(list) == 0 {
 					_, err := fmt.Fprintln(w, "No agent has worked on it yet.")
 					return err
@@ -109,33 +109,33 @@ func newTaskAttempts(deps Deps) *cobra.Command {
 func attemptRow(now time.Time, a *wire.Attempt) []string {
 	tokens, cost := "-", "-"
 	if u := a.Usage; u != nil {
-		tokens = roughly(u.Input + u.Output)
+		tokens = formatRoughly(u.Input + u.Output)
 		if u.Micros > 0 {
-			cost = spending(u.Micros)
+			cost = formatCents(u.Micros)
 		}
 	}
-	return []string{strconv.Itoa(a.Number), orDash(a.Role), orDash(a.Harness), cut(cleanLine(how(now, a)), 60), age(now, a.Since), tokens, cost, orDash(a.Window)}
+	return []string{strconv.Itoa(a.Number), orDash(a.Role), orDash(a.Harness), cutToWidth(cleanLine(describeAttempt(now, a)), 60), formatAge(now, a.Since), tokens, cost, orDash(a.Window)}
 }
 
-// how is an attempt doing, or how did it end.
-func how(now time.Time, a *wire.Attempt) string {
+// describeAttempt is an attempt doing, or how did it end.
+func describeAttempt(now time.Time, a *wire.Attempt) string {
 	switch {
 	case a.Alive:
-		return condition(now, a.Condition)
+		return describeCondition(now, a.Condition)
 	case a.Code == nil:
 		return "lost"
 	}
 	return fmt.Sprintf("exit %d", *a.Code)
 }
 
-// condition says how a living attempt is doing. Its own words may be in it.
-func condition(now time.Time, c task.Condition) string {
+// describeCondition says how a living attempt is doing. Its own words may be in it.
+func describeCondition(now time.Time, c task.Condition) string {
 	text := c.Name
 	if text == "" {
 		text = task.Running
 	}
 	if !c.Until.IsZero() {
-		text += " until " + clock(now, c.Until)
+		text += " until " + formatClock(now, c.Until)
 	}
 	if c.Detail != "" {
 		text += ": " + c.Detail
@@ -147,7 +147,7 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	var role string
 	var printed bool
 	cmd := &cobra.Command{
-		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: arguments(0, 1),
+		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: requireArguments(0, 1),
 		Long: "Go to the tmux window of the task's agent on this terminal. Leave it with the detach key of tmux;\n" +
 			"the agent goes on. If it asks for something, answer it there.",
 		Example: "  orange task attach MFTsZyeO\n" +
@@ -166,15 +166,15 @@ func newTaskAttach(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		to, err := s.Attach(ctx, id, role)
+		to, err := s.AttachCommand(ctx, id, role)
 		if err != nil {
 			return err
 		}
 		if len(to.Argv) == 0 {
-			return fmt.Errorf("the server names no command that shows task %s: see orange log", short(id))
+			return fmt.Errorf("the server names no command that shows task %s: see orange log", shortID(id))
 		}
 		if printed || wantsJSON(cmd) {
-			return s.say(to, "env -u TMUX %s", quoted(to.Argv))
+			return s.sayLine(to, "env -u TMUX %s", shellQuote(to.Argv))
 		}
 		return s.Exec(to.Argv, outsideTmux(config.Environ()))
 	})
@@ -189,8 +189,8 @@ func outsideTmux(environ []string) []string {
 	})
 }
 
-// become replaces this program by another one.
-func become(argv, env []string) error {
+// execProgram replaces this program by another one.
+func execProgram(argv, env []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return fmt.Errorf("find %s: %w", argv[0], err)
@@ -198,20 +198,20 @@ func become(argv, env []string) error {
 	return fmt.Errorf("run %s: %w", path, syscall.Exec(path, argv, env))
 }
 
-// quoted writes a command as a shell reads it.
-func quoted(argv []string) string {
+// shellQuote writes a command as a shell reads it.
+func shellQuote(argv []string) string {
 	out := make([]string, len(argv))
 	for i, arg := range argv {
 		out[i] = arg
-		if arg == "" || strings.ContainsFunc(arg, special) {
+		if arg == "" || strings.ContainsFunc(arg, isShellSpecial) {
 			out[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(out, " ")
 }
 
-// special says whether a shell may take a character for more than itself.
-func special(r rune) bool {
+// isShellSpecial says whether a shell may take a character for more than itself.
+func isShellSpecial(r rune) bool {
 	plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	return !plain && !strings.ContainsRune("@%+,-./:_", r)
 }
@@ -220,7 +220,7 @@ func newTaskOutput(deps Deps) *cobra.Command {
 	var attempt int
 	var role string
 	cmd := &cobra.Command{
-		Use: "output [id]", Short: "Print the last message of a task's agent, by default the newest one", Args: arguments(0, 1),
+		Use: "output [id]", Short: "Print the last message of a task's agent, by default the newest one", Args: requireArguments(0, 1),
 		Long: "Print what an agent said last, as it said it: no prompt, no call of a tool, no answer of one. It is an\n" +
 			"error if the agent has said nothing. orange task log shows the whole conversation.",
 		Example: "  orange task output MFTsZyeO\n" +
@@ -240,12 +240,12 @@ func newTaskOutput(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		m, err := s.Client.Said(ctx, id, attempt, role)
+		m, err := s.Client.LastMessage(ctx, id, attempt, role)
 		switch {
 		case err != nil:
 			return err
 		case m.Text == "":
-			return fmt.Errorf("attempt %d of task %s has said nothing: see orange task log %s --attempt %d", m.Attempt, short(id), id, m.Attempt)
+			return fmt.Errorf("attempt %d of task %s has said nothing: see orange task log %s --attempt %d", m.Attempt, shortID(id), id, m.Attempt)
 		case wantsJSON(s.cmd):
 			return printJSON(s.Stdout, m)
 		}
@@ -260,7 +260,7 @@ func newTaskOutput(deps Deps) *cobra.Command {
 func newTaskExit(deps Deps) *cobra.Command {
 	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine}
 	cmd := &cobra.Command{
-		Use: "exit <id> --role R", Short: "Report the end of an attempt", Args: arguments(1, 1), Hidden: true,
+		Use: "exit <id> --role R", Short: "Report the end of an attempt", Args: requireArguments(1, 1), Hidden: true,
 	}
 	cmd.Flags().StringVar(&sig.Role, "role", "", "role of the attempt that ended")
 	cmd.Flags().IntVar(&sig.Attempt, "attempt", 0, "number of the attempt (default: the role's living one)")
@@ -272,11 +272,11 @@ func newTaskExit(deps Deps) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		a, err := s.Client.Signal(ctx, args[0], sig)
+		a, err := s.Client.SendSignal(ctx, args[0], sig)
 		if err != nil {
 			return err
 		}
-		return s.say(a, "%s", moved(a))
+		return s.sayLine(a, "%s", describeAnswer(a))
 	})
 	return cmd
 }

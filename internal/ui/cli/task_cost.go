@@ -19,7 +19,7 @@ func newTaskCost(deps Deps) *cobra.Command {
 	var project string
 	var everything bool
 	cmd := &cobra.Command{
-		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: arguments(0, 1),
+		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: requireArguments(0, 1),
 		Long: "Say what the agents of a task have consumed, by role: tokens and dollars, as far as they report it.",
 		Example: "  orange task cost MFTsZyeO\n" +
 			"  orange task cost --project shop --json",
@@ -54,7 +54,7 @@ func (s session) taskOrProject(ctx context.Context, args []string) (id, project 
 		id, err = s.taskOf(ctx, args)
 		return id, "", err
 	}
-	at, err := s.Where(ctx, s.Cwd)
+	at, err := s.FindPlace(ctx, s.Cwd)
 	if err == nil && at.Task == "" && at.Project == "" {
 		err = errors.New("this folder is no task's workspace and no project: give the id of a task, --project or --all")
 	}
@@ -85,7 +85,7 @@ func (s session) costOfTask(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Task(ctx, id) // after the attempts: its total is never less than theirs
+	v, err := s.ReadTask(ctx, id) // after the attempts: its total is never less than theirs
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s session) costOfTask(ctx context.Context, id string) error {
 	if other := cost.Total.Minus(sum); other != (task.Usage{}) {
 		cost.Other = &other
 	}
-	return s.show(cost, func(w io.Writer) error { return printTaskCost(w, v.Task.Project, &cost) })
+	return s.showResult(cost, func(w io.Writer) error { return printTaskCost(w, v.Task.Project, &cost) })
 }
 
 func printTaskCost(w io.Writer, project string, c *taskCost) error {
@@ -128,12 +128,12 @@ func printTaskCost(w io.Writer, project string, c *taskCost) error {
 
 // todayText says what a day has had of its budget.
 func todayText(d *wire.Today) string {
-	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), dollars(d.Micros)
+	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), formatDollars(d.Micros)
 	if d.Budget.DayAttempts > 0 {
 		attempts += fmt.Sprintf(" of %d", d.Budget.DayAttempts)
 	}
 	if d.Budget.DayMicros > 0 {
-		cost += " of " + dollars(d.Budget.DayMicros)
+		cost += " of " + formatDollars(d.Budget.DayMicros)
 	}
 	return attempts + ", " + cost
 }
@@ -148,7 +148,7 @@ func usageCells(u task.Usage) []string {
 	}
 	cost := "-"
 	if u.Micros > 0 {
-		cost = dollars(u.Micros)
+		cost = formatDollars(u.Micros)
 	}
 	return []string{number(u.Input), number(u.Output), number(u.Cached), cost}
 }
@@ -182,14 +182,14 @@ func (s session) costOfTasks(ctx context.Context, project string) error {
 		list = append(list, sumCost{t.ID, t.Project, t.Branch, t.Status, t.AttemptCount(), t.Spent.Usage})
 		attempts, total = attempts+t.AttemptCount(), total.Plus(t.Spent.Usage)
 	}
-	return s.show(map[string]any{"tasks": list, "attempts": attempts, "total": total}, func(w io.Writer) error {
+	return s.showResult(map[string]any{"tasks": list, "attempts": attempts, "total": total}, func(w io.Writer) error {
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(w, "No agent has worked on any task yet.")
 			return err
 		}
 		rows := [][]string{{"ID", "STATUS", "TASK", "ATTEMPTS", "INPUT", "OUTPUT", "CACHED", "COST"}}
 		for _, c := range list {
-			rows = append(rows, append([]string{short(string(c.Task)), orDash(c.Status), cleanLine(c.Project + "/" + c.Branch), strconv.Itoa(c.Attempts)}, usageCells(c.Usage)...))
+			rows = append(rows, append([]string{shortID(string(c.Task)), orDash(c.Status), cleanLine(c.Project + "/" + c.Branch), strconv.Itoa(c.Attempts)}, usageCells(c.Usage)...))
 		}
 		rows = append(rows, append([]string{"total", "", "", strconv.Itoa(attempts)}, usageCells(total)...))
 		return printTable(w, 0, rows)
@@ -198,7 +198,7 @@ func (s session) costOfTasks(ctx context.Context, project string) error {
 
 // knowsProject refuses the name of a project that is none, "" apart.
 func (s session) knowsProject(ctx context.Context, name string) error {
-	projects, err := s.Projects(ctx)
+	projects, err := s.ListProjects(ctx)
 	if err != nil || name == "" || slices.ContainsFunc(projects, func(p task.Project) bool { return p.Name == name }) {
 		return err
 	}
@@ -218,7 +218,7 @@ func (m *money) String() string {
 	if *m == 0 {
 		return "0"
 	}
-	return strings.TrimPrefix(dollars(int64(*m)), "$")
+	return strings.TrimPrefix(formatDollars(int64(*m)), "$")
 }
 
 // Type implements pflag.Value.
@@ -228,7 +228,7 @@ func (m *money) Type() string { return "dollars" }
 // rounded.
 func (m *money) Set(text string) error {
 	whole, part, dotted := strings.Cut(strings.TrimPrefix(text, "$"), ".")
-	if whole == "" && part == "" || dotted && part == "" || !digits(whole+part) {
+	if whole == "" && part == "" || dotted && part == "" || !isDigits(whole+part) {
 		return fmt.Errorf("give dollars, such as 5 or 2.50")
 	}
 	if len(part) > 6 {
@@ -246,12 +246,12 @@ func (m *money) Set(text string) error {
 	return nil
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// dollars writes an amount exactly, with two decimals at least.
-func dollars(micros int64) string {
+// formatDollars writes an amount exactly, with two decimals at least.
+func formatDollars(micros int64) string {
 	part := strings.TrimRight(fmt.Sprintf("%06d", micros%microsPerDollar), "0")
 	for len(part) < 2 {
 		part += "0"
@@ -259,8 +259,8 @@ func dollars(micros int64) string {
 	return fmt.Sprintf("$%d.%s", micros/microsPerDollar, part)
 }
 
-// spending writes an amount to the cent.
-func spending(micros int64) string {
+// formatCents writes an amount to the cent.
+func formatCents(micros int64) string {
 	const cent = microsPerDollar / 100
 	if micros > 0 && micros < cent/2 {
 		return "<$0.01"
@@ -269,8 +269,8 @@ func spending(micros int64) string {
 	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
 }
 
-// roughly writes a large number in few characters.
-func roughly(n int64) string {
+// formatRoughly writes a large number in few characters.
+func formatRoughly(n int64) string {
 	switch {
 	case n < 1000:
 		return strconv.FormatInt(n, 10)

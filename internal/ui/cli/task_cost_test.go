@@ -9,7 +9,7 @@ import (
 	"orange/internal/wire"
 )
 
-func spendThree(t *testing.T, w *world) {
+func spendThree(t *testing.T, w *env) {
 	t.Helper()
 	w.answers[attemptsPath] = attemptsOf(t,
 		wire.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{Input: 90_000, Output: 12_345, Cached: 7, Micros: 1_234_567}},
@@ -20,7 +20,7 @@ func spendThree(t *testing.T, w *world) {
 }
 
 func TestTaskCost(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spendThree(t, w)
 	const want = `NUMBER  ROLE      STATE     HARNESS    MODEL  INPUT  OUTPUT  CACHED  COST
 1       worker    planning  claude     opus   90000  12345   7       $1.234567
@@ -49,7 +49,7 @@ total                                         90000  12350   7       $1.23457
 // TestTaskCostOfAttemptsThatAreGone shows what the record counts and no attempt says,
 // and what the day has had.
 func TestTaskCostOfAttemptsThatAreGone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spendThree(t, w)
 	w.tasks[0].Spent.Input += 1000
 	w.tasks[0].Spent.Micros += 500_000
@@ -73,21 +73,21 @@ Today in proj: 3 attempts of 9, $1.73457 of $5.00
 }
 
 func TestTaskCostElsewhere(t *testing.T) {
-	none := func(w *world) { w.answers[attemptsPath] = `{"attempts":[]}` }
-	spent := func(w *world) {
+	none := func(w *env) { w.answers[attemptsPath] = `{"attempts":[]}` }
+	spent := func(w *env) {
 		spendThree(t, w)
 		w.projects = []task.Project{{Name: "proj"}, {Name: "idle"}}
 	}
-	idle := func(w *world) { spent(w); w.tasks = nil }
+	idle := func(w *env) { spent(w); w.tasks = nil }
 	const sums = `ID        STATUS   TASK          ATTEMPTS  INPUT  OUTPUT  CACHED  COST
 oneAAAAA  working  proj/feature  4         90000  12350   7       $1.23457
 total                            4         90000  12350   7       $1.23457
 `
 	tell(t, []story{
 		{name: "nothing yet", args: "task cost " + idOne, prepare: none, out: "No agent has worked on it yet.\n"},
-		{name: "of this workspace", args: "task cost", prepare: func(w *world) { none(w); w.place.Task = idOne }, out: "No agent has worked on it yet.\n"},
-		{name: "of this attempt", args: "task cost", prepare: func(w *world) { none(w); w.Config.Task = idOne }, out: "No agent has worked on it yet.\n"},
-		{name: "of this folder's project", args: "task cost", prepare: func(w *world) { spent(w); w.place.Project = "proj" }, out: sums},
+		{name: "of this workspace", args: "task cost", prepare: func(w *env) { none(w); w.place.Task = idOne }, out: "No agent has worked on it yet.\n"},
+		{name: "of this attempt", args: "task cost", prepare: func(w *env) { none(w); w.Config.Task = idOne }, out: "No agent has worked on it yet.\n"},
+		{name: "of this folder's project", args: "task cost", prepare: func(w *env) { spent(w); w.place.Project = "proj" }, out: sums},
 		{name: "of a project", args: "task cost --project proj", prepare: spent, out: sums},
 		{name: "of all", args: "task cost --all", prepare: spent, out: sums},
 		{name: "of all, as JSON", args: "task cost --all --json", prepare: spent, out: `{"attempts":4,"tasks":[{"task":"oneAAAAAAAAAAAAAAAAAA","project":"proj","branch":"feature","status":"working","attempts":4,"usage":{"input_tokens":90000`},

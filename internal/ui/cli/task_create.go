@@ -43,7 +43,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			"  orange task create fix/typo -m \"Correct the spelling in the README\"\n" +
 			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
 			"  orange task create part-2 \"The second half\" --parent MFTsZyeO --no-spawn",
-		Args: arguments(0, -1),
+		Args: requireArguments(0, -1),
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.Project, "project", "", "project it belongs to (default: that of this folder)")
@@ -54,7 +54,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
 	f.StringArrayVar(&roles, "role", nil, "agent of one role, as in `reviewer=codex` or reviewer=codex:MODEL; given again, the next one if that cannot work")
-	words.declare(cmd)
+	words.declareFlags(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.StringArrayVar(&vars, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts, before the project's; no place for secrets. May be repeated")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
@@ -64,15 +64,15 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		}
 		var text string
 		var err, also error
-		if text, words.file, err = words.chosen(cmd); err != nil {
+		if text, words.file, err = words.chooseText(cmd); err != nil {
 			return err
 		}
 		n.Context = text
 		if n.Vars, err = task.ParseVars(vars); err != nil {
 			return usageError("--var: %w", err)
 		}
-		n.Harness, err = deps.harness(n.Harness)
-		n.ReviewHarness, also = deps.harness(n.ReviewHarness)
+		n.Harness, err = deps.resolveHarness(n.Harness)
+		n.ReviewHarness, also = deps.resolveHarness(n.ReviewHarness)
 		if err = cmp.Or(err, also); err == nil {
 			n.Roles, err = deps.roleChoices(roles)
 		}
@@ -80,7 +80,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	}
 	create := withServer(deps, func(ctx context.Context, s session, args []string) error {
 		var err error
-		if n.Context, err = s.context(n.Context, words.file); err != nil {
+		if n.Context, err = s.readRequirements(n.Context, words.file); err != nil {
 			return err
 		}
 		if len(args) > 0 {
@@ -92,19 +92,19 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			}
 		}
 		if parent != "" {
-			p, err := s.Task(ctx, parent)
+			p, err := s.ReadTask(ctx, parent)
 			if err != nil {
 				return err
 			}
 			n.Parent = p.Task.ID
 		}
 		n.Spawn = !wait
-		n.Actor, n.Attempt = s.actor()
-		return s.create(ctx, n)
+		n.Actor, n.Attempt = s.callingActor()
+		return s.createTask(ctx, n)
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && onlyJSON(cmd) {
-			return dashboard(deps, dashboardFlags{create: true}, cmd)
+			return showDashboard(deps, dashboardFlags{create: true}, cmd)
 		}
 		return create(cmd, args)
 	}
@@ -114,7 +114,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 // requirementFlags are the flags that say what is wanted of a task. Each has an older name.
 type requirementFlags struct{ text, context, file, contextFile string }
 
-func (r *requirementFlags) declare(cmd *cobra.Command) {
+func (r *requirementFlags) declareFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&r.text, "requirements", "m", "", "what is wanted, as Markdown; - reads it from standard input")
 	f.StringVar(&r.file, "requirements-file", "", "file with that text")
@@ -122,8 +122,8 @@ func (r *requirementFlags) declare(cmd *cobra.Command) {
 	f.StringVar(&r.contextFile, "context-file", "", "the same as --requirements-file")
 }
 
-// chosen is the text that was given, or the file that it is in.
-func (r *requirementFlags) chosen(cmd *cobra.Command) (text, file string, err error) {
+// chooseText is the text that was given, or the file that it is in.
+func (r *requirementFlags) chooseText(cmd *cobra.Command) (text, file string, err error) {
 	var given []string
 	for _, name := range []string{"requirements", "requirements-file", "context", "context-file"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() != "" {
@@ -150,15 +150,15 @@ func (d Deps) opensForm(cmd *cobra.Command) bool {
 	return d.IsTerminal && d.Dashboard != nil && !wantsJSON(cmd) && d.Config.Role == ""
 }
 
-func (s session) create(ctx context.Context, n signal.NewTask) error {
-	a, err := s.Create(ctx, n)
+func (s session) createTask(ctx context.Context, n signal.NewTask) error {
+	a, err := s.CreateTask(ctx, n)
 	if err != nil {
 		return err
 	}
 	if a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 	}
-	return s.show(a, func(w io.Writer) error { return printCreated(w, a.Task, "") })
+	return s.showResult(a, func(w io.Writer) error { return printCreated(w, a.Task, "") })
 }
 
 // printCreated tells of a new task; what, if it is there, says what it is.
@@ -188,7 +188,7 @@ func (d Deps) roleChoices(values []string) ([]task.RoleChoice, error) {
 			return nil, usageError("--role %q names no role and agent: give ROLE=HARNESS, as in reviewer=codex", value)
 		}
 		var err error
-		if c.Harness, err = d.harness(c.Harness); err != nil {
+		if c.Harness, err = d.resolveHarness(c.Harness); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
@@ -196,9 +196,9 @@ func (d Deps) roleChoices(values []string) ([]task.RoleChoice, error) {
 	return out, nil
 }
 
-// harness is the value of a harness with the place of its script settled: the server
+// resolveHarness is the value of a harness with the place of its script settled: the server
 // is in another folder. A script that is not there is refused.
-func (d Deps) harness(value string) (string, error) {
+func (d Deps) resolveHarness(value string) (string, error) {
 	file, ok := strings.CutPrefix(value, "script:")
 	if !ok || file == "" {
 		return value, nil
@@ -219,7 +219,7 @@ func (d Deps) harness(value string) (string, error) {
 // ensureProject is the project of this folder. A repository that is none yet
 // becomes one.
 func (s session) ensureProject(ctx context.Context) (string, error) {
-	at, err := s.Where(ctx, s.Cwd)
+	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
 		return "", err
 	}
@@ -242,8 +242,8 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	return p.Name, nil
 }
 
-// context is the text that says what is wanted of a task.
-func (s session) context(text, file string) (string, error) {
+// readRequirements is the text that says what is wanted of a task.
+func (s session) readRequirements(text, file string) (string, error) {
 	var from io.Reader
 	switch {
 	case file != "":
@@ -283,7 +283,7 @@ func newTaskFork(deps Deps) *cobra.Command {
 			"branch of its own and with the text of the old one as its context. The old task stays as it is.",
 		Example: "  orange task history MFTsZyeO --json\n" +
 			"  orange task fork MFTsZyeO@7 --branch second-try",
-		Args: arguments(1, 1),
+		Args: requireArguments(1, 1),
 	}
 	cmd.Flags().StringVar(&f.Branch, "branch", "", "branch of the new task (default: named after the old one)")
 	cmd.Flags().BoolVar(&wait, "no-spawn", false, "create it and do not start it")
@@ -293,14 +293,14 @@ func newTaskFork(deps Deps) *cobra.Command {
 		return err
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		a, err := s.Fork(ctx, id, f)
+		a, err := s.ForkTask(ctx, id, f)
 		if err != nil {
 			return err
 		}
 		if a.Warning != "" {
 			fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 		}
-		return s.show(a, func(w io.Writer) error {
+		return s.showResult(a, func(w io.Writer) error {
 			return printCreated(w, a.Task, "a fork of "+a.Task.ForkOf)
 		})
 	})

@@ -11,10 +11,10 @@ import (
 )
 
 func newTaskMerge(deps Deps) *cobra.Command {
-	d := &deed{verb: engine.VerbMerge, moves: true, done: func(t task.Task) string {
+	d := &personAction{verb: engine.VerbMerge, moves: true, done: func(t task.Task) string {
 		return fmt.Sprintf("Merged %s/%s", t.Project, t.Branch)
 	}}
-	cmd := deedCommand(deps, d, &cobra.Command{
+	cmd := personActionCommand(deps, d, &cobra.Command{
 		Use: "merge <id>", Short: "Merge the branch of a task that waits for it",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
 			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
@@ -35,8 +35,8 @@ func newTaskMerge(deps Deps) *cobra.Command {
 }
 
 func newTaskPush(deps Deps) *cobra.Command {
-	d := &deed{verb: engine.VerbPush, done: func(t task.Task) string { return fmt.Sprintf("Pushed %s/%s", t.Project, t.Branch) }}
-	return deedCommand(deps, d, &cobra.Command{
+	d := &personAction{verb: engine.VerbPush, done: func(t task.Task) string { return fmt.Sprintf("Pushed %s/%s", t.Project, t.Branch) }}
+	return personActionCommand(deps, d, &cobra.Command{
 		Use: "push <id>", Short: "Push the branch of a task",
 		Long:    "Push the branch of a task to the project's remote, never by force, and wait for how it goes.",
 		Example: "  orange task push MFTsZyeO",
@@ -44,13 +44,13 @@ func newTaskPush(deps Deps) *cobra.Command {
 }
 
 func newTaskCreatePR(deps Deps) *cobra.Command {
-	d := &deed{verb: engine.VerbCreatePR, done: func(t task.Task) string {
+	d := &personAction{verb: engine.VerbCreatePR, done: func(t task.Task) string {
 		if t.PRURL == "" {
 			return fmt.Sprintf("Opened a pull request for %s/%s", t.Project, t.Branch)
 		}
 		return fmt.Sprintf("The pull request of %s/%s is %s", t.Project, t.Branch, t.PRURL)
 	}}
-	return deedCommand(deps, d, &cobra.Command{
+	return personActionCommand(deps, d, &cobra.Command{
 		Use: "create-pr <id>", Short: "Push the branch of a task and open a pull request for it",
 		Long: "Push the branch of a task and open a pull request for it at the project's forge. One that is open\n" +
 			"already is found and kept.",

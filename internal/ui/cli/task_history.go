@@ -21,7 +21,7 @@ import (
 func newTaskHistory(deps Deps) *cobra.Command {
 	var refused bool
 	cmd := &cobra.Command{
-		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1),
+		Use: "history <id>", Short: "Show what happened to a task", Args: requireArguments(1, 1),
 		Long: "Show what happened to a task, oldest first: every move with who asked for it and why, agents that\n" +
 			"came and went, effects. With --refused, what was asked for and not granted.",
 		Example: "  orange task history MFTsZyeO\n" +
@@ -32,11 +32,11 @@ func newTaskHistory(deps Deps) *cobra.Command {
 		if refused {
 			return s.showRefusals(ctx, args[0])
 		}
-		events, err := s.History(ctx, args[0])
+		events, err := s.ReadHistory(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		return s.show(map[string]any{"history": events}, func(w io.Writer) error {
+		return s.showResult(map[string]any{"history": events}, func(w io.Writer) error {
 			return printHistory(w, s.Deps, events)
 		})
 	})
@@ -45,21 +45,21 @@ func newTaskHistory(deps Deps) *cobra.Command {
 
 // showRefusals prints what was refused to a task, oldest first.
 func (s session) showRefusals(ctx context.Context, id string) error {
-	x, err := s.Explain(ctx, id)
+	x, err := s.ExplainTask(ctx, id)
 	if err != nil {
 		return err
 	}
 	if x.Refusals == nil {
 		x.Refusals = []journal.Refusal{}
 	}
-	return s.show(map[string]any{"refused": x.Refusals}, func(w io.Writer) error {
+	return s.showResult(map[string]any{"refused": x.Refusals}, func(w io.Writer) error {
 		if len(x.Refusals) == 0 {
 			_, err := fmt.Fprintln(w, "Nothing was refused.")
 			return err
 		}
 		rows := [][]string{}
 		for _, r := range x.Refusals {
-			rows = append(rows, []string{clock(s.Now(), r.At), cleanLine(engine.RefusalText(r))})
+			rows = append(rows, []string{formatClock(s.Now(), r.At), cleanLine(engine.RefusalText(r))})
 		}
 		return printTable(w, s.lineWidth(), rows)
 	})
@@ -81,17 +81,17 @@ func historyRow(now time.Time, raw json.RawMessage) []string {
 	}
 	at, _ := e["timestamp"].(string)
 	if when, err := time.Parse(time.RFC3339Nano, at); err == nil {
-		at = clock(now, when)
+		at = formatClock(now, when)
 	}
 	kind, _ := e["type"].(string)
 	var parts []string
-	if from, to := word(e["from"]), word(e["to"]); to != "" {
+	if from, to := formatJSONValue(e["from"]), formatJSONValue(e["to"]); to != "" {
 		parts = append(parts, from+" -> "+to)
 	}
 	for _, key := range []string{"timestamp", "type", "from", "to", "seq", "task_id", "task"} {
 		delete(e, key)
 	}
-	if why := word(e["reason"]); why != "" {
+	if why := formatJSONValue(e["reason"]); why != "" {
 		parts = append(parts, why)
 		delete(e, "reason")
 	}
@@ -101,7 +101,7 @@ func historyRow(now time.Time, raw json.RawMessage) []string {
 		delete(e, "via")
 	}
 	for _, key := range slices.Sorted(maps.Keys(e)) {
-		if text := word(e[key]); text != "" {
+		if text := formatJSONValue(e[key]); text != "" {
 			parts = append(parts, key+"="+text)
 		}
 	}
@@ -118,15 +118,15 @@ func byText(actor, via any) string {
 	if json.Unmarshal(raw, &v) != nil {
 		return ""
 	}
-	name := word(actor)
+	name := formatJSONValue(actor)
 	if name == string(task.Human) {
 		name = "you"
 	}
 	return fmt.Sprintf("by %s (%s)", name, v)
 }
 
-// word shows a JSON value, "" if there is none.
-func word(v any) string {
+// formatJSONValue shows a JSON value, "" if there is none.
+func formatJSONValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -149,17 +149,17 @@ func newTaskExplain(deps Deps) *cobra.Command {
 			"  orange task explain --json",
 		Long: "Say who must act and the cheapest way on, every way out with the rules weighed for it,\n" +
 			"what the engine does next, how the task came here, what it has cost and what was refused.",
-		Args: arguments(0, 1),
+		Args: requireArguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {
 				return err
 			}
-			x, err := s.Explain(ctx, id)
+			x, err := s.ExplainTask(ctx, id)
 			if err != nil {
 				return err
 			}
-			return s.show(x, func(w io.Writer) error {
+			return s.showResult(x, func(w io.Writer) error {
 				_, err := io.WriteString(w, cleanText(x.Text(s.Now())))
 				return err
 			})

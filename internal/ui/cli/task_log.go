@@ -28,17 +28,17 @@ const (
 	attemptPoll      = 2 * time.Second
 )
 
-// logWish is which output is wanted, and how.
-type logWish struct {
+// logRequest is which output is wanted, and how.
+type logRequest struct {
 	attempt, lines int
 	role           string
 	follow, raw    bool
 }
 
 func newTaskLog(deps Deps) *cobra.Command {
-	var l logWish
+	var l logRequest
 	cmd := &cobra.Command{
-		Use: "log [id]", Short: "Show what a task's agent said and did, by default the newest one", Args: arguments(0, 1),
+		Use: "log [id]", Short: "Show what a task's agent said and did, by default the newest one", Args: requireArguments(0, 1),
 		Long: "Show the conversation of an agent: its prompts, its messages, the tools that it called and the first\n" +
 			"lines of their answers. Of an agent that keeps no record of its conversation, show what its terminal\n" +
 			"looked like, or what it printed without one. Of a long terminal the last lines are shown, and a line before\n" +
@@ -72,16 +72,16 @@ func newTaskLog(deps Deps) *cobra.Command {
 		}
 		a, err := s.attemptFor(ctx, id, l)
 		if err != nil {
-			return quietly(ctx, l.follow, err)
+			return ignoreInterrupt(ctx, l.follow, err)
 		}
-		return quietly(ctx, l.follow, s.showLog(ctx, id, a, l))
+		return ignoreInterrupt(ctx, l.follow, s.showLog(ctx, id, a, l))
 	})
 	return cmd
 }
 
-// quietly makes the interruption of something that is followed no error: there is no
+// ignoreInterrupt makes the interruption of something that is followed no error: there is no
 // other end to it.
-func quietly(ctx context.Context, follow bool, err error) error {
+func ignoreInterrupt(ctx context.Context, follow bool, err error) error {
 	if follow && ctx.Err() != nil {
 		return nil
 	}
@@ -89,43 +89,43 @@ func quietly(ctx context.Context, follow bool, err error) error {
 }
 
 // attemptFor finds the attempt whose output is wanted, and waits for one to follow.
-func (s session) attemptFor(ctx context.Context, id string, l logWish) (wire.Attempt, error) {
-	a, ok, err := l.find(ctx, s.Client, id)
+func (s session) attemptFor(ctx context.Context, id string, l logRequest) (wire.Attempt, error) {
+	a, ok, err := l.findAttempt(ctx, s.Client, id)
 	for !ok && err == nil {
 		select {
 		case <-ctx.Done():
 			return a, ctx.Err()
 		case <-time.After(attemptPoll):
 		}
-		server := s.watcher()
-		a, ok, err = l.find(ctx, server, id)
+		server := s.newWatchClient()
+		a, ok, err = l.findAttempt(ctx, server, id)
 		server.Close()
 	}
 	return a, err
 }
 
-// find looks for the attempt that is meant. It is an error if there is none and none is
+// findAttempt looks for the attempt that is meant. It is an error if there is none and none is
 // to be waited for.
-func (l logWish) find(ctx context.Context, server *client.Client, id string) (a wire.Attempt, ok bool, err error) {
-	list, err := server.Attempts(ctx, id)
+func (l logRequest) findAttempt(ctx context.Context, server *client.Client, id string) (a wire.Attempt, ok bool, err error) {
+	list, err := server.ListAttempts(ctx, id)
 	if err != nil {
 		return a, false, err
 	}
-	if a, ok = l.choose(list); ok {
+	if a, ok = l.newestMatch(list); ok {
 		return a, true, nil
 	}
 	if l.attempt > 0 || !l.follow {
-		return a, false, fmt.Errorf("task %s has no %s: see orange task attempts %s", short(id), l.what(), id)
+		return a, false, fmt.Errorf("task %s has no %s: see orange task attempts %s", shortID(id), l.describeWanted(), id)
 	}
-	x, err := server.Explain(ctx, id)
+	x, err := server.ExplainTask(ctx, id)
 	if err == nil && x.Kind == string(workflow.Terminal) {
-		err = fmt.Errorf("task %s ended %s and had no %s", short(id), x.Status, l.what())
+		err = fmt.Errorf("task %s ended %s and had no %s", shortID(id), x.Status, l.describeWanted())
 	}
 	return a, false, err
 }
 
-// choose is the newest attempt that is meant.
-func (l logWish) choose(list []wire.Attempt) (best wire.Attempt, ok bool) {
+// newestMatch is the newest attempt that is meant.
+func (l logRequest) newestMatch(list []wire.Attempt) (best wire.Attempt, ok bool) {
 	for _, a := range list {
 		if l.attempt > 0 && a.Number != l.attempt || l.role != "" && a.Role != l.role || a.Number < best.Number {
 			continue
@@ -135,8 +135,8 @@ func (l logWish) choose(list []wire.Attempt) (best wire.Attempt, ok bool) {
 	return best, ok
 }
 
-// what says which attempt is meant.
-func (l logWish) what() string {
+// describeWanted says which attempt is meant.
+func (l logRequest) describeWanted() string {
 	text := "attempt"
 	if l.role != "" {
 		text = "attempt of role " + l.role
@@ -148,9 +148,9 @@ func (l logWish) what() string {
 }
 
 // showLog prints the log of an attempt, and what is added to it if it is followed.
-func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logWish) error {
+func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logRequest) error {
 	if !l.raw {
-		log, err := s.Client.Log(ctx, id, a.Number, "")
+		log, err := s.Client.ReadLog(ctx, id, a.Number, "")
 		var no *client.Error
 		switch {
 		case errors.As(err, &no) && no.Status == http.StatusNotFound: // a server of an earlier version
@@ -162,10 +162,10 @@ func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logWi
 	}
 	file := logTail{path: a.Log, lines: l.lines}
 	var lines []string
-	out := s.logWriter(a, l)
+	out := s.newLogWriter(a, l)
 	if wantsJSON(s.cmd) && !l.follow {
 		lines = []string{}
-		out = logWriterTo(a, l, false, func(line string, _ bool) error { lines = append(lines, line); return nil })
+		out = newLogWriterTo(a, l, false, func(line string, _ bool) error { lines = append(lines, line); return nil })
 	}
 	if _, whole := out.(*terminalPrinter); whole {
 		file.lines = 0 // lines of the file are not those of the terminal
@@ -176,36 +176,36 @@ func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logWi
 		}
 		return printJSON(s.Stdout, map[string]any{"attempt": a, "lines": lines})
 	}
-	f := follower{log: &file, out: out, poll: logPoll, look: attemptPoll, over: !a.Alive}
+	f := logFollower{log: &file, out: out, poll: logPoll, look: attemptPoll, over: !a.Alive}
 	spoke := false
 	f.ended = func(ctx context.Context) (bool, error) {
-		ended, err := attemptEnded(ctx, s.watcher(), id, a.Number)
+		ended, err := attemptEnded(ctx, s.newWatchClient(), id, a.Number)
 		if err == nil && !ended && !l.raw {
-			spoke = s.speaks(ctx, id, a.Number)
+			spoke = s.hasConversation(ctx, id, a.Number)
 		}
 		return ended || spoke, err
 	}
 	if err := f.run(ctx); err != nil || !spoke {
 		return err
 	}
-	log, err := s.Client.Log(ctx, id, a.Number, "")
+	log, err := s.Client.ReadLog(ctx, id, a.Number, "")
 	if err != nil {
 		return err
 	}
 	return s.showConversation(ctx, id, a, l, log)
 }
 
-// speaks says whether an agent that is followed has begun to keep a conversation.
-func (s session) speaks(ctx context.Context, id string, number int) bool {
-	server := s.watcher()
+// hasConversation says whether an agent that is followed has begun to keep a conversation.
+func (s session) hasConversation(ctx context.Context, id string, number int) bool {
+	server := s.newWatchClient()
 	defer server.Close()
-	log, err := server.Log(ctx, id, number, "")
+	log, err := server.ReadLog(ctx, id, number, "")
 	return err == nil && log.Form == wire.FormTranscript
 }
 
 // showConversation prints what was said in an attempt, and what is said until it ends if it
 // is followed.
-func (s session) showConversation(ctx context.Context, id string, a wire.Attempt, l logWish, log wire.Log) error {
+func (s session) showConversation(ctx context.Context, id string, a wire.Attempt, l logRequest, log wire.Log) error {
 	p := transcript.Printer{Now: s.Now()}
 	lines := p.FormatTurns(log.Turns)
 	switch {
@@ -241,9 +241,9 @@ func (s session) showConversation(ctx context.Context, id string, a wire.Attempt
 // goesOn reads what was said since. Agents go on without a server: while there is none,
 // nobody knows.
 func (s session) goesOn(ctx context.Context, id string, number int, last wire.Log) (wire.Log, error) {
-	server := s.watcher()
+	server := s.newWatchClient()
 	defer server.Close()
-	log, err := server.Log(ctx, id, number, last.Next)
+	log, err := server.ReadLog(ctx, id, number, last.Next)
 	var no *client.Error
 	switch {
 	case errors.As(err, &no) && no.Status != http.StatusServiceUnavailable:
@@ -273,14 +273,14 @@ func (s session) printConversation(turns []transcript.Turn, lines []string, asJS
 	return nil
 }
 
-// watcher is a client that starts no server: whoever only watches does not undo a stop.
-func (s session) watcher() *client.Client { return client.Of(s.options()) }
+// newWatchClient is a client that starts no server: whoever only watches does not undo a stop.
+func (s session) newWatchClient() *client.Client { return client.FromOptions(s.clientOptions()) }
 
 // attemptEnded asks whether an attempt is over. Agents go on without a server: while
 // there is none, nobody knows.
 func attemptEnded(ctx context.Context, server *client.Client, id string, number int) (bool, error) {
 	defer server.Close()
-	list, err := server.Attempts(ctx, id)
+	list, err := server.ListAttempts(ctx, id)
 	var no *client.Error
 	switch {
 	case errors.As(err, &no) && no.Status != http.StatusServiceUnavailable:
@@ -288,16 +288,16 @@ func attemptEnded(ctx context.Context, server *client.Client, id string, number 
 	case err != nil:
 		return false, ctx.Err()
 	}
-	a, ok := logWish{attempt: number}.choose(list)
+	a, ok := logRequest{attempt: number}.newestMatch(list)
 	return !ok || !a.Alive, nil
 }
 
-// logWriter prints lines as they come: as text, or each as a JSON object.
-func (s session) logWriter(a wire.Attempt, l logWish) logWriter {
+// newLogWriter prints lines as they come: as text, or each as a JSON object.
+func (s session) newLogWriter(a wire.Attempt, l logRequest) logWriter {
 	if wantsJSON(s.cmd) {
-		return logWriterTo(a, l, false, func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) })
+		return newLogWriterTo(a, l, false, func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) })
 	}
-	return logWriterTo(a, l, true, func(line string, whole bool) error {
+	return newLogWriterTo(a, l, true, func(line string, whole bool) error {
 		if whole {
 			line += "\n"
 		}
@@ -306,8 +306,8 @@ func (s session) logWriter(a wire.Attempt, l logWish) logWriter {
 	})
 }
 
-// logWriterTo makes lines of what an attempt printed: by a terminal if it had one.
-func logWriterTo(a wire.Attempt, l logWish, parts bool, emit func(line string, whole bool) error) logWriter {
+// newLogWriterTo makes lines of what an attempt printed: by a terminal if it had one.
+func newLogWriterTo(a wire.Attempt, l logRequest, parts bool, emit func(line string, whole bool) error) logWriter {
 	if a.Window != "" && !l.raw {
 		return &terminalPrinter{term: screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight), emit: emit, parts: parts, last: l.lines}
 	}
@@ -322,9 +322,9 @@ type logTail struct {
 	at    int64
 }
 
-// read hands what is new to out and says how much it was. An output that shrank is read
+// readNew hands what is new to out and says how much it was. An output that shrank is read
 // from its beginning, and one that is not there yet is no error.
-func (t *logTail) read(out io.Writer) (int64, error) {
+func (t *logTail) readNew(out io.Writer) (int64, error) {
 	log, err := outputlog.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -349,17 +349,17 @@ func (t *logTail) read(out io.Writer) (int64, error) {
 
 // readAll hands all of the output to out.
 func (t *logTail) readAll(a wire.Attempt, out logWriter) error {
-	if _, err := t.read(out); err != nil {
+	if _, err := t.readNew(out); err != nil {
 		return err
 	}
 	if !t.found && !a.Alive {
 		return fmt.Errorf("attempt %d left no output: %s is not there", a.Number, a.Log)
 	}
-	return out.end()
+	return out.finishOutput()
 }
 
-// follower shows the output of an attempt until that is over.
-type follower struct {
+// logFollower shows the output of an attempt until that is over.
+type logFollower struct {
 	log        *logTail
 	out        logWriter
 	ended      func(context.Context) (bool, error)
@@ -367,29 +367,29 @@ type follower struct {
 	over       bool
 }
 
-func (f *follower) run(ctx context.Context) error {
+func (f *logFollower) run(ctx context.Context) error {
 	poll, look := time.NewTicker(f.poll), time.NewTicker(f.look)
 	defer poll.Stop()
 	defer look.Stop()
 	for last := false; ; {
-		n, err := f.log.read(f.out)
+		n, err := f.log.readNew(f.out)
 		if err == nil && n == 0 {
-			err = f.out.pause()
+			err = f.out.showPartial()
 		}
 		if err != nil || n == 0 && last {
-			return errors.Join(err, f.out.end())
+			return errors.Join(err, f.out.finishOutput())
 		}
 		last = f.over // what was written at the very end is still read
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), f.out.end())
+			return errors.Join(ctx.Err(), f.out.finishOutput())
 		case <-poll.C:
 		case <-look.C:
 			if f.over {
 				continue
 			}
 			if f.over, err = f.ended(ctx); err != nil {
-				return errors.Join(err, f.out.end())
+				return errors.Join(err, f.out.finishOutput())
 			}
 		}
 	}
@@ -401,8 +401,8 @@ const maxPart = 64 << 10
 // A logWriter takes output in pieces and shows it.
 type logWriter interface {
 	io.Writer
-	pause() error // nothing was written for a moment
-	end() error   // nothing more is written
+	showPartial() error  // nothing was written for a moment
+	finishOutput() error // nothing more is written
 }
 
 // logPrinter takes output in pieces and gives it out in lines, cleaned unless they are
@@ -422,40 +422,40 @@ func (p *logPrinter) Write(b []byte) (int, error) {
 		if !ok {
 			break
 		}
-		if err := p.give(line, true); err != nil {
+		if err := p.emitLine(line, true); err != nil {
 			return 0, err
 		}
 		p.rest = after
 	}
 	p.rest = bytes.Clone(p.rest)
 	if len(p.rest) > maxPart {
-		if err := p.end(); err != nil {
+		if err := p.finishOutput(); err != nil {
 			return 0, err
 		}
 	}
 	return len(b), nil
 }
 
-// pause is a moment in which nothing was written: a line without an end, such as a
+// showPartial is a moment in which nothing was written: a line without an end, such as a
 // question, is shown as it stands.
-func (p *logPrinter) pause() error {
+func (p *logPrinter) showPartial() error {
 	if p.parts {
-		return p.end()
+		return p.finishOutput()
 	}
 	return nil
 }
 
-// end shows what is left.
-func (p *logPrinter) end() error {
+// finishOutput shows what is left.
+func (p *logPrinter) finishOutput() error {
 	if len(p.rest) == 0 {
 		return nil
 	}
-	err := p.give(p.rest, false)
+	err := p.emitLine(p.rest, false)
 	p.rest = nil
 	return err
 }
 
-func (p *logPrinter) give(line []byte, whole bool) error {
+func (p *logPrinter) emitLine(line []byte, whole bool) error {
 	text := string(line)
 	if !p.raw {
 		text = screen.OutputText(text)
@@ -483,10 +483,10 @@ type terminalPrinter struct {
 // Write implements io.Writer.
 func (p *terminalPrinter) Write(b []byte) (int, error) { return p.term.Write(b) }
 
-// pause gives out the lines that are not likely to change, and the beginning of a line that
+// showPartial gives out the lines that are not likely to change, and the beginning of a line that
 // stands still, such as a question.
-func (p *terminalPrinter) pause() error {
-	if err := p.give(p.term.SettledLines()); err != nil || !p.parts {
+func (p *terminalPrinter) showPartial() error {
+	if err := p.emitLines(p.term.SettledLines()); err != nil || !p.parts {
 		return err
 	}
 	now := p.term.CurrentLine()
@@ -497,8 +497,8 @@ func (p *terminalPrinter) pause() error {
 	return nil
 }
 
-// end gives out the rest.
-func (p *terminalPrinter) end() error {
+// finishOutput gives out the rest.
+func (p *terminalPrinter) finishOutput() error {
 	lines := p.term.Lines()
 	first := p.next - p.term.DroppedLines() - len(p.shown) // of the lines that are compared
 	for i, line := range p.shown {
@@ -508,11 +508,11 @@ func (p *terminalPrinter) end() error {
 			break
 		}
 	}
-	return p.give(len(lines))
+	return p.emitLines(len(lines))
 }
 
-// give gives out the lines up to a number of those that the terminal has.
-func (p *terminalPrinter) give(to int) error {
+// emitLines gives out the lines up to a number of those that the terminal has.
+func (p *terminalPrinter) emitLines(to int) error {
 	lines, dropped := p.term.Lines(), p.term.DroppedLines()
 	to = min(to, len(lines))
 	if !p.begun && to > 0 {

@@ -26,13 +26,13 @@ func TestOutputComesInPieces(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if err := p.pause(); err != nil {
+	if err := p.showPartial(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Write([]byte(long)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.end(); err != nil {
+	if err := p.finishOutput(); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"one|", "two|", "|", "thr", long}, got); diff != "" {

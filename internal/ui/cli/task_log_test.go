@@ -100,7 +100,7 @@ func (c *changing) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 	t.Parallel()
-	w, out, attempts := newWorld(t), &screen{}, &changing{list: []wire.Attempt{}}
+	w, out, attempts := newEnv(t), &screen{}, &changing{list: []wire.Attempt{}}
 	w.Stdout, w.handle = out, attempts.ServeHTTP
 	path := filepath.Join(t.TempDir(), "log")
 	code := make(chan int)
@@ -123,7 +123,7 @@ func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 func TestFollowingIsInterrupted(t *testing.T) {
 	for _, name := range []string{"while it waits for an attempt", "while the attempt lives"} {
 		t.Run(name, func(t *testing.T) {
-			w, out, attempts := newWorld(t), &screen{}, &changing{list: []wire.Attempt{}}
+			w, out, attempts := newEnv(t), &screen{}, &changing{list: []wire.Attempt{}}
 			w.Stdout, w.handle = out, attempts.ServeHTTP
 			if name == "while the attempt lives" {
 				path := filepath.Join(t.TempDir(), "log")
@@ -143,7 +143,7 @@ func TestFollowingIsInterrupted(t *testing.T) {
 }
 
 func TestFollowingATaskThatIsOver(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers[attemptsPath] = `{"attempts":[]}`
 	w.answers["/v1/tasks/"+idOne+"/explain"] = `{"status":"cancelled","kind":"terminal"}`
 	if code := w.run(t, "task", "log", "-f", idOne); code != 1 || w.err.String() != "orange: task log: task oneAAAAA ended cancelled and had no attempt\n" {
@@ -154,7 +154,7 @@ func TestFollowingATaskThatIsOver(t *testing.T) {
 // Agents go on without a server.
 func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	t.Parallel()
-	w, out, attempts := newWorld(t), &screen{}, &changing{}
+	w, out, attempts := newEnv(t), &screen{}, &changing{}
 	path := filepath.Join(t.TempDir(), "log")
 	attempts.set(wire.Attempt{Number: 1, Alive: true, Log: path})
 	w.Stdout, w.handle = out, attempts.ServeHTTP
@@ -229,7 +229,7 @@ Which colour?
 `
 
 func TestAConversationIsFollowedToItsEnd(t *testing.T) {
-	w, out := newWorld(t), &screen{}
+	w, out := newEnv(t), &screen{}
 	server := &talking{turns: talk()}
 	server.set(wire.Attempt{Number: 1, Alive: true, Log: "/no/such/file"})
 	w.Stdout, w.handle = out, server.ServeHTTP
@@ -253,7 +253,7 @@ func (s *screen) begins(t *testing.T, text string) {
 }
 
 func TestAConversationIsShown(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 1, Role: "worker", Window: "worker", Log: "/no/such/file"})
 	w.answers["/v1/tasks/"+idOne+"/log"] = string(mustJSON(t, wire.Log{Attempt: 1, Form: wire.FormTranscript, Turns: talk(), Cut: true}))
 	for args, want := range map[string]string{
@@ -274,7 +274,7 @@ func TestAConversationIsShown(t *testing.T) {
 }
 
 func TestATerminalIsShownAsItLooked(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, "\x1b[?25ltwo\x1b[1Cwords\r\n⠋ thinking\r⠙ thinking\r⠹ thinking\r\x1b[2Kdone\r\n\x1b[1Ccan I? ")
 	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
@@ -294,7 +294,7 @@ func TestATerminalIsShownAsItLooked(t *testing.T) {
 
 // A terminal remembers so many lines. What is not shown of a long output is named.
 func TestALongTerminalSaysWhatIsLeftOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := filepath.Join(t.TempDir(), "log")
 	const written = 100_000
 	var text strings.Builder
@@ -322,7 +322,7 @@ func TestALongTerminalSaysWhatIsLeftOut(t *testing.T) {
 
 func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
 	t.Parallel()
-	w, out := newWorld(t), &screen{}
+	w, out := newEnv(t), &screen{}
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, "Welcome\r\n")
 	server := &talking{turns: talk(), form: wire.FormTerminal}
@@ -345,8 +345,8 @@ func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
 
 func TestTaskOutput(t *testing.T) {
 	const path = "/v1/tasks/" + idOne + "/output"
-	says := func(m wire.Message) func(w *world) {
-		return func(w *world) { w.answers[path] = string(mustJSON(t, m)) }
+	says := func(m wire.Message) func(w *env) {
+		return func(w *env) { w.answers[path] = string(mustJSON(t, m)) }
 	}
 	tell(t, []story{
 		{name: "the last message", args: "task output " + idOne, prepare: says(wire.Message{Attempt: 2, Text: "Which\n\n- **colour**?\x1b[2J"}), out: "Which\n\n- **colour**?\n"},

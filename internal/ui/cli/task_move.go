@@ -32,7 +32,7 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 		Example: "  orange task update --status agent-review\n" +
 			"  orange task update MFTsZyeO --summary \"A better name\"\n" +
 			"  orange task update --branch",
-		Args: arguments(0, 1),
+		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().StringVar(&c.branch, "branch", "", "new branch; without a name, the one checked out in this folder")
 	cmd.Flags().StringVar(&c.summary, "summary", "", "new summary")
@@ -53,24 +53,24 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		return s.update(ctx, args, c)
+		return s.updateTask(ctx, args, c)
 	})
 	return cmd
 }
 
-func (s session) update(ctx context.Context, args []string, c changes) error {
+func (s session) updateTask(ctx context.Context, args []string, c changes) error {
 	id, err := s.taskOf(ctx, args)
 	if err != nil {
 		return err
 	}
-	fields, err := s.fields(ctx, c)
+	fields, err := s.updatedFields(ctx, c)
 	if err != nil {
 		return err
 	}
 	var answer wire.Answer
 	var said []string
 	if len(fields) > 0 {
-		if answer, err = s.signal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: c.note}); err != nil {
+		if answer, err = s.sendSignal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: c.note}); err != nil {
 			return err
 		}
 		for _, f := range fields {
@@ -78,13 +78,13 @@ func (s session) update(ctx context.Context, args []string, c changes) error {
 		}
 	}
 	if c.given("status") {
-		answer, err = s.signal(ctx, id, signal.Signal{Kind: signal.Request, To: c.status, Note: c.note})
+		answer, err = s.sendSignal(ctx, id, signal.Signal{Kind: signal.Request, To: c.status, Note: c.note})
 		if err != nil {
-			return partly(said, err)
+			return afterPartialSuccess(said, err)
 		}
-		said = append(said, moved(answer))
+		said = append(said, describeAnswer(answer))
 	}
-	return s.show(answer, func(w io.Writer) error {
+	return s.showResult(answer, func(w io.Writer) error {
 		for _, line := range said {
 			fmt.Fprintln(w, cleanLine(line))
 		}
@@ -92,21 +92,21 @@ func (s session) update(ctx context.Context, args []string, c changes) error {
 	})
 }
 
-// partly tells that something was done before the rest was refused.
-func partly(said []string, err error) error {
+// afterPartialSuccess tells that something was done before the rest was refused.
+func afterPartialSuccess(said []string, err error) error {
 	for i := len(said) - 1; i >= 0; i-- {
 		err = fmt.Errorf("%s, but %w", said[i], err)
 	}
 	return err
 }
 
-func (s session) fields(ctx context.Context, c changes) ([]signal.Field, error) {
+func (s session) updatedFields(ctx context.Context, c changes) ([]signal.Field, error) {
 	var out []signal.Field
 	if c.given("branch") {
 		name := c.branch
 		if name == currentBranch {
 			var err error
-			if name, err = output(ctx, s.Cwd, "git", "symbolic-ref", "--short", "HEAD"); err != nil {
+			if name, err = programOutput(ctx, s.Cwd, "git", "symbolic-ref", "--short", "HEAD"); err != nil {
 				return nil, fmt.Errorf("%s has no branch checked out: give its name, --branch NAME", s.Cwd)
 			}
 		}
@@ -121,7 +121,7 @@ func (s session) fields(ctx context.Context, c changes) ([]signal.Field, error) 
 func newTaskVerdict(deps Deps) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "verdict PASS|FAIL [id]", Short: "State what a review found (for agents that review)", Args: arguments(1, 2),
+		Use: "verdict PASS|FAIL [id]", Short: "State what a review found (for agents that review)", Args: requireArguments(1, 2),
 		Long: "State the verdict of a review. It is written at the head of the section that the workflow's gate reads,\n" +
 			"what the section says already stays below it, and the task takes the way on that the verdict opens: the\n" +
 			"engine decides whether FAIL means rework or that the task is stuck. Only an agent of a role that may\n" +
@@ -135,30 +135,30 @@ func newTaskVerdict(deps Deps) *cobra.Command {
 		if verdict != "PASS" && verdict != "FAIL" {
 			return usageError("%q is no verdict: say PASS or FAIL", args[0])
 		}
-		return s.speak(ctx, args[1:], signal.Signal{Kind: signal.Request, Verb: engine.VerbVerdict, Arg: verdict}, note)
+		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Request, Verb: engine.VerbVerdict, Arg: verdict}, note)
 	})
 	return cmd
 }
 
-// speak sends what an agent says about its task, with its words.
-func (s session) speak(ctx context.Context, args []string, sig signal.Signal, note string) error {
+// sendReport sends what an agent says about its task, with its words.
+func (s session) sendReport(ctx context.Context, args []string, sig signal.Signal, note string) error {
 	id, err := s.taskOf(ctx, args)
 	if err != nil {
 		return err
 	}
-	if sig.Note, err = s.said(note); err != nil {
+	if sig.Note, err = s.readPersonText(note); err != nil {
 		return err
 	}
 	if sig.Kind == signal.Outcome && sig.Note != "" {
 		sig.Word, sig.Note = sig.Word+": "+sig.Note, ""
 	}
-	return s.ask(ctx, id, sig)
+	return s.sendAndReport(ctx, id, sig)
 }
 
 func newTaskReport(deps Deps) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "report CODE [id]", Short: "Report the outcome of your work (for agents)", Args: arguments(1, 2),
+		Use: "report CODE [id]", Short: "Report the outcome of your work (for agents)", Args: requireArguments(1, 2),
 		Long: "Report an outcome that the workflow answers to in the task's present state, as the agent that works there.\n" +
 			"It counts as a report in the agent's last message does, and needs no nonce: the command proves who says it.\n" +
 			"A code that nothing answers to is refused, with those that are known.",
@@ -171,49 +171,49 @@ func newTaskReport(deps Deps) *cobra.Command {
 		if code == "" || strings.Contains(code, ":") {
 			return usageError("%q is no code: give one word, and your words with --message", args[0])
 		}
-		return s.speak(ctx, args[1:], signal.Signal{Kind: signal.Outcome, Verb: engine.VerbReport, Word: code}, note)
+		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Outcome, Verb: engine.VerbReport, Word: code}, note)
 	})
 	return cmd
 }
 
 func newTaskAnswer(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: arguments(2, -1),
+		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: requireArguments(2, -1),
 		Long: "Answer the question that a task waits with, or that its agent ended its turn with, or help a task that\n" +
 			"is stuck. The words are written into TASK.md and told to the agent, and the task goes on. An agent\n" +
 			"that ended meanwhile is started again with them.",
 		Example: "  orange task answer MFTsZyeO \"Take the blue one\"\n" +
 			"  orange task answer MFTsZyeO - <answer.txt",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			text, err := s.said(strings.Join(args[1:], " "))
+			text, err := s.readPersonText(strings.Join(args[1:], " "))
 			if err != nil {
 				return err
 			}
 			if text == "" {
 				return errors.New("the answer is empty: give some words")
 			}
-			return s.ask(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text})
+			return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text})
 		}),
 	}
 }
 
 func newTaskApprove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: arguments(1, 1),
+		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: requireArguments(1, 1),
 		Long:    "Grant a move that an agent asked for and that its workflow leaves to a person. Agents cannot.",
 		Example: "  orange task approve MFTsZyeO --note \"seen and fine\"",
 	}
 	codeFlag(cmd)
 	note := cmd.Flags().String("note", "", "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		v, err := s.Task(ctx, args[0])
+		v, err := s.ReadTask(ctx, args[0])
 		if err != nil {
 			return err
 		}
 		if v.Task.Asked == nil {
-			return fmt.Errorf("nothing of task %s waits for approval: see orange inbox", short(string(v.Task.ID)))
+			return fmt.Errorf("nothing of task %s waits for approval: see orange inbox", shortID(string(v.Task.ID)))
 		}
-		return s.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: *note})
+		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: *note})
 	})
 	return cmd
 }
@@ -226,7 +226,7 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 			"and told to the agent.",
 		Example: "  orange task request-changes MFTsZyeO \"The form needs a label\"\n" +
 			"  orange task request-changes MFTsZyeO -m - <remarks.txt",
-		Args: arguments(1, -1),
+		Args: requireArguments(1, -1),
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "what is to change; - reads it from standard input")
 	cmd.Flags().StringVar(&note, "note", "", "the same as --message")
@@ -244,18 +244,18 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		text, err := s.said(message + note + strings.Join(args[1:], " "))
+		text, err := s.readPersonText(message + note + strings.Join(args[1:], " "))
 		if err != nil {
 			return err
 		}
-		return s.ask(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: text})
+		return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: text})
 	})
 	return cmd
 }
 
 func newTaskComplete(deps Deps) *cobra.Command {
 	return verbCommand(deps, "complete", &cobra.Command{
-		Use: "complete [id]", Short: "Finish the task's present state and go on to the next", Args: arguments(0, 1),
+		Use: "complete [id]", Short: "Finish the task's present state and go on to the next", Args: requireArguments(0, 1),
 		Long: "Ask for the way on that the workflow calls complete. Gates are weighed as always: what is missing\n" +
 			"is said. Agents use it to say that a stage is done, people to go on in their place.",
 		Example: "  orange task complete\n" +
@@ -265,7 +265,7 @@ func newTaskComplete(deps Deps) *cobra.Command {
 
 func newTaskStuck(deps Deps) *cobra.Command {
 	return verbCommand(deps, "stuck", &cobra.Command{
-		Use: "stuck [id]", Short: "Say that the work cannot go on without a person", Args: arguments(0, 1),
+		Use: "stuck [id]", Short: "Say that the work cannot go on without a person", Args: requireArguments(0, 1),
 		Long:    "Say that the work cannot go on. The task waits in the inbox of a person, with your words.",
 		Example: "  orange task stuck --note \"the schema is missing\"",
 	})
@@ -273,7 +273,7 @@ func newTaskStuck(deps Deps) *cobra.Command {
 
 func newTaskReopen(deps Deps) *cobra.Command {
 	return verbCommand(deps, engine.Reopen, &cobra.Command{
-		Use: "reopen <id>", Short: "Take up a cancelled task again", Args: arguments(1, 1),
+		Use: "reopen <id>", Short: "Take up a cancelled task again", Args: requireArguments(1, 1),
 		Long:    "Take up a task again that was cancelled, where its workflow says.",
 		Example: "  orange task reopen MFTsZyeO",
 	})
@@ -281,7 +281,7 @@ func newTaskReopen(deps Deps) *cobra.Command {
 
 func newTaskCancel(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel <id>", Short: "End a task without a result", Args: arguments(1, 1),
+		Use: "cancel <id>", Short: "End a task without a result", Args: requireArguments(1, 1),
 		Long: "End a task without a result: its agents are ended and its workspace is given back. Work that was\n" +
 			"not committed is kept (see orange workspace salvage). A cancelled task can be reopened.",
 		Example: "  orange task cancel MFTsZyeO\n" +
@@ -290,38 +290,38 @@ func newTaskCancel(deps Deps) *cobra.Command {
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	note := cmd.Flags().String("note", "", "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		v, err := s.Task(ctx, args[0])
+		v, err := s.ReadTask(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.confirm(*yes, "Cancel task %s (%s/%s)?", short(string(v.Task.ID)), v.Task.Project, v.Task.Branch); err != nil {
+		if err := s.askConfirmation(*yes, "Cancel task %s (%s/%s)?", shortID(string(v.Task.ID)), v.Task.Project, v.Task.Branch); err != nil {
 			return err
 		}
-		return s.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, Verb: "cancel", Note: *note})
+		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, Verb: "cancel", Note: *note})
 	})
 	return cmd
 }
 
 func newTaskDelete(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete <id>", Short: "Remove a task that is over", Args: arguments(1, 1),
+		Use: "delete <id>", Short: "Remove a task that is over", Args: requireArguments(1, 1),
 		Long:    "Remove a task that is over, with its folder and what is kept of its attempts. Its branch stays.",
 		Example: "  orange task delete MFTsZyeO --yes",
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		v, err := s.Task(ctx, args[0])
+		v, err := s.ReadTask(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.confirm(*yes, "Delete task %s (%s/%s)?", short(string(v.Task.ID)), v.Task.Project, v.Task.Branch); err != nil {
+		if err := s.askConfirmation(*yes, "Delete task %s (%s/%s)?", shortID(string(v.Task.ID)), v.Task.Project, v.Task.Branch); err != nil {
 			return err
 		}
-		a, err := s.signal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Delete})
+		a, err := s.sendSignal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Delete})
 		if err != nil {
 			return err
 		}
-		return s.say(a, "Deleted task %s", v.Task.ID)
+		return s.sayLine(a, "Deleted task %s", v.Task.ID)
 	})
 	return cmd
 }

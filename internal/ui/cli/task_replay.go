@@ -38,7 +38,7 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		Example: "  orange task replay MFTsZyeO\n" +
 			"  orange task replay MFTsZyeO --at 12\n" +
 			"  orange task replay MFTsZyeO --against ./stricter.yaml",
-		Args: arguments(0, 1),
+		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().IntVar(&f.at, "at", 0, "show the record as entry `SEQ` left it")
 	cmd.Flags().StringVar(&f.against, "against", "", "decide by another workflow: `NAME|FILE`")
@@ -53,7 +53,7 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		if err := s.verifyChain(ctx, id); err != nil {
 			return err
 		}
-		past, err := s.past(ctx, id)
+		past, err := s.loadPast(ctx, id)
 		switch {
 		case err != nil:
 			return err
@@ -62,7 +62,7 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		case f.against != "":
 			return s.replayAgainst(past, f.against)
 		}
-		return s.replay(ctx, past)
+		return s.replayTask(ctx, past)
 	})
 	return cmd
 }
@@ -70,7 +70,7 @@ func newTaskReplay(deps Deps) *cobra.Command {
 // verifyChain makes sure that the rows that led to a task are what was written, and names the
 // first one that is not.
 func (s session) verifyChain(ctx context.Context, id string) error {
-	chain, err := s.Chain(ctx, id)
+	chain, err := s.VerifyChain(ctx, id)
 	if err != nil || chain.Broken == nil {
 		return err
 	}
@@ -83,31 +83,31 @@ func (s session) verifyChain(ctx context.Context, id string) error {
 		Same  bool       `json:"same"`
 		Chain wire.Chain `json:"chain"`
 	}{id, false, chain}
-	return errors.Join(printJSON(s.Stdout, out), fail{code: exitFailed, told: true, err: err})
+	return errors.Join(printJSON(s.Stdout, out), exitError{code: exitFailed, told: true, err: err})
 }
 
-// past is a task and the entries that led to its record.
-type past struct {
+// pastTask is a task and the entries that led to its record.
+type pastTask struct {
 	wire.TaskShown
 	entries []journal.Entry
 }
 
-// past reads the record first: entries that come meanwhile are not part of it.
-func (s session) past(ctx context.Context, id string) (past, error) {
-	v, err := s.Task(ctx, id)
+// loadPast reads the record first: entries that come meanwhile are not part of it.
+func (s session) loadPast(ctx context.Context, id string) (pastTask, error) {
+	v, err := s.ReadTask(ctx, id)
 	if err != nil {
-		return past{}, err
+		return pastTask{}, err
 	}
-	entries, err := s.Journal(ctx, string(v.Task.ID), 0)
-	return past{v, entries[:min(len(entries), v.Task.Seq)]}, err
+	entries, err := s.ReadJournal(ctx, string(v.Task.ID), 0)
+	return pastTask{v, entries[:min(len(entries), v.Task.Seq)]}, err
 }
 
 // showAt shows the record as it was, as task show does. The words of TASK.md are not
 // kept, only their digests.
-func (s session) showAt(p past, seq int) error {
+func (s session) showAt(p pastTask, seq int) error {
 	t, err := engine.ReplayTo(p.entries, seq)
 	if err != nil {
-		return fail{code: exitUsage, err: err}
+		return exitError{code: exitUsage, err: err}
 	}
 	events := []json.RawMessage{}
 	for _, e := range p.entries[:seq] {
@@ -126,7 +126,7 @@ func (s session) showAt(p past, seq int) error {
 	}{v, events}
 	then := s.Deps
 	then.Now = func() time.Time { return t.UpdatedAt.In(s.Now().Location()) }
-	return s.show(all, func(w io.Writer) error { return printView(w, then, v, events) })
+	return s.showResult(all, func(w io.Writer) error { return printView(w, then, v, events) })
 }
 
 // replayed is what task replay prints.
@@ -148,15 +148,15 @@ type difference struct {
 	Folded json.RawMessage `json:"folded,omitempty"`
 }
 
-// replay compares the record with the fold, and every decision with itself.
-func (s session) replay(ctx context.Context, p past) error {
+// replayTask compares the record with the fold, and every decision with itself.
+func (s session) replayTask(ctx context.Context, p pastTask) error {
 	out := replayed{Task: p.Task.ID, now: s.Now()}
 	differs, err := compareRecord(p)
 	if err != nil {
 		return err
 	}
 	out.Record.Differs, out.Record.Same = differs, len(differs) == 0
-	def, err := s.pinned(ctx, p.Task.WorkflowHash)
+	def, err := s.loadPinned(ctx, p.Task.WorkflowHash)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s session) replay(ctx context.Context, p past) error {
 	}
 	first, _ := out.FirstDivergence()
 	out.Same = out.Record.Same && first == nil
-	if err := s.show(out, out.print); err != nil {
+	if err := s.showResult(out, out.printReplay); err != nil {
 		return err
 	}
 	return replayResult(out.Same, "task %s does not replay to the same: see orange doctor", p.Task.ID)
@@ -176,12 +176,12 @@ func replayResult(same bool, format string, args ...any) error {
 	if same {
 		return nil
 	}
-	return fail{code: exitFailed, told: true, err: fmt.Errorf(format, args...)}
+	return exitError{code: exitFailed, told: true, err: fmt.Errorf(format, args...)}
 }
 
-// pinned reads the workflow that a task is decided by.
-func (s session) pinned(ctx context.Context, hash string) (*workflow.Definition, error) {
-	w, err := s.Workflow(ctx, hash)
+// loadPinned reads the workflow that a task is decided by.
+func (s session) loadPinned(ctx context.Context, hash string) (*workflow.Definition, error) {
+	w, err := s.ReadWorkflow(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s session) pinned(ctx context.Context, hash string) (*workflow.Definition,
 
 // compareRecord lists the values of the stored record that are not what its entries
 // fold to.
-func compareRecord(p past) ([]difference, error) {
+func compareRecord(p pastTask) ([]difference, error) {
 	folded, err := journal.Fold(task.Task{}, p.entries)
 	if err != nil {
 		return nil, err
@@ -210,11 +210,11 @@ func compareRecord(p past) ([]difference, error) {
 	if err := errors.Join(json.Unmarshal(a, &have), json.Unmarshal(b, &want)); err != nil {
 		return nil, err
 	}
-	return differences(have, want), nil
+	return findDifferences(have, want), nil
 }
 
-// differences lists the values that are not the same, by name.
-func differences(have, want map[string]json.RawMessage) []difference {
+// findDifferences lists the values that are not the same, by name.
+func findDifferences(have, want map[string]json.RawMessage) []difference {
 	names := slices.Sorted(maps.Keys(have))
 	for name := range want {
 		if _, ok := have[name]; !ok {
@@ -231,27 +231,27 @@ func differences(have, want map[string]json.RawMessage) []difference {
 	return out
 }
 
-// print says that all is the same, or what the first difference is.
-func (r replayed) print(w io.Writer) error {
+// printReplay says that all is the same, or what the first difference is.
+func (r replayed) printReplay(w io.Writer) error {
 	p := timeline{now: r.now}
 	first, n := r.FirstDivergence()
 	switch {
 	case r.Same:
-		p.line("%s, %s: same record, same decisions", count(r.Entries, "entry", "entries"), count(len(r.Decisions), "decision", "decisions"))
+		p.writeLine("%s, %s: same record, same decisions", formatCount(r.Entries, "entry", "entries"), formatCount(len(r.Decisions), "decision", "decisions"))
 	case !r.Record.Same:
 		d := r.Record.Differs[0]
-		p.line("%s: the record is not what they fold to", count(r.Entries, "entry", "entries"))
-		p.line("  %s is stored as %s and folds to %s", d.Name, orNothing(d.Stored), orNothing(d.Folded))
+		p.writeLine("%s: the record is not what they fold to", formatCount(r.Entries, "entry", "entries"))
+		p.writeLine("  %s is stored as %s and folds to %s", d.Name, orNothing(d.Stored), orNothing(d.Folded))
 	}
 	if first != nil {
-		p.line("%d of %s would be another now; the first:", n, count(len(r.Decisions), "decision", "decisions"))
-		p.divergence(first)
+		p.writeLine("%d of %s would be another now; the first:", n, formatCount(len(r.Decisions), "decision", "decisions"))
+		p.writeDivergence(first)
 	}
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-func count(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -266,7 +266,7 @@ func orNothing(v json.RawMessage) string {
 }
 
 // replayAgainst makes every decision once more by another workflow.
-func (s session) replayAgainst(p past, name string) error {
+func (s session) replayAgainst(p pastTask, name string) error {
 	def, err := loadWorkflow(s.Deps, name)
 	if err != nil {
 		return err
@@ -281,9 +281,9 @@ func (s session) replayAgainst(p past, name string) error {
 		Same bool   `json:"same"`
 		engine.Replayed
 	}{string(p.Task.ID), first == nil, r}
-	err = s.show(out, func(w io.Writer) error {
+	err = s.showResult(out, func(w io.Writer) error {
 		t := timeline{now: s.Now()}
-		t.against(&r, def.File)
+		t.writeComparison(&r, def.File)
 		_, err := io.WriteString(w, t.String())
 		return err
 	})
@@ -299,7 +299,7 @@ type timeline struct {
 	now time.Time
 }
 
-func (t *timeline) line(format string, args ...any) {
+func (t *timeline) writeLine(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	t.WriteString(indent + cleanLine(text) + "\n")
@@ -308,10 +308,10 @@ func (t *timeline) line(format string, args ...any) {
 // timelineBefore is how many moves are shown before the first divergence.
 const timelineBefore = 3
 
-func (t *timeline) against(r *engine.Replayed, file string) {
+func (t *timeline) writeComparison(r *engine.Replayed, file string) {
 	first, n := r.FirstDivergence()
 	if first == nil {
-		t.line("%s: all would be the same under %s", count(len(r.Decisions), "decision", "decisions"), file)
+		t.writeLine("%s: all would be the same under %s", formatCount(len(r.Decisions), "decision", "decisions"), file)
 		return
 	}
 	var moves []*engine.RedecidedStep
@@ -320,25 +320,25 @@ func (t *timeline) against(r *engine.Replayed, file string) {
 			moves = append(moves, d)
 		}
 	}
-	t.line("Under %s the task would have gone another way at entry %d", file, first.Seq)
+	t.writeLine("Under %s the task would have gone another way at entry %d", file, first.Seq)
 	for _, d := range moves[max(0, len(moves)-timelineBefore):] {
-		t.line("  #%-4d %s  %s: %s  (the same)", d.Seq, clock(t.now, d.At), heard(d), move(d.From, d.To))
+		t.writeLine("  #%-4d %s  %s: %s  (the same)", d.Seq, formatClock(t.now, d.At), describeSignal(d), describeMove(d.From, d.To))
 	}
-	t.divergence(first)
+	t.writeDivergence(first)
 	if n > 1 {
-		t.line("%s after it would be others too", count(n-1, "decision", "decisions"))
+		t.writeLine("%s after it would be others too", formatCount(n-1, "decision", "decisions"))
 	}
 }
 
-// heard is the signal of a decision in words.
-func heard(d *engine.RedecidedStep) string {
+// describeSignal is the signal of a decision in words.
+func describeSignal(d *engine.RedecidedStep) string {
 	if d.Actor == "" {
 		return string(d.Signal)
 	}
 	return fmt.Sprintf("%s by %s", d.Signal, d.Actor)
 }
 
-func move(from, to string) string {
+func describeMove(from, to string) string {
 	switch from {
 	case to:
 		return "stays " + to
@@ -348,36 +348,36 @@ func move(from, to string) string {
 	return from + " -> " + to
 }
 
-// divergence shows what was decided, what would be decided now, and why.
-func (t *timeline) divergence(d *engine.RedecidedStep) {
-	t.line("  #%-4d %s  %s", d.Seq, clock(t.now, d.At), heard(d))
-	then, now := decided(d.Want), decided(d.Got)
+// writeDivergence shows what was decided, what would be decided now, and why.
+func (t *timeline) writeDivergence(d *engine.RedecidedStep) {
+	t.writeLine("  #%-4d %s  %s", d.Seq, formatClock(t.now, d.At), describeSignal(d))
+	then, now := describeEntries(d.Want), describeEntries(d.Got)
 	if d.Refused != "" {
 		now = []string{"refuse: " + d.Refused}
 	} else if len(now) == 0 {
 		now = []string{string(d.Verdict) + ": nothing is written down"}
 	}
 	if slices.Equal(then, now) { // the words are the same: the values are not
-		then, now = raw(d.Want), raw(d.Got)
+		then, now = rawEntries(d.Want), rawEntries(d.Got)
 	}
-	t.lines("then", then)
-	t.lines("now", now)
+	t.writeLines("then", then)
+	t.writeLines("now", now)
 	for _, r := range d.Reasons {
-		t.line("               %s (line %d)", r, r.Line)
+		t.writeLine("               %s (line %d)", r, r.Line)
 	}
 }
 
-func (t *timeline) lines(when string, list []string) {
+func (t *timeline) writeLines(when string, list []string) {
 	for i, text := range list {
 		if i > 0 {
 			when = ""
 		}
-		t.line("        %-5s  %s", when, text)
+		t.writeLine("        %-5s  %s", when, text)
 	}
 }
 
-// decided says what entries change, a line each.
-func decided(entries []journal.Entry) []string {
+// describeEntries says what entries change, a line each.
+func describeEntries(entries []journal.Entry) []string {
 	var out []string
 	for i := range entries {
 		e := &entries[i]
@@ -404,7 +404,7 @@ func decided(entries []journal.Entry) []string {
 	return out
 }
 
-func raw(entries []journal.Entry) []string {
+func rawEntries(entries []journal.Entry) []string {
 	var out []string
 	for i := range entries {
 		text, err := json.Marshal(&entries[i])

@@ -18,7 +18,7 @@ import (
 func newTaskList(deps Deps) *cobra.Command {
 	var f task.Filter
 	cmd := &cobra.Command{
-		Use: "list", Short: "List tasks, by default those of this folder's project that are not over", Args: arguments(0, 0),
+		Use: "list", Short: "List tasks, by default those of this folder's project that are not over", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
 			"note says what is particular: paused, queued, crashed, or who is at work.",
 		Example: "  orange task list\n" +
@@ -30,14 +30,14 @@ func newTaskList(deps Deps) *cobra.Command {
 	cmd.Flags().BoolVar(&f.All, "all", false, "in every state, those that are over too")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		if f.Project == "" {
-			at, err := s.Where(ctx, s.Cwd)
+			at, err := s.FindPlace(ctx, s.Cwd)
 			if err != nil {
 				return err
 			}
 			f.Project = at.Project
 		}
 		if wantsJSON(cmd) {
-			return s.Tasks(ctx, f, s.Stdout)
+			return s.CopyTaskList(ctx, f, s.Stdout)
 		}
 		tasks, err := s.TaskList(ctx, f)
 		if err != nil {
@@ -59,15 +59,15 @@ func printTasks(w io.Writer, deps Deps, tasks []task.Task) error {
 		t := &tasks[i]
 		name := cleanLine(t.Project + "/" + t.Branch)
 		if deps.IsTerminal {
-			name = cut(name, 28)
+			name = cutToWidth(name, 28)
 		}
-		rows = append(rows, []string{short(string(t.ID)), cleanLine(t.Status), name, note(now, t), age(now, t.Since), cleanLine(t.Summary)})
+		rows = append(rows, []string{shortID(string(t.ID)), cleanLine(t.Status), name, taskNote(now, t), formatAge(now, t.Since), cleanLine(t.Summary)})
 	}
 	return printTable(w, deps.lineWidth(), rows)
 }
 
-// note says what is particular about a task: what holds it, else who is at work.
-func note(now time.Time, t *task.Task) string {
+// taskNote says what is particular about a task: what holds it, else who is at work.
+func taskNote(now time.Time, t *task.Task) string {
 	switch {
 	case t.Deleted:
 		return "deleted"
@@ -80,9 +80,9 @@ func note(now time.Time, t *task.Task) string {
 	case t.WorkFailed != "":
 		return "failed"
 	case t.Crashed != "" && t.RespawnAt.After(now):
-		return "back in " + span(t.RespawnAt.Sub(now))
+		return "back in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.RespawnAt.After(now):
-		return "starts in " + span(t.RespawnAt.Sub(now))
+		return "starts in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.Crashed != "":
 		return "crashed"
 	case t.Queued:
@@ -102,7 +102,7 @@ func note(now time.Time, t *task.Task) string {
 
 func newTaskShow(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [id]", Short: "Show a task, its text and its history", Args: arguments(0, 1),
+		Use: "show [id]", Short: "Show a task, its text and its history", Args: requireArguments(0, 1),
 		Long: "Show what is known of a task, the text of its TASK.md and what happened to it. Without an id, the\n" +
 			"task of this attempt or of this workspace.",
 		Example: "  orange task show MFTsZyeO\n" +
@@ -112,11 +112,11 @@ func newTaskShow(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := s.Task(ctx, id)
+			v, err := s.ReadTask(ctx, id)
 			if err != nil {
 				return err
 			}
-			events, err := s.History(ctx, string(v.Task.ID))
+			events, err := s.ReadHistory(ctx, string(v.Task.ID))
 			if err != nil {
 				return err
 			}
@@ -124,13 +124,13 @@ func newTaskShow(deps Deps) *cobra.Command {
 				wire.TaskShown
 				History []json.RawMessage `json:"history"`
 			}{v, events}
-			return s.show(all, func(w io.Writer) error { return printView(w, s.Deps, v, events) })
+			return s.showResult(all, func(w io.Writer) error { return printView(w, s.Deps, v, events) })
 		}),
 	}
 }
 
 func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessage) error {
-	if err := printTable(w, 0, details(deps.Now(), v)); err != nil {
+	if err := printTable(w, 0, taskDetails(deps.Now(), v)); err != nil {
 		return err
 	}
 	if len(v.Reasons) > 0 {
@@ -147,8 +147,8 @@ func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessag
 	return printHistory(w, deps, events)
 }
 
-// details are the facts of a task that are there, a line each.
-func details(now time.Time, v wire.TaskShown) [][]string {
+// taskDetails are the facts of a task that are there, a line each.
+func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	t := &v.Task
 	rows := [][]string{}
 	add := func(name, value string) {
@@ -160,61 +160,61 @@ func details(now time.Time, v wire.TaskShown) [][]string {
 	add("Project", t.Project)
 	add("Branch", t.Branch)
 	add("Summary", t.Summary)
-	add("Status", fmt.Sprintf("%s for %s, since %s", t.Status, age(now, t.Since), clock(now, t.Since)))
-	add("Note", flags(t))
+	add("Status", fmt.Sprintf("%s for %s, since %s", t.Status, formatAge(now, t.Since), formatClock(now, t.Since)))
+	add("Note", describeFlags(t))
 	add("Workflow", t.Workflow)
 	add("Harness", withEffort(t.Harness, t.Effort))
 	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort))
 	for _, c := range t.Roles {
 		add("Role", c.Role+" by "+withEffort(c.Choice().String(), c.Effort))
 	}
-	add("Counters", counters(t.Counters))
-	add("Agents", agents(now, t.Attempts))
-	add("Spent", spent(t))
+	add("Counters", describeCounters(t.Counters))
+	add("Agents", describeAgents(now, t.Attempts))
+	add("Spent", describeSpent(t))
 	add("Workspace", t.Workspace)
 	add("Session", t.Session)
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
-	add("Tracker", standing(now, t, v.Issue))
+	add("Tracker", describeStanding(now, t, v.Issue))
 	if v.Issue != nil {
 		add("Issue", v.Issue.URL)
 	}
-	add("Card", face(t))
-	add("Last said", said(t))
+	add("Card", describeCard(t))
+	add("Last said", describeLastReport(t))
 	if h := t.Handover; h != nil {
 		add("Missing", strings.Join(h.Missing, "; "))
 	}
 	add("Salvaged", strings.Join(t.Salvages, ", "))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
-	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
+	add("Created", fmt.Sprintf("%s ago, %s", formatAge(now, t.CreatedAt), formatClock(now, t.CreatedAt)))
 	add("Folder", v.Dir)
 	add("Problem", v.Problem)
 	return rows
 }
 
-// standing is the task's issue, and how old what is known about it is.
-func standing(now time.Time, t *task.Task, is *tracker.Standing) string {
+// describeStanding is the task's issue, and how old what is known about it is.
+func describeStanding(now time.Time, t *task.Task, is *tracker.Standing) string {
 	if is == nil {
 		return t.TrackerRef
 	}
-	text := fmt.Sprintf("%s in %s, read %s ago", is.Ref, is.Column, age(now, is.ReadAt))
+	text := fmt.Sprintf("%s in %s, read %s ago", is.Ref, is.Column, formatAge(now, is.ReadAt))
 	if is.Want != "" {
 		text += fmt.Sprintf("; it should be in %s: orange tracker sync --fix", is.Want)
 	}
 	return text
 }
 
-// face is how the task's card looked when it was last seen.
-func face(t *task.Task) string {
+// describeCard is how the task's card looked when it was last seen.
+func describeCard(t *task.Task) string {
 	if t.CardSnapshot == nil {
 		return ""
 	}
 	return strings.Join(append([]string{t.CardSnapshot.Column}, t.CardSnapshot.Tags...), ", ")
 }
 
-// said is how the last agent that said anything said it went.
-func said(t *task.Task) string {
+// describeLastReport is how the last agent that said anything said it went.
+func describeLastReport(t *task.Task) string {
 	if t.LastReport == nil {
 		return ""
 	}
@@ -227,8 +227,8 @@ func said(t *task.Task) string {
 	return strings.Join(words, ": ")
 }
 
-// flags lists all that is particular about a task, in words.
-func flags(t *task.Task) string {
+// describeFlags lists all that is particular about a task, in words.
+func describeFlags(t *task.Task) string {
 	var out []string
 	if t.Deleted {
 		out = append(out, "deleted")
@@ -261,7 +261,7 @@ func withEffort(harness, effort string) string {
 	return harness + ", effort " + effort
 }
 
-func counters(list []task.Counter) string {
+func describeCounters(list []task.Counter) string {
 	var out []string
 	for _, c := range list {
 		out = append(out, c.DescribeCount())
@@ -269,7 +269,7 @@ func counters(list []task.Counter) string {
 	return strings.Join(out, ", ")
 }
 
-func agents(now time.Time, list []task.Attempt) string {
+func describeAgents(now time.Time, list []task.Attempt) string {
 	var out []string
 	for _, a := range list {
 		how := "starting"
@@ -277,27 +277,27 @@ func agents(now time.Time, list []task.Attempt) string {
 		case a.Ending:
 			how = "ending"
 		case a.Running:
-			how = condition(now, a.Condition)
+			how = describeCondition(now, a.Condition)
 		}
-		out = append(out, fmt.Sprintf("%s (attempt %d, %s, %s)", a.Role, a.Number, how, age(now, a.Since)))
+		out = append(out, fmt.Sprintf("%s (attempt %d, %s, %s)", a.Role, a.Number, how, formatAge(now, a.Since)))
 	}
 	return strings.Join(out, ", ")
 }
 
-// spent says what the agents of a task have consumed, "" if nothing is known of it.
-func spent(t *task.Task) string {
+// describeSpent says what the agents of a task have consumed, "" if nothing is known of it.
+func describeSpent(t *task.Task) string {
 	u := t.Spent.Usage
 	var out []string
 	add := func(n int64, what string) {
 		if n > 0 {
-			out = append(out, roughly(n)+" "+what)
+			out = append(out, formatRoughly(n)+" "+what)
 		}
 	}
 	add(u.Input, "tokens in")
 	add(u.Output, "tokens out")
 	add(u.Cached, "cached")
 	if u.Micros > 0 {
-		out = append(out, spending(u.Micros))
+		out = append(out, formatCents(u.Micros))
 	}
 	if len(out) > 0 && t.AttemptCount() > 0 {
 		out = append(out, fmt.Sprintf("%d attempts", t.AttemptCount()))

@@ -22,7 +22,7 @@ import (
 type story struct {
 	name    string
 	args    string // words, or quoted by |
-	prepare func(*world)
+	prepare func(*env)
 	code    int
 	out     string   // part of standard output
 	err     string   // part of standard error
@@ -40,7 +40,7 @@ func tell(t *testing.T, stories []story) {
 	t.Helper()
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			if s.prepare != nil {
 				s.prepare(w)
 			}
@@ -62,7 +62,7 @@ func tell(t *testing.T, stories []story) {
 	}
 }
 
-func inAttempt(w *world) {
+func inAttempt(w *env) {
 	w.Config.Role, w.Config.Task, w.Config.Attempt = "worker", idOne, 3
 }
 
@@ -81,20 +81,20 @@ func TestTaskCreate(t *testing.T) {
 		{name: "no branch", args: "task create --project proj", out: "(proj/orange-tasks/" + idTwo + ")"},
 		{name: "invalid first status", args: "task create --project proj --status working b s", code: 1, err: "orange: task create: Invalid status"},
 		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `{"error":"Invalid status`, err: "Invalid status"},
-		{name: "project of the folder", args: "task create b s", prepare: func(w *world) { w.place = wire.Place{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
-		{name: "repository that is no project yet", args: "task create b s", prepare: func(w *world) { w.place.GitRoot = "/src/my repo" },
+		{name: "project of the folder", args: "task create b s", prepare: func(w *env) { w.place = wire.Place{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
+		{name: "repository that is no project yet", args: "task create b s", prepare: func(w *env) { w.place.GitRoot = "/src/my repo" },
 			out: "(my-repo/b)", err: "orange: added project my-repo (/src/my repo), 2 workspaces, workflow orange\n", asked: []string{
 				`POST /v1/projects {"name":"my-repo","path":"/src/my repo","default_branch":"","pool_size":2}`,
 				`POST /v1/tasks {"project":"my-repo","branch":"b","summary":"s","spawn":true,"actor":"human"}`}},
 		{name: "no repository at all", args: "task create b s", code: 1, err: "/repo/sub is not a git repository: give --project"},
-		{name: "an agent adds no project", args: "task create b s", prepare: func(w *world) { inAttempt(w); w.place.GitRoot = "/repo" }, code: 1, err: "an agent may not add one"},
+		{name: "an agent adds no project", args: "task create b s", prepare: func(w *env) { inAttempt(w); w.place.GitRoot = "/repo" }, code: 1, err: "an agent may not add one"},
 		{name: "an agent asks as itself", args: "task create --project proj b s", prepare: inAttempt,
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"actor":"worker","attempt":3}`}},
-		{name: "context from standard input", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader("why\n") },
+		{name: "context from standard input", args: "task create --project proj --context - b s", prepare: func(w *env) { w.Stdin = strings.NewReader("why\n") },
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"context":"why\n","actor":"human"}`}},
-		{name: "context as long as allowed", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader(big) }},
-		{name: "context too long", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader(big + "x") }, code: 1, err: "the requirements are longer than 1 MB", asked: []string{}},
-		{name: "context that is no text", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader("\xff") }, code: 1, err: "the requirements are not text: give UTF-8"},
+		{name: "context as long as allowed", args: "task create --project proj --context - b s", prepare: func(w *env) { w.Stdin = strings.NewReader(big) }},
+		{name: "context too long", args: "task create --project proj --context - b s", prepare: func(w *env) { w.Stdin = strings.NewReader(big + "x") }, code: 1, err: "the requirements are longer than 1 MB", asked: []string{}},
+		{name: "context that is no text", args: "task create --project proj --context - b s", prepare: func(w *env) { w.Stdin = strings.NewReader("\xff") }, code: 1, err: "the requirements are not text: give UTF-8"},
 		{name: "context file that is not there", args: "task create --project proj --context-file nope b s", code: 1, err: "read the requirements: "},
 		{name: "requirements file that is not there", args: "task create --project proj --requirements-file nope b s", code: 1, err: "read the requirements: "},
 		{name: "context twice", args: "task create --project proj --context-file a --context b b s", code: 2, err: "orange: task create: "},
@@ -102,9 +102,9 @@ func TestTaskCreate(t *testing.T) {
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"context":"why","actor":"human"}`}},
 		{name: "requirements twice", args: "task create --project proj --requirements a --context b b s", code: 2, err: "give --requirements or --context, not both"},
 		{name: "nothing at all", args: "task create", code: 2, err: "it is not said what is wanted: give a branch and a summary", asked: []string{}},
-		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *world) { w.IsTerminal = true }, code: 2, out: `{"error":"it is not said what is wanted`, err: "it is not said", asked: []string{}},
-		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *world) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "it is not said what is wanted", asked: []string{}},
-		{name: "nothing at all, in a terminal", args: "task create", prepare: func(w *world) {
+		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *env) { w.IsTerminal = true }, code: 2, out: `{"error":"it is not said what is wanted`, err: "it is not said", asked: []string{}},
+		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *env) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "it is not said what is wanted", asked: []string{}},
+		{name: "nothing at all, in a terminal", args: "task create", prepare: func(w *env) {
 			w.IsTerminal, w.place = true, wire.Place{Project: "here", GitRoot: "/repo"}
 			w.Dashboard = func(_ context.Context, o cli.DashboardOptions) error {
 				_, err := fmt.Fprintf(w.Stdout, "form %v of %s\n", o.Create, o.Project)
@@ -126,20 +126,20 @@ func TestTaskUpdate(t *testing.T) {
 		{name: "an agent names no task", args: "task update --status agent-review", prepare: inAttempt, out: "oneAAAAA working -> agent-review",
 			asked: []string{request(`"actor":"worker","attempt":3,"to":"agent-review"`)}},
 		{name: "an agent may not change another task", args: "task update " + idTwo + " --status done", prepare: inAttempt, code: 1, err: "this is an attempt of task oneAAAAA: it may not change task twoBBBBB", asked: []string{}},
-		{name: "in a workspace", args: "task update --status x", prepare: func(w *world) { w.place.Task = idOne }, out: "working -> x"},
+		{name: "in a workspace", args: "task update --status x", prepare: func(w *env) { w.place.Task = idOne }, out: "working -> x"},
 		{name: "in no workspace", args: "task update --status x", code: 1, err: "give the id of a task"},
 		{name: "nothing", args: "task update " + idOne, code: 1, err: "--branch, --summary, or --status"},
-		{name: "refused", args: "task update " + idOne + " --status done", prepare: func(w *world) { w.refuse = "not in map: working -> done" }, code: 1, err: "orange: task update: not in map: working -> done\n"},
-		{name: "refused, as JSON with the decision", args: "task update " + idOne + " --status done --json", prepare: func(w *world) { w.refuse = "not in map" }, code: 1,
+		{name: "refused", args: "task update " + idOne + " --status done", prepare: func(w *env) { w.refuse = "not in map: working -> done" }, code: 1, err: "orange: task update: not in map: working -> done\n"},
+		{name: "refused, as JSON with the decision", args: "task update " + idOne + " --status done --json", prepare: func(w *env) { w.refuse = "not in map" }, code: 1,
 			out: `{"decision":{"refused":"not in map","verdict":"refuse"},"error":"not in map"}`, err: "not in map"},
-		{name: "refused after a field was changed", args: "task update " + idOne + " --summary s --status done", prepare: func(w *world) { w.refuse = "no" }, code: 1, err: "summary updated, but no"},
+		{name: "refused after a field was changed", args: "task update " + idOne + " --summary s --status done", prepare: func(w *env) { w.refuse = "no" }, code: 1, err: "summary updated, but no"},
 		{name: "unknown task", args: "task update nope --summary s", code: 1, err: "not found"},
 		{name: "too many arguments", args: "task update a b --status x", code: 2, err: "2 arguments do not fit: use orange task update [id]"},
 	})
 }
 
 func TestTaskUpdateTakesTheBranchThatIsCheckedOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Cwd = t.TempDir()
 	git := filepath.Join(w.Cwd, ".git")
 	for _, dir := range []string{git, git + "/objects", git + "/refs"} {
@@ -163,7 +163,7 @@ func TestTaskUpdateTakesTheBranchThatIsCheckedOut(t *testing.T) {
 }
 
 func TestTaskVerbs(t *testing.T) {
-	answer := func(path, text string) func(*world) { return func(w *world) { w.answers[path] = text } }
+	answer := func(path, text string) func(*env) { return func(w *env) { w.answers[path] = text } }
 	explain := "/v1/tasks/" + idOne + "/explain"
 	tell(t, []story{
 		{name: "complete", args: "task complete " + idOne, out: "oneAAAAA working -> next", asked: []string{request(`"actor":"human","verb":"complete"`)}},
@@ -171,17 +171,17 @@ func TestTaskVerbs(t *testing.T) {
 		{name: "stuck", args: "task stuck " + idOne + " --note why", asked: []string{request(`"actor":"human","verb":"stuck","note":"why"`)}},
 		{name: "request changes", args: "task request-changes " + idOne, asked: []string{request(`"actor":"human","verb":"request-changes"`)}},
 		{name: "respawn", args: "task respawn " + idOne + " --note now", out: "oneAAAAA: the worker is started again, in working\n", asked: []string{request(`"actor":"human","verb":"respawn","note":"now"`)}},
-		{name: "respawn of a task that is paused", args: "task respawn " + idOne, prepare: func(w *world) { w.tasks[0].Paused = true }, out: "is started again, in working\n", err: "task oneAAAAA is paused: this waits for orange resume " + idOne},
+		{name: "respawn of a task that is paused", args: "task respawn " + idOne, prepare: func(w *env) { w.tasks[0].Paused = true }, out: "is started again, in working\n", err: "task oneAAAAA is paused: this waits for orange resume " + idOne},
 		{name: "respawn as JSON", args: "task respawn " + idOne + " --json", out: `"started":[{"number":2,"role":"worker"`},
-		{name: "respawn, refused", args: "task respawn " + idOne, prepare: func(w *world) { w.refuse = "done needs no agent" }, code: 1, err: "orange: task respawn: done needs no agent\n"},
+		{name: "respawn, refused", args: "task respawn " + idOne, prepare: func(w *env) { w.refuse = "done needs no agent" }, code: 1, err: "orange: task respawn: done needs no agent\n"},
 		{name: "reopen", args: "task reopen " + idOne, asked: []string{request(`"actor":"human","verb":"reopen"`)}},
 		{name: "reopen nothing", args: "task reopen", code: 2, err: "use orange task reopen <id>"},
 		{name: "cancel", args: "task cancel one --yes", asked: []string{request(`"actor":"human","verb":"cancel"`)}},
 		{name: "cancel, nobody to ask", args: "task cancel one", code: 1, err: "add --yes", asked: []string{}},
-		{name: "cancel, a person agrees", args: "task cancel one", prepare: func(w *world) { w.IsTerminal, w.Stdin = true, strings.NewReader("y\n") },
+		{name: "cancel, a person agrees", args: "task cancel one", prepare: func(w *env) { w.IsTerminal, w.Stdin = true, strings.NewReader("y\n") },
 			err: "Cancel task oneAAAAA (proj/feature)? [y/N]", out: "working -> next"},
-		{name: "cancel, a person does not", args: "task cancel one", prepare: func(w *world) { w.IsTerminal, w.Stdin = true, strings.NewReader("\n") }, code: 1, err: "not confirmed", asked: []string{}},
-		{name: "cancel, the terminal is gone", args: "task cancel one", prepare: func(w *world) { w.IsTerminal = true }, code: 1, err: "not confirmed", asked: []string{}},
+		{name: "cancel, a person does not", args: "task cancel one", prepare: func(w *env) { w.IsTerminal, w.Stdin = true, strings.NewReader("\n") }, code: 1, err: "not confirmed", asked: []string{}},
+		{name: "cancel, the terminal is gone", args: "task cancel one", prepare: func(w *env) { w.IsTerminal = true }, code: 1, err: "not confirmed", asked: []string{}},
 		{name: "delete", args: "task delete one --yes", out: "Deleted task " + idOne, asked: []string{`POST /v1/tasks/` + idOne + `/signals {"kind":"delete","at":"0001-01-01T00:00:00Z","actor":"human"}`}},
 		{name: "delete, nobody to ask", args: "task delete one", code: 1, err: "add --yes"},
 		{name: "spawn unknown", args: "task spawn nonexistent", code: 1, err: "not found"},
@@ -197,17 +197,17 @@ func TestTaskVerbs(t *testing.T) {
 
 func TestTaskList(t *testing.T) {
 	tell(t, []story{
-		{name: "of the folder's project", args: "task list", prepare: func(w *world) { w.place.Project = "proj" }, asked: []string{"GET /v1/tasks?project=proj"}},
+		{name: "of the folder's project", args: "task list", prepare: func(w *env) { w.place.Project = "proj" }, asked: []string{"GET /v1/tasks?project=proj"}},
 		{name: "outside any project", args: "task list", asked: []string{"GET /v1/tasks"}},
 		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/tasks?all=1&project=p&status=working"}},
-		{name: "none", args: "task list", prepare: func(w *world) { w.tasks = nil }, out: "No tasks."},
-		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *world) { w.tasks = nil }, out: `{"tasks":[]}` + "\n"},
+		{name: "none", args: "task list", prepare: func(w *env) { w.tasks = nil }, out: "No tasks."},
+		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.tasks = nil }, out: `{"tasks":[]}` + "\n"},
 		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task nonexistent not found"}`, err: "not found"},
 	})
 }
 
 func TestTaskListAsText(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.tasks = append(w.tasks,
 		task.Task{ID: idTwo, Project: "proj", Branch: "b", Status: "agent-review", Since: now().Add(-50 * time.Hour), Attention: "x", Summary: "evil\x1b]0;title\x07 \u202etext\r\nmore"},
 		task.Task{ID: "three", Project: "p", Branch: "a-very-long-branch-name-that-goes-on", Status: "planning", Crashed: "worker", RespawnAt: now().Add(30 * time.Second), Since: now(),
@@ -233,7 +233,7 @@ three     planning      p/a-very-long-branch-name-that-goes-on  back in 30s  0s 
 }
 
 func TestTaskShow(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers["/v1/tasks/"+idOne+"/history"] = `{"history":[
 		{"type":"task.created","timestamp":"2026-03-04T10:00:00Z","seq":1,"task_id":"x","project":"proj","extra":{"a":1}},
 		{"type":"status.changed","timestamp":"2026-03-04T11:57:00.5Z","seq":2,"from":"planning","to":"working","reason":"plan is there","actor":"worker"}]}`
@@ -281,7 +281,7 @@ History
 }
 
 func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers["/v1/tasks/"+idOne+"/history"] = `{"history":[]}`
 	w.tasks[0].Attempts = []task.Attempt{
 		{Number: 1, Role: "worker", Running: true, Since: now().Add(-time.Hour), Condition: task.Condition{Name: task.WaitingInput, Detail: "which\x1b[2J one?"}},
@@ -306,7 +306,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 }
 
 func TestTaskExplain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers["/v1/tasks/one/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,
 		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","cheapest":{"run":"orange resume ` + idOne + `","opens":"it goes on"},
 		"edges":[{"to":"agent-review","as":"complete","on":"request, exit","by":"worker, human","line":61,"open":false,"closed":"gate: x",
@@ -345,8 +345,8 @@ func TestTaskWait(t *testing.T) {
 	entry := func(row, rest string) string {
 		return "id: " + row + "\nevent: entry\ndata: {\"task\":\"" + idOne + "\"," + rest + "}\n\n"
 	}
-	explain := func(status, kind string) func(*world) {
-		return func(w *world) {
+	explain := func(status, kind string) func(*env) {
+		return func(w *env) {
 			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"status":"` + status + `","kind":"` + kind + `"}`
 			w.events = []string{
 				entry("8", `"seq":3,"to":"reviewing"`), // before the present: does not count
@@ -361,7 +361,7 @@ func TestTaskWait(t *testing.T) {
 		{name: "it comes, as JSON", args: "task wait one --for agent-review --json", prepare: explain("working", "agent"), out: `{"status":"agent-review","task":"` + idOne + `"}`},
 		{name: "it ended elsewhere", args: "task wait one --for reviewing", prepare: explain("agent-review", "terminal"), code: 1, err: "task oneAAAAA ended agent-review: it will not be reviewing"},
 		{name: "it is over", args: "task wait one --for reviewing", prepare: explain("working", "terminal"), code: 1, err: "task oneAAAAA ended working"},
-		{name: "it was deleted", args: "task wait one --for x", prepare: func(w *world) {
+		{name: "it was deleted", args: "task wait one --for x", prepare: func(w *env) {
 			explain("working", "agent")(w)
 			w.events = []string{entry("9", `"seq":5,"type":"task.deleted"`)}
 		}, code: 1, err: "was deleted"},

@@ -18,7 +18,7 @@ func newTaskWait(deps Deps) *cobra.Command {
 	var want string
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: arguments(1, 1),
+		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: requireArguments(1, 1),
 		Long: "Wait until a task is in a state, without asking again and again. A task that ends elsewhere, or is\n" +
 			"deleted, ends the wait with exit code 1.",
 		Example: "  orange task wait MFTsZyeO --for reviewing --timeout 30m",
@@ -41,13 +41,13 @@ func newTaskWait(deps Deps) *cobra.Command {
 			defer cancel()
 		}
 		w := waiter{session: s, want: want}
-		if err := w.wait(ctx, args[0]); err != nil {
+		if err := w.waitForStatus(ctx, args[0]); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
-				return fmt.Errorf("the time is over: task %s is %s, not %s", short(w.id), w.status, want)
+				return fmt.Errorf("the time is over: task %s is %s, not %s", shortID(w.id), w.status, want)
 			}
 			return err
 		}
-		return s.say(map[string]string{"task": w.id, "status": want}, "%s is %s", short(w.id), want)
+		return s.sayLine(map[string]string{"task": w.id, "status": want}, "%s is %s", shortID(w.id), want)
 	})
 	return cmd
 }
@@ -64,28 +64,28 @@ type waiter struct {
 // errReached ends the stream of events.
 var errReached = errors.New("reached")
 
-func (w *waiter) wait(ctx context.Context, id string) error {
+func (w *waiter) waitForStatus(ctx context.Context, id string) error {
 	w.id = id
-	v, err := w.Task(ctx, id)
+	v, err := w.ReadTask(ctx, id)
 	if err != nil {
 		return err
 	}
 	w.id, w.status = string(v.Task.ID), v.Task.Status
-	if err := w.known(ctx, v.Task.WorkflowHash); err != nil {
+	if err := w.requireKnownState(ctx, v.Task.WorkflowHash); err != nil {
 		return err
 	}
-	watch := client.Watch{Task: w.id, Opened: func() error { return w.look(ctx) }}
-	err = w.Events(ctx, watch, func(e client.Event) error { return w.follow(ctx, e.Entry) })
+	watch := client.EventOptions{Task: w.id, Opened: func() error { return w.checkNow(ctx) }}
+	err = w.FollowEvents(ctx, watch, func(e client.Event) error { return w.handleEntry(ctx, e.Entry) })
 	if errors.Is(err, errReached) {
 		return nil
 	}
 	return err
 }
 
-// known refuses a state that the task's workflow does not have: it would be waited for
+// requireKnownState refuses a state that the task's workflow does not have: it would be waited for
 // in vain. A workflow that cannot be read settles nothing.
-func (w *waiter) known(ctx context.Context, hash string) error {
-	pinned, err := w.Workflow(ctx, hash)
+func (w *waiter) requireKnownState(ctx context.Context, hash string) error {
+	pinned, err := w.ReadWorkflow(ctx, hash)
 	if err != nil {
 		return nil
 	}
@@ -103,44 +103,44 @@ func (w *waiter) known(ctx context.Context, hash string) error {
 	return usageError("state %q is not known: workflow %s has %s", w.want, def.Name, strings.Join(names, ", "))
 }
 
-// look takes the task as it is when the stream opens, so that nothing can happen
+// checkNow takes the task as it is when the stream opens, so that nothing can happen
 // unseen after it. A stream that is taken up again brings what was missed.
-func (w *waiter) look(ctx context.Context) error {
+func (w *waiter) checkNow(ctx context.Context) error {
 	if w.seq > 0 {
 		return nil
 	}
-	v, err := w.Task(ctx, w.id)
+	v, err := w.ReadTask(ctx, w.id)
 	if err != nil {
 		return err
 	}
 	w.seq = v.Task.Seq
-	return w.judge(ctx, v.Task.Status)
+	return w.judgeStatus(ctx, v.Task.Status)
 }
 
-func (w *waiter) follow(ctx context.Context, e journal.Entry) error {
+func (w *waiter) handleEntry(ctx context.Context, e journal.Entry) error {
 	switch {
 	case e.Seq <= w.seq:
 		return nil
 	case e.Type == journal.TaskDeleted:
-		return fmt.Errorf("task %s was deleted: it will not be %s", short(w.id), w.want)
+		return fmt.Errorf("task %s was deleted: it will not be %s", shortID(w.id), w.want)
 	case e.To == "":
 		return nil
 	}
 	w.seq = e.Seq
-	return w.judge(ctx, e.To)
+	return w.judgeStatus(ctx, e.To)
 }
 
-func (w *waiter) judge(ctx context.Context, status string) error {
+func (w *waiter) judgeStatus(ctx context.Context, status string) error {
 	w.status = status
 	if status == w.want {
 		return errReached
 	}
-	x, err := w.Explain(ctx, w.id)
+	x, err := w.ExplainTask(ctx, w.id)
 	if err != nil {
 		return err
 	}
 	if x.Kind == string(workflow.Terminal) && x.Status == status {
-		return fmt.Errorf("task %s ended %s: it will not be %s", short(w.id), status, w.want)
+		return fmt.Errorf("task %s ended %s: it will not be %s", shortID(w.id), status, w.want)
 	}
 	return nil
 }

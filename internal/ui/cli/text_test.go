@@ -13,11 +13,11 @@ func TestAge(t *testing.T) {
 	for ago, want := range map[time.Duration]string{
 		-time.Second: "0s", 59 * time.Second: "59s", 3 * time.Minute: "3m", 47 * time.Hour: "47h", 72 * time.Hour: "3d",
 	} {
-		if got := age(now, now.Add(-ago)); got != want {
+		if got := formatAge(now, now.Add(-ago)); got != want {
 			t.Errorf("%s ago: got %s, want %s", ago, got, want)
 		}
 	}
-	if got := age(now, time.Time{}); got != "-" {
+	if got := formatAge(now, time.Time{}); got != "-" {
 		t.Errorf("never: got %s", got)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func newTrackerCommand(deps Deps) *cobra.Command {
-	return group("tracker", "Work with issues that live in Linear, on GitHub or on a board over MCP",
+	return groupCommand("tracker", "Work with issues that live in Linear, on GitHub or on a board over MCP",
 		newTrackerAdd(deps), newTrackerList(deps), newTrackerIssues(deps), newTrackerSync(deps), newTrackerTest(deps), newTrackerRemove(deps))
 }
 
@@ -28,7 +28,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	var columns []string
 	var command string
 	cmd := &cobra.Command{
-		Use: "add name", Short: "Add a tracker, or change what was said about it", Args: arguments(1, 1),
+		Use: "add name", Short: "Add a tracker, or change what was said about it", Args: requireArguments(1, 1),
 		Long: "Add a tracker whose issues become tasks of a project.\n\n" +
 			"The secret stays where it is; only its place is kept: env:NAME, file:PATH (mode 600),\n" +
 			"command:PROGRAM ARGS, or gh for the login that gh has.",
@@ -67,7 +67,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 				return usageError("--%s: %w", what, err)
 			}
 		}
-		if cfg.Harness, err = s.harness(cfg.Harness); err != nil {
+		if cfg.Harness, err = s.resolveHarness(cfg.Harness); err != nil {
 			return err
 		}
 		cfg.Token, cfg.Webhook = s.secretPlace(cfg.Token), s.secretPlace(cfg.Webhook)
@@ -89,7 +89,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.show(map[string]any{"tracker": done}, func(w io.Writer) error {
+		return s.showResult(map[string]any{"tracker": done}, func(w io.Writer) error {
 			what := "is a tracker"
 			if known {
 				what = "was changed; it is a tracker"
@@ -104,7 +104,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 // keepUnsaid takes what no flag says from what was said about the tracker before. It says
 // whether anything was.
 func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) (known bool, err error) {
-	list, err := s.Trackers(ctx)
+	list, err := s.ListTrackers(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -158,15 +158,15 @@ func columnNames(list []string) (map[string]string, error) {
 
 func newTrackerList(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the trackers, and when they were last looked at", Args: arguments(0, 0),
+		Use: "list", Short: "List the trackers, and when they were last looked at", Args: requireArguments(0, 0),
 		Long:    "List the trackers with their projects, and when each was last looked at and with what result.",
 		Example: "  orange tracker list",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
-			list, err := s.Trackers(ctx)
+			list, err := s.ListTrackers(ctx)
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"trackers": list}, func(w io.Writer) error { return printTrackers(w, s.Deps, list) })
+			return s.showResult(map[string]any{"trackers": list}, func(w io.Writer) error { return printTrackers(w, s.Deps, list) })
 		}),
 	}
 }
@@ -179,33 +179,33 @@ func printTrackers(w io.Writer, deps Deps, list []tracker.Reading) error {
 	rows := [][]string{{"NAME", "KIND", "SCOPE", "PROJECT", "ISSUES", "TASKS", "READ", "PROBLEM"}}
 	for _, r := range list {
 		rows = append(rows, []string{cleanLine(r.Config.Name), r.Config.Kind, orDash(r.Config.Scope), cleanLine(r.Config.Project),
-			strconv.Itoa(r.Issues), strconv.Itoa(r.Tasks), ago(deps.Now(), r.At), orDash(r.Problem)})
+			strconv.Itoa(r.Issues), strconv.Itoa(r.Tasks), formatAgo(deps.Now(), r.At), orDash(r.Problem)})
 	}
 	return printTable(w, 0, rows)
 }
 
-// ago says how long ago something was, "never" if it was not.
-func ago(now, at time.Time) string {
+// formatAgo says how long ago something was, "never" if it was not.
+func formatAgo(now, at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return age(now, at) + " ago"
+	return formatAge(now, at) + " ago"
 }
 
 func newTrackerIssues(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: arguments(1, 1),
+		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: requireArguments(1, 1),
 		Long:    "List the issues of a tracker as they were last read. Nobody is asked: see orange tracker sync.",
 		Example: "  orange tracker issues lin --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			list, err := s.Issues(ctx, args[0])
+			list, err := s.ListIssues(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"issues": list}, func(w io.Writer) error {
+			return s.showResult(map[string]any{"issues": list}, func(w io.Writer) error {
 				rows := [][]string{{"KEY", "COLUMN", "READ", "TAGS", "TITLE"}}
 				for _, is := range list {
-					rows = append(rows, []string{cleanLine(is.Key), cleanLine(is.Card.Column), ago(s.Now(), is.ReadAt), orDash(strings.Join(is.Card.Tags, ", ")), cleanLine(is.Card.Title)})
+					rows = append(rows, []string{cleanLine(is.Key), cleanLine(is.Card.Column), formatAgo(s.Now(), is.ReadAt), orDash(strings.Join(is.Card.Tags, ", ")), cleanLine(is.Card.Title)})
 				}
 				return printTable(w, s.lineWidth(), rows)
 			})
@@ -216,7 +216,7 @@ func newTrackerIssues(deps Deps) *cobra.Command {
 func newTrackerSync(deps Deps) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
-		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1),
+		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: requireArguments(0, 1),
 		Long: "Look at a tracker now, or at all of them and at pull requests. What is new becomes moves and orders\n" +
 			"of tasks; issues that are not where their tasks say are named, and put back with --fix.",
 		Example: "  orange tracker sync\n" +
@@ -225,7 +225,7 @@ func newTrackerSync(deps Deps) *cobra.Command {
 			reports, names := []tracker.Report{}, args
 			var failed error
 			if len(args) == 0 {
-				list, err := s.Trackers(ctx)
+				list, err := s.ListTrackers(ctx)
 				if err != nil {
 					return err
 				}
@@ -238,11 +238,11 @@ func newTrackerSync(deps Deps) *cobra.Command {
 				r, err := s.SyncTracker(ctx, name, fix)
 				if err != nil {
 					r = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}, Problem: err.Error()}
-					failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
+					failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
 				}
 				reports = append(reports, r)
 			}
-			if err := s.show(map[string]any{"reports": reports}, func(w io.Writer) error { return printReports(w, reports) }); err != nil {
+			if err := s.showResult(map[string]any{"reports": reports}, func(w io.Writer) error { return printReports(w, reports) }); err != nil {
 				return err
 			}
 			return failed
@@ -261,7 +261,7 @@ func (s session) syncForges(ctx context.Context, failed *error) tracker.Report {
 	var err error
 	if r.News, err = s.SyncForges(ctx); err != nil {
 		r.Problem = err.Error()
-		*failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", r.Tracker, err)}
+		*failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", r.Tracker, err)}
 	}
 	return r
 }
@@ -291,7 +291,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 
 func newTrackerTest(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: arguments(1, 1),
+		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: requireArguments(1, 1),
 		Long: "Ask a tracker who Orange is there and what its columns and tags are, and say what of the workflow's\n" +
 			"words is missing. The exit code is 1 if it cannot be worked with.",
 		Example: "  orange tracker test lin",
@@ -300,7 +300,7 @@ func newTrackerTest(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = s.show(trial, func(w io.Writer) error {
+			err = s.showResult(trial, func(w io.Writer) error {
 				rows := [][]string{{"Account", cleanLine(trial.Account)}, {"Columns", cleanLine(strings.Join(trial.Columns, ", "))}, {"Tags", orDash(strings.Join(trial.Tags, ", "))}}
 				if len(trial.Missing) > 0 {
 					rows = append(rows, []string{"Missing", cleanLine(strings.Join(trial.Missing, ", ")) + ": add them there, or name others with orange tracker add --column"})
@@ -308,7 +308,7 @@ func newTrackerTest(deps Deps) *cobra.Command {
 				return printTable(w, 0, rows)
 			})
 			if err == nil && len(trial.Missing) > 0 {
-				err = fail{code: exitFailed, told: true, err: fmt.Errorf("%s lacks %s", args[0], strings.Join(trial.Missing, ", "))}
+				err = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s lacks %s", args[0], strings.Join(trial.Missing, ", "))}
 			}
 			return err
 		}),
@@ -317,14 +317,14 @@ func newTrackerTest(deps Deps) *cobra.Command {
 
 func newTrackerRemove(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: arguments(1, 1),
+		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: requireArguments(1, 1),
 		Long:    "Forget a tracker and what was kept of its issues. Tasks that were made of them stay.",
 		Example: "  orange tracker remove lin",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if err := s.RemoveTracker(ctx, args[0]); err != nil {
 				return err
 			}
-			return s.show(map[string]any{"removed": args[0]}, func(w io.Writer) error {
+			return s.showResult(map[string]any{"removed": args[0]}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "%s is no tracker any more\n", cleanLine(args[0]))
 				return err
 			})
@@ -337,9 +337,9 @@ func (s session) trackerNames(ctx context.Context, args []string) ([]string, err
 	if len(args) > 0 {
 		return args, nil
 	}
-	list, err := s.Trackers(ctx)
+	list, err := s.ListTrackers(ctx)
 	if err == nil && len(list) == 0 {
-		err = fail{code: exitFailed, err: fmt.Errorf("there are no trackers: orange tracker add")}
+		err = exitError{code: exitFailed, err: fmt.Errorf("there are no trackers: orange tracker add")}
 	}
 	var out []string
 	for _, r := range list {
@@ -352,7 +352,7 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	var once, watch, dry bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: arguments(0, 1),
+		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: requireArguments(0, 1),
 		Long: "Look at a tracker and make tasks of the issues that are next, no more than it may have at work. An\n" +
 			"issue becomes one task at most.",
 		Example: "  orange dispatch lin --dry-run\n" +
@@ -395,14 +395,14 @@ func (s session) dispatchRound(ctx context.Context, names []string, dry bool, to
 	rounds := []tracker.Round{}
 	var failed error
 	for _, name := range names {
-		r, err := s.Dispatch(ctx, name, dry)
+		r, err := s.DispatchIssues(ctx, name, dry)
 		if err != nil {
 			r = tracker.Round{Tracker: name, Choices: []tracker.Choice{}, Report: tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}, Problem: err.Error()}
-			failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
+			failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
 		}
 		rounds = append(rounds, r)
 	}
-	if err := s.show(map[string]any{"rounds": rounds}, func(w io.Writer) error { return printRounds(w, rounds, told) }); err != nil {
+	if err := s.showResult(map[string]any{"rounds": rounds}, func(w io.Writer) error { return printRounds(w, rounds, told) }); err != nil {
 		return err
 	}
 	return failed
@@ -451,5 +451,5 @@ func choiceRow(name string, c tracker.Choice) []string {
 	if c.Dispatch && c.Task != "" {
 		why = "task " + c.Task
 	}
-	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.NewRef(name, c.Key))), cleanLine(cut(c.Title, 40)), cleanLine(why)}
+	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.NewRef(name, c.Key))), cleanLine(cutToWidth(c.Title, 40)), cleanLine(why)}
 }

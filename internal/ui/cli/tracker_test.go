@@ -16,7 +16,7 @@ const (
 )
 
 // withTrackers is a server that knows two trackers, and confirms what is set.
-func withTrackers(w *world) {
+func withTrackers(w *env) {
 	w.place.Project = "shop"
 	w.handle = func(rw http.ResponseWriter, r *http.Request) {
 		switch {
@@ -38,8 +38,8 @@ func withTrackers(w *world) {
 }
 
 // answering is such a server with answers for some paths.
-func answering(pairs ...string) func(*world) {
-	return func(w *world) {
+func answering(pairs ...string) func(*env) {
+	return func(w *env) {
 		withTrackers(w)
 		for i := 0; i < len(pairs); i += 2 {
 			w.answers[pairs[i]] = pairs[i+1]
@@ -69,13 +69,13 @@ func TestTrackerAdd(t *testing.T) {
 		{name: "a variable that the server has not", args: "tracker add x --token env:HOME", prepare: withTrackers, code: 2, err: "env:HOME: the server does not take this variable along", asked: []string{}},
 		{name: "half a column", args: "tracker add x --column Started", prepare: withTrackers, code: 2, err: `--column "Started": give STATUS=COLUMN`, asked: []string{}},
 		{name: "a column without a name", args: "tracker|add|x|--column| =y", prepare: withTrackers, code: 2, err: "give STATUS=COLUMN", asked: []string{}},
-		{name: "outside of a project", args: "tracker add x --kind board", prepare: func(w *world) { withTrackers(w); w.place.Project = "" }, code: 1, err: "this folder belongs to no project", asked: []string{}},
+		{name: "outside of a project", args: "tracker add x --kind board", prepare: func(w *env) { withTrackers(w); w.place.Project = "" }, code: 1, err: "this folder belongs to no project", asked: []string{}},
 		{name: "without a name", args: "tracker add", code: 2, err: "0 arguments do not fit", asked: []string{}},
 	})
 }
 
 func TestTrackerAddKeepsNoSecretInWhatItSays(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	withTrackers(w)
 	w.run(t, "tracker", "add", "x", "--token", "lin_api_123")
 	if strings.Contains(w.out.String()+w.err.String(), "lin_api_123") {
@@ -89,7 +89,7 @@ func TestTrackerList(t *testing.T) {
 			"NAME  KIND    SCOPE  PROJECT  ISSUES  TASKS  READ    PROBLEM\n" +
 			"hub   github  -      shop     0       0      never   -\n" +
 			"lin   linear  ENG    shop     3       1      5m ago  no route to host\n"},
-		{name: "none", args: "tracker list", prepare: func(w *world) { w.answers["/v1/trackers"] = `{"trackers":[]}` }, out: "No trackers. Add one with: orange tracker add\n"},
+		{name: "none", args: "tracker list", prepare: func(w *env) { w.answers["/v1/trackers"] = `{"trackers":[]}` }, out: "No trackers. Add one with: orange tracker add\n"},
 		{name: "as JSON", args: "tracker list --json", prepare: withTrackers, out: `{"trackers":[{"config":{"name":"hub",`},
 		{name: "issues", args: "tracker issues lin", prepare: answering("/v1/trackers/lin/issues",
 			`{"issues":[{"key":"ENG-1","card":{"title":"Sell\u001b[1m it","column":"Backlog","tags":["bug","ui"]},"read_at":"2026-03-04T11:00:00Z"},{"key":"ENG-2","card":{"title":"x","column":"Done","tags":[]}}]}`),

@@ -13,7 +13,7 @@ import (
 func newWebCommand(deps Deps) *cobra.Command {
 	var open, token bool
 	cmd := &cobra.Command{
-		Use: "web", Short: "Open the web page, and print the address that signs you in", Args: arguments(0, 0),
+		Use: "web", Short: "Open the web page, and print the address that signs you in", Args: requireArguments(0, 0),
 		Long: "Opens the web page of the server, if it is not open, and prints an address that signs you in:\n" +
 			"once, within a minute. The page is for this machine only, and for you: whoever is signed in may\n" +
 			"do all that you may. Programs show the token that --token prints as Authorization: Bearer.",
@@ -31,24 +31,24 @@ func newWebCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.say(page, "%s", page.Token)
+			return s.sayLine(page, "%s", page.Token)
 		}
-		page, err := s.Web(ctx)
+		page, err := s.OpenPage(ctx)
 		if err != nil {
 			return err
 		}
 		if open {
-			if err := browse(page.Login); err != nil {
+			if err := openBrowser(page.Login); err != nil {
 				return err
 			}
 		}
-		return s.say(page, "%s", page.Login)
+		return s.sayLine(page, "%s", page.Login)
 	})
 	return cmd
 }
 
-// browse shows an address in the person's browser.
-func browse(address string) error {
+// openBrowser shows an address in the person's browser.
+func openBrowser(address string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"

@@ -22,14 +22,14 @@ import (
 // A WorkflowSource finds workflow files: those of the repository, then the user's,
 // then the built-in ones.
 type WorkflowSource interface {
-	// Find returns a workflow's text and the name to show for its file. A name with
+	// FindWorkflow returns a workflow's text and the name to show for its file. A name with
 	// a slash or an ending such as .yaml is a path from cwd.
-	Find(name, cwd string) (file, text string, err error)
-	// List names every workflow that can be found from cwd by name, first found first.
-	List(cwd string) ([]WorkflowEntry, error)
-	// Save writes workflows in JSON, by Name and Text, all or none, and says where: into
+	FindWorkflow(name, cwd string) (file, text string, err error)
+	// ListWorkflows names every workflow that can be found from cwd by name, first found first.
+	ListWorkflows(cwd string) ([]WorkflowEntry, error)
+	// SaveWorkflows writes workflows in JSON, by Name and Text, all or none, and says where: into
 	// the repository of cwd, or among the user's. Only force replaces a file.
-	Save(list []WorkflowEntry, cwd string, user, force bool) (files []string, err error)
+	SaveWorkflows(list []WorkflowEntry, cwd string, user, force bool) (files []string, err error)
 }
 
 // A WorkflowEntry is a workflow that can be found by name.
@@ -41,15 +41,15 @@ type WorkflowEntry struct {
 }
 
 func newWorkflowCommand(deps Deps) *cobra.Command {
-	return group("workflow", "See, check and try workflows",
+	return groupCommand("workflow", "See, check and try workflows",
 		newWorkflowListCommand(deps), newWorkflowShowCommand(deps), newWorkflowCheckCommand(deps),
 		newWorkflowDecideCommand(deps), newWorkflowGraphCommand(deps), newWorkflowVerifyCommand(deps),
 		newWorkflowScenarioCommand(deps), newWorkflowSimulateCommand(deps), newWorkflowPromptCommand(deps),
 		newWorkflowImportCommand(deps))
 }
 
-// pure marks a command that needs neither the server nor the configuration.
-func pure(cmd *cobra.Command) *cobra.Command {
+// needsNoServer marks a command that needs neither the server nor the configuration.
+func needsNoServer(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{needsNothing: "yes"}
 	return cmd
 }
@@ -62,9 +62,9 @@ func findWorkflow(deps Deps, name string) (file, text string, err error) {
 	if deps.Workflows == nil {
 		return "", "", fmt.Errorf("find workflow %s: this program was built without workflows: reinstall it", name)
 	}
-	file, text, err = deps.Workflows.Find(name, deps.Cwd)
+	file, text, err = deps.Workflows.FindWorkflow(name, deps.Cwd)
 	if err != nil {
-		return "", "", fail{code: exitUsage, err: err}
+		return "", "", exitError{code: exitUsage, err: err}
 	}
 	return file, text, nil
 }
@@ -82,7 +82,7 @@ func findTemplate(deps Deps, name string) (t workflow.Template, file string, ok 
 	}
 	list, err := workflow.SplitTemplates(file, text)
 	if err != nil {
-		return t, "", false, fail{code: exitUsage, err: err}
+		return t, "", false, exitError{code: exitUsage, err: err}
 	}
 	t, err = chooseTemplate(list, file, name[at+1:])
 	return t, file, err == nil, err
@@ -116,7 +116,7 @@ func loadWorkflow(deps Deps, name string) (*workflow.Definition, error) {
 		def, err = workflow.Parse(file, text)
 	}
 	if err != nil {
-		return nil, fail{code: exitUsage, err: err}
+		return nil, exitError{code: exitUsage, err: err}
 	}
 	return def, nil
 }
@@ -140,8 +140,8 @@ type listedWorkflow struct {
 }
 
 func newWorkflowListCommand(deps Deps) *cobra.Command {
-	return pure(&cobra.Command{
-		Use: "list", Short: "List the workflows that can be used here", Args: arguments(0, 0),
+	return needsNoServer(&cobra.Command{
+		Use: "list", Short: "List the workflows that can be used here", Args: requireArguments(0, 0),
 		Long: "List the workflows that can be named in this folder: those of its repository, then the user's, then\n" +
 			"the built-in ones, each with how many findings orange workflow check has about it.",
 		Example: "  orange workflow list",
@@ -149,22 +149,22 @@ func newWorkflowListCommand(deps Deps) *cobra.Command {
 			if deps.Workflows == nil {
 				return fmt.Errorf("this program was built without workflows: reinstall it")
 			}
-			entries, err := deps.Workflows.List(deps.Cwd)
+			entries, err := deps.Workflows.ListWorkflows(deps.Cwd)
 			if err != nil {
 				return err
 			}
 			list := make([]listedWorkflow, len(entries))
 			for i, e := range entries {
-				list[i] = inspect(e)
+				list[i] = inspectWorkflow(e)
 			}
-			return show(cmd, map[string]any{"workflows": list}, func(w io.Writer) error {
+			return showResult(cmd, map[string]any{"workflows": list}, func(w io.Writer) error {
 				return printTable(w, deps.lineWidth(), workflowRows(list))
 			})
 		},
 	})
 }
 
-func inspect(e WorkflowEntry) listedWorkflow {
+func inspectWorkflow(e WorkflowEntry) listedWorkflow {
 	out := listedWorkflow{WorkflowEntry: e}
 	def, err := workflow.Parse(e.File, e.Text)
 	if err != nil {
@@ -198,8 +198,8 @@ func workflowRows(list []listedWorkflow) [][]string {
 
 func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 	var strict bool
-	cmd := pure(&cobra.Command{
-		Use: "check NAME|FILE", Short: "Say what is wrong with a workflow file", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "check NAME|FILE", Short: "Say what is wrong with a workflow file", Args: requireArguments(1, 1),
 		Example: "  orange workflow check orange\n" +
 			"  orange workflow check .orange/workflows/mine.yaml --json\n" +
 			"  orange workflow check mine --strict",
@@ -215,11 +215,11 @@ func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 			found := append([]workflow.Finding{}, def.Check()...)
 			failed := len(workflow.ErrorFindings(found)) > 0 || strict && len(found) > 0
 			answer := map[string]any{"ok": !failed, "findings": found}
-			if err := show(cmd, answer, func(w io.Writer) error { return printFindings(w, def, found) }); err != nil {
+			if err := showResult(cmd, answer, func(w io.Writer) error { return printFindings(w, def, found) }); err != nil {
 				return err
 			}
 			if failed {
-				return fail{code: exitFailed, told: true, err: errors.New("the workflow is not clean")}
+				return exitError{code: exitFailed, told: true, err: errors.New("the workflow is not clean")}
 			}
 			return nil
 		},
@@ -243,8 +243,8 @@ func printFindings(w io.Writer, def *workflow.Definition, found []workflow.Findi
 
 func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 	var format, output string
-	cmd := pure(&cobra.Command{
-		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: requireArguments(1, 1),
 		Long:    "Draw the states and edges of a workflow as Mermaid text, an SVG picture or a DOT graph.",
 		Example: "  orange workflow graph orange --format svg -o orange.svg",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -252,7 +252,7 @@ func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := draw(def, format)
+			text, err := renderGraph(def, format)
 			if err != nil {
 				return err
 			}
@@ -271,14 +271,14 @@ func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-func draw(def *workflow.Definition, format string) (string, error) {
+func renderGraph(def *workflow.Definition, format string) (string, error) {
 	switch format {
 	case "mermaid":
-		return drawing.Mermaid(def), nil
+		return drawing.RenderMermaid(def), nil
 	case "svg":
-		return drawing.SVG(def), nil
+		return drawing.RenderSVG(def), nil
 	case "dot":
-		return drawing.DOT(def), nil
+		return drawing.RenderDOT(def), nil
 	}
 	return "", usageError("format %q is not known: use mermaid, svg or dot", format)
 }
@@ -295,8 +295,8 @@ func writeGraph(deps Deps, file, text string) error {
 
 func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 	var file string
-	cmd := pure(&cobra.Command{
-		Use: "prompt NAME|FILE STATE", Short: "Print what the agent of a state is told", Args: arguments(2, 2),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "prompt NAME|FILE STATE", Short: "Print what the agent of a state is told", Args: requireArguments(2, 2),
 		Long: "Print what a new agent of a state is told, for a supposed task. Summary, branch and the\n" +
 			"like are taken from --task-file. A step of a step workflow may be given by its number,\n" +
 			"from 0. Words that a repository has of its own are not looked for.",
@@ -306,7 +306,7 @@ func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, answer, func(w io.Writer) error {
+			return showResult(cmd, answer, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, cleanText(answer.Text))
 				return err
 			})
@@ -335,7 +335,7 @@ func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 	}
 	t, _, err := engine.Hypothetical(def, engine.Assumptions{From: stepState(def, state), Outcome: "said", Sections: doc.Sections()})
 	if err != nil {
-		return promptOf{}, fail{code: exitUsage, err: err}
+		return promptOf{}, exitError{code: exitUsage, err: err}
 	}
 	s, _ := def.StateNamed(t.Status)
 	role, ok := def.RoleNamed(s.Role)

@@ -51,8 +51,8 @@ func (f *exitFlag) Set(role string) error {
 
 func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	var f decideFlags
-	cmd := pure(&cobra.Command{
-		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: requireArguments(1, 1),
 		Short: "Try what the engine would decide, touching nothing",
 		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
 			"Sections of the task file count as fresh and own, evidence as present and agents as alive,\n" +
@@ -65,11 +65,11 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'\n" +
 			"  orange workflow decide joan-board --from board --column Analyse --tag Ready --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := f.decide(deps, args[0])
+			answer, err := f.decideSupposed(deps, args[0])
 			if err != nil {
 				return err
 			}
-			return show(cmd, answer, answer.print)
+			return showResult(cmd, answer, answer.printDecision)
 		},
 	})
 	flags := cmd.Flags()
@@ -116,19 +116,19 @@ type effectOfJSON struct {
 	Workspace string `json:"workspace,omitempty"`
 }
 
-func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
+func (f *decideFlags) decideSupposed(deps Deps, name string) (decision, error) {
 	def, err := loadWorkflow(deps, name)
 	if err != nil {
 		return decision{}, err
 	}
-	s, err := f.supposition(deps, def)
+	s, err := f.newSupposition(deps, def)
 	if err != nil {
 		return decision{}, err
 	}
 	s.From = stepState(def, s.From)
 	t, sig, err := engine.Hypothetical(def, s)
 	if err != nil {
-		return decision{}, fail{code: exitUsage, err: err}
+		return decision{}, exitError{code: exitUsage, err: err}
 	}
 	d := engine.Decide(def, t, sig)
 	after, err := journal.Fold(t, d.Entries)
@@ -142,7 +142,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 	return answer, nil
 }
 
-func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Assumptions, error) {
+func (f *decideFlags) newSupposition(deps Deps, def *workflow.Definition) (engine.Assumptions, error) {
 	s := engine.Assumptions{
 		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
 		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code, Left: task.Left(f.left),
@@ -150,12 +150,12 @@ func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.A
 	if s.From == "" {
 		return s, usageError("--from is missing: name the state the task is in")
 	}
-	face, err := f.face(def)
+	face, err := f.supposedCard(def)
 	if err != nil {
 		return s, err
 	}
 	s.CardSnapshot = face
-	if err := f.one(); err != nil {
+	if err := f.requireOneEvent(); err != nil {
 		return s, err
 	}
 	for _, set := range f.set {
@@ -168,8 +168,8 @@ func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.A
 	return s, err
 }
 
-// one makes sure that one thing is supposed to happen.
-func (f *decideFlags) one() error {
+// requireOneEvent makes sure that one thing is supposed to happen.
+func (f *decideFlags) requireOneEvent() error {
 	happening := 0
 	for _, yes := range []bool{f.to != "", f.exit.given, f.outcome != "", f.column != ""} {
 		if yes {
@@ -185,8 +185,8 @@ func (f *decideFlags) one() error {
 	return usageError("give only one of --to, --exit, --outcome and --column")
 }
 
-// face is the card that is supposed, in the words of the workflow's board; nil for none.
-func (f *decideFlags) face(def *workflow.Definition) (*board.Snapshot, error) {
+// supposedCard is the card that is supposed, in the words of the workflow's board; nil for none.
+func (f *decideFlags) supposedCard(def *workflow.Definition) (*board.Snapshot, error) {
 	switch {
 	case f.column == "" && len(f.tags) == 0:
 		return nil, nil
@@ -308,7 +308,7 @@ func nearestReason(reasons []engine.Reason) string {
 	return ""
 }
 
-func (d decision) print(w io.Writer) error {
+func (d decision) printDecision(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", d.Decision)
 	if d.To != "" {

@@ -24,8 +24,8 @@ type workflowImport struct {
 
 func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	var f workflowImport
-	cmd := pure(&cobra.Command{
-		Use: "import FILE", Short: "Take over step workflows in JSON", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "import FILE", Short: "Take over step workflows in JSON", Args: requireArguments(1, 1),
 		Long: "Take over the step workflows of a JSON file: one, or a file of several,\n" +
 			"{\"workflows\": {\"ID\": {\"steps\": [...]}}}. Each becomes .orange/workflows/ID.json in the\n" +
 			"repository. Contracts of agents, {\"agents\": {\"NAME\": {\"statuses\": ...}}}, become one workflow\n" +
@@ -33,11 +33,11 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 		Example: "  orange workflow import workflow_templates.json\n" +
 			"  orange workflow import workflow_templates.json --workflow bugfix --name quick-fix",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := f.run(deps, args[0])
+			done, err := f.importWorkflows(deps, args[0])
 			if err != nil {
 				return err
 			}
-			return show(cmd, f.answer(done), func(w io.Writer) error {
+			return showResult(cmd, f.jsonAnswer(done), func(w io.Writer) error {
 				for _, d := range done {
 					steps := "1 step"
 					if d.Steps != 1 {
@@ -62,8 +62,8 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// answer is what was done, for --json.
-func (f *workflowImport) answer(done []imported) map[string]any {
+// jsonAnswer is what was done, for --json.
+func (f *workflowImport) jsonAnswer(done []imported) map[string]any {
 	out := map[string]any{"imported": done}
 	if len(f.left) > 0 {
 		out["left"] = f.left
@@ -79,23 +79,23 @@ type imported struct {
 	Steps int    `json:"steps"`
 }
 
-func (f *workflowImport) run(deps Deps, path string) ([]imported, error) {
+func (f *workflowImport) importWorkflows(deps Deps, path string) ([]imported, error) {
 	file, text, err := findJSON(deps, path)
 	if err != nil {
 		return nil, err
 	}
-	list, err := f.chosen(file, text)
+	list, err := f.chooseTemplates(file, text)
 	if err != nil {
-		return nil, fail{code: exitUsage, err: err}
+		return nil, exitError{code: exitUsage, err: err}
 	}
-	done, entries, err := f.read(file, list)
+	done, entries, err := f.checkTemplates(file, list)
 	if err != nil {
-		return nil, fail{code: exitUsage, err: err}
+		return nil, exitError{code: exitUsage, err: err}
 	}
-	if err := f.hides(deps, entries); err != nil {
+	if err := f.refuseBuiltinNames(deps, entries); err != nil {
 		return nil, err
 	}
-	files, err := deps.Workflows.Save(entries, deps.Cwd, f.user, f.force)
+	files, err := deps.Workflows.SaveWorkflows(entries, deps.Cwd, f.user, f.force)
 	if err != nil {
 		return nil, err
 	}
@@ -119,17 +119,17 @@ func findJSON(deps Deps, path string) (file, text string, err error) {
 		return "", "", err
 	}
 	if err := workflow.JSONProblem(file, text); err != nil {
-		return "", "", fail{code: exitUsage, err: err}
+		return "", "", exitError{code: exitUsage, err: err}
 	}
 	return file, text, nil
 }
 
-// hides refuses names of built-in workflows: nobody would find those any more.
-func (f *workflowImport) hides(deps Deps, entries []WorkflowEntry) error {
+// refuseBuiltinNames refuses names of built-in workflows: nobody would find those any more.
+func (f *workflowImport) refuseBuiltinNames(deps Deps, entries []WorkflowEntry) error {
 	if f.force {
 		return nil
 	}
-	known, err := deps.Workflows.List(deps.Cwd)
+	known, err := deps.Workflows.ListWorkflows(deps.Cwd)
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,8 @@ func (f *workflowImport) hides(deps Deps, entries []WorkflowEntry) error {
 	return nil
 }
 
-// chosen lists the workflows of the file that are wanted.
-func (f *workflowImport) chosen(file, text string) ([]workflow.Template, error) {
+// chooseTemplates lists the workflows of the file that are wanted.
+func (f *workflowImport) chooseTemplates(file, text string) ([]workflow.Template, error) {
 	if workflow.HasContracts(text) {
 		t, left, err := workflow.FromContracts(text)
 		f.left = left
@@ -167,13 +167,13 @@ func (f *workflowImport) chosen(file, text string) ([]workflow.Template, error) 
 	return list, nil
 }
 
-// read checks every workflow, and says all that is wrong.
-func (f *workflowImport) read(file string, list []workflow.Template) ([]imported, []WorkflowEntry, error) {
+// checkTemplates checks every workflow, and says all that is wrong.
+func (f *workflowImport) checkTemplates(file string, list []workflow.Template) ([]imported, []WorkflowEntry, error) {
 	var done []imported
 	var entries []WorkflowEntry
 	var errs []error
 	for _, t := range list {
-		def, err := f.parse(file, &t)
+		def, err := f.parseTemplate(file, &t)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -187,8 +187,8 @@ func (f *workflowImport) read(file string, list []workflow.Template) ([]imported
 	return done, entries, errors.Join(errs...)
 }
 
-// parse reads a workflow under the name it is to have.
-func (f *workflowImport) parse(file string, t *workflow.Template) (*workflow.Definition, error) {
+// parseTemplate reads a workflow under the name it is to have.
+func (f *workflowImport) parseTemplate(file string, t *workflow.Template) (*workflow.Definition, error) {
 	def, err := workflow.Parse(file, t.Text)
 	if t.ID != "" {
 		def, err = t.Parse(file)

@@ -10,8 +10,8 @@ import (
 )
 
 func newWorkflowShowCommand(deps Deps) *cobra.Command {
-	return pure(&cobra.Command{
-		Use: "show NAME|FILE", Short: "Print a workflow file", Args: arguments(1, 1),
+	return needsNoServer(&cobra.Command{
+		Use: "show NAME|FILE", Short: "Print a workflow file", Args: requireArguments(1, 1),
 		Long:    "Print the text of a workflow file: one of the repository, of the user, or a built-in one.",
 		Example: "  orange workflow show orange >.orange/workflows/mine.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {

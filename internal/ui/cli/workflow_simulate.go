@@ -37,8 +37,8 @@ type simulateFlags struct {
 
 func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	var f simulateFlags
-	cmd := pure(&cobra.Command{
-		Use: "simulate NAME|FILE", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "simulate NAME|FILE", Args: requireArguments(1, 1),
 		Short: "Play many tasks through a workflow, at no cost, and say how they fare",
 		Long: "Plays tasks from their creation to their end with the engine's own decisions and simulated agents and\n" +
 			"people, and prints how long they take, what they cost and where they get stuck.\n" +
@@ -46,7 +46,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 		Example: "  orange workflow simulate orange\n" +
 			"  orange workflow simulate orange --what-if review_round=3 --plot rounds.svg\n" +
 			"  orange workflow simulate mine.yaml --learn --profile mine.json --runs 100000 --json",
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, deps, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.runSimulation(cmd, deps, args[0]) },
 	})
 	flags := cmd.Flags()
 	flags.IntVar(&f.runs, "runs", 10_000, "tasks to play, for each variant")
@@ -93,7 +93,7 @@ type changeJSON struct {
 	Places  int    `json:"places"` // in the file that change
 }
 
-func (f *simulateFlags) run(cmd *cobra.Command, deps Deps, name string) error {
+func (f *simulateFlags) runSimulation(cmd *cobra.Command, deps Deps, name string) error {
 	if f.runs < 1 || f.runs > maxRuns {
 		return usageError("--runs %d: give a number from 1 to %d", f.runs, maxRuns)
 	}
@@ -105,11 +105,11 @@ func (f *simulateFlags) run(cmd *cobra.Command, deps Deps, name string) error {
 	if s.WhatIf, err = variantOf(def, f.whatIf); err != nil {
 		return err
 	}
-	if err := f.behaviour(cmd, deps, def, &s); err != nil {
+	if err := f.loadProfile(cmd, deps, def, &s); err != nil {
 		return err
 	}
-	s.warn(def)
-	if err := f.play(cmd.Context(), deps, def, &s, !wantsJSON(cmd)); err != nil {
+	s.addWarnings(def)
+	if err := f.playVariants(cmd.Context(), deps, def, &s, !wantsJSON(cmd)); err != nil {
 		return err
 	}
 	for _, w := range s.Warnings {
@@ -120,12 +120,12 @@ func (f *simulateFlags) run(cmd *cobra.Command, deps Deps, name string) error {
 			return err
 		}
 	}
-	return show(cmd, &s, func(w io.Writer) error { return printSimulation(w, &s) })
+	return showResult(cmd, &s, func(w io.Writer) error { return printSimulation(w, &s) })
 }
 
-// behaviour finds the profile: what is supposed, changed by what was learned, changed
+// loadProfile finds the profile: what is supposed, changed by what was learned, changed
 // by the file.
-func (f *simulateFlags) behaviour(cmd *cobra.Command, deps Deps, def *workflow.Definition, s *simulation) error {
+func (f *simulateFlags) loadProfile(cmd *cobra.Command, deps Deps, def *workflow.Definition, s *simulation) error {
 	s.Profile = simulate.DefaultProfile(def)
 	if f.learn {
 		l, err := learnHere(cmd, deps, def, s.Profile)
@@ -143,9 +143,9 @@ func (f *simulateFlags) behaviour(cmd *cobra.Command, deps Deps, def *workflow.D
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fail{code: exitUsage, err: fmt.Errorf("read the profile: %w", err)}
+		return exitError{code: exitUsage, err: fmt.Errorf("read the profile: %w", err)}
 	}
-	if s.Profile, err = s.Profile.With(def, text); err != nil {
+	if s.Profile, err = s.Profile.WithFile(def, text); err != nil {
 		return usageError("profile %s: %w", f.profile, err)
 	}
 	return nil
@@ -174,8 +174,8 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 	return v, nil
 }
 
-// warn says that a simulated workflow is not one that tasks could be created with.
-func (s *simulation) warn(def *workflow.Definition) {
+// addWarnings says that a simulated workflow is not one that tasks could be created with.
+func (s *simulation) addWarnings(def *workflow.Definition) {
 	n := len(workflow.ErrorFindings(def.Check()))
 	if n > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the workflow has %d findings: see orange workflow check %s", n, def.File))
@@ -188,8 +188,8 @@ func (s *simulation) warn(def *workflow.Definition) {
 	}
 }
 
-// play runs both variants.
-func (f *simulateFlags) play(ctx context.Context, deps Deps, def *workflow.Definition, s *simulation, text bool) error {
+// playVariants runs both variants.
+func (f *simulateFlags) playVariants(ctx context.Context, deps Deps, def *workflow.Definition, s *simulation, text bool) error {
 	bar := progressBar{}
 	if deps.IsTerminal && text {
 		bar = progressBar{w: deps.Stderr, all: f.runs}
@@ -303,13 +303,13 @@ func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base sim
 			if tasks[i].Workflow != def.Name {
 				continue
 			}
-			entries, err := s.Journal(ctx, string(tasks[i].ID), 0)
+			entries, err := s.ReadJournal(ctx, string(tasks[i].ID), 0)
 			if err != nil {
 				return err
 			}
 			journals = append(journals, entries)
 		}
-		out = simulate.Learn(def, base, journals)
+		out = simulate.LearnProfile(def, base, journals)
 		return nil
 	})(cmd, nil)
 	return out, err
@@ -350,8 +350,8 @@ func printSimulation(w io.Writer, s *simulation) error {
 	return err
 }
 
-// variants are the summaries to show side by side.
-func (s *simulation) variants() []simulate.Summary {
+// shownSummaries are the summaries to show side by side.
+func (s *simulation) shownSummaries() []simulate.Summary {
 	if s.WhatIf == nil {
 		return []simulate.Summary{s.Summary}
 	}
@@ -360,8 +360,8 @@ func (s *simulation) variants() []simulate.Summary {
 
 func (s *simulation) figureRows() [][]string {
 	head := []string{"PER TASK"}
-	for i := range s.variants() {
-		head = append(head, marked("P50", i), marked("P95", i), marked("MEAN", i))
+	for i := range s.shownSummaries() {
+		head = append(head, columnHead("P50", i), columnHead("P95", i), columnHead("MEAN", i))
 	}
 	if s.WhatIf != nil {
 		head = append(head, "CHANGE")
@@ -369,7 +369,7 @@ func (s *simulation) figureRows() [][]string {
 	rows := [][]string{head}
 	for i, f := range s.Summary.Figures {
 		row := []string{cleanLine(f.Name)}
-		for _, v := range s.variants() {
+		for _, v := range s.shownSummaries() {
 			x := v.Figures[i]
 			row = append(row, chart.FormatQuantity(x.P50, f.Unit, false), chart.FormatQuantity(x.P95, f.Unit, false), chart.FormatQuantity(x.Mean, f.Unit, true))
 		}
@@ -381,8 +381,8 @@ func (s *simulation) figureRows() [][]string {
 	return rows
 }
 
-// marked names a column of the second variant.
-func marked(column string, variant int) string {
+// columnHead names a column of the second variant.
+func columnHead(column string, variant int) string {
 	if variant == 1 {
 		return "IF " + column
 	}
@@ -401,8 +401,8 @@ func (s *simulation) endRows() [][]string {
 
 func (s *simulation) shareHead(first, column string) []string {
 	row := []string{first}
-	for i := range s.variants() {
-		row = append(row, marked(column, i))
+	for i := range s.shownSummaries() {
+		row = append(row, columnHead(column, i))
 	}
 	if s.WhatIf != nil {
 		row = append(row, "CHANGE")
@@ -412,7 +412,7 @@ func (s *simulation) shareHead(first, column string) []string {
 
 func (s *simulation) shareRow(name string, of func(*simulate.Summary) float64) []string {
 	row := []string{name}
-	for _, v := range s.variants() {
+	for _, v := range s.shownSummaries() {
 		row = append(row, chart.FormatPercent(of(&v)))
 	}
 	if s.WhatIf != nil {
@@ -423,8 +423,8 @@ func (s *simulation) shareRow(name string, of func(*simulate.Summary) float64) [
 
 func (s *simulation) stateRows() [][]string {
 	head := []string{"TIME IN STATE"}
-	for i := range s.variants() {
-		head = append(head, marked("MEAN", i), marked("SHARE", i))
+	for i := range s.shownSummaries() {
+		head = append(head, columnHead("MEAN", i), columnHead("SHARE", i))
 	}
 	if s.WhatIf != nil {
 		head = append(head, "CHANGE")
@@ -432,7 +432,7 @@ func (s *simulation) stateRows() [][]string {
 	rows := [][]string{head}
 	for i, st := range s.Summary.States {
 		row := []string{cleanLine(st.State)}
-		for _, v := range s.variants() {
+		for _, v := range s.shownSummaries() {
 			row = append(row, chart.FormatDuration(v.States[i].Mean), chart.FormatPercent(v.States[i].Share))
 		}
 		if s.WhatIf != nil {

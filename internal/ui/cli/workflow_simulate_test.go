@@ -222,7 +222,7 @@ func wellFormed(t *testing.T, text []byte) {
 }
 
 func TestSimulateShowsAPersonHowFarItIs(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Workflows, w.IsTerminal = shelf{}, true
 	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "400"); code != 0 || !strings.Contains(w.err.String(), "] 100 %") || !strings.HasSuffix(w.err.String(), "\r") {
 		t.Errorf("exit %d: %q", code, w.err.String())
@@ -233,7 +233,7 @@ func TestSimulateShowsAPersonHowFarItIs(t *testing.T) {
 }
 
 func TestSimulateLearns(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Workflows = shelf{}
 	w.tasks = append(w.tasks, task.Task{ID: idTwo, Workflow: "other"})
 	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "50", "--learn"); code != 1 || !strings.Contains(w.err.String(), "journal not found") {

@@ -20,7 +20,7 @@ import (
 // shelf is a source of workflows with the built-in ones and files.
 type shelf struct{}
 
-func (shelf) Find(name, cwd string) (file, text string, err error) {
+func (shelf) FindWorkflow(name, cwd string) (file, text string, err error) {
 	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(cwd, name)
@@ -35,7 +35,7 @@ func (shelf) Find(name, cwd string) (file, text string, err error) {
 	return builtin.File(name), text, nil
 }
 
-func (shelf) Save(list []cli.WorkflowEntry, cwd string, _, _ bool) ([]string, error) {
+func (shelf) SaveWorkflows(list []cli.WorkflowEntry, cwd string, _, _ bool) ([]string, error) {
 	var out []string
 	for _, e := range list {
 		file := filepath.Join(cwd, e.Name+".json")
@@ -47,7 +47,7 @@ func (shelf) Save(list []cli.WorkflowEntry, cwd string, _, _ bool) ([]string, er
 	return out, nil
 }
 
-func (shelf) List(string) ([]cli.WorkflowEntry, error) {
+func (shelf) ListWorkflows(string) ([]cli.WorkflowEntry, error) {
 	var out []cli.WorkflowEntry
 	for _, name := range builtin.Names() {
 		text, _ := builtin.Text(name)

@@ -30,8 +30,8 @@ type verifyFlags struct {
 
 func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	var f verifyFlags
-	cmd := pure(&cobra.Command{
-		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop or act twice", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop or act twice", Args: requireArguments(1, 1),
 		Example: "  orange workflow verify orange\n" +
 			"  orange workflow verify mine.yaml --max-states 200000 --emit-test found.json",
 		Long: "Searches every state that a task of the workflow can get into, whatever agents, people,\n" +
@@ -40,7 +40,7 @@ func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&f.dot, "dot", false, "print the workflow as a DOT graph with the first counterexample marked")
 	cmd.Flags().StringVar(&f.emit, "emit-test", "", "write the first counterexample to this file, for orange workflow scenario")
-	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+words(verify.Protections()))
+	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+joinWords(verify.Protections()))
 	cmd.Flags().IntVar(&f.max, "max-states", verify.DefaultMaxStates, "give up beyond so many states")
 	cmd.Flags().BoolVar(&f.full, "full", false, "tell states apart that can do the same: slower, and with the same result")
 	cmd.Flags().StringArrayVar(&f.budget, "budget", nil, "cost of one attempt, as role=2.50, to bound the cost between two moments a person acts")
@@ -54,7 +54,7 @@ func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-func words[T ~string](list []T) string {
+func joinWords[T ~string](list []T) string {
 	out := make([]string, len(list))
 	for i, w := range list {
 		out[i] = string(w)
@@ -63,7 +63,7 @@ func words[T ~string](list []T) string {
 }
 
 func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verifyFlags) error {
-	o, err := f.options()
+	o, err := f.searchOptions()
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	}
 	progress := newSearchProgress(deps.Stderr, deps.IsTerminal, time.Now)
 	if !wantsJSON(cmd) {
-		o.Progress = progress.show
+		o.Progress = progress.showProgress
 	}
 	r := verify.Verify(def, o)
-	progress.end()
+	progress.clearLine()
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("the search was broken off: %w", err)
 	}
@@ -88,7 +88,7 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	}
 	switch {
 	case wantsJSON(cmd):
-		err = printJSON(deps.Stdout, verified{Report: r, Cost: cost.of(r.Bounds)})
+		err = printJSON(deps.Stdout, verified{Report: r, Cost: cost.worstCost(r.Bounds)})
 	case f.dot:
 		_, err = io.WriteString(deps.Stdout, verifyDot(def, r))
 	default:
@@ -97,10 +97,10 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	if err != nil || r.OK {
 		return err
 	}
-	return fail{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
+	return exitError{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
 }
 
-func (f verifyFlags) options() (verify.Options, error) {
+func (f verifyFlags) searchOptions() (verify.Options, error) {
 	o := verify.Options{MaxStates: f.max, Full: f.full, Share: shareWork, Workers: runtime.GOMAXPROCS(0)}
 	if f.max < 1 {
 		return o, usageError("--max-states %d: give a positive number", f.max)
@@ -111,7 +111,7 @@ func (f verifyFlags) options() (verify.Options, error) {
 			known = known || string(p) == name
 		}
 		if !known {
-			return o, usageError("protection %q is not known: use %s", name, words(verify.Protections()))
+			return o, usageError("protection %q is not known: use %s", name, joinWords(verify.Protections()))
 		}
 		o.Without = append(o.Without, verify.Protection(name))
 	}
@@ -140,8 +140,8 @@ func readBudget(def *workflow.Definition, list []string) (budget, error) {
 	return out, nil
 }
 
-// of is the most that attempts between two moments a person acts can cost.
-func (b budget) of(bounds verify.Bounds) *float64 {
+// worstCost is the most that attempts between two moments a person acts can cost.
+func (b budget) worstCost(bounds verify.Bounds) *float64 {
 	if len(b) == 0 {
 		return nil
 	}
@@ -193,7 +193,7 @@ func boundsText(b verify.Bounds, cost budget) string {
 	for _, c := range b.Counters {
 		parts = append(parts, fmt.Sprintf("%s up to %d", c.Name, c.Max))
 	}
-	if total := cost.of(b); total != nil {
+	if total := cost.worstCost(b); total != nil {
 		parts = append(parts, fmt.Sprintf("a cost of %.2f", *total))
 	}
 	return strings.Join(parts, ", ")
@@ -254,8 +254,8 @@ func emitScenario(note io.Writer, path string, def *workflow.Definition, r verif
 
 func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
 	var against string
-	cmd := pure(&cobra.Command{
-		Use: "scenario FILE", Short: "Play a counterexample again that verify --emit-test wrote", Args: arguments(1, 1),
+	cmd := needsNoServer(&cobra.Command{
+		Use: "scenario FILE", Short: "Play a counterexample again that verify --emit-test wrote", Args: requireArguments(1, 1),
 		Long: "Play the steps that led to a violation, and compare where they lead now. The exit code is 0 if every\n" +
 			"step leads where it led, 1 if one does not, and 2 if the file cannot be read.",
 		Example: "  orange workflow scenario found.json\n" +
@@ -269,14 +269,14 @@ func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
 			err = json.Unmarshal(text, &s)
 		}
 		if err != nil {
-			return fail{code: exitUsage, err: fmt.Errorf("read the scenario: %w", err)}
+			return exitError{code: exitUsage, err: fmt.Errorf("read the scenario: %w", err)}
 		}
 		def, err := workflow.Parse(s.Workflow+".yaml", s.Text)
 		if against != "" {
 			def, err = loadWorkflow(deps, against)
 		}
 		if err != nil {
-			return fail{code: exitUsage, err: err}
+			return exitError{code: exitUsage, err: err}
 		}
 		states, differs := s.Play(def)
 		fmt.Fprintf(deps.Stdout, "%s: %s\n", s.Property, cleanLine(s.Message))
@@ -318,7 +318,7 @@ func newSearchProgress(w io.Writer, terminal bool, now func() time.Time) *search
 	return p
 }
 
-func (p *searchProgress) show(at verify.Progress) {
+func (p *searchProgress) showProgress(at verify.Progress) {
 	now := p.now()
 	if now.Before(p.next) {
 		return
@@ -337,8 +337,8 @@ func (p *searchProgress) show(at verify.Progress) {
 	p.next = now.Add(progressEvery)
 }
 
-// end takes the line away again.
-func (p *searchProgress) end() {
+// clearLine takes the line away again.
+func (p *searchProgress) clearLine() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\033[K")
 	}

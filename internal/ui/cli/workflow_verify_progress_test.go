@@ -29,9 +29,9 @@ func TestASearchThatTakesLongerSaysHowFarItIs(t *testing.T) {
 				{time.Second, verify.Progress{States: 900, Depth: 9}},
 			} {
 				now = now.Add(step.after)
-				p.show(step.at)
+				p.showProgress(step.at)
 			}
-			p.end()
+			p.clearLine()
 			if out.String() != tt.want {
 				t.Errorf("%q, want %q", out.String(), tt.want)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 func newWorkspaceCommand(deps Deps) *cobra.Command {
-	return group("workspace", "Look after the worktrees that tasks work in",
+	return groupCommand("workspace", "Look after the worktrees that tasks work in",
 		newWorkspaceList(deps), newWorkspaceInit(deps), newWorkspaceGC(deps), newWorkspaceSalvage(deps))
 }
 
@@ -38,7 +38,7 @@ func newWorkspaceInit(deps Deps) *cobra.Command {
 		Use: "init [project]", Short: "Make workspaces before tasks need them, by default all of this folder's project",
 		Long:    "Make worktrees of a project and run its set-up command in them, so that the first tasks need not wait.",
 		Example: "  orange workspace init shop --count 2",
-		Args:    arguments(0, 1),
+		Args:    requireArguments(0, 1),
 	}
 	cmd.Flags().IntVar(&count, "count", 0, "how many (default: the whole pool)")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
@@ -56,7 +56,7 @@ func newWorkspaceInit(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.show(map[string]any{"workspaces": list}, func(w io.Writer) error {
+		return s.showResult(map[string]any{"workspaces": list}, func(w io.Writer) error {
 			for i := range list {
 				state := "ready"
 				if !list[i].Exists || list[i].Problem != "" {
@@ -75,15 +75,15 @@ func newWorkspaceInit(deps Deps) *cobra.Command {
 
 func newWorkspaceList(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the workspaces of all projects", Args: arguments(0, 0),
+		Use: "list", Short: "List the workspaces of all projects", Args: requireArguments(0, 0),
 		Long:    "List the worktrees of all projects: which task holds each, its branch, and whether it is clean.",
 		Example: "  orange workspace list",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
-			list, err := s.Workspaces(ctx)
+			list, err := s.ListWorkspaces(ctx)
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"workspaces": list}, func(w io.Writer) error {
+			return s.showResult(map[string]any{"workspaces": list}, func(w io.Writer) error {
 				if len(list) == 0 {
 					_, err := fmt.Fprintln(w, "No workspaces. Add a project with: orange project add")
 					return err
@@ -92,7 +92,7 @@ func newWorkspaceList(deps Deps) *cobra.Command {
 				for i := range list {
 					ws := &list[i]
 					rows = append(rows, []string{
-						cleanLine(ws.Name), orDash(short(string(ws.Task))), orDash(ws.Branch), cleanLine(workspaceState(ws)), cleanLine(ws.Path),
+						cleanLine(ws.Name), orDash(shortID(string(ws.Task))), orDash(ws.Branch), cleanLine(workspaceState(ws)), cleanLine(ws.Path),
 					})
 				}
 				return printTable(w, 0, rows)
@@ -105,7 +105,7 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 	how := wire.CleanWish{}
 	older := days(14 * 24 * time.Hour)
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: arguments(0, 0),
+		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: requireArguments(0, 0),
 		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
 			"kept first, and files that git ignores are moved to a folder that is named; one that a task holds\n" +
 			"stays. Such folders are deleted only with --purge.",
@@ -128,7 +128,7 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.show(c, func(w io.Writer) error {
+		return s.showResult(c, func(w io.Writer) error {
 			verb := "removed"
 			if how.DryRun {
 				verb = "would remove"
@@ -152,7 +152,7 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 type days time.Duration
 
 // String implements pflag.Value.
-func (d *days) String() string { return span(time.Duration(*d)) }
+func (d *days) String() string { return formatSpan(time.Duration(*d)) }
 
 // Type implements pflag.Value.
 func (d *days) Type() string { return "duration" }
@@ -185,7 +185,7 @@ func (d *days) Set(text string) error {
 func newWorkspaceSalvage(deps Deps) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: arguments(0, 0),
+		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: requireArguments(0, 0),
 		Long: "List work that was not committed when a workspace was given back, and commits in its submodules that\n" +
 			"no remote has. It is kept in the repository, and the commands that bring it back are printed with it,\n" +
 			"in the order in which they are to be run. A submodule must be checked out there:\n" +
@@ -194,11 +194,11 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&project, "project", "", "only work of this project")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		list, err := s.Salvages(ctx, project)
+		list, err := s.ListSalvages(ctx, project)
 		if err != nil {
 			return err
 		}
-		return s.show(map[string]any{"salvages": list}, func(w io.Writer) error {
+		return s.showResult(map[string]any{"salvages": list}, func(w io.Writer) error {
 			if len(list) == 0 {
 				_, err := fmt.Fprintln(w, "Nothing had to be kept.")
 				return err
@@ -206,7 +206,7 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 			rows := [][]string{{"TASK", "PROJECT", "AGE", "FILES", "IN ITS REPOSITORY, RUN"}}
 			for i := range list {
 				v := &list[i]
-				about := []string{orDash(short(string(v.Task))), orDash(v.Project), age(s.Now(), v.At), fmt.Sprint(v.Files)}
+				about := []string{orDash(shortID(string(v.Task))), orDash(v.Project), formatAge(s.Now(), v.At), fmt.Sprint(v.Files)}
 				for _, command := range bringBack(v) {
 					rows = append(rows, append(about, cleanLine(command)))
 					about = []string{"", "", "", ""}
@@ -221,7 +221,7 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 // bringBack are the commands that put salvaged work on a branch: that of submodules first,
 // then the files, then what was staged.
 func bringBack(v *wire.Salvage) (commands []string) {
-	branch := "salvage-" + short(string(v.Task)) + "-" + path.Base(v.Ref)
+	branch := "salvage-" + shortID(string(v.Task)) + "-" + path.Base(v.Ref)
 	for i, sub := range v.Submodules {
 		name := branch
 		if i > 0 {
@@ -229,11 +229,11 @@ func bringBack(v *wire.Salvage) (commands []string) {
 		}
 		// Without --git-dir git would take the repository around a submodule that is not
 		// checked out.
-		commands = append(commands, quoted([]string{"git", "-C", sub.Path, "--git-dir", ".git", "fetch", "--no-recurse-submodules", sub.Repository, sub.Ref + ":refs/heads/" + name}))
+		commands = append(commands, shellQuote([]string{"git", "-C", sub.Path, "--git-dir", ".git", "fetch", "--no-recurse-submodules", sub.Repository, sub.Ref + ":refs/heads/" + name}))
 	}
-	commands = append(commands, quoted([]string{"git", "switch", "-c", branch, v.Ref}))
+	commands = append(commands, shellQuote([]string{"git", "switch", "-c", branch, v.Ref}))
 	if v.Staged != "" {
-		commands = append(commands, quoted([]string{"git", "restore", "--staged", "--source", v.Staged, "--", "."}))
+		commands = append(commands, shellQuote([]string{"git", "restore", "--staged", "--source", v.Staged, "--", "."}))
 	}
 	return commands
 }

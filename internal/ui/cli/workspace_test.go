@@ -12,7 +12,7 @@ import (
 )
 
 func TestWorkspaces(t *testing.T) {
-	answer := func(path, text string) func(*world) { return func(w *world) { w.answers[path] = text } }
+	answer := func(path, text string) func(*env) { return func(w *env) { w.answers[path] = text } }
 	const two = `{"workspaces":[
 		{"name":"p--1","project":"p","path":"/w/p--1","task":"` + idOne + `","branch":"feature","exists":true,"dirty":true},
 		{"name":"p--2","project":"p","path":"/w/p--2","exists":true},
@@ -31,16 +31,16 @@ func TestWorkspaces(t *testing.T) {
 			"p--4       -         -        problem: no git  /w/p--4\n"},
 		{name: "list as JSON", args: "workspace list --json", prepare: answer("/v1/workspaces", two), out: `{"workspaces":[{"name":"p--1"`},
 		{name: "list none", args: "workspace list", prepare: answer("/v1/workspaces", `{"workspaces":[]}`), out: "No workspaces."},
-		{name: "a server without agents", args: "workspace list", prepare: func(w *world) {
+		{name: "a server without agents", args: "workspace list", prepare: func(w *env) {
 			w.answers["/v1/workspaces"], w.codes["/v1/workspaces"] = `{"error":"this server starts no agents"}`, 400
 		}, code: 1, err: "orange: workspace list: this server starts no agents\n"},
 		{name: "init", args: "workspace init p --count 1", prepare: initAnswer, out: "p--1 (/w/p--1): ready\np--2 (/w/p--2): not made yet\n", asked: []string{`POST /v1/workspaces/init {"project":"p","count":1}`}},
-		{name: "init here", args: "workspace init", prepare: func(w *world) { initAnswer(w); w.place.Project = "here" }, asked: []string{`POST /v1/workspaces/init {"project":"here","count":0}`}},
+		{name: "init here", args: "workspace init", prepare: func(w *env) { initAnswer(w); w.place.Project = "here" }, asked: []string{`POST /v1/workspaces/init {"project":"here","count":0}`}},
 		{name: "init, all are there", args: "workspace init p", prepare: answer("/v1/workspaces/init", `{"workspaces":[]}`), out: "Project p has all its workspaces.\n"},
 		{name: "init as JSON", args: "workspace init p --json", prepare: initAnswer, out: `{"workspaces":[{"name":"p--1"`},
 		{name: "init nowhere", args: "workspace init", code: 1, err: "belongs to no project"},
 		{name: "init none", args: "workspace init p --count 0", code: 2, err: "--count 0: give a positive integer", asked: []string{}},
-		{name: "an agent makes none", args: "workspace init p", prepare: func(w *world) {
+		{name: "an agent makes none", args: "workspace init p", prepare: func(w *env) {
 			w.answers["/v1/workspaces/init"], w.codes["/v1/workspaces/init"] = `{"error":"this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for"}`, 403
 		}, code: 1, err: "orange: workspace init: this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for\n"},
 		{name: "gc", args: "workspace gc", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9: the pool has 2\nkept p--8: a task holds it\n", asked: []string{`POST /v1/workspaces/gc {"dry_run":false}`}},
@@ -70,7 +70,7 @@ func TestWorkspaces(t *testing.T) {
 
 func TestTaskFork(t *testing.T) {
 	const path = "/v1/tasks/" + idOne + "/fork"
-	forked := func(w *world) {
+	forked := func(w *env) {
 		w.answers[path] = `{"task":{"id":"` + idTwo + `","project":"proj","branch":"feature-fork-1","fork_of":"` + idOne + `@7","queued":true},"decision":{}}`
 	}
 	tell(t, []story{
@@ -82,7 +82,7 @@ func TestTaskFork(t *testing.T) {
 		{name: "fork at no number", args: "task fork " + idOne + "@now", code: 2, err: "give ID@SEQ"},
 		{name: "fork before the beginning", args: "task fork " + idOne + "@0", code: 2, err: "give ID@SEQ"},
 		{name: "fork of nothing", args: "task fork @3", code: 2, err: "give ID@SEQ"},
-		{name: "fork refused", args: "task fork " + idOne + "@9", prepare: func(w *world) {
+		{name: "fork refused", args: "task fork " + idOne + "@9", prepare: func(w *env) {
 			w.answers[path], w.codes[path] = `{"error":"task has entries 1 to 4, and no 9"}`, 400
 		}, code: 1, err: "orange: task fork: task has entries 1 to 4, and no 9\n"},
 		{name: "an id that is none", args: "task fork ../x@1", code: 1, err: `task "../x" not found`},
@@ -91,8 +91,8 @@ func TestTaskFork(t *testing.T) {
 
 func TestInstall(t *testing.T) {
 	var got []string
-	install := func(list []cli.Installed, err error) func(*world) {
-		return func(w *world) {
+	install := func(list []cli.Installed, err error) func(*env) {
+		return func(w *env) {
 			got = nil
 			w.Install = func(_ context.Context, harnesses []string, dry bool) ([]cli.Installed, error) {
 				got = harnesses
@@ -111,10 +111,10 @@ func TestInstall(t *testing.T) {
 		{name: "nowhere, as JSON", args: "install --json", prepare: install(nil, nil), out: `{"installed":[]}`},
 		{name: "it breaks", args: "install --harness x", prepare: install(nil, errors.New(`harness "x" is not known`)), code: 1, err: "orange: install: harness \"x\" is not known\n"},
 		{name: "it breaks half way", args: "install", prepare: install([]cli.Installed{{Harness: "claude", Status: "written"}}, errors.New("no room")), code: 1, err: "orange: install: claude written, but no room\n"},
-		{name: "an agent", args: "install", prepare: func(w *world) { one(w); inAttempt(w) }, code: 1, err: "leave it to a person"},
+		{name: "an agent", args: "install", prepare: func(w *env) { one(w); inAttempt(w) }, code: 1, err: "leave it to a person"},
 		{name: "nothing to install", args: "install", code: 1, err: "no skill to install"},
 	})
-	w := newWorld(t)
+	w := newEnv(t)
 	one(w)
 	if code := w.run(t, "install", "--harness", "claude", "--harness", "codex", "--dry-run"); code != 0 || strings.Join(got, " ") != "claude codex dry" {
 		t.Errorf("exit %d, asked for %q", code, got)
@@ -122,7 +122,7 @@ func TestInstall(t *testing.T) {
 }
 
 func TestTheTokenIsShown(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.Config.Token = "abc.1.def"
 	w.answers["/v1/inbox"] = `{"items":[]}`
 	for _, args := range [][]string{{"inbox"}, {"task", "list"}, {"hook", "claude", "Stop"}, {"__complete", "task", "show", ""}, {"stop"}} {
@@ -145,7 +145,7 @@ func TestTheTokenIsShown(t *testing.T) {
 
 func TestWhoMaySpeakIsTheServersToSay(t *testing.T) {
 	const why = "the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt"
-	w := newWorld(t)
+	w := newEnv(t)
 	w.answers["/v1/inbox"], w.codes["/v1/inbox"] = `{"error":"`+why+`"}`, 403
 	if code := w.run(t, "inbox", "--json"); code != 1 || w.err.String() != "orange: inbox: "+why+"\n" || w.out.String() != `{"error":"`+why+`"}`+"\n" {
 		t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
@@ -161,8 +161,8 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 	if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(script, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	in := func(folder string) func(*world) {
-		return func(w *world) { w.Cwd = folder; w.place.GitRoot = "/src/shop" }
+	in := func(folder string) func(*env) {
+		return func(w *env) { w.Cwd = folder; w.place.GitRoot = "/src/shop" }
 	}
 	tell(t, []story{
 		{name: "a program", args: "task|create|--project|proj|--harness|command:agent --fast|b|s", asked: create(`"harness":"command:agent --fast",`)},
@@ -175,7 +175,7 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 		{name: "a role without an agent", args: "task create --role reviewer b s", prepare: in(dir), code: 2, err: "--role \"reviewer\" names no role and agent: give ROLE=HARNESS, as in reviewer=codex", asked: []string{}},
 		{name: "a reviewer's script that is not there", args: "task create --review-harness script:/nope/r.yaml b s", prepare: in(dir), code: 1, err: "there is no script /nope/r.yaml", asked: []string{}},
 		{name: "a script that is a folder", args: "task create --harness script:sub b s", prepare: in(dir), code: 1, err: "script sub is a folder: give the path of a file", asked: []string{}},
-		{name: "a card's script", args: "board add Sell --project proj --harness script:../play.yaml", prepare: func(w *world) {
+		{name: "a card's script", args: "board add Sell --project proj --harness script:../play.yaml", prepare: func(w *env) {
 			in(sub)(w)
 			w.answers["/v1/boards/proj/cards"] = `{"card":{"project":"proj","number":1,"title":"Sell","column":"To Do"}}`
 		}, asked: []string{`POST /v1/boards/proj/cards {"title":"Sell","harness":"script:` + script + `"}`}},

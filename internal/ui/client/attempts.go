@@ -10,8 +10,8 @@ import (
 	"orange/internal/wire"
 )
 
-// Attempts lists the attempts of a task.
-func (c *Client) Attempts(ctx context.Context, id string) ([]wire.Attempt, error) {
+// ListAttempts lists the attempts of a task.
+func (c *Client) ListAttempts(ctx context.Context, id string) ([]wire.Attempt, error) {
 	list, _, err := c.AttemptsToday(ctx, id)
 	return list, err
 }
@@ -24,16 +24,16 @@ func (c *Client) AttemptsToday(ctx context.Context, id string) ([]wire.Attempt, 
 	return out.Attempts, out.Today, err
 }
 
-// Log reads what happened in an attempt; after is Next of an earlier answer, or "".
-func (c *Client) Log(ctx context.Context, id string, attempt int, after string) (wire.Log, error) {
+// ReadLog reads what happened in an attempt; after is Next of an earlier answer, or "".
+func (c *Client) ReadLog(ctx context.Context, id string, attempt int, after string) (wire.Log, error) {
 	var out wire.Log
 	err := c.ofTask(ctx, id, wire.PathTaskLog, url.Values{"attempt": {strconv.Itoa(attempt)}, "after": {after}}, &out)
 	return out, err
 }
 
-// Said asks what an attempt said last: the one of that number, else the newest of the role,
+// LastMessage asks what an attempt said last: the one of that number, else the newest of the role,
 // else the newest.
-func (c *Client) Said(ctx context.Context, id string, attempt int, role string) (wire.Message, error) {
+func (c *Client) LastMessage(ctx context.Context, id string, attempt int, role string) (wire.Message, error) {
 	var out wire.Message
 	query := url.Values{}
 	if attempt > 0 {
@@ -46,9 +46,9 @@ func (c *Client) Said(ctx context.Context, id string, attempt int, role string) 
 	return out, err
 }
 
-// Attach asks for the command that shows the terminal of a task's role, "" for the one
+// AttachCommand asks for the command that shows the terminal of a task's role, "" for the one
 // that is at work.
-func (c *Client) Attach(ctx context.Context, id, role string) (wire.Attachment, error) {
+func (c *Client) AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error) {
 	var out wire.Attachment
 	query := url.Values{}
 	if role != "" {
@@ -58,26 +58,26 @@ func (c *Client) Attach(ctx context.Context, id, role string) (wire.Attachment, 
 	return out, err
 }
 
-// Hook reports an event of the harness that this runs in.
-func (c *Client) Hook(ctx context.Context, harness, event string, payload []byte) error {
-	return c.put(ctx, http.MethodPost, wire.PathHooks, wire.HookEvent{Harness: harness, Event: event, Payload: payload}, nil)
+// ReportHook reports an event of the harness that this runs in.
+func (c *Client) ReportHook(ctx context.Context, harness, event string, payload []byte) error {
+	return c.sendJSON(ctx, http.MethodPost, wire.PathHooks, wire.HookEvent{Harness: harness, Event: event, Payload: payload}, nil)
 }
 
-// Fork begins a new task where id stood at an entry of its journal.
-func (c *Client) Fork(ctx context.Context, id string, f wire.ForkWish) (wire.Answer, error) {
+// ForkTask begins a new task where id stood at an entry of its journal.
+func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkWish) (wire.Answer, error) {
 	var out wire.Answer
 	path, err := taskPath(id, wire.PathTaskFork)
 	if err != nil {
 		return out, err
 	}
-	err = c.put(ctx, http.MethodPost, path, f, &out)
+	err = c.sendJSON(ctx, http.MethodPost, path, f, &out)
 	return out, err
 }
 
-// Inbox lists what waits for a person, the most pressing first; project "" for all.
-func (c *Client) Inbox(ctx context.Context, project string) ([]engine.Item, error) {
+// ListInbox lists what waits for a person, the most pressing first; project "" for all.
+func (c *Client) ListInbox(ctx context.Context, project string) ([]engine.Item, error) {
 	out := wire.InboxList{Items: []engine.Item{}}
-	err := c.get(ctx, wire.PathInbox, ofProject(project), &out)
+	err := c.getJSON(ctx, wire.PathInbox, ofProject(project), &out)
 	return out.Items, err
 }
 

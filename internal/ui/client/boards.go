@@ -11,14 +11,14 @@ import (
 	"orange/internal/wire"
 )
 
-// Board returns the board of a project.
-func (c *Client) Board(ctx context.Context, project string) (wire.Board, error) {
+// ReadBoard returns the board of a project.
+func (c *Client) ReadBoard(ctx context.Context, project string) (wire.Board, error) {
 	var out wire.Board
 	path, err := boardPath(wire.PathBoard, project)
 	if err != nil {
 		return out, err
 	}
-	err = c.get(ctx, path, nil, &out)
+	err = c.getJSON(ctx, path, nil, &out)
 	return out, err
 }
 
@@ -29,18 +29,18 @@ func (c *Client) AddCard(ctx context.Context, project string, n wire.NewCard) (w
 	if err != nil {
 		return out, err
 	}
-	err = c.put(ctx, http.MethodPost, path, n, &out)
+	err = c.sendJSON(ctx, http.MethodPost, path, n, &out)
 	return out, err
 }
 
-// Card returns one card.
-func (c *Client) Card(ctx context.Context, project string, number int) (wire.CardShown, error) {
+// ReadCard returns one card.
+func (c *Client) ReadCard(ctx context.Context, project string, number int) (wire.CardShown, error) {
 	var out wire.CardShown
 	path, err := boardPath(wire.PathCard, project, strconv.Itoa(number))
 	if err != nil {
 		return out, err
 	}
-	err = c.get(ctx, path, nil, &out)
+	err = c.getJSON(ctx, path, nil, &out)
 	return out, err
 }
 
@@ -55,7 +55,7 @@ func (c *Client) ChangeCard(ctx context.Context, project string, number int, cha
 	if code != "" {
 		path += "?code=" + url.QueryEscape(code)
 	}
-	err = c.put(ctx, http.MethodPost, path, change, &out)
+	err = c.sendJSON(ctx, http.MethodPost, path, change, &out)
 	return out, err
 }
 
@@ -66,7 +66,7 @@ func (c *Client) CardHistory(ctx context.Context, project string, number int) ([
 	if err != nil {
 		return nil, err
 	}
-	err = c.get(ctx, path, nil, &out)
+	err = c.getJSON(ctx, path, nil, &out)
 	return out.History, err
 }
 

@@ -12,12 +12,12 @@ import (
 func TestWhatIsAskedAboutBoards(t *testing.T) {
 	text := ""
 	ask := map[string]func(context.Context, *client.Client) error{
-		"GET /v1/boards/a%20b": func(ctx context.Context, c *client.Client) error { _, err := c.Board(ctx, "a b"); return err },
+		"GET /v1/boards/a%20b": func(ctx context.Context, c *client.Client) error { _, err := c.ReadBoard(ctx, "a b"); return err },
 		`POST /v1/boards/a%2Fb/cards {"title":"t","tags":["x"],"no_task":true}`: func(ctx context.Context, c *client.Client) error {
 			_, err := c.AddCard(ctx, "a/b", wire.NewCard{Title: "t", Tags: []string{"x"}, NoTask: true})
 			return err
 		},
-		"GET /v1/boards/p/cards/3": func(ctx context.Context, c *client.Client) error { _, err := c.Card(ctx, "p", 3); return err },
+		"GET /v1/boards/p/cards/3": func(ctx context.Context, c *client.Client) error { _, err := c.ReadCard(ctx, "p", 3); return err },
 		`POST /v1/boards/p/cards/3 {"column":"Done","description":""}`: func(ctx context.Context, c *client.Client) error {
 			_, err := c.ChangeCard(ctx, "p", 3, board.Change{Column: "Done", Description: &text}, "")
 			return err
@@ -43,9 +43,9 @@ func TestAProjectThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	for _, name := range []string{"", ".", ".."} {
-		_, board1 := c.Board(t.Context(), name)
+		_, board1 := c.ReadBoard(t.Context(), name)
 		_, add := c.AddCard(t.Context(), name, wire.NewCard{})
-		_, card := c.Card(t.Context(), name, 1)
+		_, card := c.ReadCard(t.Context(), name, 1)
 		_, change := c.ChangeCard(t.Context(), name, 1, board.Change{}, "")
 		_, history := c.CardHistory(t.Context(), name, 1)
 		for i, err := range []error{board1, add, card, change, history} {

@@ -23,24 +23,24 @@ const maxErrorBody = 4 << 20
 
 // A Client asks the server of one data folder. It is safe for concurrent use.
 type Client struct {
-	http  *http.Client
-	token string                      // of the attempt this runs in, "" outside of any
-	again func(context.Context) error // finds another server if this one leaves; nil: there will be none
+	http      *http.Client
+	token     string                      // of the attempt this runs in, "" outside of any
+	reconnect func(context.Context) error // finds another server if this one leaves; nil: there will be none
 }
 
 // New returns a client of the server that listens on socket. It does not dial.
-func New(socket string) *Client { return at(func() string { return socket }) }
+func New(socket string) *Client { return newClient(func() string { return socket }) }
 
-// Of returns a client of the server that o leads to whenever it dials, whether one runs
+// FromOptions returns a client of the server that o leads to whenever it dials, whether one runs
 // or not. It does not dial now, and starts none.
-func Of(o Options) *Client {
-	c := at(func() string { return Socket(o) })
+func FromOptions(o Options) *Client {
+	c := newClient(func() string { return FindSocket(o) })
 	c.token = o.Token
 	return c
 }
 
-// at returns a client that asks where the server listens each time it dials.
-func at(where func() string) *Client {
+// newClient returns a client that asks where the server listens each time it dials.
+func newClient(where func() string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", where())
 	}
@@ -72,25 +72,25 @@ type call struct {
 	header http.Header
 }
 
-// send returns the answer to a call. The caller closes its body. A server that leaves
+// sendWithRetry returns the answer to a call. The caller closes its body. A server that leaves
 // at this very moment is replaced, if the call can be made again without harm.
-func (c *Client) send(ctx context.Context, q call) (*http.Response, error) {
-	res, err := c.once(ctx, q)
-	if err == nil || c.again == nil || !q.harmless(err) {
+func (c *Client) sendWithRetry(ctx context.Context, q call) (*http.Response, error) {
+	res, err := c.sendOnce(ctx, q)
+	if err == nil || c.reconnect == nil || !q.canRepeat(err) {
 		return res, err
 	}
-	if err := c.again(ctx); err != nil {
+	if err := c.reconnect(ctx); err != nil {
 		return nil, err
 	}
-	return c.once(ctx, q)
+	return c.sendOnce(ctx, q)
 }
 
-// harmless says whether a call that failed can be made again: it was not heard, or it
+// canRepeat says whether a call that failed can be made again: it was not heard, or it
 // only asked, and what it carries is still there.
-func (q call) harmless(err error) bool {
+func (q call) canRepeat(err error) bool {
 	var no *Error
-	unheard := Absent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
-	if !unheard && (q.method != http.MethodGet || !leaving(err)) {
+	unheard := IsAbsent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
+	if !unheard && (q.method != http.MethodGet || !isLeaving(err)) {
 		return false
 	}
 	if body, ok := q.body.(*bytes.Reader); ok {
@@ -100,8 +100,8 @@ func (q call) harmless(err error) bool {
 	return q.body == nil
 }
 
-// once is send for those who do not want another server.
-func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
+// sendOnce is send for those who do not want another server.
+func (c *Client) sendOnce(ctx context.Context, q call) (*http.Response, error) {
 	u := "http://orange" + wire.Root + q.path
 	if len(q.query) > 0 {
 		u += "?" + q.query.Encode()
@@ -125,7 +125,7 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", went(plain(err)))
+		return nil, fmt.Errorf("ask the server: %w", explainGone(unwrapURLError(err)))
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
@@ -134,16 +134,16 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 	return res, nil
 }
 
-// went says of a server that is gone before it answered what to do.
-func went(err error) error {
-	if leaving(err) {
+// explainGone says of a server that is gone before it answered what to do.
+func explainGone(err error) error {
+	if isLeaving(err) {
 		return fmt.Errorf("it went away before it answered (%w): look whether it was done, and try again", err)
 	}
 	return err
 }
 
-// plain takes the method and the made-up address out of an error of net/http.
-func plain(err error) error {
+// unwrapURLError takes the method and the made-up address out of an error of net/http.
+func unwrapURLError(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		return wrapped.Err
@@ -163,9 +163,9 @@ func answerError(res *http.Response) error {
 	return e
 }
 
-// do sends a call and reads the JSON of the answer into out, unless out is nil.
-func (c *Client) do(ctx context.Context, q call, out any) error {
-	res, err := c.send(ctx, q)
+// callJSON sends a call and reads the JSON of the answer into out, unless out is nil.
+func (c *Client) callJSON(ctx context.Context, q call, out any) error {
+	res, err := c.sendWithRetry(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -179,22 +179,22 @@ func (c *Client) do(ctx context.Context, q call, out any) error {
 	return nil
 }
 
-func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
-	return c.do(ctx, call{method: http.MethodGet, path: path, query: query}, out)
+func (c *Client) getJSON(ctx context.Context, path string, query url.Values, out any) error {
+	return c.callJSON(ctx, call{method: http.MethodGet, path: path, query: query}, out)
 }
 
-// put sends in as JSON.
-func (c *Client) put(ctx context.Context, method, path string, in, out any) error {
+// sendJSON sends in as JSON.
+func (c *Client) sendJSON(ctx context.Context, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("write the request: %w", err)
 	}
-	return c.do(ctx, call{method: method, path: path, body: bytes.NewReader(body), form: "application/json"}, out)
+	return c.callJSON(ctx, call{method: method, path: path, body: bytes.NewReader(body), form: "application/json"}, out)
 }
 
 // copyTo copies an answer to w as it comes.
 func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
-	res, err := c.send(ctx, q)
+	res, err := c.sendWithRetry(ctx, q)
 	if err != nil {
 		return err
 	}

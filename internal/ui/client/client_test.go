@@ -113,22 +113,22 @@ func TestWhatIsAsked(t *testing.T) {
 		want string
 	}{
 		{"tasks", func(ctx context.Context, c *client.Client) error {
-			return c.Tasks(ctx, task.Filter{Project: "p q", Status: "s", All: true}, io.Discard)
+			return c.CopyTaskList(ctx, task.Filter{Project: "p q", Status: "s", All: true}, io.Discard)
 		}, "GET /v1/tasks?all=1&project=p+q&status=s"},
-		{"task", func(ctx context.Context, c *client.Client) error { _, err := c.Task(ctx, "abc"); return err }, "GET /v1/tasks/abc"},
-		{"history", func(ctx context.Context, c *client.Client) error { _, err := c.History(ctx, "abc"); return err }, "GET /v1/tasks/abc/history"},
-		{"journal", func(ctx context.Context, c *client.Client) error { _, err := c.Journal(ctx, "abc", 7); return err }, "GET /v1/tasks/abc/journal?after=7"},
-		{"workflow", func(ctx context.Context, c *client.Client) error { _, err := c.Workflow(ctx, "a/b"); return err }, "GET /v1/workflows/a%2Fb"},
-		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.Explain(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
+		{"task", func(ctx context.Context, c *client.Client) error { _, err := c.ReadTask(ctx, "abc"); return err }, "GET /v1/tasks/abc"},
+		{"history", func(ctx context.Context, c *client.Client) error { _, err := c.ReadHistory(ctx, "abc"); return err }, "GET /v1/tasks/abc/history"},
+		{"journal", func(ctx context.Context, c *client.Client) error { _, err := c.ReadJournal(ctx, "abc", 7); return err }, "GET /v1/tasks/abc/journal?after=7"},
+		{"workflow", func(ctx context.Context, c *client.Client) error { _, err := c.ReadWorkflow(ctx, "a/b"); return err }, "GET /v1/workflows/a%2Fb"},
+		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.ExplainTask(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
 		{"create", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Create(ctx, signal.NewTask{New: signal.New{Project: "p", Summary: "s", Spawn: true}})
+			_, err := c.CreateTask(ctx, signal.NewTask{New: signal.New{Project: "p", Summary: "s", Spawn: true}})
 			return err
 		}, `POST /v1/tasks {"project":"p","summary":"s","spawn":true}`},
 		{"signal", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Signal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "working", Actor: "worker", Attempt: 2})
+			_, err := c.SendSignal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "working", Actor: "worker", Attempt: 2})
 			return err
 		}, `POST /v1/tasks/abc/signals {"kind":"request","at":"0001-01-01T00:00:00Z","actor":"worker","attempt":2,"to":"working"}`},
-		{"projects", func(ctx context.Context, c *client.Client) error { _, err := c.Projects(ctx); return err }, "GET /v1/projects"},
+		{"projects", func(ctx context.Context, c *client.Client) error { _, err := c.ListProjects(ctx); return err }, "GET /v1/projects"},
 		{"add project", func(ctx context.Context, c *client.Client) error {
 			_, err := c.AddProject(ctx, task.Project{Name: "p", Path: "/p", PoolSize: 2})
 			return err
@@ -142,38 +142,44 @@ func TestWhatIsAsked(t *testing.T) {
 			_, err := c.UpdateProject(ctx, "p", change)
 			return err
 		}, `PATCH /v1/projects/p {"pool_size":2,"workflow":"","delivery":"pr","setup":"make","teardown":"","budget":{"task_cost_micro_usd":5}}`},
-		{"attempts", func(ctx context.Context, c *client.Client) error { _, err := c.Attempts(ctx, "abc"); return err }, "GET /v1/tasks/abc/attempts"},
-		{"attach", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", ""); return err }, "GET /v1/tasks/abc/attach"},
-		{"attach to a role", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", "a b"); return err }, "GET /v1/tasks/abc/attach?role=a+b"},
+		{"attempts", func(ctx context.Context, c *client.Client) error { _, err := c.ListAttempts(ctx, "abc"); return err }, "GET /v1/tasks/abc/attempts"},
+		{"attach", func(ctx context.Context, c *client.Client) error {
+			_, err := c.AttachCommand(ctx, "abc", "")
+			return err
+		}, "GET /v1/tasks/abc/attach"},
+		{"attach to a role", func(ctx context.Context, c *client.Client) error {
+			_, err := c.AttachCommand(ctx, "abc", "a b")
+			return err
+		}, "GET /v1/tasks/abc/attach?role=a+b"},
 		{"hook", func(ctx context.Context, c *client.Client) error {
-			return c.Hook(ctx, "claude", "Stop", []byte("{}"))
+			return c.ReportHook(ctx, "claude", "Stop", []byte("{}"))
 		}, `POST /v1/hooks {"harness":"claude","event":"Stop","payload":"e30="}`},
 		{"fork", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Fork(ctx, "abc", wire.ForkWish{Seq: 3, Branch: "b", Spawn: true})
+			_, err := c.ForkTask(ctx, "abc", wire.ForkWish{Seq: 3, Branch: "b", Spawn: true})
 			return err
 		}, `POST /v1/tasks/abc/fork {"seq":3,"branch":"b","spawn":true}`},
-		{"inbox", func(ctx context.Context, c *client.Client) error { _, err := c.Inbox(ctx, ""); return err }, "GET /v1/inbox"},
-		{"inbox of a project", func(ctx context.Context, c *client.Client) error { _, err := c.Inbox(ctx, "p&q"); return err }, "GET /v1/inbox?project=p%26q"},
-		{"workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.Workspaces(ctx); return err }, "GET /v1/workspaces"},
+		{"inbox", func(ctx context.Context, c *client.Client) error { _, err := c.ListInbox(ctx, ""); return err }, "GET /v1/inbox"},
+		{"inbox of a project", func(ctx context.Context, c *client.Client) error { _, err := c.ListInbox(ctx, "p&q"); return err }, "GET /v1/inbox?project=p%26q"},
+		{"workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.ListWorkspaces(ctx); return err }, "GET /v1/workspaces"},
 		{"make workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.InitWorkspaces(ctx, "p", 2); return err },
 			`POST /v1/workspaces/init {"project":"p","count":2}`},
 		{"clean workspaces", func(ctx context.Context, c *client.Client) error {
 			_, err := c.CleanWorkspaces(ctx, wire.CleanWish{DryRun: true, Purge: true, Older: time.Second})
 			return err
 		}, `POST /v1/workspaces/gc {"dry_run":true,"purge":true,"older":1000000000}`},
-		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.Salvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
+		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.ListSalvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
 		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p", "") }, "DELETE /v1/projects/p"},
-		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.Where(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
-		{"pause", func(ctx context.Context, c *client.Client) error { return c.Pause(ctx) }, "POST /v1/pause"},
-		{"resume", func(ctx context.Context, c *client.Client) error { return c.Resume(ctx) }, "POST /v1/resume"},
-		{"doctor", func(ctx context.Context, c *client.Client) error { _, err := c.Doctor(ctx); return err }, "GET /v1/doctor"},
-		{"export", func(ctx context.Context, c *client.Client) error { return c.Export(ctx, io.Discard) }, "GET /v1/export"},
+		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.FindPlace(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
+		{"pause", func(ctx context.Context, c *client.Client) error { return c.PauseAll(ctx) }, "POST /v1/pause"},
+		{"resume", func(ctx context.Context, c *client.Client) error { return c.ResumeAll(ctx) }, "POST /v1/resume"},
+		{"doctor", func(ctx context.Context, c *client.Client) error { _, err := c.RunChecks(ctx); return err }, "GET /v1/doctor"},
+		{"export", func(ctx context.Context, c *client.Client) error { return c.ExportAll(ctx, io.Discard) }, "GET /v1/export"},
 		{"import a folder", func(ctx context.Context, c *client.Client) error { _, err := c.ImportPath(ctx, "/o"); return err }, `POST /v1/import {"path":"/o"}`},
 		{"import lines", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Import(ctx, strings.NewReader("{}\n"))
+			_, err := c.ImportLines(ctx, strings.NewReader("{}\n"))
 			return err
 		}, "POST /v1/import {}\n"},
-		{"stop", func(ctx context.Context, c *client.Client) error { return c.Stop(ctx) }, "POST /v1/stop"},
+		{"stop", func(ctx context.Context, c *client.Client) error { return c.StopServer(ctx) }, "POST /v1/stop"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +189,7 @@ func TestWhatIsAsked(t *testing.T) {
 			if tt.name == "hook" { // only an attempt reports one
 				options.Token = "attempt"
 			}
-			c := client.Of(options)
+			c := client.FromOptions(options)
 			defer c.Close()
 			if err := tt.ask(t.Context(), c); err != nil {
 				t.Fatal(err)
@@ -204,7 +210,7 @@ func TestTheTokenGoesWithEveryRequest(t *testing.T) {
 		real.ServeHTTP(w, r)
 	}))
 	ask := func(c *client.Client) {
-		_, err := c.Inbox(t.Context(), "")
+		_, err := c.ListInbox(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,8 +221,8 @@ func TestTheTokenGoesWithEveryRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(c)
-	ask(client.Of(client.Options{Socket: socket, Token: "other"}))
-	ask(client.Of(client.Options{Socket: socket}))
+	ask(client.FromOptions(client.Options{Socket: socket, Token: "other"}))
+	ask(client.FromOptions(client.Options{Socket: socket}))
 	if diff := cmp.Diff([]string{"/v1/hello secret", "/v1/inbox secret", "/v1/inbox other", "/v1/inbox "}, shown); diff != "" {
 		t.Error(diff)
 	}
@@ -227,11 +233,11 @@ func TestListsAreNeverNull(t *testing.T) {
 	listen(t, socket, &recorder{status: 200, answer: "{}"})
 	c := client.New(socket)
 	defer c.Close()
-	attempts, err1 := c.Attempts(t.Context(), "abc")
-	items, err2 := c.Inbox(t.Context(), "")
-	workspaces, err3 := c.Workspaces(t.Context())
+	attempts, err1 := c.ListAttempts(t.Context(), "abc")
+	items, err2 := c.ListInbox(t.Context(), "")
+	workspaces, err3 := c.ListWorkspaces(t.Context())
 	cleanup, err4 := c.CleanWorkspaces(t.Context(), wire.CleanWish{})
-	salvages, err5 := c.Salvages(t.Context(), "")
+	salvages, err5 := c.ListSalvages(t.Context(), "")
 	text, err := json.Marshal([]any{attempts, items, workspaces, cleanup, salvages})
 	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil || strings.Contains(string(text), "null") {
 		t.Errorf("%v: %s", err, text)
@@ -245,7 +251,7 @@ func TestTheListIsCopiedUnread(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	var out bytes.Buffer
-	if err := c.Tasks(t.Context(), task.Filter{}, &out); err != nil || out.String() != odd {
+	if err := c.CopyTaskList(t.Context(), task.Filter{}, &out); err != nil || out.String() != odd {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }
@@ -268,7 +274,7 @@ func TestErrors(t *testing.T) {
 			listen(t, socket, &recorder{status: tt.status, answer: tt.answer})
 			c := client.New(socket)
 			defer c.Close()
-			_, err := c.Signal(t.Context(), tt.id, signal.Signal{})
+			_, err := c.SendSignal(t.Context(), tt.id, signal.Signal{})
 			var no *client.Error
 			if !errors.As(err, &no) || no.Message != tt.want {
 				t.Fatalf("got %v, want %q", err, tt.want)
@@ -285,7 +291,7 @@ func TestAnAnswerThatIsNotJSON(t *testing.T) {
 	listen(t, socket, &recorder{status: 200, answer: "hello"})
 	c := client.New(socket)
 	defer c.Close()
-	if _, err := c.Task(t.Context(), "abc"); err == nil || !strings.Contains(err.Error(), "read the server's answer") {
+	if _, err := c.ReadTask(t.Context(), "abc"); err == nil || !strings.Contains(err.Error(), "read the server's answer") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,8 +41,8 @@ type Owner struct {
 	Terminate func() error // asks it to end; nil: it is not certain that this is the server
 }
 
-// owner is the pid of the server that holds the data folder, 0 if none is known.
-func (o Options) owner() int {
+// ownerPID is the pid of the server that holds the data folder, 0 if none is known.
+func (o Options) ownerPID() int {
 	if o.Owner == nil {
 		return 0
 	}
@@ -52,9 +52,9 @@ func (o Options) owner() int {
 
 // A Child is a server that was just started.
 type Child interface {
-	// Exited says whether it is gone already. The error says why, and is nil if it
+	// HasExited says whether it is gone already. The error says why, and is nil if it
 	// left because another server was quicker.
-	Exited() (bool, error)
+	HasExited() (bool, error)
 }
 
 // Connect returns a client of a server that answers, and starts one if nobody
@@ -62,21 +62,21 @@ type Child interface {
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	c := at(func() string { return Socket(o) })
+	c := newClient(func() string { return FindSocket(o) })
 	c.token = o.Token
-	if err := c.reach(ctx, o); err != nil {
+	if err := c.reachServer(ctx, o); err != nil {
 		c.Close()
-		return nil, o.explain(err)
+		return nil, o.explainTimeout(err)
 	}
 	found := *c
-	c.again = func(ctx context.Context) error { return found.reach(ctx, o) }
+	c.reconnect = func(ctx context.Context) error { return found.reachServer(ctx, o) }
 	return c, nil
 }
 
-// Socket is where the server of a data folder listens. One that was started with
+// FindSocket is where the server of a data folder listens. One that was started with
 // another runtime folder in its environment listens elsewhere than we would: its lock
 // says where.
-func Socket(o Options) string {
+func FindSocket(o Options) string {
 	text, err := os.ReadFile(filepath.Join(o.Home, "server.lock"))
 	if err != nil {
 		return o.Socket
@@ -89,59 +89,59 @@ func Socket(o Options) string {
 	return o.Socket
 }
 
-func (c *Client) reach(ctx context.Context, o Options) error {
+func (c *Client) reachServer(ctx context.Context, o Options) error {
 	var child Child
 	for delay := firstPoll; ; delay = min(2*delay, longestPoll) {
-		err := c.greet(ctx, Socket(o))
+		err := c.checkServer(ctx, FindSocket(o))
 		switch {
 		case err == nil:
 			return nil
-		case !Absent(err) && !leaving(err):
+		case !IsAbsent(err) && !isLeaving(err):
 			return err
-		case !Absent(err), o.owner() > 0: // it is on its way out, or about to listen
+		case !IsAbsent(err), o.ownerPID() > 0: // it is on its way out, or about to listen
 		case o.Start == nil:
 			return ErrNoServer
 		case child == nil:
-			if child, err = start(o); err != nil {
+			if child, err = startServer(o); err != nil {
 				return err
 			}
 		}
 		if child != nil {
-			switch gone, why := child.Exited(); {
+			switch gone, why := child.HasExited(); {
 			case gone && why != nil:
-				return c.lastChance(ctx, Socket(o), why)
+				return c.lastChance(ctx, FindSocket(o), why)
 			case gone:
 				child = nil // the folder has another: it is about to listen, or on its way out
 			}
 		}
-		if err := pause(ctx, delay); err != nil {
+		if err := sleepContext(ctx, delay); err != nil {
 			return err
 		}
 	}
 }
 
-// explain says of a server that did not answer in time which one it is.
-func (o Options) explain(err error) error {
-	pid := o.owner()
+// explainTimeout says of a server that did not answer in time which one it is.
+func (o Options) explainTimeout(err error) error {
+	pid := o.ownerPID()
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	case pid > 0:
-		return fmt.Errorf("the server (pid %d) does not answer at %s: see orange log, or end it with orange stop and try again", pid, Socket(o))
+		return fmt.Errorf("the server (pid %d) does not answer at %s: see orange log, or end it with orange stop and try again", pid, FindSocket(o))
 	}
-	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", Socket(o))
+	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", FindSocket(o))
 }
 
 // lastChance asks once more after our own server failed: another may be there.
 func (c *Client) lastChance(ctx context.Context, socket string, why error) error {
-	if c.greet(ctx, socket) == nil {
+	if c.checkServer(ctx, socket) == nil {
 		return nil
 	}
 	return fmt.Errorf("start the server: %w", why)
 }
 
-func start(o Options) (Child, error) {
-	if err := Writable(o.Home); err != nil {
+func startServer(o Options) (Child, error) {
+	if err := EnsureWritable(o.Home); err != nil {
 		return nil, err
 	}
 	child, err := o.Start()
@@ -151,9 +151,9 @@ func start(o Options) (Child, error) {
 	return child, nil
 }
 
-// greet makes sure that the one who listens is our server, and of our protocol.
-func (c *Client) greet(ctx context.Context, socket string) error {
-	if err := private(filepath.Dir(socket)); err != nil {
+// checkServer makes sure that the one who listens is our server, and of our protocol.
+func (c *Client) checkServer(ctx context.Context, socket string) error {
+	if err := requirePrivateFolder(filepath.Dir(socket)); err != nil {
 		return err
 	}
 	hello, err := c.Hello(ctx)
@@ -166,20 +166,20 @@ func (c *Client) greet(ctx context.Context, socket string) error {
 	return nil
 }
 
-// Absent says that nobody listens: there is no socket, or a dead server left it.
-func Absent(err error) bool {
+// IsAbsent says that nobody listens: there is no socket, or a dead server left it.
+func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// leaving says that the server is on its way out, or was cut off while answering.
-func leaving(err error) bool {
+// isLeaving says that the server is on its way out, or was cut off while answering.
+func isLeaving(err error) bool {
 	var no *Error
 	return errors.As(err, &no) && no.Status == http.StatusServiceUnavailable ||
 		errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// private refuses a folder in which somebody else could have put the socket.
-func private(dir string) error {
+// requirePrivateFolder refuses a folder in which somebody else could have put the socket.
+func requirePrivateFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("look at the folder of the socket: %w", err)
@@ -191,9 +191,9 @@ func private(dir string) error {
 	return nil
 }
 
-// Writable creates the data folder if there is none, and says if it cannot be
+// EnsureWritable creates the data folder if there is none, and says if it cannot be
 // written.
-func Writable(home string) error {
+func EnsureWritable(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w; set ORANGE_HOME to a folder you can write", err)
 	}

@@ -29,7 +29,7 @@ type child struct {
 	why  error
 }
 
-func (c child) Exited() (bool, error) { return c.gone, c.why }
+func (c child) HasExited() (bool, error) { return c.gone, c.why }
 
 func TestConnect(t *testing.T) {
 	stale := func(t *testing.T, socket string) {
@@ -139,9 +139,9 @@ func TestACallThatMeetsALeavingServerIsMadeAgain(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		w.Write([]byte(`{"error":"the server is shutting down: try again"}`))
 	}
-	ask := func(ctx context.Context, c *client.Client) error { _, err := c.Task(ctx, "abc"); return err }
+	ask := func(ctx context.Context, c *client.Client) error { _, err := c.ReadTask(ctx, "abc"); return err }
 	tell := func(ctx context.Context, c *client.Client) error {
-		_, err := c.Signal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "x"})
+		_, err := c.SendSignal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "x"})
 		return err
 	}
 	tests := []struct {

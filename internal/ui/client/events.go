@@ -30,17 +30,17 @@ type Event struct {
 	Entry journal.Entry
 }
 
-// Watch says which events are wanted.
-type Watch struct {
+// EventOptions says which events are wanted.
+type EventOptions struct {
 	After  int64        // row after which to begin
 	Task   string       // "" for every task
 	Opened func() error // called when the stream is open, again after each reconnect; may be nil
 }
 
-// Events calls each for every entry committed, in order and once, until ctx ends or
+// FollowEvents calls each for every entry committed, in order and once, until ctx ends or
 // each or Opened return an error. A stream that breaks is taken up again where it
 // broke; when that goes wrong several times in a row its error is returned.
-func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) error {
+func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(Event) error) error {
 	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
 	if w.Task != "" {
 		q.query.Set("task", w.Task)
@@ -50,13 +50,13 @@ func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) er
 			return nil
 		}
 		var e Event
-		if err := b.decode(&e.Entry); err != nil {
+		if err := b.decodeData(&e.Entry); err != nil {
 			return err
 		}
 		e.Row, _ = strconv.ParseInt(b.id, 10, 64)
 		return each(e)
 	}}
-	return s.follow(ctx)
+	return s.followStream(ctx)
 }
 
 // ownError marks an error of the caller's functions: it ends the stream.
@@ -72,11 +72,11 @@ type stream struct {
 	last    string            // id of the last event, "" before the first
 }
 
-// follow reads until ctx ends or somebody says that it is enough.
-func (s *stream) follow(ctx context.Context) error {
+// followStream reads until ctx ends or somebody says that it is enough.
+func (s *stream) followStream(ctx context.Context) error {
 	delay, failed := firstRetry, 0
 	for {
-		progress, err := s.read(ctx)
+		progress, err := s.readConnection(ctx)
 		var own ownError
 		var no *Error
 		switch {
@@ -95,21 +95,21 @@ func (s *stream) follow(ctx context.Context) error {
 		} else if failed++; failed > retriesInARow {
 			return fmt.Errorf("follow the events: %w", err)
 		}
-		if err := pause(ctx, delay); err != nil {
+		if err := sleepContext(ctx, delay); err != nil {
 			return err
 		}
 		delay = min(2*delay, longestRetry)
 	}
 }
 
-// read follows one connection to its end. It says whether an event came.
-func (s *stream) read(ctx context.Context) (progress bool, err error) {
+// readConnection follows one connection to its end. It says whether an event came.
+func (s *stream) readConnection(ctx context.Context) (progress bool, err error) {
 	q := s.call
 	q.header = http.Header{"Accept": {wire.TypeEventStream}}
 	if s.last != "" {
 		q.header.Set(wire.HeaderLastEventID, s.last)
 	}
-	res, err := s.client.once(ctx, q) // whoever only watches does not undo a stop
+	res, err := s.client.sendOnce(ctx, q) // whoever only watches does not undo a stop
 	if err != nil {
 		return false, err
 	}
@@ -119,11 +119,11 @@ func (s *stream) read(ctx context.Context) (progress bool, err error) {
 			return false, ownError{err}
 		}
 	}
-	return s.lines(res.Body)
+	return s.readBlocks(res.Body)
 }
 
-// lines reads blocks of "name: value" lines; a blank line ends a block.
-func (s *stream) lines(body io.Reader) (progress bool, err error) {
+// readBlocks reads blocks of "name: value" lines; a blank line ends a block.
+func (s *stream) readBlocks(body io.Reader) (progress bool, err error) {
 	in := bufio.NewScanner(body)
 	in.Buffer(nil, maxEventLine)
 	var b block
@@ -160,16 +160,16 @@ type block struct {
 	data      []string
 }
 
-// decode reads the data of a message.
-func (b *block) decode(into any) error {
+// decodeData reads the data of a message.
+func (b *block) decodeData(into any) error {
 	if err := json.Unmarshal([]byte(strings.Join(b.data, "\n")), into); err != nil {
 		return fmt.Errorf("read event %s: %w", b.id, err)
 	}
 	return nil
 }
 
-// pause waits, or returns early with the reason ctx ended.
-func pause(ctx context.Context, d time.Duration) error {
+// sleepContext waits, or returns early with the reason ctx ended.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -48,8 +48,8 @@ func TestEventsGoOnWhereTheyBroke(t *testing.T) {
 	defer c.Close()
 	var rows []int64
 	opened := 0
-	watch := client.Watch{After: 3, Task: "t", Opened: func() error { opened++; return nil }}
-	err := c.Events(t.Context(), watch, func(e client.Event) error {
+	watch := client.EventOptions{After: 3, Task: "t", Opened: func() error { opened++; return nil }}
+	err := c.FollowEvents(t.Context(), watch, func(e client.Event) error {
 		rows = append(rows, e.Row)
 		if e.Entry.Seq != int(e.Row) || e.Entry.Task != "t" {
 			t.Errorf("row %d has entry %+v", e.Row, e.Entry)
@@ -76,15 +76,15 @@ func TestEventsEndWhenTheCallerHasEnough(t *testing.T) {
 	listen(t, socket, &broken{parts: []string{entry(1) + entry(2)}})
 	c := client.New(socket)
 	defer c.Close()
-	if err := c.Events(t.Context(), client.Watch{}, func(client.Event) error { return errEnough }); err != errEnough {
+	if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.Event) error { return errEnough }); err != errEnough {
 		t.Errorf("each: got %v", err)
 	}
 	other := socketIn(t)
 	listen(t, other, &broken{parts: []string{entry(1)}})
 	d := client.New(other)
 	defer d.Close()
-	w := client.Watch{Opened: func() error { return errEnough }}
-	if err := d.Events(t.Context(), w, func(client.Event) error { t.Error("called"); return nil }); err != errEnough {
+	w := client.EventOptions{Opened: func() error { return errEnough }}
+	if err := d.FollowEvents(t.Context(), w, func(client.Event) error { t.Error("called"); return nil }); err != errEnough {
 		t.Errorf("opened: got %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestEventsEndWithTheirContext(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := c.Events(ctx, client.Watch{}, func(client.Event) error { cancel(); return nil })
+	err := c.FollowEvents(ctx, client.EventOptions{}, func(client.Event) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -110,7 +110,7 @@ func TestEventsGiveUpWithoutAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := client.New(socket)
 		defer c.Close()
-		if err := c.Events(t.Context(), client.Watch{}, func(client.Event) error { return nil }); err == nil {
+		if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.Event) error { return nil }); err == nil {
 			t.Error("no error")
 		}
 	})

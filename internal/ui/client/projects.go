@@ -9,26 +9,26 @@ import (
 	"orange/internal/wire"
 )
 
-// Projects lists the projects.
-func (c *Client) Projects(ctx context.Context) ([]task.Project, error) {
+// ListProjects lists the projects.
+func (c *Client) ListProjects(ctx context.Context) ([]task.Project, error) {
 	out := wire.ProjectList{Projects: []task.Project{}}
-	err := c.get(ctx, wire.PathProjects, nil, &out)
+	err := c.getJSON(ctx, wire.PathProjects, nil, &out)
 	return out.Projects, err
 }
 
 // AddProject registers a repository.
 func (c *Client) AddProject(ctx context.Context, p task.Project) (wire.ProjectShown, error) {
-	return c.project(ctx, http.MethodPost, wire.PathProjects, p)
+	return c.sendProject(ctx, http.MethodPost, wire.PathProjects, p)
 }
 
 // UpdateProject changes a project.
 func (c *Client) UpdateProject(ctx context.Context, name string, change wire.ProjectChange) (wire.ProjectShown, error) {
-	return c.project(ctx, http.MethodPatch, wire.FillPath(wire.PathProject, name), change)
+	return c.sendProject(ctx, http.MethodPatch, wire.FillPath(wire.PathProject, name), change)
 }
 
-func (c *Client) project(ctx context.Context, method, path string, in any) (wire.ProjectShown, error) {
+func (c *Client) sendProject(ctx context.Context, method, path string, in any) (wire.ProjectShown, error) {
 	var out wire.ProjectShown
-	err := c.put(ctx, method, path, in, &out)
+	err := c.sendJSON(ctx, method, path, in, &out)
 	return out, err
 }
 
@@ -39,12 +39,12 @@ func (c *Client) RemoveProject(ctx context.Context, name, code string) error {
 	if code != "" {
 		q.Set("code", code)
 	}
-	return c.do(ctx, call{method: http.MethodDelete, path: wire.FillPath(wire.PathProject, name), query: q}, nil)
+	return c.callJSON(ctx, call{method: http.MethodDelete, path: wire.FillPath(wire.PathProject, name), query: q}, nil)
 }
 
-// Where says what the folder at an absolute path belongs to.
-func (c *Client) Where(ctx context.Context, path string) (wire.Place, error) {
+// FindPlace says what the folder at an absolute path belongs to.
+func (c *Client) FindPlace(ctx context.Context, path string) (wire.Place, error) {
 	var out wire.Place
-	err := c.get(ctx, wire.PathWhere, url.Values{"path": {path}}, &out)
+	err := c.getJSON(ctx, wire.PathWhere, url.Values{"path": {path}}, &out)
 	return out, err
 }

@@ -10,14 +10,14 @@ import (
 	"orange/internal/wire"
 )
 
-// Seen says what is wanted of a state.
-type Seen struct {
+// StateQuery says what is wanted of a state.
+type StateQuery struct {
 	Project string // "" for all
 	All     bool   // tasks that are over, too
 	At      int64  // as it was after this row of the journal, 0 for now
 }
 
-func (s Seen) query() url.Values {
+func (s StateQuery) queryValues() url.Values {
 	q := url.Values{}
 	if s.Project != "" {
 		q.Set("project", s.Project)
@@ -31,42 +31,42 @@ func (s Seen) query() url.Values {
 	return q
 }
 
-// State is everything at one moment.
-func (c *Client) State(ctx context.Context, s Seen) (overview.State, error) {
+// ReadState is everything at one moment.
+func (c *Client) ReadState(ctx context.Context, s StateQuery) (overview.State, error) {
 	var out overview.State
-	err := c.get(ctx, wire.PathState, s.query(), &out)
+	err := c.getJSON(ctx, wire.PathState, s.queryValues(), &out)
 	return out, err
 }
 
-// Live says how a state is followed. Its functions are called one at a time.
-type Live struct {
-	Seen
+// FollowOptions says how a state is followed. Its functions are called one at a time.
+type FollowOptions struct {
+	StateQuery
 	After  int64                       // row of the state that is known
 	Change func(overview.Change) error // an error of it ends the stream
 	Opened func() error                // the stream is open, for the first time or again; may be nil
 	Lost   func(error)                 // it broke, and is taken up again; nil: several failures in a row are an error
 }
 
-// Follow reports what becomes of a state until ctx ends. A stream that breaks is taken
+// FollowState reports what becomes of a state until ctx ends. A stream that breaks is taken
 // up where it broke: no change is missed.
-func (c *Client) Follow(ctx context.Context, l Live) error {
-	q := call{method: http.MethodGet, path: wire.PathStateEvents, query: l.query()}
+func (c *Client) FollowState(ctx context.Context, l FollowOptions) error {
+	q := call{method: http.MethodGet, path: wire.PathStateEvents, query: l.queryValues()}
 	q.query.Set("after", strconv.FormatInt(l.After, 10))
 	s := stream{client: c, call: q, opened: l.Opened, lost: l.Lost, deliver: func(b block) error {
 		if b.event != wire.EventChange {
 			return nil
 		}
 		var change overview.Change
-		if err := b.decode(&change); err != nil {
+		if err := b.decodeData(&change); err != nil {
 			return err
 		}
 		return l.Change(change)
 	}}
-	return s.follow(ctx)
+	return s.followStream(ctx)
 }
 
-// Screen looks at the agent of a role of a task; "" for the one at work.
-func (c *Client) Screen(ctx context.Context, id, role string) (wire.Screen, error) {
+// ReadScreen looks at the agent of a role of a task; "" for the one at work.
+func (c *Client) ReadScreen(ctx context.Context, id, role string) (wire.Screen, error) {
 	var out wire.Screen
 	err := c.ofTask(ctx, id, wire.PathTaskScreen, url.Values{"role": {role}}, &out)
 	return out, err
@@ -83,47 +83,47 @@ func (c *Client) WatchScreen(ctx context.Context, id, role string, each func(wir
 			return nil
 		}
 		var out wire.Screen
-		if err := b.decode(&out); err != nil {
+		if err := b.decodeData(&out); err != nil {
 			return err
 		}
 		return each(out)
 	}}
-	return s.follow(ctx)
+	return s.followStream(ctx)
 }
 
-// Type types text into an agent's terminal, and presses Enter.
-func (c *Client) Type(ctx context.Context, id, role, text string) error {
+// TypeText types text into an agent's terminal, and presses Enter.
+func (c *Client) TypeText(ctx context.Context, id, role, text string) error {
 	path, err := taskPath(id, wire.PathTaskType)
 	if err != nil {
 		return err
 	}
-	return c.put(ctx, http.MethodPost, path, wire.Typing{Role: role, Text: text}, nil)
+	return c.sendJSON(ctx, http.MethodPost, path, wire.Typing{Role: role, Text: text}, nil)
 }
 
-// Diff asks what a task's branch changes.
-func (c *Client) Diff(ctx context.Context, id string) (wire.Diff, error) {
+// ReadDiff asks what a task's branch changes.
+func (c *Client) ReadDiff(ctx context.Context, id string) (wire.Diff, error) {
 	var out wire.Diff
 	err := c.ofTask(ctx, id, wire.PathTaskDiff, nil, &out)
 	return out, err
 }
 
-// Workflows lists the workflows that are known.
-func (c *Client) Workflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
+// ListWorkflows lists the workflows that are known.
+func (c *Client) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
 	var out wire.WorkflowList
-	err := c.get(ctx, wire.PathWorkflows, nil, &out)
+	err := c.getJSON(ctx, wire.PathWorkflows, nil, &out)
 	return out.Workflows, err
 }
 
-// Web asks for the address of the web page, which is opened if it is not.
-func (c *Client) Web(ctx context.Context) (wire.PageAddress, error) {
+// OpenPage asks for the address of the web page, which is opened if it is not.
+func (c *Client) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 	var out wire.PageAddress
-	err := c.put(ctx, http.MethodPost, wire.PathWeb, nil, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathWeb, nil, &out)
 	return out, err
 }
 
 // WebToken asks for the token of the web page, which is opened if it is not.
 func (c *Client) WebToken(ctx context.Context) (wire.PageToken, error) {
 	var out wire.PageToken
-	err := c.put(ctx, http.MethodPost, wire.PathWebToken, nil, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathWebToken, nil, &out)
 	return out, err
 }

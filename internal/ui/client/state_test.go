@@ -23,20 +23,26 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 		ask  func(context.Context, *client.Client) error
 		want string
 	}{
-		"now": {func(ctx context.Context, c *client.Client) error { _, err := c.State(ctx, client.Seen{}); return err }, "GET /v1/state"},
+		"now": {func(ctx context.Context, c *client.Client) error {
+			_, err := c.ReadState(ctx, client.StateQuery{})
+			return err
+		}, "GET /v1/state"},
 		"of project": {func(ctx context.Context, c *client.Client) error {
-			_, err := c.State(ctx, client.Seen{Project: "p q", All: true})
+			_, err := c.ReadState(ctx, client.StateQuery{Project: "p q", All: true})
 			return err
 		}, "GET /v1/state?all=1&project=p+q"},
 		"then": {func(ctx context.Context, c *client.Client) error {
-			_, err := c.State(ctx, client.Seen{At: 7})
+			_, err := c.ReadState(ctx, client.StateQuery{At: 7})
 			return err
 		}, "GET /v1/state?at=7"},
-		"screen":    {func(ctx context.Context, c *client.Client) error { _, err := c.Screen(ctx, "abc", "a b"); return err }, "GET /v1/tasks/abc/screen?role=a+b"},
-		"type":      {func(ctx context.Context, c *client.Client) error { return c.Type(ctx, "abc", "w", "yes\n") }, `POST /v1/tasks/abc/type {"role":"w","text":"yes\n"}`},
-		"diff":      {func(ctx context.Context, c *client.Client) error { _, err := c.Diff(ctx, "abc"); return err }, "GET /v1/tasks/abc/diff"},
-		"workflows": {func(ctx context.Context, c *client.Client) error { _, err := c.Workflows(ctx); return err }, "GET /v1/workflows"},
-		"web":       {func(ctx context.Context, c *client.Client) error { _, err := c.Web(ctx); return err }, "POST /v1/web null"},
+		"screen": {func(ctx context.Context, c *client.Client) error {
+			_, err := c.ReadScreen(ctx, "abc", "a b")
+			return err
+		}, "GET /v1/tasks/abc/screen?role=a+b"},
+		"type":      {func(ctx context.Context, c *client.Client) error { return c.TypeText(ctx, "abc", "w", "yes\n") }, `POST /v1/tasks/abc/type {"role":"w","text":"yes\n"}`},
+		"diff":      {func(ctx context.Context, c *client.Client) error { _, err := c.ReadDiff(ctx, "abc"); return err }, "GET /v1/tasks/abc/diff"},
+		"workflows": {func(ctx context.Context, c *client.Client) error { _, err := c.ListWorkflows(ctx); return err }, "GET /v1/workflows"},
+		"web":       {func(ctx context.Context, c *client.Client) error { _, err := c.OpenPage(ctx); return err }, "POST /v1/web null"},
 		"web token": {func(ctx context.Context, c *client.Client) error { _, err := c.WebToken(ctx); return err }, "POST /v1/web/token null"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +79,7 @@ func TestAStateOfAThousandTasks(t *testing.T) {
 	listen(t, socket, server.Handler())
 	c := client.New(socket)
 	defer c.Close()
-	got, err := c.State(t.Context(), client.Seen{})
+	got, err := c.ReadState(t.Context(), client.StateQuery{})
 	want := overview.State{Row: 9, At: got.At, Version: "1.2.3", Projects: []overview.Project{{Name: "p"}}}
 	for i := range tasks {
 		want.Tasks = append(want.Tasks, overview.NewRow(nil, &tasks[i], overview.Facts{}, got.At))
@@ -98,7 +104,7 @@ func TestAStateIsFollowedWhereItBroke(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	state, calls := overview.State{Row: 3}, []string{}
-	err := c.Follow(t.Context(), client.Live{Seen: client.Seen{Project: "p", All: true}, After: 3,
+	err := c.FollowState(t.Context(), client.FollowOptions{StateQuery: client.StateQuery{Project: "p", All: true}, After: 3,
 		Opened: func() error { calls = append(calls, "opened"); return nil },
 		Lost:   func(error) { calls = append(calls, "lost") },
 		Change: func(ch overview.Change) error {
@@ -131,14 +137,14 @@ func TestAFollowerEnds(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := c.Follow(ctx, client.Live{Change: func(overview.Change) error { cancel(); return nil }, Lost: func(error) { t.Error("lost") }})
+	err := c.FollowState(ctx, client.FollowOptions{Change: func(overview.Change) error { cancel(); return nil }, Lost: func(error) { t.Error("lost") }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("its context ended: %v", err)
 	}
-	if err := c.Follow(t.Context(), client.Live{Change: func(overview.Change) error { return errEnough }}); !errors.Is(err, errEnough) {
+	if err := c.FollowState(t.Context(), client.FollowOptions{Change: func(overview.Change) error { return errEnough }}); !errors.Is(err, errEnough) {
 		t.Errorf("it has enough: %v", err)
 	}
-	if err := c.Follow(t.Context(), client.Live{Opened: func() error { return errEnough }}); !errors.Is(err, errEnough) {
+	if err := c.FollowState(t.Context(), client.FollowOptions{Opened: func() error { return errEnough }}); !errors.Is(err, errEnough) {
 		t.Errorf("it does not want to: %v", err)
 	}
 }
@@ -151,18 +157,18 @@ func TestAFollowerWaitsForAServer(t *testing.T) {
 		defer c.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		lost := 0
-		err := c.Follow(ctx, client.Live{Lost: func(err error) {
+		err := c.FollowState(ctx, client.FollowOptions{Lost: func(err error) {
 			if lost++; lost == 50 {
 				cancel()
 			}
-			if !client.Absent(err) {
+			if !client.IsAbsent(err) {
 				t.Error(err)
 			}
 		}})
 		if !errors.Is(err, context.Canceled) || lost != 50 {
 			t.Errorf("%v after %d", err, lost)
 		}
-		if err := c.Follow(t.Context(), client.Live{}); !client.Absent(err) {
+		if err := c.FollowState(t.Context(), client.FollowOptions{}); !client.IsAbsent(err) {
 			t.Errorf("nobody hears of it: %v", err)
 		}
 	})

@@ -15,15 +15,15 @@ import (
 	"orange/internal/wire"
 )
 
-// Tasks copies the list of tasks to w, as the server wrote it: {"tasks":[...]}.
-func (c *Client) Tasks(ctx context.Context, f task.Filter, w io.Writer) error {
+// CopyTaskList copies the list of tasks to w, as the server wrote it: {"tasks":[...]}.
+func (c *Client) CopyTaskList(ctx context.Context, f task.Filter, w io.Writer) error {
 	return c.copyTo(ctx, call{method: http.MethodGet, path: wire.PathTasks, query: filterQuery(f)}, w)
 }
 
 // TaskList returns the tasks in order of creation.
 func (c *Client) TaskList(ctx context.Context, f task.Filter) ([]task.Task, error) {
 	var out wire.TaskList
-	err := c.get(ctx, wire.PathTasks, filterQuery(f), &out)
+	err := c.getJSON(ctx, wire.PathTasks, filterQuery(f), &out)
 	return out.Tasks, err
 }
 
@@ -41,15 +41,15 @@ func filterQuery(f task.Filter) url.Values {
 	return q
 }
 
-// Task returns one task; id may be the beginning of an id.
-func (c *Client) Task(ctx context.Context, id string) (wire.TaskShown, error) {
+// ReadTask returns one task; id may be the beginning of an id.
+func (c *Client) ReadTask(ctx context.Context, id string) (wire.TaskShown, error) {
 	var out wire.TaskShown
 	err := c.ofTask(ctx, id, wire.PathTask, nil, &out)
 	return out, err
 }
 
-// History returns the events of history.jsonl, each as it was written.
-func (c *Client) History(ctx context.Context, id string) ([]json.RawMessage, error) {
+// ReadHistory returns the events of history.jsonl, each as it was written.
+func (c *Client) ReadHistory(ctx context.Context, id string) ([]json.RawMessage, error) {
 	out := struct {
 		History []json.RawMessage `json:"history"`
 	}{History: []json.RawMessage{}}
@@ -57,31 +57,31 @@ func (c *Client) History(ctx context.Context, id string) ([]json.RawMessage, err
 	return out.History, err
 }
 
-// Journal returns the entries of a task after sequence number after.
-func (c *Client) Journal(ctx context.Context, id string, after int) ([]journal.Entry, error) {
+// ReadJournal returns the entries of a task after sequence number after.
+func (c *Client) ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error) {
 	var out wire.Journal
 	err := c.ofTask(ctx, id, wire.PathTaskJournal, url.Values{"after": {strconv.Itoa(after)}}, &out)
 	return out.Entries, err
 }
 
-// Chain follows the journal up to the last row of a task.
-func (c *Client) Chain(ctx context.Context, id string) (wire.Chain, error) {
+// VerifyChain follows the journal up to the last row of a task.
+func (c *Client) VerifyChain(ctx context.Context, id string) (wire.Chain, error) {
 	var out wire.Chain
 	err := c.ofTask(ctx, id, wire.PathTaskChain, nil, &out)
 	return out, err
 }
 
-// Explain answers why a task is where it is.
-func (c *Client) Explain(ctx context.Context, id string) (engine.Explanation, error) {
+// ExplainTask answers why a task is where it is.
+func (c *Client) ExplainTask(ctx context.Context, id string) (engine.Explanation, error) {
 	var out engine.Explanation
 	err := c.ofTask(ctx, id, wire.PathTaskExplain, nil, &out)
 	return out, err
 }
 
-// Workflow returns the text that tasks are pinned to by its hash.
-func (c *Client) Workflow(ctx context.Context, hash string) (wire.WorkflowText, error) {
+// ReadWorkflow returns the text that tasks are pinned to by its hash.
+func (c *Client) ReadWorkflow(ctx context.Context, hash string) (wire.WorkflowText, error) {
 	var out wire.WorkflowText
-	err := c.get(ctx, wire.FillPath(wire.PathWorkflow, hash), nil, &out)
+	err := c.getJSON(ctx, wire.FillPath(wire.PathWorkflow, hash), nil, &out)
 	return out, err
 }
 
@@ -90,24 +90,24 @@ func (c *Client) ofTask(ctx context.Context, id, pattern string, query url.Value
 	if err != nil {
 		return err
 	}
-	return c.get(ctx, path, query, out)
+	return c.getJSON(ctx, path, query, out)
 }
 
-// Create asks for a new task.
-func (c *Client) Create(ctx context.Context, w signal.NewTask) (wire.Answer, error) {
+// CreateTask asks for a new task.
+func (c *Client) CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error) {
 	var out wire.Answer
-	err := c.put(ctx, http.MethodPost, wire.PathTasks, w, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathTasks, w, &out)
 	return out, err
 }
 
-// Signal tells the server that something happened to a task. A refusal is an *Error
+// SendSignal tells the server that something happened to a task. A refusal is an *Error
 // with status 409 whose body holds the reasons.
-func (c *Client) Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error) {
+func (c *Client) SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	var out wire.Answer
 	path, err := taskPath(id, wire.PathTaskSignals)
 	if err != nil {
 		return out, err
 	}
-	err = c.put(ctx, http.MethodPost, path, s, &out)
+	err = c.sendJSON(ctx, http.MethodPost, path, s, &out)
 	return out, err
 }

@@ -13,17 +13,17 @@ import (
 	"orange/internal/wire"
 )
 
-// Trackers lists the trackers and how fresh what is kept of them is.
-func (c *Client) Trackers(ctx context.Context) ([]tracker.Reading, error) {
+// ListTrackers lists the trackers and how fresh what is kept of them is.
+func (c *Client) ListTrackers(ctx context.Context) ([]tracker.Reading, error) {
 	var out wire.TrackerList
-	err := c.get(ctx, wire.PathTrackers, nil, &out)
+	err := c.getJSON(ctx, wire.PathTrackers, nil, &out)
 	return out.Trackers, err
 }
 
 // SetTracker adds a tracker, or changes it.
 func (c *Client) SetTracker(ctx context.Context, cfg tracker.Config) (tracker.Config, error) {
 	var out wire.TrackerSet
-	err := c.put(ctx, http.MethodPost, wire.PathTrackers, cfg, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathTrackers, cfg, &out)
 	return out.Tracker, err
 }
 
@@ -32,8 +32,8 @@ func (c *Client) RemoveTracker(ctx context.Context, name string) error {
 	return c.ofTracker(ctx, call{method: http.MethodDelete}, name, wire.PathTracker, nil)
 }
 
-// Issues are what is kept of a tracker.
-func (c *Client) Issues(ctx context.Context, name string) ([]tracker.Issue, error) {
+// ListIssues are what is kept of a tracker.
+func (c *Client) ListIssues(ctx context.Context, name string) ([]tracker.Issue, error) {
 	var out wire.IssueList
 	err := c.ofTracker(ctx, call{method: http.MethodGet}, name, wire.PathTrackerIssues, &out)
 	return out.Issues, err
@@ -49,7 +49,7 @@ func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracke
 // SyncForges has the pull requests of tasks looked at that are of no tracker.
 func (c *Client) SyncForges(ctx context.Context) ([]string, error) {
 	var out wire.News
-	err := c.put(ctx, http.MethodPost, wire.PathForgesSync, struct{}{}, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathForgesSync, struct{}{}, &out)
 	return out.News, err
 }
 
@@ -60,17 +60,17 @@ func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, e
 	return out, err
 }
 
-// Dispatch has tasks made of the issues that are next; dry, it only says which.
-func (c *Client) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+// DispatchIssues has tasks made of the issues that are next; dry, it only says which.
+func (c *Client) DispatchIssues(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	var out tracker.Round
 	err := c.tellTracker(ctx, name, wire.PathTrackerDispatch, wire.DispatchWish{Dry: dry}, &out)
 	return out, err
 }
 
-// ExamineBoard looks for what is wrong with the cards of a board.
-func (c *Client) ExamineBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+// CheckBoard looks for what is wrong with the cards of a board.
+func (c *Client) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	var out wire.Findings
-	err := c.put(ctx, http.MethodPost, wire.PathDoctorBoard, x, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathDoctorBoard, x, &out)
 	return out.Findings, err
 }
 
@@ -90,5 +90,5 @@ func (c *Client) ofTracker(ctx context.Context, q call, name, pattern string, ou
 		return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("there is no tracker %q: see orange tracker list", name)}
 	}
 	q.path = wire.FillPath(pattern, name)
-	return c.do(ctx, q, out)
+	return c.callJSON(ctx, q, out)
 }

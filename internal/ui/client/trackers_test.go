@@ -15,13 +15,13 @@ import (
 
 func TestWhatIsAskedAboutTrackers(t *testing.T) {
 	ask := map[string]func(context.Context, *client.Client) error{
-		"GET /v1/trackers": func(ctx context.Context, c *client.Client) error { _, err := c.Trackers(ctx); return err },
+		"GET /v1/trackers": func(ctx context.Context, c *client.Client) error { _, err := c.ListTrackers(ctx); return err },
 		`POST /v1/trackers {"name":"lin","kind":"linear","project":"p","token":"env:X","max":2}`: func(ctx context.Context, c *client.Client) error {
 			_, err := c.SetTracker(ctx, tracker.Config{Name: "lin", Kind: "linear", Project: "p", Token: "env:X", Max: 2})
 			return err
 		},
 		"DELETE /v1/trackers/a%2Fb":     func(ctx context.Context, c *client.Client) error { return c.RemoveTracker(ctx, "a/b") },
-		"GET /v1/trackers/a%20b/issues": func(ctx context.Context, c *client.Client) error { _, err := c.Issues(ctx, "a b"); return err },
+		"GET /v1/trackers/a%20b/issues": func(ctx context.Context, c *client.Client) error { _, err := c.ListIssues(ctx, "a b"); return err },
 		`POST /v1/trackers/lin/sync {"fix":true}`: func(ctx context.Context, c *client.Client) error {
 			_, err := c.SyncTracker(ctx, "lin", true)
 			return err
@@ -29,11 +29,11 @@ func TestWhatIsAskedAboutTrackers(t *testing.T) {
 		"POST /v1/forges/sync {}":       func(ctx context.Context, c *client.Client) error { _, err := c.SyncForges(ctx); return err },
 		"POST /v1/trackers/lin/test {}": func(ctx context.Context, c *client.Client) error { _, err := c.TestTracker(ctx, "lin"); return err },
 		`POST /v1/trackers/lin/dispatch {"dry":true}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.Dispatch(ctx, "lin", true)
+			_, err := c.DispatchIssues(ctx, "lin", true)
 			return err
 		},
 		`POST /v1/doctor/board {"tracker":"lin","key":"ENG-1","fix":true}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.ExamineBoard(ctx, wire.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
+			_, err := c.CheckBoard(ctx, wire.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
 			return err
 		},
 	}
@@ -55,7 +55,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 		good  func(ctx context.Context, c *client.Client) (bool, error)
 	}{
 		"the list": {apitest.Trackers{Readings: []tracker.Reading{{Config: tracker.Config{Name: "lin"}, Issues: 3}}}, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.Trackers(ctx)
+			got, err := c.ListTrackers(ctx)
 			return len(got) == 1 && got[0].Config.Name == "lin" && got[0].Issues == 3, err
 		}},
 		"one that was added": {apitest.Trackers{Config: tracker.Config{Name: "lin", Max: 2}}, func(ctx context.Context, c *client.Client) (bool, error) {
@@ -63,7 +63,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 			return got.Name == "lin" && got.Max == 2, err
 		}},
 		"issues": {apitest.Trackers{Kept: []tracker.Issue{{Key: "ENG-1"}}}, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.Issues(ctx, "lin")
+			got, err := c.ListIssues(ctx, "lin")
 			return len(got) == 1 && got[0].Key == "ENG-1", err
 		}},
 		"a look": {apitest.Trackers{Report: tracker.Report{Tracker: "lin", Issues: 2, Drift: []tracker.Drift{{Want: "Started"}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
@@ -79,11 +79,11 @@ func TestAnswersAboutTrackers(t *testing.T) {
 			return got.Account == "a" && len(got.Missing) == 1, err
 		}},
 		"a round": {apitest.Trackers{Round: tracker.Round{Choices: []tracker.Choice{{Key: "ENG-1", Dispatch: true}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.Dispatch(ctx, "lin", false)
+			got, err := c.DispatchIssues(ctx, "lin", false)
 			return len(got.Choices) == 1 && got.Choices[0].Dispatch, err
 		}},
 		"findings": {apitest.Trackers{Findings: []boardcheck.Finding{{Card: "c", Anomaly: boardcheck.Anomaly{Text: "odd"}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.ExamineBoard(ctx, wire.Examination{})
+			got, err := c.CheckBoard(ctx, wire.Examination{})
 			return len(got) == 1 && got[0].Card == "c" && got[0].Text == "odd", err
 		}},
 	} {

@@ -7,10 +7,10 @@ import (
 	"orange/internal/wire"
 )
 
-// Workspaces lists the workspaces of all projects.
-func (c *Client) Workspaces(ctx context.Context) ([]wire.Workspace, error) {
+// ListWorkspaces lists the workspaces of all projects.
+func (c *Client) ListWorkspaces(ctx context.Context) ([]wire.Workspace, error) {
 	out := wire.WorkspaceList{Workspaces: []wire.Workspace{}}
-	err := c.get(ctx, wire.PathWorkspaces, nil, &out)
+	err := c.getJSON(ctx, wire.PathWorkspaces, nil, &out)
 	return out.Workspaces, err
 }
 
@@ -19,21 +19,21 @@ func (c *Client) Workspaces(ctx context.Context) ([]wire.Workspace, error) {
 func (c *Client) InitWorkspaces(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
 	in := wire.PoolWish{Project: project, Count: count}
 	out := wire.WorkspaceList{Workspaces: []wire.Workspace{}}
-	err := c.put(ctx, http.MethodPost, wire.PathWorkspacesInit, in, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathWorkspacesInit, in, &out)
 	return out.Workspaces, err
 }
 
 // CleanWorkspaces removes the workspaces that nobody needs, or says which they are.
 func (c *Client) CleanWorkspaces(ctx context.Context, how wire.CleanWish) (wire.Cleaning, error) {
 	out := wire.Cleaning{Removed: []wire.Cleaned{}, Kept: []wire.Cleaned{}}
-	err := c.put(ctx, http.MethodPost, wire.PathWorkspacesGC, how, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathWorkspacesGC, how, &out)
 	return out, err
 }
 
-// Salvages lists the work that was kept when workspaces were given back; project ""
+// ListSalvages lists the work that was kept when workspaces were given back; project ""
 // for all.
-func (c *Client) Salvages(ctx context.Context, project string) ([]wire.Salvage, error) {
+func (c *Client) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
 	out := wire.SalvageList{Salvages: []wire.Salvage{}}
-	err := c.get(ctx, wire.PathSalvages, ofProject(project), &out)
+	err := c.getJSON(ctx, wire.PathSalvages, ofProject(project), &out)
 	return out.Salvages, err
 }

@@ -112,13 +112,13 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 		}
 	}
 	if in.Parent != "" {
-		p, err := c.API.Task(ctx, in.Parent)
+		p, err := c.API.ReadTask(ctx, in.Parent)
 		if err != nil {
 			return changedOut{}, "", err
 		}
 		wish.Parent = p.Task.ID
 	}
-	a, err := c.API.Create(ctx, wish)
+	a, err := c.API.CreateTask(ctx, wish)
 	if err != nil {
 		return changedOut{}, "", err
 	}
@@ -129,11 +129,11 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 // findProject is that of the caller's task, else that of the folder the caller works in.
 func (c Caller) findProject(ctx context.Context) (string, error) {
 	if c.Task != "" {
-		v, err := c.API.Task(ctx, c.Task)
+		v, err := c.API.ReadTask(ctx, c.Task)
 		return v.Task.Project, err
 	}
 	if c.Folder != "" {
-		at, err := c.API.Where(ctx, c.Folder)
+		at, err := c.API.FindPlace(ctx, c.Folder)
 		if err != nil || at.Project != "" {
 			return at.Project, err
 		}
@@ -198,7 +198,7 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 
 // spawnSignal starts a task that was created and waits.
 func (c Caller) spawnSignal(ctx context.Context, id string) (signal.Signal, error) {
-	x, err := c.API.Explain(ctx, id)
+	x, err := c.API.ExplainTask(ctx, id)
 	if err == nil && x.Kind != string(workflow.Queued) {
 		err = fmt.Errorf("task %s is not pending: it is %s", prose.ShortID(string(x.Task)), x.Status)
 	}
@@ -222,7 +222,7 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 	if err != nil {
 		return changedOut{}, "", err
 	}
-	v, err := c.API.Task(ctx, id)
+	v, err := c.API.ReadTask(ctx, id)
 	if err != nil {
 		return changedOut{}, "", err
 	}
@@ -245,7 +245,7 @@ func (c Caller) sendSignal(ctx context.Context, id string, sig signal.Signal) (c
 		return changedOut{}, errors.New("the words are not text: give UTF-8")
 	}
 	sig.Actor, sig.Attempt = c.actorAndAttempt()
-	a, err := c.API.Signal(ctx, id, sig)
+	a, err := c.API.SendSignal(ctx, id, sig)
 	if err != nil {
 		return changedOut{}, err
 	}
@@ -257,7 +257,7 @@ func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
-		Queued: k.Queued, Told: cutLine(a.Told(), maxLine), Warning: cutLine(a.Warning, maxLine),
+		Queued: k.Queued, Told: cutLine(a.AnsweredRole(), maxLine), Warning: cutLine(a.Warning, maxLine),
 	}
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {

@@ -41,12 +41,12 @@ const (
 
 // API is what the tools ask of the server.
 type API interface {
-	State(ctx context.Context, s client.Seen) (overview.State, error)
-	Task(ctx context.Context, id string) (wire.TaskShown, error)
-	Explain(ctx context.Context, id string) (engine.Explanation, error)
-	Where(ctx context.Context, path string) (wire.Place, error)
-	Create(ctx context.Context, w signal.NewTask) (wire.Answer, error)
-	Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
+	ReadState(ctx context.Context, s client.StateQuery) (overview.State, error)
+	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
+	ExplainTask(ctx context.Context, id string) (engine.Explanation, error)
+	FindPlace(ctx context.Context, path string) (wire.Place, error)
+	CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error)
+	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 }
 
 // A Caller is who uses the tools. The server finds out for itself who asks; what is said
@@ -204,7 +204,7 @@ func (c Caller) taskOf(ctx context.Context, id string) (string, error) {
 	case c.Folder == "":
 		return "", errors.New("give the id of a task: see list")
 	}
-	at, err := c.API.Where(ctx, c.Folder)
+	at, err := c.API.FindPlace(ctx, c.Folder)
 	if err == nil && at.Task == "" {
 		err = errors.New("this folder is no task's workspace: give the id of a task, see list")
 	}

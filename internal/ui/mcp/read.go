@@ -116,7 +116,7 @@ func (t *tools) listTasks(ctx context.Context, c Caller, in listIn) (listOut, st
 	out := listOut{Tasks: []row{}}
 	scope := overview.Scope(in.Scope)
 	all := scope == overview.Done || scope == overview.All
-	state, err := c.API.State(ctx, client.Seen{Project: in.Project, All: all})
+	state, err := c.API.ReadState(ctx, client.StateQuery{Project: in.Project, All: all})
 	if err != nil {
 		return out, "", err
 	}
@@ -218,7 +218,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 	if err != nil {
 		return showOut{}, "", err
 	}
-	v, err := c.API.Task(ctx, id)
+	v, err := c.API.ReadTask(ctx, id)
 	if err != nil {
 		return showOut{}, "", err
 	}
@@ -312,7 +312,7 @@ func (t *tools) explainTask(ctx context.Context, c Caller, in oneIn) (explainOut
 	if err != nil {
 		return explainOut{}, "", err
 	}
-	x, err := c.API.Explain(ctx, id)
+	x, err := c.API.ExplainTask(ctx, id)
 	if err != nil {
 		return explainOut{}, "", err
 	}
@@ -381,7 +381,7 @@ func reasonsOf(list []engine.WaitReason) []reason {
 }
 
 func (t *tools) listInbox(ctx context.Context, c Caller, in inboxIn) (inboxOut, string, error) {
-	state, err := c.API.State(ctx, client.Seen{Project: in.Project})
+	state, err := c.API.ReadState(ctx, client.StateQuery{Project: in.Project})
 	if err != nil {
 		return inboxOut{}, "", err
 	}

@@ -30,7 +30,7 @@ func readTask(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResou
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	v, err := c.API.Task(ctx, id)
+	v, err := c.API.ReadTask(ctx, id)
 	if err != nil {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}

@@ -52,12 +52,12 @@ func newFakeServer() *fakeServer {
 	return o
 }
 
-func (o *fakeServer) State(_ context.Context, s client.Seen) (overview.State, error) {
+func (o *fakeServer) ReadState(_ context.Context, s client.StateQuery) (overview.State, error) {
 	o.hear("state", s)
 	return o.state, nil
 }
 
-func (o *fakeServer) Task(_ context.Context, id string) (wire.TaskShown, error) {
+func (o *fakeServer) ReadTask(_ context.Context, id string) (wire.TaskShown, error) {
 	for k, v := range o.tasks {
 		if strings.HasPrefix(k, id) {
 			return v, nil
@@ -66,14 +66,14 @@ func (o *fakeServer) Task(_ context.Context, id string) (wire.TaskShown, error) 
 	return wire.TaskShown{}, &client.Error{Status: http.StatusNotFound, Message: "task not found: " + id}
 }
 
-func (o *fakeServer) Explain(_ context.Context, id string) (engine.Explanation, error) {
+func (o *fakeServer) ExplainTask(_ context.Context, id string) (engine.Explanation, error) {
 	o.why.Task = task.ID(id)
 	return o.why, nil
 }
 
-func (o *fakeServer) Where(context.Context, string) (wire.Place, error) { return o.place, nil }
+func (o *fakeServer) FindPlace(context.Context, string) (wire.Place, error) { return o.place, nil }
 
-func (o *fakeServer) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
+func (o *fakeServer) CreateTask(_ context.Context, w signal.NewTask) (wire.Answer, error) {
 	o.hear("create", w)
 	if o.refuse != "" {
 		return wire.Answer{}, &client.Error{Status: http.StatusBadRequest, Message: o.refuse}
@@ -81,7 +81,7 @@ func (o *fakeServer) Create(_ context.Context, w signal.NewTask) (wire.Answer, e
 	return wire.Answer{Task: task.Task{ID: idTwo, Project: w.Project, Branch: w.Branch, Status: "planning", Queued: true}}, nil
 }
 
-func (o *fakeServer) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
+func (o *fakeServer) SendSignal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	o.hear("signal "+id, s)
 	if o.refuse != "" {
 		return wire.Answer{}, &client.Error{Status: http.StatusConflict, Message: o.refuse}

@@ -128,7 +128,7 @@ func (t *tools) loadDefinition(ctx context.Context, c Caller, in verifyIn) (*wor
 
 // folderOf is where a project is.
 func folderOf(ctx context.Context, api API, project string) (string, error) {
-	state, err := api.State(ctx, client.Seen{Project: project})
+	state, err := api.ReadState(ctx, client.StateQuery{Project: project})
 	if err != nil {
 		return "", err
 	}

@@ -125,7 +125,7 @@ func (m *model) linkBits() []piece {
 	switch {
 	case m.waking:
 		return append(out, piece{"starting the server", m.theme.Warn})
-	case client.Absent(m.lost):
+	case client.IsAbsent(m.lost):
 		return append(out, piece{"no server: any key starts one", m.theme.Bad})
 	case errors.Is(m.lost, errWoken):
 		return append(out, piece{"connecting", m.theme.Faint})

@@ -214,24 +214,24 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 	out := loaded{ready: true, status: status}
 	switch t {
 	case tabTimeline:
-		out.entries, out.err = api.Journal(ctx, id, 0)
+		out.entries, out.err = api.ReadJournal(ctx, id, 0)
 		out.entries = out.entries[max(0, len(out.entries)-maxEntries):]
 	case tabText:
 		var v wire.TaskShown
-		v, out.err = api.Task(ctx, id)
+		v, out.err = api.ReadTask(ctx, id)
 		out.body = taskBody(v)
 	case tabExplain:
-		out.explain, out.err = api.Explain(ctx, id)
+		out.explain, out.err = api.ExplainTask(ctx, id)
 	case tabGraph:
 		var w wire.WorkflowText
-		if w, out.err = api.Workflow(ctx, hash); out.err == nil {
+		if w, out.err = api.ReadWorkflow(ctx, hash); out.err == nil {
 			out.def, out.err = workflow.Parse(w.File, w.Text)
 		}
 		if out.err == nil {
-			out.entries, out.err = api.Journal(ctx, id, 0)
+			out.entries, out.err = api.ReadJournal(ctx, id, 0)
 		}
 	case tabDiff:
-		out.diff, out.err = api.Diff(ctx, id)
+		out.diff, out.err = api.ReadDiff(ctx, id)
 	}
 	return out
 }

@@ -65,7 +65,7 @@ func (m *model) openCreateForm() tea.Cmd {
 	m.left, m.dialog = nil, f
 	ctx, api := m.ctx, m.API
 	return func() tea.Msg {
-		list, err := api.Workflows(ctx)
+		list, err := api.ListWorkflows(ctx)
 		return workflowsMsg{list, loadInitialStates(ctx, api, list), err}
 	}
 }
@@ -84,7 +84,7 @@ func loadInitialStates(ctx context.Context, api Reader, list []wire.WorkflowInfo
 		if read++; read > mostWorkflows {
 			break
 		}
-		w, err := api.Workflow(ctx, info.Hash)
+		w, err := api.ReadWorkflow(ctx, info.Hash)
 		if err != nil {
 			continue
 		}
@@ -256,7 +256,7 @@ func (f *form) submitTask(m *model) tea.Cmd {
 	}
 	api := m.API
 	cmd := m.sendRequestFrom(f, creating, "the creation of a task", func(ctx context.Context) (string, error) {
-		a, err := api.Create(ctx, w)
+		a, err := api.CreateTask(ctx, w)
 		if err != nil {
 			return "", err
 		}

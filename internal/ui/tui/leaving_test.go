@@ -107,7 +107,7 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	in, keys := io.Pipe()
 	defer keys.Close()
 	known := make(chan struct{})
-	api := &fake{state: sampleState(), feed: func(ctx context.Context, _ client.Live) error {
+	api := &fake{state: sampleState(), feed: func(ctx context.Context, _ client.FollowOptions) error {
 		close(known) // the state was handed over
 		<-ctx.Done()
 		return ctx.Err()

@@ -33,7 +33,7 @@ type feed struct {
 
 func (f *feed) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		state, err := f.api.State(ctx, client.Seen{All: true})
+		state, err := f.api.ReadState(ctx, client.StateQuery{All: true})
 		if err == nil {
 			f.send(stateMsg{state})
 			err = f.followStream(ctx, state.Row)
@@ -55,13 +55,13 @@ func (f *feed) followStream(ctx context.Context, after int64) error {
 	defer pumping.Wait()
 	defer cancel()
 	again := false
-	return f.api.Follow(ctx, client.Live{
-		Seen: client.Seen{All: true}, After: after,
+	return f.api.FollowState(ctx, client.FollowOptions{
+		StateQuery: client.StateQuery{All: true}, After: after,
 		Change: func(c overview.Change) error { q.mergeChange(c); return nil },
 		Lost:   func(err error) { again = true; f.send(linkMsg{err}) },
 		Opened: func() error {
 			if again { // what is in no journal may have changed meanwhile
-				if state, err := f.api.State(ctx, client.Seen{All: true}); err == nil {
+				if state, err := f.api.ReadState(ctx, client.StateQuery{All: true}); err == nil {
 					f.send(stateMsg{state})
 				}
 			}
@@ -78,13 +78,13 @@ type wokenMsg struct{ err error }
 // whoever only follows does not. The key by which a person leaves asks for nothing.
 func (m *model) wakeServer(key string) tea.Cmd {
 	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.finding == nil
-	if !client.Absent(m.lost) || m.waking || leaves {
+	if !client.IsAbsent(m.lost) || m.waking || leaves {
 		return nil
 	}
 	m.waking = true
 	ctx, api := m.ctx, m.API
 	return func() tea.Msg {
-		_, err := api.State(ctx, client.Seen{})
+		_, err := api.ReadState(ctx, client.StateQuery{})
 		return wokenMsg{err}
 	}
 }
@@ -96,7 +96,7 @@ func (m *model) finishWaking(msg wokenMsg) {
 		m.showError("%s", oneLine(msg.err))
 		return
 	}
-	if client.Absent(m.lost) {
+	if client.IsAbsent(m.lost) {
 		m.lost = errWoken
 	}
 }

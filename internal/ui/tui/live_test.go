@@ -44,7 +44,7 @@ func TestTheFeedTakesUpWhatBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &fake{state: sampleState()}
 		broken := 0
-		api.feed = func(ctx context.Context, l client.Live) error {
+		api.feed = func(ctx context.Context, l client.FollowOptions) error {
 			if broken++; broken == 1 {
 				return errors.New("the server says 400")
 			}
@@ -190,7 +190,7 @@ func crowd(tasks, agents int) overview.State {
 func TestNoKeyIsLostInAStorm(t *testing.T) {
 	const keys = 200
 	api := &fake{state: crowd(1000, 200)}
-	api.feed = func(ctx context.Context, l client.Live) error { // 1,000 changes a second, and no end
+	api.feed = func(ctx context.Context, l client.FollowOptions) error { // 1,000 changes a second, and no end
 		if err := l.Opened(); err != nil {
 			return err
 		}

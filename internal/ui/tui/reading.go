@@ -38,7 +38,7 @@ func (m *model) openText(r *overview.Row) tea.Cmd {
 func (v *reading) loadBody(m *model) tea.Cmd {
 	ctx, api, id := m.ctx, m.API, v.task
 	return func() tea.Msg {
-		view, err := api.Task(ctx, string(id))
+		view, err := api.ReadTask(ctx, string(id))
 		return textMsg{id, taskBody(view), err}
 	}
 }

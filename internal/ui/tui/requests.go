@@ -126,7 +126,7 @@ func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(contex
 	id, name := string(r.ID), r.Branch
 	sig.Actor = task.Human
 	return func(ctx context.Context) (string, error) {
-		a, err := api.Signal(ctx, id, sig)
+		a, err := api.SendSignal(ctx, id, sig)
 		switch {
 		case client.NeedsCode(err):
 			return "", &codeWanted{*r, sig, err}
@@ -172,8 +172,8 @@ func describeOutcome(name string, sig signal.Signal, a wire.Answer) string {
 		text = name + " goes on"
 	case to != "":
 		text = fmt.Sprintf("%s: %s -> %s", name, from, to)
-	case a.Told() != "":
-		text = fmt.Sprintf("%s: the %s is told", name, a.Told())
+	case a.AnsweredRole() != "":
+		text = fmt.Sprintf("%s: the %s is told", name, a.AnsweredRole())
 	case a.Task.Queued:
 		text = name + " is queued: it waits for a free workspace"
 	case startedRole(a) != "":
@@ -291,7 +291,7 @@ func (m *model) openTerminal(r *overview.Row) tea.Cmd {
 	m.busy[r.ID] = "the way to its terminal"
 	ctx, api, id := m.ctx, m.API, r.ID
 	return func() tea.Msg {
-		to, err := api.Attach(ctx, string(id), "")
+		to, err := api.AttachCommand(ctx, string(id), "")
 		if err == nil && len(to.Argv) == 0 {
 			err = errors.New("the server names no command that shows it: see orange log")
 		}
@@ -362,7 +362,7 @@ func (m *model) deleteTask(r *overview.Row) tea.Cmd {
 func (m *model) approveMove(r *overview.Row) tea.Cmd {
 	api, id := m.API, string(r.ID)
 	return m.sendRequest(r.ID, "the approval of "+r.Branch, func(ctx context.Context) (string, error) {
-		v, err := api.Task(ctx, id)
+		v, err := api.ReadTask(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -385,12 +385,12 @@ func (m *model) togglePauseAll() tea.Cmd {
 	api := m.API
 	if m.state.Paused {
 		return m.sendRequest(everything, "the resumption of everything", func(ctx context.Context) (string, error) {
-			return "everything goes on", api.Resume(ctx)
+			return "everything goes on", api.ResumeAll(ctx)
 		})
 	}
 	m.askConfirmation("Nothing new starts until it is resumed.", "Pause everything?", func(m *model) tea.Cmd {
 		return m.sendRequest(everything, "the pause of everything", func(ctx context.Context) (string, error) {
-			return "everything is paused", api.Pause(ctx)
+			return "everything is paused", api.PauseAll(ctx)
 		})
 	})
 	return nil
@@ -445,7 +445,7 @@ func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)
 			return m.sendRequestFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
-				return "typed into the terminal of " + r.Branch, api.Type(ctx, id, r.AtTerminal(), text)
+				return "typed into the terminal of " + r.Branch, api.TypeText(ctx, id, r.AtTerminal(), text)
 			})
 		}
 		return nil

@@ -36,7 +36,7 @@ type fake struct {
 	no    error // the answer to everything that is to change something
 	view  wire.TaskShown
 	argv  []string
-	feed  func(context.Context, client.Live) error
+	feed  func(context.Context, client.FollowOptions) error
 	state overview.State
 	fails error // of everything that is read
 }
@@ -55,14 +55,14 @@ func (f *fake) take() []string {
 	return out
 }
 
-func (f *fake) State(context.Context, client.Seen) (overview.State, error) {
+func (f *fake) ReadState(context.Context, client.StateQuery) (overview.State, error) {
 	f.hear("state")
 	out := f.state
 	out.Tasks = slices.Clone(f.state.Tasks)
 	return out, f.fails
 }
 
-func (f *fake) Follow(ctx context.Context, l client.Live) error {
+func (f *fake) FollowState(ctx context.Context, l client.FollowOptions) error {
 	if f.feed != nil {
 		return f.feed(ctx, l)
 	}
@@ -75,12 +75,12 @@ func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(wire.Scree
 	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")})
 }
 
-func (f *fake) Task(_ context.Context, id string) (wire.TaskShown, error) {
+func (f *fake) ReadTask(_ context.Context, id string) (wire.TaskShown, error) {
 	f.hear("task %s", id)
 	return f.view, f.fails
 }
 
-func (f *fake) Journal(_ context.Context, id string, _ int) ([]journal.Entry, error) {
+func (f *fake) ReadJournal(_ context.Context, id string, _ int) ([]journal.Entry, error) {
 	f.hear("journal %s", id)
 	at := noon.Add(-2 * time.Hour)
 	return []journal.Entry{
@@ -90,42 +90,42 @@ func (f *fake) Journal(_ context.Context, id string, _ int) ([]journal.Entry, er
 	}, f.fails
 }
 
-func (f *fake) Explain(_ context.Context, id string) (engine.Explanation, error) {
+func (f *fake) ExplainTask(_ context.Context, id string) (engine.Explanation, error) {
 	f.hear("explain %s", id)
 	return engine.Explanation{Task: task.ID(id), Workflow: "orange", Status: "reviewing", Kind: "human", Since: noon.Add(-time.Minute), Visit: 5, Owner: "a person", Why: "it waits for a person's decision", Do: "orange task merge " + id}, f.fails
 }
 
-func (f *fake) Diff(_ context.Context, id string) (wire.Diff, error) {
+func (f *fake) ReadDiff(_ context.Context, id string) (wire.Diff, error) {
 	f.hear("diff %s", id)
 	return wire.Diff{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, f.fails
 }
 
-func (f *fake) Workflow(_ context.Context, hash string) (wire.WorkflowText, error) {
+func (f *fake) ReadWorkflow(_ context.Context, hash string) (wire.WorkflowText, error) {
 	f.hear("workflow %s", hash)
 	text, _ := builtin.Text("orange")
 	return wire.WorkflowText{Hash: hash, Name: "orange", File: "orange.yaml", Text: text}, f.fails
 }
 
-func (f *fake) Workflows(context.Context) ([]wire.WorkflowInfo, error) {
+func (f *fake) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) {
 	return []wire.WorkflowInfo{{Name: "orange", Origin: "built-in"}, {Name: "linear-sdlc", Origin: "built-in"}, {Name: "orange", Origin: "pinned"}}, nil
 }
 
-func (f *fake) Attach(_ context.Context, id, _ string) (wire.Attachment, error) {
+func (f *fake) AttachCommand(_ context.Context, id, _ string) (wire.Attachment, error) {
 	f.hear("attach %s", id)
 	return wire.Attachment{Argv: f.argv}, f.no
 }
 
-func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
+func (f *fake) SendSignal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor, s.Confirm)), " "))
 	return wire.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
 }
 
-func (f *fake) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
+func (f *fake) CreateTask(_ context.Context, w signal.NewTask) (wire.Answer, error) {
 	f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", w.Project, w.Branch, w.Summary, w.Harness, w.Workflow, w.Status, w.Spawn, w.Actor)
 	return wire.Answer{Task: task.Task{ID: "new", Project: w.Project, Branch: w.Branch}}, f.no
 }
 
-func (f *fake) Type(_ context.Context, id, _, text string) error {
+func (f *fake) TypeText(_ context.Context, id, _, text string) error {
 	f.hear("type %s %s", id, text)
 	return f.no
 }
@@ -134,8 +134,8 @@ func (f *fake) SyncForges(context.Context) ([]string, error) {
 	f.hear("sync")
 	return []string{"#7 was merged"}, f.no
 }
-func (f *fake) Pause(context.Context) error  { f.hear("pause all"); return f.no }
-func (f *fake) Resume(context.Context) error { f.hear("resume all"); return f.no }
+func (f *fake) PauseAll(context.Context) error  { f.hear("pause all"); return f.no }
+func (f *fake) ResumeAll(context.Context) error { f.hear("resume all"); return f.no }
 
 // env is a dashboard without a terminal.
 type env struct {

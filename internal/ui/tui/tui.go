@@ -41,30 +41,30 @@ type API interface {
 
 // Feed is how the dashboard learns what there is.
 type Feed interface {
-	State(context.Context, client.Seen) (overview.State, error)
-	Follow(context.Context, client.Live) error
+	ReadState(context.Context, client.StateQuery) (overview.State, error)
+	FollowState(context.Context, client.FollowOptions) error
 	WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error
 }
 
 // Reader is where the detail pane and the forms read.
 type Reader interface {
-	Task(ctx context.Context, id string) (wire.TaskShown, error)
-	Journal(ctx context.Context, id string, after int) ([]journal.Entry, error)
-	Explain(ctx context.Context, id string) (engine.Explanation, error)
-	Diff(ctx context.Context, id string) (wire.Diff, error)
-	Workflow(ctx context.Context, hash string) (wire.WorkflowText, error)
-	Workflows(context.Context) ([]wire.WorkflowInfo, error)
-	Attach(ctx context.Context, id, role string) (wire.Attachment, error)
+	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
+	ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error)
+	ExplainTask(ctx context.Context, id string) (engine.Explanation, error)
+	ReadDiff(ctx context.Context, id string) (wire.Diff, error)
+	ReadWorkflow(ctx context.Context, hash string) (wire.WorkflowText, error)
+	ListWorkflows(context.Context) ([]wire.WorkflowInfo, error)
+	AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error)
 }
 
 // Commands is what keys ask for.
 type Commands interface {
-	Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
-	Create(context.Context, signal.NewTask) (wire.Answer, error)
-	Type(ctx context.Context, id, role, text string) error
+	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
+	CreateTask(context.Context, signal.NewTask) (wire.Answer, error)
+	TypeText(ctx context.Context, id, role, text string) error
 	SyncForges(context.Context) ([]string, error)
-	Pause(context.Context) error
-	Resume(context.Context) error
+	PauseAll(context.Context) error
+	ResumeAll(context.Context) error
 }
 
 // Options say what the dashboard shows, and where.

@@ -20,10 +20,10 @@ func (s *Site) actRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /move/{id}", s.moveForm)
 	mux.HandleFunc("POST /act/{id}", s.formHandler(s.submitAction))
 	mux.HandleFunc("POST /pause", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
-		return s.changePause(w, r, s.o.API.Pause, "Everything is paused.")
+		return s.changePause(w, r, s.o.API.PauseAll, "Everything is paused.")
 	}))
 	mux.HandleFunc("POST /resume", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
-		return s.changePause(w, r, s.o.API.Resume, "Everything goes on.")
+		return s.changePause(w, r, s.o.API.ResumeAll, "Everything goes on.")
 	}))
 }
 
@@ -56,7 +56,7 @@ func (s *Site) submitAction(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	sig.Confirm = strings.TrimSpace(r.PostForm.Get(fieldCode))
-	a, err := s.o.API.Signal(r.Context(), id, sig)
+	a, err := s.o.API.SendSignal(r.Context(), id, sig)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 		if to == "" {
 			return ask, newRefusal(http.StatusBadRequest, "it is not said what is approved: reload the page and try again")
 		}
-		v, err := s.o.API.Task(r.Context(), id)
+		v, err := s.o.API.ReadTask(r.Context(), id)
 		if err != nil {
 			return ask, err
 		}
@@ -158,8 +158,8 @@ func describeOutcome(sig signal.Signal, a wire.Answer) string {
 		return name + " goes on."
 	case to != "":
 		return fmt.Sprintf("%s: %s → %s", name, from, to)
-	case a.Told() != "":
-		return fmt.Sprintf("%s: the %s is told.", name, a.Told())
+	case a.AnsweredRole() != "":
+		return fmt.Sprintf("%s: the %s is told.", name, a.AnsweredRole())
 	case sig.Verb == engine.VerbMerge || sig.Verb == engine.VerbPush || sig.Verb == engine.VerbCreatePR:
 		return fmt.Sprintf("%s: %s is asked for; its page says how it goes.", name, sig.Verb)
 	case a.Task.Asked != nil:
@@ -170,7 +170,7 @@ func describeOutcome(sig signal.Signal, a wire.Answer) string {
 	return fmt.Sprintf("%s stays %s.", name, a.Task.Status)
 }
 
-// A way is a button of a form: what it asks for.
+// A formButton is a button of a form: what it asks for.
 type formButton struct {
 	Do    string // value of the field do
 	Label string

@@ -111,15 +111,15 @@ func (f *filter) rowChoice() overview.Choice {
 }
 
 // stateQuery is what the server is asked for.
-func (f *filter) stateQuery() client.Seen {
-	return client.Seen{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
+func (f *filter) stateQuery() client.StateQuery {
+	return client.StateQuery{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
 }
 
 func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
 	seen := f.stateQuery()
 	seen.Project = "" // the count of the inbox is of all
-	state, err := s.o.API.State(r.Context(), seen)
+	state, err := s.o.API.ReadState(r.Context(), seen)
 	if err != nil {
 		s.writeError(w, r, err)
 		return

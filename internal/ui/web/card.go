@@ -194,7 +194,7 @@ func factsOf(r *overview.Row) string {
 // rowOf is how one task looks, and a page that is about it.
 func (s *Site) rowOf(r *http.Request, id string) (overview.Row, page, error) {
 	p := s.newPage(r)
-	v, err := s.o.API.Task(r.Context(), id)
+	v, err := s.o.API.ReadTask(r.Context(), id)
 	if err != nil {
 		return overview.Row{}, p, err
 	}
@@ -209,7 +209,7 @@ func (s *Site) rowFromRecord(ctx context.Context, t *task.Task, now time.Time) o
 	if def == nil || !def.AsksForChildren(t.Status) {
 		return out
 	}
-	if state, err := s.o.API.State(ctx, client.Seen{Project: t.Project}); err == nil {
+	if state, err := s.o.API.ReadState(ctx, client.StateQuery{Project: t.Project}); err == nil {
 		for i := range state.Tasks {
 			if state.Tasks[i].ID == t.ID {
 				return state.Tasks[i]

@@ -34,7 +34,7 @@ func (s *Site) loadDefinition(ctx context.Context, hash string) *workflow.Defini
 	if known {
 		return def
 	}
-	got, err := s.o.API.Workflow(ctx, hash)
+	got, err := s.o.API.ReadWorkflow(ctx, hash)
 	if err != nil {
 		return nil
 	}

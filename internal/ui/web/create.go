@@ -25,7 +25,7 @@ type newData struct {
 // newTask is the form for a task.
 func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 	d := newData{page: s.newPage(r), Project: r.URL.Query().Get("project"), Harnesses: coreagent.HarnessNames()}
-	projects, err := s.o.API.Projects(r.Context())
+	projects, err := s.o.API.ListProjects(r.Context())
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -34,7 +34,7 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 		d.Projects = append(d.Projects, p.Name)
 	}
 	seen := map[string]bool{}
-	if list, err := s.o.API.Workflows(r.Context()); err == nil { // it can be created without knowing any
+	if list, err := s.o.API.ListWorkflows(r.Context()); err == nil { // it can be created without knowing any
 		for _, f := range list {
 			if !seen[f.Name] {
 				d.Workflows = append(d.Workflows, f.Name)
@@ -61,7 +61,7 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	if wish.Summary == "" && strings.TrimSpace(context) == "" {
 		return newRefusal(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
 	}
-	a, err := s.o.API.Create(r.Context(), wish)
+	a, err := s.o.API.CreateTask(r.Context(), wish)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ type pool struct {
 }
 
 func (s *Site) serveFleet(w http.ResponseWriter, r *http.Request) {
-	state, err := s.o.API.State(r.Context(), client.Seen{})
+	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{})
 	if err != nil {
 		s.writeError(w, r, err)
 		return

@@ -124,7 +124,7 @@ func reasonsOf(list []engine.WaitReason) []reason {
 }
 
 func (s *Site) serveInbox(w http.ResponseWriter, r *http.Request) {
-	state, err := s.o.API.State(r.Context(), client.Seen{})
+	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{})
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -215,7 +215,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 
 // askedFor is what a task asks for approval of, "" if it does not any more.
 func (s *Site) askedFor(ctx context.Context, id task.ID) string {
-	v, err := s.o.API.Task(ctx, string(id))
+	v, err := s.o.API.ReadTask(ctx, string(id))
 	if err != nil || v.Task.Asked == nil {
 		return ""
 	}

@@ -70,7 +70,7 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 			return n, nil
 		}
 	}
-	state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody})
+	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{Project: nobody})
 	return state.Row, err
 }
 
@@ -103,7 +103,7 @@ func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.Sta
 	if state, ok := s.recent.findState(all, after); ok {
 		return state, nil
 	}
-	return s.o.API.State(ctx, client.Seen{All: all})
+	return s.o.API.ReadState(ctx, client.StateQuery{All: all})
 }
 
 // pingEvery is how often a connection shows that it lives.
@@ -123,9 +123,9 @@ func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 			return ctx.Err()
 		}
 	}
-	seen := client.Seen{All: v.topic == "board" && v.filter.stateQuery().All}
+	seen := client.StateQuery{All: v.topic == "board" && v.filter.stateQuery().All}
 	go func() { // a stream that broke is taken up again by the page, which says so
-		ended <- s.o.API.Follow(ctx, client.Live{Seen: seen, After: after, Lost: func(error) { stop() }, Change: take})
+		ended <- s.o.API.FollowState(ctx, client.FollowOptions{StateQuery: seen, After: after, Lost: func(error) { stop() }, Change: take})
 		close(ended)
 	}()
 	defer func() { stop(); <-ended }()

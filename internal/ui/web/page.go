@@ -42,10 +42,10 @@ type page struct {
 // are; one that does not answer is no reason to fail here.
 func (s *Site) newPage(r *http.Request) page {
 	p := s.blankPage(r)
-	if state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody}); err == nil {
+	if state, err := s.o.API.ReadState(r.Context(), client.StateQuery{Project: nobody}); err == nil {
 		p.Row, p.Paused = state.Row, state.Paused
 	}
-	if list, err := s.o.API.Inbox(r.Context(), ""); err == nil {
+	if list, err := s.o.API.ListInbox(r.Context(), ""); err == nil {
 		p.Wants = 0
 		for i := range list {
 			if list[i].Task != "" && list[i].Kind.WaitsForPerson() {
@@ -200,7 +200,7 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.As(err, &tooLarge):
 		return http.StatusRequestEntityTooLarge
-	case client.Absent(err):
+	case client.IsAbsent(err):
 		return http.StatusBadGateway
 	}
 	return http.StatusInternalServerError
@@ -213,7 +213,7 @@ func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		s.o.Log.Error("a request of the web page broke", "component", "web", "path", r.URL.Path, "error", err)
 	}
 	message := screen.OneLine(prose.Cut(err.Error(), maxMessage))
-	if client.Absent(err) {
+	if client.IsAbsent(err) {
 		message = "the server does not answer: wait a moment and reload, or see orange log"
 	}
 	if wantsJSON(r) {

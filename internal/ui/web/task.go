@@ -108,12 +108,12 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	}
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
 	around := s.loadSurroundings(r) // first: the page hears of all that comes behind it
-	v, err := api.Task(ctx, id)
+	v, err := api.ReadTask(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	id = string(v.Task.ID)
-	entries, err := api.Journal(ctx, id, 0)
+	entries, err := api.ReadJournal(ctx, id, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +122,14 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	out.Reasons = reasonsOf(v.Reasons)
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
 	var refused []journal.Refusal
-	if x, err := api.Explain(ctx, id); err != nil {
+	if x, err := api.ExplainTask(ctx, id); err != nil {
 		out.ExplainProblem = screen.OneLine(err.Error())
 	} else {
 		out.Explain, refused = &x, x.Refusals
 	}
 	out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
 	out.fillText(&v)
-	if list, err := api.Attempts(ctx, id); err != nil {
+	if list, err := api.ListAttempts(ctx, id); err != nil {
 		out.AttemptsProblem = screen.OneLine(err.Error())
 	} else {
 		out.Attempts = taskAttempts(list, entries, out.Now)
@@ -144,7 +144,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 // taskChanges adds what the task's branch changes.
 func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	may := slices.ContainsFunc(out.Look.Moves, func(m engine.Move) bool { return m.As == "request-changes" })
-	d, err := s.o.API.Diff(r.Context(), string(out.Task.ID))
+	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
 	if err != nil {
 		out.DiffProblem = screen.OneLine(err.Error())
 	}
@@ -160,7 +160,7 @@ type surroundings struct {
 
 // loadSurroundings asks how things are. A server that does not say is no reason to fail here.
 func (s *Site) loadSurroundings(r *http.Request) surroundings {
-	state, err := s.o.API.State(r.Context(), client.Seen{})
+	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{})
 	if err != nil {
 		return surroundings{page: s.blankPage(r)}
 	}
@@ -198,7 +198,7 @@ func (p *taskPage) drawWorkflow(path []string) {
 		return
 	}
 	m := drawing.Marks{Path: path, Live: !p.Past && p.Look.Life == overview.Alive, Links: "/workflows/" + p.Task.WorkflowHash + "#state-"}
-	p.Drawing = template.HTML(drawing.Page(p.Def, m)) //nolint:gosec // made and escaped by us
+	p.Drawing = template.HTML(drawing.RenderPage(p.Def, m)) //nolint:gosec // made and escaped by us
 }
 
 // fillTimeline keeps the newest moments, unless all are wanted.
@@ -270,7 +270,7 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	default:
 		var a wire.Answer
 		sig := signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: note}
-		if a, err = s.o.API.Signal(r.Context(), id, sig); err == nil {
+		if a, err = s.o.API.SendSignal(r.Context(), id, sig); err == nil {
 			s.finishForm(w, r, "/tasks/"+string(a.Task.ID), describeOutcome(sig, a))
 			return nil
 		}
@@ -319,7 +319,7 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	var entries []journal.Entry
 	around := s.loadSurroundings(r)
 	if err == nil {
-		entries, err = s.o.API.Journal(r.Context(), id, 0)
+		entries, err = s.o.API.ReadJournal(r.Context(), id, 0)
 	}
 	if err != nil {
 		s.writeError(w, r, err)

@@ -153,7 +153,7 @@ func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.o.API.Task(r.Context(), id)
+	v, err := s.o.API.ReadTask(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
 	for i := range v.Task.Attempts {
 		out.Roles = append(out.Roles, v.Task.Attempts[i].Role)
 	}
-	if out.Screen, err = s.o.API.Screen(r.Context(), string(v.Task.ID), out.Role); err != nil {
+	if out.Screen, err = s.o.API.ReadScreen(r.Context(), string(v.Task.ID), out.Role); err != nil {
 		out.Screen.Note = err.Error()
 	}
 	out.Screen.Note = screen.OneLine(out.Screen.Note)
@@ -223,7 +223,7 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 	case len(text) > maxTyped || strings.ContainsAny(text, "\r\n"):
 		return newRefusal(http.StatusBadRequest, "give one line of at most %d bytes", maxTyped)
 	}
-	if err := s.o.API.Type(r.Context(), id, role, text); err != nil {
+	if err := s.o.API.TypeText(r.Context(), id, role, text); err != nil {
 		return err
 	}
 	to := "/tasks/" + id + "/terminal"

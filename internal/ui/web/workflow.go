@@ -60,7 +60,7 @@ type workflowList struct {
 }
 
 func (p *workflowPages) serveList(w http.ResponseWriter, r *http.Request) {
-	list, err := p.o.API.Workflows(r.Context())
+	list, err := p.o.API.ListWorkflows(r.Context())
 	if err != nil {
 		p.writeError(w, r, err)
 		return
@@ -115,7 +115,7 @@ func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
 		return out, nil
 	}
 	out.Def, out.Describe, out.Findings = def, screen.OneLine(def.Describe), def.Check()
-	out.Drawing = template.HTML(drawing.Page(def, drawing.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
+	out.Drawing = template.HTML(drawing.RenderPage(def, drawing.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
 	out.States, out.Edges = workflowStates(def), workflowEdges(def)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +130,7 @@ func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
 // program.
 func (p *workflowPages) findWorkflow(r *http.Request) (wire.WorkflowText, error) {
 	hash := r.PathValue("hash")
-	got, err := p.o.API.Workflow(r.Context(), hash)
+	got, err := p.o.API.ReadWorkflow(r.Context(), hash)
 	var no *client.Error
 	if err == nil || !errors.As(err, &no) || no.Status != http.StatusNotFound {
 		return got, err

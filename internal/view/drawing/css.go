@@ -33,21 +33,21 @@ const drawingStyle = `.drawing { height: auto; max-width: 100%; }
 // CSS is the look of drawings in pages.
 func CSS() string {
 	var b strings.Builder
-	scope(&b, svgStyle)
+	writeScopedRules(&b, svgStyle)
 	for _, w := range workflow.Kinds() {
 		fill, stroke := kindColor(w)
-		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n.%s { stroke: %s; }\n", w, fill, w, stroke))
+		writeScopedRules(&b, fmt.Sprintf(".state.%s { fill: %s; }\n.%s { stroke: %s; }\n", w, fill, w, stroke))
 	}
 	b.WriteString("@media (prefers-color-scheme: dark) {\n")
-	scope(&b, svgDark)
+	writeScopedRules(&b, svgDark)
 	for _, w := range workflow.Kinds() {
-		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n", w, darkFill(w)))
+		writeScopedRules(&b, fmt.Sprintf(".state.%s { fill: %s; }\n", w, darkFill(w)))
 	}
 	return b.String() + "}\n" + drawingStyle
 }
 
-// scope writes rules so that they hold inside drawings only. Each rule is one line.
-func scope(b *strings.Builder, rules string) {
+// writeScopedRules writes rules so that they hold inside drawings only. Each rule is one line.
+func writeScopedRules(b *strings.Builder, rules string) {
 	for rule := range strings.Lines(rules) {
 		selector, rest, ok := strings.Cut(rule, " {")
 		switch {

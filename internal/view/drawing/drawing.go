@@ -43,13 +43,13 @@ func (p *picture) wrapLabels(n int) {
 // spokenPath bounds how many steps of a path are told in words.
 const spokenPath = 12
 
-// Page is the workflow as a picture to put into a page, with the way of a task in
+// RenderPage is the workflow as a picture to put into a page, with the way of a task in
 // it. It has classes and no style: those are in CSS.
-func Page(d *workflow.Definition, m Marks) string {
-	c, kinds, ok := draw(d, &marked{Marks: m})
+func RenderPage(d *workflow.Definition, m Marks) string {
+	c, kinds, ok := drawWorkflow(d, &marked{Marks: m})
 	var b strings.Builder
 	if !ok {
-		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(describe(d, m)))
+		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(describeDrawing(d, m)))
 		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(prose.OneLine(d.Name)))
 		return ownClasses(b.String())
 	}
@@ -67,9 +67,9 @@ func Page(d *workflow.Definition, m Marks) string {
 		role = "group" // what is inside can be reached
 	}
 	fmt.Fprintf(&b, "<svg class=\"%s\" role=\"%s\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
-		class, role, html.EscapeString(describe(d, m)), px(wide), px(tall), px(wide), px(tall))
+		class, role, html.EscapeString(describeDrawing(d, m)), formatPx(wide), formatPx(tall), formatPx(wide), formatPx(tall))
 	b.WriteString("<defs><marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto-start-reverse\"><path class=\"tip\" d=\"M0,1L10,5L0,9z\"/></marker></defs>\n")
-	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", px((wide-c.g.width)/2), px(margin), c.lines.String(), c.boxes.String())
+	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", formatPx((wide-c.g.width)/2), formatPx(margin), c.lines.String(), c.boxes.String())
 	drawKey(&b, legend, tall-margin)
 	b.WriteString("</svg>\n")
 	return ownClasses(b.String())
@@ -104,10 +104,10 @@ func ownClasses(svg string) string {
 }
 
 // say tells those who cannot see the drawing what is in it.
-func describe(d *workflow.Definition, m Marks) string {
+func describeDrawing(d *workflow.Definition, m Marks) string {
 	name := "Workflow " + prose.OneLine(d.Name) + ". "
 	if len(m.Path) == 0 {
-		return name + inWords(d)
+		return name + describeWorkflow(d)
 	}
 	at := m.Path[len(m.Path)-1]
 	path, begin := m.Path, "Its way was "
@@ -128,8 +128,8 @@ type marked struct {
 // A leg is one step of a path.
 type leg struct{ from, to string }
 
-// learn prepares for the lines of a picture.
-func (m *marked) learn(p *picture) {
+// indexPath prepares for the lines of a picture.
+func (m *marked) indexPath(p *picture) {
 	m.visits, m.legs, m.sources = map[string]int{}, map[leg]bool{}, map[string][]string{}
 	from := workflow.New
 	for _, state := range m.Path {
@@ -139,17 +139,17 @@ func (m *marked) learn(p *picture) {
 	}
 	for i := range p.lines {
 		l := &p.lines[i]
-		m.sources[l.common()] = append(m.sources[l.common()], p.nodes[l.from].name)
+		m.sources[l.noteKey()] = append(m.sources[l.noteKey()], p.nodes[l.from].name)
 	}
 }
 
-// took says whether the task has taken a line.
-func (m *marked) took(p *picture, l *line) bool {
+// hasTaken says whether the task has taken a line.
+func (m *marked) hasTaken(p *picture, l *line) bool {
 	to := p.nodes[l.to].name
 	if p.nodes[l.from].kind != noteKind {
 		return m.legs[leg{p.nodes[l.from].name, to}]
 	}
-	for _, name := range m.sources[l.common()] {
+	for _, name := range m.sources[l.noteKey()] {
 		if m.legs[leg{name, to}] {
 			return true
 		}
@@ -157,22 +157,22 @@ func (m *marked) took(p *picture, l *line) bool {
 	return false
 }
 
-// at is the state that the task is in.
-func (m *marked) at() string {
+// currentState is the state that the task is in.
+func (m *marked) currentState() string {
 	if len(m.Path) == 0 {
 		return ""
 	}
 	return m.Path[len(m.Path)-1]
 }
 
-// place opens what is drawn around a state of a marked drawing; the function it returns
+// openPlace opens what is drawn around a state of a marked drawing; the function it returns
 // closes it.
-func (c *canvas) place(b *box, n node, w float64) func() {
+func (c *canvas) openPlace(b *box, n node, w float64) func() {
 	m := c.marks
 	if m == nil {
 		return func() {}
 	}
-	visits, here := m.visits[n.name], n.name == m.at()
+	visits, here := m.visits[n.name], n.name == m.currentState()
 	class := "place"
 	if visits > 0 {
 		class += " visited"
@@ -186,23 +186,23 @@ func (c *canvas) place(b *box, n node, w float64) func() {
 	end := "</g>\n"
 	if m.Links != "" {
 		end = "</a>\n"
-		fmt.Fprintf(&c.boxes, "<a class=\"%s\" href=\"%s\" aria-label=\"%s\">\n", class, html.EscapeString(m.Links+n.name), html.EscapeString(n.say(visits, here)))
+		fmt.Fprintf(&c.boxes, "<a class=\"%s\" href=\"%s\" aria-label=\"%s\">\n", class, html.EscapeString(m.Links+n.name), html.EscapeString(n.describeNode(visits, here)))
 	} else {
 		fmt.Fprintf(&c.boxes, "<g class=\"%s\">\n", class)
 	}
 	if here {
-		fmt.Fprintf(&c.boxes, "<rect class=\"ring\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"13\"/>\n", px(b.x-w/2-5), px(b.y-stateHeight/2-5), px(w+10), px(stateHeight+10))
+		fmt.Fprintf(&c.boxes, "<rect class=\"ring\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"13\"/>\n", formatPx(b.x-w/2-5), formatPx(b.y-stateHeight/2-5), formatPx(w+10), formatPx(stateHeight+10))
 	}
 	return func() {
 		if visits > 1 {
-			c.badge(b.x+w/2-2, b.y-stateHeight/2+2, strconv.Itoa(visits)+"×")
+			c.drawBadge(b.x+w/2-2, b.y-stateHeight/2+2, strconv.Itoa(visits)+"×")
 		}
 		c.boxes.WriteString(end)
 	}
 }
 
-// say is a state in words.
-func (n node) say(visits int, here bool) string {
+// describeNode is a state in words.
+func (n node) describeNode(visits int, here bool) string {
 	out := n.name + ", " + n.caption()
 	switch {
 	case visits == 1:
@@ -216,9 +216,9 @@ func (n node) say(visits int, here bool) string {
 	return out
 }
 
-// badge is a small sign at the corner of a state.
-func (c *canvas) badge(x, y float64, text string) {
-	w := width(text, smallWidth) + 8
-	fmt.Fprintf(&c.boxes, "<rect class=\"badge\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"16\" rx=\"8\"/>\n", px(x-w/2), px(y-8), px(w))
-	fmt.Fprintf(&c.boxes, "<text class=\"count\" x=\"%s\" y=\"%s\">%s</text>\n", px(x), px(y+4), text)
+// drawBadge is a small sign at the corner of a state.
+func (c *canvas) drawBadge(x, y float64, text string) {
+	w := charsWidth(text, smallWidth) + 8
+	fmt.Fprintf(&c.boxes, "<rect class=\"badge\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"16\" rx=\"8\"/>\n", formatPx(x-w/2), formatPx(y-8), formatPx(w))
+	fmt.Fprintf(&c.boxes, "<text class=\"count\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(x), formatPx(y+4), text)
 }

@@ -71,7 +71,7 @@ func TestDrawing(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			text := Page(d, tt.marks)
+			text := RenderPage(d, tt.marks)
 			classes := inDrawing(t, text)
 			labels := 0
 			for _, c := range classes {
@@ -87,7 +87,7 @@ func TestDrawing(t *testing.T) {
 					t.Errorf("it does not say %q", s)
 				}
 			}
-			if Page(d, tt.marks) != text {
+			if RenderPage(d, tt.marks) != text {
 				t.Error("it is different the second time")
 			}
 		})
@@ -103,7 +103,7 @@ func TestALongPathIsToldInPart(t *testing.T) {
 	for range 500 {
 		path = append(path, "working", "agent-review")
 	}
-	if said := describe(d, Marks{Path: path}); len(said) > 400 || !strings.Contains(said, "The end of its way was") {
+	if said := describeDrawing(d, Marks{Path: path}); len(said) > 400 || !strings.Contains(said, "The end of its way was") {
 		t.Errorf("%d bytes: %.200s", len(said), said)
 	}
 }
@@ -113,7 +113,7 @@ func TestADrawingOfTooMuchSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Page(d, Marks{Path: []string{"s1"}})
+	text := RenderPage(d, Marks{Path: []string{"s1"}})
 	inDrawing(t, text)
 	if !strings.Contains(text, "too many states") {
 		t.Error(text)
@@ -141,7 +141,7 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 		}
 	}
 	known := regexp.MustCompile(`\.wf-[a-z]+`).FindAllString(css, -1)
-	for _, c := range inDrawing(t, Page(d, Marks{Path: []string{"pending", "planning", "working", "agent-review", "working"}, Live: true})) {
+	for _, c := range inDrawing(t, RenderPage(d, Marks{Path: []string{"pending", "planning", "working", "agent-review", "working"}, Live: true})) {
 		for _, name := range strings.Fields(c) {
 			unstyled := name == "wf-here" || name == "drawing"
 			if !unstyled && count(known, "."+name) == 0 {

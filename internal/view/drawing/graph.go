@@ -52,18 +52,18 @@ func pictureOf(d *workflow.Definition) picture {
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		for _, from := range e.From {
-			p.join(at[from], at[e.To], labelOf(e), !e.AnswersTo(workflow.OnRequest, "") && from != workflow.New)
+			p.joinNodes(at[from], at[e.To], labelOf(e), !e.AnswersTo(workflow.OnRequest, "") && from != workflow.New)
 		}
 	}
 	for i := range d.States {
 		if s := &d.States[i]; s.Reopen != "" {
-			p.join(at[s.Name], at[s.Reopen], label{verb: "reopen"}, false)
+			p.joinNodes(at[s.Name], at[s.Reopen], label{verb: "reopen"}, false)
 		}
 	}
 	return p
 }
 
-func (p *picture) join(from, to int, l label, auto bool) {
+func (p *picture) joinNodes(from, to int, l label, auto bool) {
 	i := slices.IndexFunc(p.lines, func(have line) bool { return have.from == from && have.to == to })
 	if i < 0 {
 		p.lines = append(p.lines, line{from: from, to: to, labels: []label{l}, auto: auto})
@@ -132,8 +132,8 @@ func kindColor(k workflow.Kind) (fill, stroke string) {
 	return "#e8f5e9", "#388e3c"
 }
 
-// kinds lists the kinds of states that the picture has, in the order of the vocabulary.
-func (p *picture) kinds() []workflow.Kind {
+// usedKinds lists the kinds of states that the picture has, in the order of the vocabulary.
+func (p *picture) usedKinds() []workflow.Kind {
 	var out []workflow.Kind
 	for _, w := range workflow.Kinds() {
 		if slices.ContainsFunc(p.nodes, func(n node) bool { return n.kind == w }) {
@@ -143,8 +143,8 @@ func (p *picture) kinds() []workflow.Kind {
 	return out
 }
 
-// Mermaid draws the workflow as a state diagram in the language of mermaid.js.
-func Mermaid(d *workflow.Definition) string {
+// RenderMermaid draws the workflow as a state diagram in the language of mermaid.js.
+func RenderMermaid(d *workflow.Definition) string {
 	p := pictureOf(d)
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -165,7 +165,7 @@ func Mermaid(d *workflow.Definition) string {
 			fmt.Fprintf(&b, "    %s --> [*]\n", mermaidID(&p, i))
 		}
 	}
-	for _, k := range p.kinds() {
+	for _, k := range p.usedKinds() {
 		fill, stroke := kindColor(k)
 		var members []string
 		for i := range p.nodes {
@@ -198,8 +198,8 @@ func mermaidClass(k workflow.Kind) string { return "kind_" + string(k) }
 
 var mermaidEscape = strings.NewReplacer("#", "#35;", ";", "#59;", "<", "#60;", ">", "#62;", ":", "#58;", `"`, "#34;", "\n", " ")
 
-// DOT draws the workflow in the language of Graphviz.
-func DOT(d *workflow.Definition) string {
+// RenderDOT draws the workflow in the language of Graphviz.
+func RenderDOT(d *workflow.Definition) string {
 	p := pictureOf(d)
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n", dotString(d.Name))

@@ -19,7 +19,7 @@ func TestGraphsOfTheBuiltinWorkflowsStayAsTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, g := range []struct{ ext, got string }{{"mmd", drawing.Mermaid(d)}, {"dot", drawing.DOT(d)}, {"svg", drawing.SVG(d)}} {
+		for _, g := range []struct{ ext, got string }{{"mmd", drawing.RenderMermaid(d)}, {"dot", drawing.RenderDOT(d)}, {"svg", drawing.RenderSVG(d)}} {
 			path := "testdata/golden/" + name + "." + g.ext
 			if *update {
 				if err := os.WriteFile(path, []byte(g.got), 0o644); err != nil {

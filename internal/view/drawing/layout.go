@@ -40,8 +40,8 @@ type route struct {
 	boxes []int
 }
 
-// arrange lays a picture out. Lines that lead from a node to itself are left out.
-func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines []string, w, h float64)) *layout {
+// arrangePicture lays a picture out. Lines that lead from a node to itself are left out.
+func arrangePicture(p *picture, size func(node) (w, h float64), text func(line) (lines []string, w, h float64)) *layout {
 	ranks := rankNodes(p)
 	g := &layout{boxes: make([]box, len(p.nodes))}
 	for i, n := range p.nodes {
@@ -51,13 +51,13 @@ func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines 
 	for i, l := range p.lines {
 		if l.from != l.to {
 			lines, w, h := text(l)
-			g.route(i, l, box{w: w, h: h, text: lines})
+			g.addRoute(i, l, box{w: w, h: h, text: lines})
 		}
 	}
 	g.fillRows()
-	g.order()
-	g.settle()
-	g.stack()
+	g.orderRows()
+	g.settleBoxes()
+	g.stackRows()
 	return g
 }
 
@@ -95,7 +95,7 @@ func rankNodes(p *picture) []int {
 	ranks := make([]int, len(p.nodes))
 	for range p.nodes {
 		for _, l := range p.lines {
-			from, to := l.ends()
+			from, to := l.endNodes()
 			if from != to && ranks[to] <= ranks[from] {
 				ranks[to] = ranks[from] + 1
 			}
@@ -104,7 +104,7 @@ func rankNodes(p *picture) []int {
 	for n := range p.nodes {
 		first, isSource := len(p.nodes), true
 		for _, l := range p.lines {
-			from, to := l.ends()
+			from, to := l.endNodes()
 			isSource = isSource && (to != n || from == to)
 			if from == n && to != n {
 				first = min(first, ranks[to])
@@ -117,18 +117,18 @@ func rankNodes(p *picture) []int {
 	return ranks
 }
 
-// ends are the upper and the lower end of a line.
-func (l *line) ends() (upper, lower int) {
+// endNodes are the upper and the lower end of a line.
+func (l *line) endNodes() (upper, lower int) {
 	if l.back {
 		return l.to, l.from
 	}
 	return l.from, l.to
 }
 
-// route gives a line its boxes, one in each row between its ends. The label is near
+// addRoute gives a line its boxes, one in each row between its ends. The label is near
 // the state that the line leaves.
-func (g *layout) route(index int, l line, words box) {
-	upper, lower := l.ends()
+func (g *layout) addRoute(index int, l line, words box) {
+	upper, lower := l.endNodes()
 	r := route{line: index, boxes: []int{upper}}
 	first, last := g.boxes[upper].row+1, g.boxes[lower].row-1
 	at := first
@@ -162,18 +162,18 @@ func (g *layout) fillRows() {
 	}
 }
 
-// order sorts the rows so that few lines cross: each box goes to the mean place of
+// orderRows sorts the rows so that few lines cross: each box goes to the mean place of
 // those it is joined to, down and up again, and the best order seen is kept.
-func (g *layout) order() {
-	best, fewest := g.copyRows(), g.crossings()
+func (g *layout) orderRows() {
+	best, fewest := g.copyRows(), g.countCrossings()
 	for pass := range sweeps {
-		g.sweep(pass%2 == 0)
-		if n := g.crossings(); n < fewest {
+		g.sweepRows(pass%2 == 0)
+		if n := g.countCrossings(); n < fewest {
 			best, fewest = g.copyRows(), n
 		}
 	}
 	g.rows = best
-	for g.swap() {
+	for g.swapNeighbours() {
 		continue
 	}
 }
@@ -186,8 +186,8 @@ func (g *layout) copyRows() [][]int {
 	return out
 }
 
-func (g *layout) sweep(down bool) {
-	place := g.places()
+func (g *layout) sweepRows(down bool) {
+	place := g.boxPlaces()
 	for i := range g.rows {
 		row := g.rows[i]
 		if !down {
@@ -225,7 +225,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-func (g *layout) places() []int {
+func (g *layout) boxPlaces() []int {
 	place := make([]int, len(g.boxes))
 	for _, row := range g.rows {
 		for at, b := range row {
@@ -235,20 +235,20 @@ func (g *layout) places() []int {
 	return place
 }
 
-func (g *layout) crossings() int {
-	place, n := g.places(), 0
+func (g *layout) countCrossings() int {
+	place, n := g.boxPlaces(), 0
 	for _, row := range g.rows {
 		for i, a := range row {
 			for _, b := range row[i+1:] {
-				n += crossed(g.boxes[a].down, g.boxes[b].down, place)
+				n += crossingsBetween(g.boxes[a].down, g.boxes[b].down, place)
 			}
 		}
 	}
 	return n
 }
 
-// crossed counts the crossings of the lines of two boxes, the first left of the second.
-func crossed(left, right []int, place []int) int {
+// crossingsBetween counts the crossings of the lines of two boxes, the first left of the second.
+func crossingsBetween(left, right []int, place []int) int {
 	n := 0
 	for _, a := range left {
 		for _, b := range right {
@@ -260,15 +260,15 @@ func crossed(left, right []int, place []int) int {
 	return n
 }
 
-// swap exchanges neighbours where that removes crossings; it says whether any did.
-func (g *layout) swap() bool {
+// swapNeighbours exchanges neighbours where that removes crossings; it says whether any did.
+func (g *layout) swapNeighbours() bool {
 	better := false
 	for _, row := range g.rows {
-		place := g.places()
+		place := g.boxPlaces()
 		for i := 1; i < len(row); i++ {
 			a, b := &g.boxes[row[i-1]], &g.boxes[row[i]]
-			now := crossed(a.down, b.down, place) + crossed(a.up, b.up, place)
-			then := crossed(b.down, a.down, place) + crossed(b.up, a.up, place)
+			now := crossingsBetween(a.down, b.down, place) + crossingsBetween(a.up, b.up, place)
+			then := crossingsBetween(b.down, a.down, place) + crossingsBetween(b.up, a.up, place)
 			if then < now {
 				row[i-1], row[i] = row[i], row[i-1]
 				better = true

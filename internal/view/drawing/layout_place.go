@@ -2,20 +2,20 @@ package drawing
 
 import "math"
 
-// settle moves the boxes of each row sideways towards those they are joined to,
+// settleBoxes moves the boxes of each row sideways towards those they are joined to,
 // without changing their order.
-func (g *layout) settle() {
+func (g *layout) settleBoxes() {
 	for _, row := range g.rows {
 		x := 0.0
 		for i, b := range row {
 			if i > 0 {
-				x += g.apart(row[i-1], b)
+				x += g.minDistance(row[i-1], b)
 			}
 			g.boxes[b].x = x
 		}
 	}
 	for pass := range settling {
-		lanes := g.lanes()
+		lanes := g.laneCentres()
 		for i := range g.rows {
 			row := g.rows[i]
 			if pass%2 == 1 {
@@ -24,12 +24,12 @@ func (g *layout) settle() {
 			g.settleRow(row, lanes)
 		}
 	}
-	g.shift()
+	g.shiftToZero()
 }
 
-// lanes is the mean place of each route between its ends: a line that keeps to it is
+// laneCentres is the mean place of each route between its ends: a line that keeps to it is
 // straight.
-func (g *layout) lanes() []float64 {
+func (g *layout) laneCentres() []float64 {
 	out := make([]float64, len(g.routes))
 	for i, r := range g.routes {
 		last := len(r.boxes) - 1
@@ -53,9 +53,9 @@ func (g *layout) settleRow(row []int, lanes []float64) {
 	offsets := make([]float64, len(row))
 	for i, b := range row {
 		if i > 0 {
-			offsets[i] = offsets[i-1] + g.apart(row[i-1], b)
+			offsets[i] = offsets[i-1] + g.minDistance(row[i-1], b)
 		}
-		wish, weight := g.wish(b, lanes)
+		wish, weight := g.preferredX(b, lanes)
 		pools = append(pools, pool{sum: float64((wish - offsets[i]) * weight), weight: weight, count: 1})
 		for len(pools) > 1 {
 			a, z := pools[len(pools)-2], pools[len(pools)-1]
@@ -74,9 +74,9 @@ func (g *layout) settleRow(row []int, lanes []float64) {
 	}
 }
 
-// wish is where a box would like to be, and how much: a line in its lane, a state in
+// preferredX is where a box would like to be, and how much: a line in its lane, a state in
 // the middle of those it is joined to.
-func (g *layout) wish(b int, lanes []float64) (x, weight float64) {
+func (g *layout) preferredX(b int, lanes []float64) (x, weight float64) {
 	me := &g.boxes[b]
 	if me.node < 0 {
 		return lanes[me.lane], 8
@@ -94,8 +94,8 @@ func (g *layout) wish(b int, lanes []float64) (x, weight float64) {
 	return sum / total, total
 }
 
-// apart is how far the middles of two neighbours must be from each other.
-func (g *layout) apart(a, b int) float64 {
+// minDistance is how far the middles of two neighbours must be from each other.
+func (g *layout) minDistance(a, b int) float64 {
 	gap := boxGap
 	if g.boxes[a].node < 0 || g.boxes[b].node < 0 {
 		gap = laneGap
@@ -103,8 +103,8 @@ func (g *layout) apart(a, b int) float64 {
 	return (g.boxes[a].w+g.boxes[b].w)/2 + gap
 }
 
-// shift moves everything so that the leftmost box touches 0, and measures the width.
-func (g *layout) shift() {
+// shiftToZero moves everything so that the leftmost box touches 0, and measures the width.
+func (g *layout) shiftToZero() {
 	left, right := math.Inf(1), math.Inf(-1)
 	for i := range g.boxes {
 		left = min(left, g.boxes[i].x-g.boxes[i].w/2)
@@ -116,8 +116,8 @@ func (g *layout) shift() {
 	g.width = right - left
 }
 
-// stack gives the rows their heights.
-func (g *layout) stack() {
+// stackRows gives the rows their heights.
+func (g *layout) stackRows() {
 	y := 0.0
 	for _, row := range g.rows {
 		tall := 0.0

@@ -21,7 +21,7 @@ func drawn(t *testing.T, text string) (picture, *layout) {
 	p := pictureOf(d)
 	p.findBack()
 	p = p.withNotes()
-	return p, arrange(&p, p.size, p.words)
+	return p, arrangePicture(&p, p.nodeSize, p.labelText)
 }
 
 func builtinFile(t *testing.T, path string) string {
@@ -97,8 +97,8 @@ func TestADrawingIsTheSameEveryTimeAndIsXML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		svg, dot, mermaid := SVG(d), DOT(d), Mermaid(d)
-		if SVG(d) != svg || DOT(d) != dot || Mermaid(d) != mermaid {
+		svg, dot, mermaid := RenderSVG(d), RenderDOT(d), RenderMermaid(d)
+		if RenderSVG(d) != svg || RenderDOT(d) != dot || RenderMermaid(d) != mermaid {
 			t.Error("two drawings differ")
 		}
 		if strings.Contains(svg, "<script") || !strings.Contains(svg, `role="img"`) || !strings.Contains(svg, "<title") {
@@ -121,8 +121,8 @@ func TestNamesThatDifferInADashAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`state "a-b" as s_a_b`, `state "a_b" as s_2_a_b`, "s_a_b --> s_2_a_b : go", "s_end --> [*]"} {
-		if !strings.Contains(Mermaid(d), want) {
-			t.Errorf("%q is not in\n%s", want, Mermaid(d))
+		if !strings.Contains(RenderMermaid(d), want) {
+			t.Errorf("%q is not in\n%s", want, RenderMermaid(d))
 		}
 	}
 }

@@ -29,20 +29,20 @@ const (
 	maxDrawnLines = 400
 )
 
-// SVG draws the workflow as a picture that needs nothing else: states as boxes in
+// RenderSVG draws the workflow as a picture that needs nothing else: states as boxes in
 // rows, from where a task begins to where it ends. What many states have in common is
 // drawn once, from a note that lists them.
-func SVG(d *workflow.Definition) string {
-	c, kinds, ok := draw(d, nil)
+func RenderSVG(d *workflow.Definition) string {
+	c, kinds, ok := drawWorkflow(d, nil)
 	if !ok {
 		return tooLarge(d)
 	}
-	return frame(d, c, kinds)
+	return frameDrawing(d, c, kinds)
 }
 
-// draw lays the workflow out and draws its parts, marked if there are marks. It says no
+// drawWorkflow lays the workflow out and draws its parts, marked if there are marks. It says no
 // if there are too many parts.
-func draw(d *workflow.Definition, m *marked) (c *canvas, kinds []workflow.Kind, ok bool) {
+func drawWorkflow(d *workflow.Definition, m *marked) (c *canvas, kinds []workflow.Kind, ok bool) {
 	p := pictureOf(d)
 	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
 		return nil, nil, false
@@ -52,23 +52,23 @@ func draw(d *workflow.Definition, m *marked) (c *canvas, kinds []workflow.Kind, 
 	}
 	p.findBack()
 	drawn := p.withNotes()
-	g := arrange(&drawn, drawn.size, drawn.words)
+	g := arrangePicture(&drawn, drawn.nodeSize, drawn.labelText)
 	c = &canvas{p: &drawn, g: g, marks: m}
 	if m != nil {
-		m.learn(&p)
+		m.indexPath(&p)
 	}
 	for i := range g.routes {
-		c.route(&g.routes[i])
+		c.drawRoute(&g.routes[i])
 	}
 	for i, l := range drawn.lines {
 		if l.from == l.to {
-			c.loop(&drawn.lines[i])
+			c.drawLoop(&drawn.lines[i])
 		}
 	}
 	for i := range g.boxes {
-		c.box(&g.boxes[i])
+		c.drawBox(&g.boxes[i])
 	}
-	return c, p.kinds(), true
+	return c, p.usedKinds(), true
 }
 
 // withNotes draws lines that many states have in common from one note, and gives each
@@ -77,21 +77,21 @@ func (p *picture) withNotes() picture {
 	out := picture{nodes: slices.Clone(p.nodes)}
 	sources := map[string][]string{}
 	for _, l := range p.lines {
-		sources[l.common()] = append(sources[l.common()], p.nodes[l.from].name)
+		sources[l.noteKey()] = append(sources[l.noteKey()], p.nodes[l.from].name)
 	}
 	begun := false
 	for _, l := range p.lines {
-		names := sources[l.common()]
+		names := sources[l.noteKey()]
 		switch {
 		case l.from == 0 && begun:
-			l.from = out.add(node{name: workflow.New, kind: startKind})
+			l.from = out.addNode(node{name: workflow.New, kind: startKind})
 		case l.from == 0:
 			begun = true
 		case l.from != l.to && len(names) >= manySources:
 			if names[0] != p.nodes[l.from].name {
 				continue // the first of them is drawn for all
 			}
-			l.from = out.add(node{name: "any of " + strings.Join(names, ", "), kind: noteKind})
+			l.from = out.addNode(node{name: "any of " + strings.Join(names, ", "), kind: noteKind})
 			l.back = false
 		}
 		out.lines = append(out.lines, l)
@@ -99,18 +99,18 @@ func (p *picture) withNotes() picture {
 	return out
 }
 
-// common is the same for lines that one note can stand for.
-func (l *line) common() string {
+// noteKey is the same for lines that one note can stand for.
+func (l *line) noteKey() string {
 	return fmt.Sprint(l.to, l.labels, l.auto, l.from == 0, l.from == l.to)
 }
 
-func (p *picture) add(n node) int {
+func (p *picture) addNode(n node) int {
 	p.nodes = append(p.nodes, n)
 	return len(p.nodes) - 1
 }
 
-// size is how much room a node needs.
-func (p *picture) size(n node) (w, h float64) {
+// nodeSize is how much room a node needs.
+func (p *picture) nodeSize(n node) (w, h float64) {
 	switch n.kind {
 	case startKind:
 		return 20, 20
@@ -118,10 +118,10 @@ func (p *picture) size(n node) (w, h float64) {
 		lines := wrapWords(n.name, noteWidth)
 		return textWidth(lines, smallWidth) + 20, float64(len(lines))*labelLine + 12
 	}
-	w = max(width(n.name, nameWidth), width(n.caption(), smallWidth)) + 28
+	w = max(charsWidth(n.name, nameWidth), charsWidth(n.caption(), smallWidth)) + 28
 	for _, l := range p.lines {
 		if l.from == l.to && p.nodes[l.from].name == n.name {
-			lines, labelWidth, _ := p.words(l)
+			lines, labelWidth, _ := p.labelText(l)
 			w += 2 * (loopWidth + labelWidth)
 			return w, max(stateHeight, float64(len(lines))*labelLine+8)
 		}
@@ -129,8 +129,8 @@ func (p *picture) size(n node) (w, h float64) {
 	return w, stateHeight
 }
 
-// words is the text of a line's labels, and the room it needs.
-func (p *picture) words(l line) (lines []string, w, h float64) {
+// labelText is the text of a line's labels, and the room it needs.
+func (p *picture) labelText(l line) (lines []string, w, h float64) {
 	for _, text := range l.labels {
 		for _, part := range []string{text.verb, text.condition} {
 			if part != "" {
@@ -147,12 +147,14 @@ func (p *picture) words(l line) (lines []string, w, h float64) {
 func textWidth(lines []string, char float64) float64 {
 	w := 0.0
 	for _, l := range lines {
-		w = max(w, width(l, char))
+		w = max(w, charsWidth(l, char))
 	}
 	return w
 }
 
-func width(s string, char float64) float64 { return float64(float64(utf8.RuneCountInString(s)) * char) }
+func charsWidth(s string, char float64) float64 {
+	return float64(float64(utf8.RuneCountInString(s)) * char)
+}
 
 // wrapWords breaks text at blanks into lines of about n characters.
 func wrapWords(text string, n int) []string {

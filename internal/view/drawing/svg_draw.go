@@ -18,23 +18,23 @@ type canvas struct {
 	boxes strings.Builder
 }
 
-// route draws a line from box to box: straight through each, and in a curve between.
-func (c *canvas) route(r *route) {
+// drawRoute draws a line from box to box: straight through each, and in a curve between.
+func (c *canvas) drawRoute(r *route) {
 	l := &c.p.lines[r.line]
 	var d strings.Builder
 	last := len(r.boxes) - 1
-	x, y := c.port(r, 0), c.bottom(r.boxes[0])
-	fmt.Fprintf(&d, "M%s,%s", px(x), px(y))
+	x, y := c.portX(r, 0), c.boxBottom(r.boxes[0])
+	fmt.Fprintf(&d, "M%s,%s", formatPx(x), formatPx(y))
 	for i := 1; i <= last; i++ {
 		b := &c.g.boxes[r.boxes[i]]
 		nextX, nextY := b.x, b.y-b.h/2
 		if i == last {
-			nextX, nextY = c.port(r, last), c.top(r.boxes[i])
+			nextX, nextY = c.portX(r, last), c.boxTop(r.boxes[i])
 		}
 		bend := float64((nextY - y) * 0.55) // float64 keeps machines from rounding differently
-		fmt.Fprintf(&d, "C%s,%s %s,%s %s,%s", px(x), px(y+bend), px(nextX), px(nextY-bend), px(nextX), px(nextY))
+		fmt.Fprintf(&d, "C%s,%s %s,%s %s,%s", formatPx(x), formatPx(y+bend), formatPx(nextX), formatPx(nextY-bend), formatPx(nextX), formatPx(nextY))
 		if i < last && b.h > 0 {
-			fmt.Fprintf(&d, "V%s", px(b.y+b.h/2))
+			fmt.Fprintf(&d, "V%s", formatPx(b.y+b.h/2))
 		}
 		x, y = nextX, b.y+b.h/2
 	}
@@ -53,31 +53,31 @@ func (c *canvas) lineClass(l *line) string {
 	case l.auto:
 		class = "line auto"
 	}
-	return class + c.walked(l)
+	return class + c.takenClass(l)
 }
 
-// walked is " taken" for a line that the marked task has taken.
-func (c *canvas) walked(l *line) string {
-	if c.marks == nil || !c.marks.took(c.p, l) {
+// takenClass is " taken" for a line that the marked task has taken.
+func (c *canvas) takenClass(l *line) string {
+	if c.marks == nil || !c.marks.hasTaken(c.p, l) {
 		return ""
 	}
 	return " taken"
 }
 
-// top and bottom are where lines meet a box; an arrow needs a little room.
-func (c *canvas) top(b int) float64    { return c.g.boxes[b].y - c.height(b)/2 }
-func (c *canvas) bottom(b int) float64 { return c.g.boxes[b].y + c.height(b)/2 }
+// boxTop and bottom are where lines meet a box; an arrow needs a little room.
+func (c *canvas) boxTop(b int) float64    { return c.g.boxes[b].y - c.boxHeight(b)/2 }
+func (c *canvas) boxBottom(b int) float64 { return c.g.boxes[b].y + c.boxHeight(b)/2 }
 
-func (c *canvas) height(b int) float64 {
+func (c *canvas) boxHeight(b int) float64 {
 	if n := c.g.boxes[b].node; n >= 0 && c.p.nodes[n].kind != noteKind && c.p.nodes[n].kind != startKind {
 		return stateHeight
 	}
 	return c.g.boxes[b].h
 }
 
-// port is where on a box a route begins or ends: the routes of a side share it in the
+// portX is where on a box a route begins or ends: the routes of a side share it in the
 // order of where they lead.
-func (c *canvas) port(r *route, end int) float64 {
+func (c *canvas) portX(r *route, end int) float64 {
 	at, next := r.boxes[end], r.boxes[1]
 	if end > 0 {
 		next = r.boxes[end-1]
@@ -100,90 +100,90 @@ func (c *canvas) port(r *route, end int) float64 {
 	slices.SortStableFunc(rivals, func(a, b rival) int { return cmp.Compare(a.x, b.x) })
 	mine := slices.IndexFunc(rivals, func(v rival) bool { return v.route == r })
 	b := &c.g.boxes[at]
-	room := min(c.inner(at)-24, float64(len(rivals)-1)*22)
+	room := min(c.innerWidth(at)-24, float64(len(rivals)-1)*22)
 	if len(rivals) == 1 || room <= 0 {
-		reach := max(0, c.inner(at)/2-16) // a single line goes as straight as it can
+		reach := max(0, c.innerWidth(at)/2-16) // a single line goes as straight as it can
 		return min(max(c.g.boxes[next].x, b.x-reach), b.x+reach)
 	}
 	return b.x - room/2 + room*float64(mine)/float64(len(rivals)-1)
 }
 
-// inner is how wide a box is drawn: a state with a loop has room beside it.
-func (c *canvas) inner(b int) float64 {
+// innerWidth is how wide a box is drawn: a state with a loop has room beside it.
+func (c *canvas) innerWidth(b int) float64 {
 	n := c.g.boxes[b].node
 	w := c.g.boxes[b].w
 	for _, l := range c.p.lines {
 		if l.from == l.to && l.from == n {
-			_, labelWidth, _ := c.p.words(l)
+			_, labelWidth, _ := c.p.labelText(l)
 			return w - 2*(loopWidth+labelWidth)
 		}
 	}
 	return w
 }
 
-// loop draws a line from a state to itself, at its right side.
-func (c *canvas) loop(l *line) {
+// drawLoop draws a line from a state to itself, at its right side.
+func (c *canvas) drawLoop(l *line) {
 	b := &c.g.boxes[l.from]
-	x := b.x + c.inner(l.from)/2
-	fmt.Fprintf(&c.lines, "<path class=\"%s\" d=\"M%s,%sh10a12,12 0 0 1 0,24h-10\" marker-end=\"url(#arrow)\"/>\n", c.lineClass(l), px(x), px(b.y-12))
-	words, w, h := c.p.words(*l)
-	c.label(x+loopWidth+w/2, b.y, w, h, words, c.walked(l))
+	x := b.x + c.innerWidth(l.from)/2
+	fmt.Fprintf(&c.lines, "<path class=\"%s\" d=\"M%s,%sh10a12,12 0 0 1 0,24h-10\" marker-end=\"url(#arrow)\"/>\n", c.lineClass(l), formatPx(x), formatPx(b.y-12))
+	words, w, h := c.p.labelText(*l)
+	c.drawLabel(x+loopWidth+w/2, b.y, w, h, words, c.takenClass(l))
 }
 
-// box draws a state, a note, the beginning or a label.
-func (c *canvas) box(b *box) {
+// drawBox draws a state, a note, the beginning or a label.
+func (c *canvas) drawBox(b *box) {
 	if b.node < 0 {
 		if len(b.text) > 0 {
 			l := &c.p.lines[c.g.routes[b.lane].line]
-			c.label(b.x, b.y, b.w, float64(len(b.text))*labelLine+4, b.text, c.walked(l))
+			c.drawLabel(b.x, b.y, b.w, float64(len(b.text))*labelLine+4, b.text, c.takenClass(l))
 		}
 		return
 	}
 	n := c.p.nodes[b.node]
 	switch n.kind {
 	case startKind:
-		fmt.Fprintf(&c.boxes, "<circle class=\"start\" cx=\"%s\" cy=\"%s\" r=\"9\"/>\n", px(b.x), px(b.y))
+		fmt.Fprintf(&c.boxes, "<circle class=\"start\" cx=\"%s\" cy=\"%s\" r=\"9\"/>\n", formatPx(b.x), formatPx(b.y))
 	case noteKind:
-		fmt.Fprintf(&c.boxes, "<rect class=\"note\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h))
-		c.text("small", b.x, b.y, wrapWords(n.name, noteWidth))
+		fmt.Fprintf(&c.boxes, "<rect class=\"note\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", formatPx(b.x-b.w/2), formatPx(b.y-b.h/2), formatPx(b.w), formatPx(b.h))
+		c.drawText("small", b.x, b.y, wrapWords(n.name, noteWidth))
 	default:
-		c.state(b, n)
+		c.drawState(b, n)
 	}
 }
 
-func (c *canvas) state(b *box, n node) {
-	w := c.inner(b.node)
-	defer c.place(b, n, w)()
+func (c *canvas) drawState(b *box, n node) {
+	w := c.innerWidth(b.node)
+	defer c.openPlace(b, n, w)()
 	fmt.Fprintf(&c.boxes, "<rect class=\"state %s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"9\"/>\n",
-		n.kind, px(b.x-w/2), px(b.y-stateHeight/2), px(w), px(stateHeight))
+		n.kind, formatPx(b.x-w/2), formatPx(b.y-stateHeight/2), formatPx(w), formatPx(stateHeight))
 	if n.kind == workflow.Terminal {
 		fmt.Fprintf(&c.boxes, "<rect class=\"inner %s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"6\"/>\n",
-			n.kind, px(b.x-w/2+4), px(b.y-stateHeight/2+4), px(w-8), px(stateHeight-8))
+			n.kind, formatPx(b.x-w/2+4), formatPx(b.y-stateHeight/2+4), formatPx(w-8), formatPx(stateHeight-8))
 	}
-	c.text("name", b.x, b.y-8, []string{n.name})
-	c.text("small", b.x, b.y+10, []string{n.caption()})
+	c.drawText("name", b.x, b.y-8, []string{n.name})
+	c.drawText("small", b.x, b.y+10, []string{n.caption()})
 }
 
-// label writes the words of a line; how says whether the line was taken.
-func (c *canvas) label(x, y, w, h float64, lines []string, how string) {
-	fmt.Fprintf(&c.boxes, "<rect class=\"label\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"4\"/>\n", px(x-w/2), px(y-h/2), px(w), px(h))
-	c.text("small"+how, x, y, lines)
+// drawLabel writes the words of a line; how says whether the line was taken.
+func (c *canvas) drawLabel(x, y, w, h float64, lines []string, how string) {
+	fmt.Fprintf(&c.boxes, "<rect class=\"label\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"4\"/>\n", formatPx(x-w/2), formatPx(y-h/2), formatPx(w), formatPx(h))
+	c.drawText("small"+how, x, y, lines)
 }
 
-// text writes lines around a middle.
-func (c *canvas) text(class string, x, y float64, lines []string) {
+// drawText writes lines around a middle.
+func (c *canvas) drawText(class string, x, y float64, lines []string) {
 	first := y - float64(len(lines)-1)*labelLine/2 + 4
 	for i, l := range lines {
 		style := class
 		if strings.HasPrefix(l, "[") {
 			style += " condition"
 		}
-		fmt.Fprintf(&c.boxes, "<text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>\n", style, px(x), px(first+float64(i)*labelLine), html.EscapeString(l))
+		fmt.Fprintf(&c.boxes, "<text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>\n", style, formatPx(x), formatPx(first+float64(i)*labelLine), html.EscapeString(l))
 	}
 }
 
-// px writes a measure with one digit, the same on every machine.
-func px(v float64) string {
+// formatPx writes a measure with one digit, the same on every machine.
+func formatPx(v float64) string {
 	s := fmt.Sprintf("%.1f", v+0.0)
 	s = strings.TrimSuffix(s, ".0")
 	if s == "-0" {

@@ -56,30 +56,30 @@ func darkFill(k workflow.Kind) string {
 	return "#1c3a20"
 }
 
-// frame puts title, drawing and key together.
-func frame(d *workflow.Definition, c *canvas, kinds []workflow.Kind) string {
+// frameDrawing puts title, drawing and key together.
+func frameDrawing(d *workflow.Definition, c *canvas, kinds []workflow.Kind) string {
 	legend := keyItems(kinds)
 	head := 34.0
-	wide := max(c.g.width, width(d.Name+": "+d.Describe, 6.8), keyWidth(legend)) + 2*margin
+	wide := max(c.g.width, charsWidth(d.Name+": "+d.Describe, 6.8), keyWidth(legend)) + 2*margin
 	tall := c.g.height + head + 2*margin + 34
 	var b strings.Builder
-	opening(d, &b, wide, tall, kinds)
-	fmt.Fprintf(&b, "<text class=\"title\" x=\"%s\" y=\"%s\">%s</text>\n", px(margin), px(margin+8), html.EscapeString(d.Name))
+	writeOpening(d, &b, wide, tall, kinds)
+	fmt.Fprintf(&b, "<text class=\"title\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(margin), formatPx(margin+8), html.EscapeString(d.Name))
 	if d.Describe != "" {
-		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", px(margin), px(margin+24), html.EscapeString(prose.OneLine(d.Describe)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(margin), formatPx(margin+24), html.EscapeString(prose.OneLine(d.Describe)))
 	}
 	left := (wide - c.g.width) / 2
-	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", px(left), px(margin+head), c.lines.String(), c.boxes.String())
+	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", formatPx(left), formatPx(margin+head), c.lines.String(), c.boxes.String())
 	drawKey(&b, legend, tall-margin)
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// opening writes everything up to the first part of the drawing.
-func opening(d *workflow.Definition, b *strings.Builder, wide, tall float64, kinds []workflow.Kind) {
+// writeOpening writes everything up to the first part of the drawing.
+func writeOpening(d *workflow.Definition, b *strings.Builder, wide, tall float64, kinds []workflow.Kind) {
 	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
-		px(wide), px(tall), px(wide), px(tall))
-	fmt.Fprintf(b, "<title id=\"t\">Workflow %s</title>\n<desc id=\"d\">%s</desc>\n", html.EscapeString(d.Name), html.EscapeString(inWords(d)))
+		formatPx(wide), formatPx(tall), formatPx(wide), formatPx(tall))
+	fmt.Fprintf(b, "<title id=\"t\">Workflow %s</title>\n<desc id=\"d\">%s</desc>\n", html.EscapeString(d.Name), html.EscapeString(describeWorkflow(d)))
 	b.WriteString("<style>" + svgStyle)
 	for _, k := range kinds {
 		fill, stroke := kindColor(k)
@@ -94,8 +94,8 @@ func opening(d *workflow.Definition, b *strings.Builder, wide, tall float64, kin
 	b.WriteString("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n")
 }
 
-// inWords tells those who cannot see the drawing where each state leads.
-func inWords(d *workflow.Definition) string {
+// describeWorkflow tells those who cannot see the drawing where each state leads.
+func describeWorkflow(d *workflow.Definition) string {
 	p := pictureOf(d)
 	var out []string
 	for i, n := range p.nodes {
@@ -132,7 +132,7 @@ const keySwatch = 26.0
 func keyWidth(items []keyItem) float64 {
 	w := 0.0
 	for _, it := range items {
-		w += keySwatch + width(it.text, smallWidth) + 14
+		w += keySwatch + charsWidth(it.text, smallWidth) + 14
 	}
 	return w
 }
@@ -141,19 +141,19 @@ func drawKey(b *strings.Builder, items []keyItem, y float64) {
 	x := margin
 	for _, it := range items {
 		if it.kind != "" {
-			fmt.Fprintf(b, "<rect class=\"state %s\" x=\"%s\" y=\"%s\" width=\"18\" height=\"12\" rx=\"3\"/>\n", it.kind, px(x), px(y-10))
+			fmt.Fprintf(b, "<rect class=\"state %s\" x=\"%s\" y=\"%s\" width=\"18\" height=\"12\" rx=\"3\"/>\n", it.kind, formatPx(x), formatPx(y-10))
 		} else {
-			fmt.Fprintf(b, "<path class=\"%s\" d=\"M%s,%sh20\" marker-end=\"url(#arrow)\"/>\n", it.line, px(x), px(y-4))
+			fmt.Fprintf(b, "<path class=\"%s\" d=\"M%s,%sh20\" marker-end=\"url(#arrow)\"/>\n", it.line, formatPx(x), formatPx(y-4))
 		}
-		fmt.Fprintf(b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", px(x+keySwatch), px(y), html.EscapeString(it.text))
-		x += keySwatch + width(it.text, smallWidth) + 14
+		fmt.Fprintf(b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(x+keySwatch), formatPx(y), html.EscapeString(it.text))
+		x += keySwatch + charsWidth(it.text, smallWidth) + 14
 	}
 }
 
 // tooLarge says in a small picture why there is no large one.
 func tooLarge(d *workflow.Definition) string {
 	var b strings.Builder
-	opening(d, &b, 640, 80, nil)
+	writeOpening(d, &b, 640, 80, nil)
 	fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"44\">%s has too many states or edges to draw here: use --format dot and Graphviz.</text>\n</svg>\n", html.EscapeString(d.Name))
 	return b.String()
 }

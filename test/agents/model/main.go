@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	scripts, err := read(*file)
+	scripts, err := readScripts(*file)
 	if err != nil {
 		return err
 	}
@@ -45,10 +45,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer server.Close()
 	fmt.Fprintln(out, server.URL())
-	return follow(ctx, server, json.NewEncoder(out))
+	return printRequests(ctx, server, json.NewEncoder(out))
 }
 
-func read(file string) ([]scriptedmodel.Script, error) {
+func readScripts(file string) ([]scriptedmodel.Script, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the scripts: %w: give a file with -scripts", err)
@@ -60,8 +60,8 @@ func read(file string) ([]scriptedmodel.Script, error) {
 	return scripts, nil
 }
 
-// follow prints requests as they come, until the context is done.
-func follow(ctx context.Context, server *scriptedmodel.Server, out *json.Encoder) error {
+// printRequests prints requests as they come, until the context is done.
+func printRequests(ctx context.Context, server *scriptedmodel.Server, out *json.Encoder) error {
 	for printed := 0; ; printed++ {
 		request, err := server.Await(ctx, func(r scriptedmodel.Request) bool { return r.Number > printed })
 		if errors.Is(err, context.Canceled) {
