@@ -146,7 +146,7 @@ type Options struct {
 	Library        Library
 	EvidenceSource EvidenceSource
 	Performer      Performer
-	TaskFileSync   TaskFileSync                             // nil: nobody sees a task elsewhere than in its folder
+	TaskFileSync   TaskFileSync                                // nil: nobody sees a task elsewhere than in its folder
 	Activity       Activity                                    // nil: nobody knows, and silence ends no agent
 	Absent         func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
 	Message        func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows
