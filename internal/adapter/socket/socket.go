@@ -171,8 +171,8 @@ func (l *Listener) Close() error {
 		return nil
 	}
 	l.closed = true
+	err := l.open.Close() // before done is closed: acceptFrom closes it then, too
 	close(l.done)
-	err := l.open.Close()
 	l.mu.Unlock()
 	l.accept.Wait()
 	return err
