@@ -102,7 +102,7 @@ type rows struct{ entry, task []any }
 func (b *bareSQLite) timeRound() (time.Duration, error) {
 	var all []rows
 	for i := range aloneTimes {
-		r, err := b.nextRows([...]string{"clarification", "planning"}[i%2])
+		r, err := b.nextRows(pauseOrResume(i))
 		if err != nil {
 			return 0, err
 		}
@@ -117,11 +117,11 @@ func (b *bareSQLite) timeRound() (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-func (b *bareSQLite) nextRows(to string) (rows, error) {
+func (b *bareSQLite) nextRows(sig signal.Signal) (rows, error) {
 	l := b.life
 	l.entries = l.entries[:0]
 	l.at = time.Now().UTC().Truncate(time.Microsecond)
-	l.decideSignal(signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
+	l.decideSignal(sig)
 	if l.err != nil || len(l.entries) != 1 || len(l.entries[0].Effects) != 0 {
 		return rows{}, fmt.Errorf("a transition of the baseline makes %d entries: %w", len(l.entries), l.err)
 	}

@@ -91,8 +91,7 @@ func (noopPerformer) Perform(context.Context, task.Task, task.Effect) (local.Eff
 	return local.EffectResult{}, nil
 }
 
-// openRuntime opens a runtime on a store whose tasks a person may send to and fro
-// between planning and clarification: one entry each, and no effect.
+// openRuntime opens a runtime on a store whose tasks a person may pause and resume.
 func openRuntime(def *workflow.Definition, path string) (*local.Runtime, []task.ID, func(), error) {
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -136,11 +135,15 @@ func fillStore(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID,
 	return ids, err
 }
 
-// flipTask sends one task to and fro, n times.
+// pauseOrResume is the i-th signal of a person who pauses a task and resumes it: one entry each, and no effect.
+func pauseOrResume(i int) signal.Signal {
+	return signal.Signal{Kind: [...]signal.Kind{signal.Pause, signal.Resume}[i%2], Actor: task.Human}
+}
+
+// flipTask pauses and resumes one task, n times in all.
 func flipTask(rt *local.Runtime, id task.ID, n int) error {
 	for i := range n {
-		to := [...]string{"clarification", "planning"}[i%2]
-		a, err := rt.Submit(context.Background(), id, signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
+		a, err := rt.Submit(context.Background(), id, pauseOrResume(i))
 		if err != nil {
 			return err
 		}
