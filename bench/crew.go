@@ -134,7 +134,7 @@ func addAttendants(r *report, pids []int, cpu time.Duration) error {
 	slices.Sort(rss)
 	memory := float64(pss[len(pss)/2]) / 1024
 	r.addFigure(figure{
-		Name: "attendant of an idle attempt, memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxAttendantMB), Met: memory < maxAttendantMB,
+		Name: "shim of an idle attempt, memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxAttendantMB), Met: memory < maxAttendantMB,
 		Note: fmt.Sprintf("proportional share (PSS), median of %d; resident %.1f MB; %s of CPU time each in %s, mean of %d",
 			len(pss), float64(rss[len(rss)/2])/1024, formatMillis(cpu), restTime, crewSize),
 	})

@@ -100,7 +100,7 @@ func (w worktrees) Ready(ctx context.Context, t task.Task) (string, error) {
 	return note(), err
 }
 
-// CheckWorkspace implements local.WorkspaceRepair. Until a new branch is checked out the old one counts.
+// CheckWorkspace implements local.TaskFileSync. Until a new branch is checked out the old one counts.
 func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	s, err := w.poolSlot(t, t.Workspace)
 	if err != nil {
@@ -116,7 +116,7 @@ func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	return wrong
 }
 
-// SyncTaskFile implements local.WorkspaceRepair.
+// SyncTaskFile implements local.TaskFileSync.
 func (w worktrees) SyncTaskFile(ctx context.Context, t *task.Task) error {
 	s, err := w.poolSlot(t, t.Workspace)
 	if err != nil {

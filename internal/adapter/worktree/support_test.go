@@ -173,7 +173,7 @@ func (b *env) release(s Slot) string {
 	return ref
 }
 
-// clear says whether a workspace is as it should be when nobody has it.
+// isClear says whether a workspace is as it should be when nobody has it.
 func (b *env) isClear(name string) {
 	b.t.Helper()
 	dir := b.Path(name)

@@ -19,8 +19,8 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// play sends random signals to a random built-in workflow and checks, after every
-// one, what must always hold.
+// The test sends random signals to a random built-in workflow and checks after each of
+// them what must always hold.
 func TestWhateverHappensTheJournalHolds(t *testing.T) {
 	defs := []*workflow.Definition{parse(t, talking), parse(t, respawning("auto")), parse(t, respawning("now"))}
 	for _, name := range builtin.Names() {

@@ -103,7 +103,7 @@ func ownClasses(svg string) string {
 	return b.String()
 }
 
-// say tells those who cannot see the drawing what is in it.
+// describeDrawing tells those who cannot see the drawing what is in it.
 func describeDrawing(d *workflow.Definition, m Marks) string {
 	name := "Workflow " + prose.OneLine(d.Name) + ". "
 	if len(m.Path) == 0 {

@@ -40,7 +40,7 @@ type label struct{ verb, condition string }
 
 func (l label) String() string { return strings.TrimSpace(l.verb + " " + l.condition) }
 
-// picture draws one line for each pair of states.
+// pictureOf draws one line for each pair of states.
 func pictureOf(d *workflow.Definition) picture {
 	p := picture{nodes: []node{{name: workflow.New, kind: startKind}}}
 	at := map[string]int{workflow.New: 0}
