@@ -214,7 +214,7 @@ func describeRemoved(x worktree.Removed, dry bool) string {
 	var said []string
 	switch {
 	case len(x.Unsaved) > 0:
-		said = append(said, "its work would be kept ("+prose.FirstFew(x.Unsaved)+")")
+		said = append(said, "its work would be kept ("+prose.FirstFew(x.Unsaved, 5)+")")
 	case x.Salvage != "":
 		said = append(said, "its work "+is+" kept at "+x.Salvage)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/core/prose"
 )
 
 // treeEntry is a file as a tree or an index has it. The zero value is no file.
@@ -63,11 +65,7 @@ func (s *landingState) describeRepairs(dir string) string {
 
 // someNames lists names of files, not too many.
 func someNames(list []string) string {
-	const most = 10
-	if len(list) <= most {
-		return makePrintable(strings.Join(list, ", "))
-	}
-	return makePrintable(fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most))
+	return makePrintable(prose.FirstFew(list, 10))
 }
 
 // checkWay makes sure, before a landing, that the user has no changes in the files that it

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// FirstFew names the first of many things.
-func FirstFew(list []string) string {
-	const most = 5
+// FirstFew lists at most most names, and says how many others there are.
+func FirstFew(list []string, most int) string {
 	if len(list) <= most {
 		return strings.Join(list, ", ")
 	}

@@ -115,7 +115,7 @@ func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, err
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
-	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(prose.FirstFew(files))), nil
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(prose.FirstFew(files, 5))), nil
 }
 
 // checkKept says whether the forge has all that the task's branch has: its pull request ends
