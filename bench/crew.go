@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/task"
 )
 
@@ -55,7 +55,7 @@ func measureCrew(r *report, dir, orange string) (err error) {
 }
 
 // crewRest watches the server and the attendants while all agents idle.
-func crewRest(ctx context.Context, r *report, server int, all map[task.ID]attend.Started) error {
+func crewRest(ctx context.Context, r *report, server int, all map[task.ID]shim.Started) error {
 	var pids []int
 	for _, started := range all {
 		pids = append(pids, started.Shim.PID)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
@@ -105,7 +105,7 @@ func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 }
 
 // killAgent kills the agent of a task that has not lost one yet.
-func killAgent(ctx context.Context, living map[task.ID]attend.Started, killed map[task.ID]bool, crashes <-chan crash) (time.Duration, error) {
+func killAgent(ctx context.Context, living map[task.ID]shim.Started, killed map[task.ID]bool, crashes <-chan crash) (time.Duration, error) {
 	for id, started := range living {
 		if killed[id] || !started.Child.Alive() {
 			continue

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -107,7 +107,7 @@ func (s *env) close() error {
 
 // endAll ends the attempts whose folders are there, a few at a time.
 func (s *env) endAll(ctx context.Context) error {
-	supervisor := attend.New([]string{s.path, "attend"}, attend.DataFolder{})
+	supervisor := shim.New([]string{s.path, "attend"}, shim.DataFolder{})
 	defer supervisor.Close()
 	folders, err := filepath.Glob(filepath.Join(s.cfg.Home, "attempts", "*", "*"))
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *env) endAll(ctx context.Context) error {
 	for i, dir := range folders {
 		turns <- struct{}{}
 		wait.Go(func() {
-			_, errs[i] = supervisor.EndAttempt(ctx, attend.Folder(dir))
+			_, errs[i] = supervisor.EndAttempt(ctx, shim.Folder(dir))
 			<-turns
 		})
 	}
@@ -139,13 +139,13 @@ func (s *env) createTask(ctx context.Context, branch string) (task.ID, error) {
 	return a.Task.ID, nil
 }
 
-func (s *env) attemptFolder(id task.ID, attempt int) attend.Folder {
-	return attend.Folder(filepath.Join(s.cfg.Home, "attempts", string(id), strconv.Itoa(attempt)))
+func (s *env) attemptFolder(id task.ID, attempt int) shim.Folder {
+	return shim.Folder(filepath.Join(s.cfg.Home, "attempts", string(id), strconv.Itoa(attempt)))
 }
 
 // awaitAgents waits until this many tasks have an agent that runs and nothing else to do.
 // It returns their living attempts.
-func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]attend.Started, error) {
+func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]shim.Started, error) {
 	var found []task.Task
 	err := waitUntil(ctx, fmt.Sprintf("%d agents run", want), 200*time.Millisecond, func() (bool, error) {
 		all, err := s.client.TaskList(ctx, task.Filter{Project: envProject})
@@ -155,13 +155,13 @@ func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]attend.Sta
 	if err != nil {
 		return nil, fmt.Errorf("%w: there are %d", err, len(found))
 	}
-	out := map[task.ID]attend.Started{}
+	out := map[task.ID]shim.Started{}
 	for _, t := range found {
-		state, err := s.attemptFolder(t.ID, t.Attempts[0].Number).ReadState(attend.BootID())
+		state, err := s.attemptFolder(t.ID, t.Attempts[0].Number).ReadState(shim.BootID())
 		if err != nil {
 			return nil, err
 		}
-		if state.Phase != attend.Running {
+		if state.Phase != shim.Running {
 			return nil, fmt.Errorf("attempt %d of task %s is %v", t.Attempts[0].Number, t.ID, state.Phase)
 		}
 		out[t.ID] = state.Started

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	sig "orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -80,9 +80,9 @@ func (s *env) timeSpawn(ctx context.Context, branch string) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	var state attend.State
+	var state shim.State
 	err = waitUntil(ctx, "the agent runs", 5*time.Millisecond, func() (bool, error) {
-		state, err = s.attemptFolder(id, 1).ReadState(attend.BootID())
+		state, err = s.attemptFolder(id, 1).ReadState(shim.BootID())
 		return state.Started.Child.PID != 0, err
 	})
 	if err != nil {

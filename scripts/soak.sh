@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 count=${SOAK_COUNT:-10} seed=${SOAK_SEED:-1} run=${SOAK_RUN:-.}
 load=${SOAK_LOAD:-$(getconf _NPROCESSORS_ONLN)}
 packages=${SOAK_PACKAGES:-"./cmd/orange
-./internal/adapter/attend ./internal/adapter/tmux ./internal/adapter/worktree ./internal/adapter/git ./internal/adapter/sqlite ./internal/adapter/harness
+./internal/adapter/shim ./internal/adapter/tmux ./internal/adapter/worktree ./internal/adapter/git ./internal/adapter/sqlite ./internal/adapter/harness
 $(go list ./internal/runtime/... ./internal/server/...)
 ./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui"}
 ORANGE_NPM_DIR=$(scripts/contracts.sh)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/task"
 )
 
@@ -226,7 +226,7 @@ func (s *env) fellWithOthers(id task.ID, why string) {
 }
 
 // forgetBoot makes the records of an attempt those of an earlier boot, without an end.
-func forgetBoot(t *testing.T, f attend.Folder) {
+func forgetBoot(t *testing.T, f shim.Folder) {
 	t.Helper()
 	other := regexp.MustCompile(`"boot_id":"[^"]*"`)
 	for _, name := range []string{"claim.json", "started.json"} {

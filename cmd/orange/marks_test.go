@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
@@ -215,11 +215,11 @@ worker:
 	s.write("go", "")
 	s.eventually("the agent's command started a server", func() bool { return s.has("asked") })
 	server := lock.ReadHolder(s.home).PID
-	if line, _ := attend.Ancestry(server); len(line) < 2 || line[1] != attendant {
+	if line, _ := shim.Ancestry(server); len(line) < 2 || line[1] != attendant {
 		t.Fatalf("the server %d is not below the attendant %d: %v", server, attendant, line)
 	}
 	for _, kv := range environ(t, server) {
-		for _, name := range []string{"ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ATTEMPT", "ORANGE_ROLE", attend.KeyVariable, "TMUX"} {
+		for _, name := range []string{"ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ATTEMPT", "ORANGE_ROLE", shim.KeyVariable, "TMUX"} {
 			if strings.HasPrefix(kv, name) {
 				t.Errorf("the server has %s", kv)
 			}
@@ -230,7 +230,7 @@ worker:
 	}
 	second := s.create("second", "worker:\n  - idle:\n")
 	started := s.alive(second, 1)
-	if line, _ := attend.Ancestry(started.Terminal.PID); !slices.Contains(line, attendant) {
+	if line, _ := shim.Ancestry(started.Terminal.PID); !slices.Contains(line, attendant) {
 		t.Fatalf("the tmux %d is not below the attendant %d: %v", started.Terminal.PID, attendant, line)
 	}
 	s.write("end", "")
@@ -277,7 +277,7 @@ func TestWhatLeftTheTmuxOfOrangeIsNobody(t *testing.T) {
 	tmux := s.alive(id, 1).Terminal.PID
 	s.killServer()
 	s.orange("task", "list")
-	line, _ := attend.Ancestry(tmux) // who takes tmux over takes what leaves it over
+	line, _ := shim.Ancestry(tmux) // who takes tmux over takes what leaves it over
 	script := s.write("ask", fmt.Sprintf(`
 while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 %[1]s task cancel %[2]s --yes >%[3]s/said.tmp 2>&1; mv %[3]s/said.tmp %[3]s/said
@@ -301,11 +301,11 @@ echo $$ >%[1]s/asker
 while ! test -e %[1]s/armed; do sleep 0.02; done
 %[2]s task cancel $(cat %[1]s/id) --yes >%[1]s/said.tmp 2>&1; mv %[1]s/said.tmp %[1]s/said
 `, s.dir, s.program))
-	orders, err := json.Marshal(attend.Orders{Orders: agent.Orders{Argv: []string{"sh", script}, Env: s.environ, Dir: s.dir}})
+	orders, err := json.Marshal(shim.Orders{Orders: agent.Orders{Argv: []string{"sh", script}, Env: s.environ, Dir: s.dir}})
 	check(t, err)
 	s.write("orders", string(orders))
 	fake := filepath.Join(s.home, "attempts", "fake", "1")
-	check(t, attend.Folder(fake).PrepareStart())
+	check(t, shim.Folder(fake).PrepareStart())
 	id := s.create("feature", fmt.Sprintf(`
 worker:
   - run: "(ORANGE_ATTEMPT_KEY=other setsid orange attend %[1]s </dev/null >/dev/null 2>&1 &)"
@@ -333,11 +333,11 @@ func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	mark := string(id) + "/1"
-	supervisor := attend.New([]string{s.program, attendCommand}, attend.DataFolder{})
+	supervisor := shim.New([]string{s.program, attendCommand}, shim.DataFolder{})
 	defer supervisor.Close()
-	started, err := supervisor.StartAttempt(t.Context(), s.folder(id, 1), attend.Orders{Orders: agent.Orders{
+	started, err := supervisor.StartAttempt(t.Context(), s.folder(id, 1), shim.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", "(setsid sh -c 'echo $$ >" + s.dir + "/detached; exec sleep 1000' &); exec sleep 1000"},
-		Env:  append(append([]string{}, s.environ...), attend.KeyVariable+"="+mark), Dir: s.dir,
+		Env:  append(append([]string{}, s.environ...), shim.KeyVariable+"="+mark), Dir: s.dir,
 	}, Grace: 5 * time.Second}, supervisor.PlainLaunch())
 	check(t, err)
 	detached := s.pidsIn("detached")[0]

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/adapter/shim"
 	"orange/internal/wire"
 )
 
@@ -145,7 +145,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 		}
 	}
 	// The environment that tmux was started with, and the one that it gives to windows.
-	tmux := attend.ListenerPID(s.cfg.Terminal)
+	tmux := shim.ListenerPID(s.cfg.Terminal)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", tmux))
 	check(t, err)
 	if bytes := string(text); strings.Contains(bytes, key) || !strings.Contains(bytes, "HOME="+s.dir) || !strings.Contains(bytes, "PATH=") {
@@ -162,7 +162,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 	} else if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("the environment of the attendant can be read: %v", err)
 	}
-	if strings.Contains(string(text), key) || os.Getuid() == 0 && !strings.Contains(string(text), attend.KeyVariable+"=") {
+	if strings.Contains(string(text), key) || os.Getuid() == 0 && !strings.Contains(string(text), shim.KeyVariable+"=") {
 		t.Errorf("the attendant: %q", text)
 	}
 	// A shell that a person opens there finds its programs.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/ui/client"
 )
@@ -197,16 +197,16 @@ func TestStopKillsNobodyElse(t *testing.T) {
 	check(t, other.Start())
 	pid := other.Process.Pid
 	defer func() { other.Process.Kill(); other.Wait() }() //nolint:errcheck // the end of the test
-	process, ok := attend.FindProcess(pid)
+	process, ok := shim.FindProcess(pid)
 	if !ok {
 		t.Fatal("it is not found")
 	}
-	text := fmt.Sprintf("%d\n%s\n%d %s\n", pid, s.cfg.Socket, process.Start, attend.BootID())
+	text := fmt.Sprintf("%d\n%s\n%d %s\n", pid, s.cfg.Socket, process.Start, shim.BootID())
 	check(t, os.WriteFile(s.lockFile(), []byte(text), 0o600)) // it is all true, and it does not hold the folder
 	if out := s.orange("stop"); !strings.Contains(out, "No server is running") || gone(pid) {
 		t.Errorf("stop says %q, and the other is gone: %v", out, gone(pid))
 	}
-	check(t, os.WriteFile(s.lockFile(), fmt.Appendf(nil, "%d\n%s\n1 %s\n", pid, s.cfg.Socket, attend.BootID()), 0o600))
+	check(t, os.WriteFile(s.lockFile(), fmt.Appendf(nil, "%d\n%s\n1 %s\n", pid, s.cfg.Socket, shim.BootID()), 0o600))
 	f, err := os.Open(s.home)
 	check(t, err)
 	check(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)) // somebody holds the folder, and its start is another

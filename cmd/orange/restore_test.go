@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -52,9 +52,9 @@ func (s *env) restore() cli.Restored {
 // isOver says whether an attempt has an end and no process.
 func (s *env) isOver(id task.ID, attempt int) bool {
 	s.t.Helper()
-	state, err := s.folder(id, attempt).ReadState(attend.BootID())
+	state, err := s.folder(id, attempt).ReadState(shim.BootID())
 	check(s.t, err)
-	return state.Phase == attend.Over
+	return state.Phase == shim.Over
 }
 
 func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {

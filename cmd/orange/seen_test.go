@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"orange/internal/adapter/workflowdir"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -78,7 +78,7 @@ func workOf(s overview.State, id task.ID) overview.Work {
 	return overview.Work{Commits: -1}
 }
 
-func plainText(lines []screen.Line) string {
+func plainText(lines []ansi.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(l.String() + "\n")

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -49,9 +49,9 @@ func storePath(home string) string    { return filepath.Join(home, "orange.db") 
 func backupFolder(home string) string { return filepath.Join(home, "backups") }
 
 // dataFolder says which processes are those of a data folder, and of none of its attempts.
-func dataFolder(home string) attend.DataFolder {
-	return attend.DataFolder{
-		Server:   func() (attend.Process, bool) { return attend.FindProcess(lock.HolderOf(home)) },
+func dataFolder(home string) shim.DataFolder {
+	return shim.DataFolder{
+		Server:   func() (shim.Process, bool) { return shim.FindProcess(lock.HolderOf(home)) },
 		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}
@@ -129,13 +129,13 @@ func (s *env) close() {
 	}
 	// With a server that answers, and starts nothing, no attendant starts another.
 	s.run("pause") //nolint:errcheck // the attempts are ended all the same
-	supervisor := attend.New([]string{s.program, attendCommand}, dataFolder(s.home))
+	supervisor := shim.New([]string{s.program, attendCommand}, dataFolder(s.home))
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	folders, _ := filepath.Glob(filepath.Join(s.home, "attempts", "*", "*"))
 	for _, dir := range folders {
-		if _, err := supervisor.EndAttempt(ctx, attend.Folder(dir)); err != nil {
+		if _, err := supervisor.EndAttempt(ctx, shim.Folder(dir)); err != nil {
 			s.t.Errorf("end %s: %v", dir, err)
 		}
 	}
@@ -255,19 +255,19 @@ func (s *env) reaches(id task.ID, status string) task.Task {
 }
 
 // alive waits for an attempt that runs.
-func (s *env) alive(id task.ID, attempt int) attend.Started {
+func (s *env) alive(id task.ID, attempt int) shim.Started {
 	s.t.Helper()
 	s.await(id, fmt.Sprintf("attempt %d runs", attempt), func(t task.Task) bool {
 		a, ok := t.AttemptByNumber(attempt)
 		return ok && a.Running
 	})
-	state, err := s.folder(id, attempt).ReadState(attend.BootID())
+	state, err := s.folder(id, attempt).ReadState(shim.BootID())
 	check(s.t, err)
 	return state.Started
 }
 
-func (s *env) folder(id task.ID, attempt int) attend.Folder {
-	return attend.Folder(filepath.Join(s.home, "attempts", string(id), strconv.Itoa(attempt)))
+func (s *env) folder(id task.ID, attempt int) shim.Folder {
+	return shim.Folder(filepath.Join(s.home, "attempts", string(id), strconv.Itoa(attempt)))
 }
 
 func (s *env) journal(id task.ID) []journal.Entry {

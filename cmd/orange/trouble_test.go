@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/task"
 )
 
@@ -97,8 +97,8 @@ func TestAnAttendantThatWaitsGetsItsOrdersFromTheNextServer(t *testing.T) {
 	check(t, cmd.Start())
 	go cmd.Wait() //nolint:errcheck // it is ended with the shop
 	s.eventually("it waits for orders", func() bool {
-		state, err := f.ReadState(attend.BootID())
-		return err == nil && state.Phase == attend.Starting
+		state, err := f.ReadState(shim.BootID())
+		return err == nil && state.Phase == shim.Starting
 	})
 	s.orange("resume")
 	if started := s.alive(id, 1); started.Child.PID == 0 || started.Shim.PID != cmd.Process.Pid {

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/harness"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/ui/cli"
+	"orange/internal/view/ansi"
 )
 
 const (
@@ -105,10 +105,10 @@ func (d *agentDoctor) readVersion(ctx context.Context, name, path string) string
 	}
 	for word := range strings.FieldsSeq(string(said)) {
 		if word = strings.TrimPrefix(word, "v"); word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
-			return screen.OneLine(word)
+			return ansi.OneLine(word)
 		}
 	}
-	return screen.OneLine(string(said))
+	return ansi.OneLine(string(said))
 }
 
 // probeAgent runs an agent without a prompt until its screen stands still, and ends everything it started.
@@ -122,10 +122,10 @@ func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state,
 		return "", "", err
 	}
 	mark := "doctor/" + rand.Text()
-	env := append(append(d.agentEnv(h.Name()), plan.Env...), attend.KeyVariable+"="+mark)
+	env := append(append(d.agentEnv(h.Name()), plan.Env...), shim.KeyVariable+"="+mark)
 	term := tmux.New(filepath.Join(dir, "t"), env)
 	defer d.endProbe(term, mark)
-	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
+	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
 	if err := term.OpenWindow(ctx, w); err != nil {
 		return "", "", err
 	}
@@ -134,7 +134,7 @@ func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state,
 
 // watchScreen looks at the screen until it says where the agent is, or for as long as it may take.
 func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
-	var seen screen.View
+	var seen ansi.View
 	since := time.Now()
 	for end := time.Now().Add(probeEmpty); time.Now().Before(end); {
 		select {
@@ -150,7 +150,7 @@ func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *
 			return "", "", err
 		}
 		if now != seen {
-			if len(screen.LastLines(seen.Text, 1)) == 0 && len(screen.LastLines(now.Text, 1)) > 0 {
+			if len(ansi.LastLines(seen.Text, 1)) == 0 && len(ansi.LastLines(now.Text, 1)) > 0 {
 				end = time.Now().Add(probeTime)
 			}
 			seen, since = now, time.Now()
@@ -169,13 +169,13 @@ func (d *agentDoctor) printedText(log string) string {
 	if err != nil {
 		return ""
 	}
-	t := screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight)
+	t := ansi.NewTerminal(ansi.TerminalWidth, ansi.TerminalHeight)
 	t.Write(text) //nolint:errcheck // it never fails
 	return strings.Join(t.Lines(), "\n")
 }
 
 func (d *agentDoctor) maskedScreen(h harness.Harness, pane string) string {
-	return maskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(screen.LastLines(pane, lastShown), " ")), " "))
+	return maskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(ansi.LastLines(pane, lastShown), " ")), " "))
 }
 
 // endProbe ends the terminal, and whatever carries the mark.
@@ -183,7 +183,7 @@ func (d *agentDoctor) endProbe(term *tmux.Server, mark string) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeEnd)
 	defer cancel()
 	err := term.KillServer(ctx)
-	supervisor := attend.New([]string{d.self, attendCommand}, attend.DataFolder{})
+	supervisor := shim.New([]string{d.self, attendCommand}, shim.DataFolder{})
 	defer supervisor.Close()
 	if err := errors.Join(err, supervisor.EndKeyCarriers(ctx, mark)); err != nil {
 		fmt.Fprintln(os.Stderr, "orange: end what was started:", err)
@@ -200,7 +200,7 @@ func (d *agentDoctor) commitIdentity(ctx context.Context) string {
 		if err != nil || strings.TrimSpace(string(out)) == "" {
 			return ""
 		}
-		parts = append(parts, screen.OneLine(string(out)))
+		parts = append(parts, ansi.OneLine(string(out)))
 	}
 	return parts[0] + " <" + parts[1] + ">"
 }

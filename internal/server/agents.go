@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/filewatch"
 	"orange/internal/adapter/harness"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
 	"orange/internal/core/agent"
@@ -32,7 +32,7 @@ import (
 // agentHost is everything that runs agents on this machine.
 type agentHost struct {
 	agents     *agents.Agents
-	supervisor *attend.Supervisor
+	supervisor *shim.Supervisor
 	terminal   *tmux.Server
 	worktrees  worktrees
 	doer       effect.Executor
@@ -56,7 +56,7 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 	if s.id, err = data.EnsureIdentity(s.cfg.Home); err != nil {
 		return nil, err
 	}
-	c := &agentHost{supervisor: attend.New([]string{s.self, attendCommand}, data), worktrees: w}
+	c := &agentHost{supervisor: shim.New([]string{s.self, attendCommand}, data), worktrees: w}
 	if s.isHeadless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
@@ -68,7 +68,7 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 	o := agents.Options{
 		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
 		Processes: &processes{
-			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, recorder: []string{s.self, recordOutput}, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, recorder: []string{s.self, recordOutput}, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: shim.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
 		Harnesses: harness.Registry{

@@ -29,7 +29,7 @@ const maxFixes = 5
 
 // CheckBoard implements api.Trackers: it looks at the cards of a board as they are kept here,
 // and fixes what it can if asked.
-func (t trackers) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+func (t trackerAPI) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	cards, tasks, err := t.loadCards(ctx, x)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (t trackers) CheckBoard(ctx context.Context, x wire.Examination) ([]boardch
 	return out, nil
 }
 
-func (t trackers) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t trackerAPI) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Tracker != "" {
 		return t.remoteCards(ctx, x)
 	}
@@ -82,7 +82,7 @@ func (t trackers) loadCards(ctx context.Context, x wire.Examination) ([]cardChec
 
 // remoteCards are the issues of a tracker. They are read again before they are fixed,
 // and only then.
-func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t trackerAPI) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
 			return nil, nil, err
@@ -116,7 +116,7 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 
 // checkCard says what is wrong with a card. Fixing one thing may bring another to
 // light: the card is looked at again after each.
-func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
+func (t trackerAPI) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.cardFacts(p, tasks)
 	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
 		now, err := p.read(ctx)
@@ -149,7 +149,7 @@ func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task
 	return out
 }
 
-func (t trackers) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anomaly) boardcheck.Finding {
+func (t trackerAPI) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anomaly) boardcheck.Finding {
 	f := boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a}
 	c := *a.Fix
 	c.Author = "doctor"
@@ -163,7 +163,7 @@ func (t trackers) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anoma
 }
 
 // cardFacts are what a card does not show by itself.
-func (t trackers) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
+func (t trackerAPI) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
 		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {

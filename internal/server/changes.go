@@ -10,11 +10,11 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/workflowdir"
-	"orange/internal/core/diff"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
 
@@ -56,7 +56,7 @@ func (l library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 	listed := map[string]bool{}
 	add := func(f foundWorkflow) {
 		listed[f.pinHash()] = true
-		out = append(out, wire.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.pinHash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.pinHash()]})
+		out = append(out, wire.WorkflowInfo{Name: ansi.OneLine(f.name), Hash: f.pinHash(), Origin: f.origin, File: ansi.OneLine(f.file), Tasks: open[f.pinHash()]})
 	}
 	l.eachWorkflow(func(f foundWorkflow) bool { add(f); return true })
 	err = l.s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {

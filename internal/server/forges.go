@@ -11,7 +11,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/transport"
 )
 
@@ -58,11 +58,11 @@ type forges struct {
 type openForge struct {
 	remote string
 	policy task.Forge
-	forge  track.Forge
+	forge  trackers.Forge
 }
 
 // findOrOpen returns the forge of a project, which anew makes unless there is one.
-func (f *forges) findOrOpen(project, remote string, policy task.Forge, anew func() (track.Forge, error)) (track.Forge, error) {
+func (f *forges) findOrOpen(project, remote string, policy task.Forge, anew func() (trackers.Forge, error)) (trackers.Forge, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if have, ok := f.open[project]; ok && have.remote == remote && have.policy == policy {
@@ -81,7 +81,7 @@ func (f *forges) findOrOpen(project, remote string, policy task.Forge, anew func
 }
 
 // projectForge returns the forge of a project. It is nil where the project has no remote to tell.
-func (s *Server) projectForge(ctx context.Context, p task.Project) (track.Forge, error) {
+func (s *Server) projectForge(ctx context.Context, p task.Project) (trackers.Forge, error) {
 	remote, err := s.git.RemoteURL(ctx, p.Path, origin)
 	if err != nil && p.Forge.Scope == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func (s *Server) projectForge(ctx context.Context, p task.Project) (track.Forge,
 		}
 		policy.Scope = scope
 	}
-	return s.forges.findOrOpen(p.Name, remote, policy, func() (track.Forge, error) {
+	return s.forges.findOrOpen(p.Name, remote, policy, func() (trackers.Forge, error) {
 		forge, err := s.newForge(p.Name, github.HostOf(remote), policy)
 		if err != nil {
 			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
@@ -104,7 +104,7 @@ func (s *Server) projectForge(ctx context.Context, p task.Project) (track.Forge,
 }
 
 // newForge makes the client of a forge. It asks nobody yet.
-func (s *Server) newForge(project, host string, f task.Forge) (track.Forge, error) {
+func (s *Server) newForge(project, host string, f task.Forge) (trackers.Forge, error) {
 	calls := s.newHTTPClient(transport.Options{Name: project, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
 		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: secretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
@@ -122,7 +122,7 @@ func (s *Server) findPullRequest(ctx context.Context, p task.Project, url, branc
 	if forge == nil {
 		return tracker.PR{}, task.Mistakef("project %s has no remote that names a forge: see orange project update --help", p.Name)
 	}
-	pr, ok, err := track.FindPR(ctx, forge, url, branch)
+	pr, ok, err := trackers.FindPR(ctx, forge, url, branch)
 	if err == nil && !ok {
 		err = tracker.ErrNotFound
 	}

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/effectlog"
+	"orange/internal/adapter/shim"
 )
 
 // recordEffect is the hidden command of the process that writes effects down.
@@ -24,7 +24,7 @@ func RunHelper(args []string) (code int, ok bool) {
 	case attendCommand:
 		return runAttendant(args[1]), true
 	case recordOutput:
-		return attend.RecordMain(args[1]), true
+		return shim.RecordMain(args[1]), true
 	case playCommand:
 		return playScript(args[1]), true
 	}

@@ -16,9 +16,9 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/effect"
-	"orange/internal/runtime/herald"
 	"orange/internal/runtime/local"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/notifier"
+	"orange/internal/runtime/trackers"
 	"orange/internal/transport"
 )
 
@@ -90,9 +90,9 @@ func hookHandler(hear func(ctx context.Context, name string, header http.Header,
 // control is the runtime's, and stays while trackers are to be watched.
 type control struct {
 	*local.Runtime
-	trackerService   *track.Service
+	trackerService   *trackers.Service
 	page             *webPage
-	notifier         *herald.Notifier
+	notifier         *notifier.Notifier
 	receivesWebhooks bool // news come from outside
 }
 
@@ -104,7 +104,7 @@ func (c control) Busy() bool {
 // allCards changes cards wherever they are: on the local board or at a tracker.
 type allCards struct {
 	local          cards
-	trackerService *track.Service
+	trackerService *trackers.Service
 }
 
 var _ effect.Cards = allCards{}

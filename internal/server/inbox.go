@@ -9,9 +9,9 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
+	"orange/internal/view/ansi"
 )
 
 // loadInbox lists what waits for a person. A task that holds a workspace while others are
@@ -113,7 +113,7 @@ func (s *Server) lastMessage(t *task.Task) func(attempt int) string {
 		if err != nil {
 			return ""
 		}
-		return screen.SafeText(text)
+		return ansi.SafeText(text)
 	}
 }
 

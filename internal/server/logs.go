@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -74,7 +74,7 @@ func (v attemptsView) findAttempt(t *task.Task, number int, role string) (int, a
 	}
 	what := "attempt"
 	if role != "" {
-		what += " of role " + screen.OneLine(role)
+		what += " of role " + ansi.OneLine(role)
 	}
 	if number > 0 {
 		what += fmt.Sprintf(" with number %d", number)
@@ -108,7 +108,7 @@ func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
 			lines, _ = s.host.logLines(&t, k, card, maxTailLines)
 		}
 	}
-	return screen.LastLines(strings.Join(lines, "\n"), lastShown)
+	return ansi.LastLines(strings.Join(lines, "\n"), lastShown)
 }
 
 // minSecret is how much of a secret counts as one. Programs show the beginning or the end of a key.
@@ -164,7 +164,7 @@ func (c *agentHost) lastPrintedLines(k agents.Key, card agents.Card, most int) (
 		return nil, false, err
 	}
 	if card.Window != "" {
-		term := screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight)
+		term := ansi.NewTerminal(ansi.TerminalWidth, ansi.TerminalHeight)
 		term.Write(text) //nolint:errcheck // it never fails
 		lines = term.Lines()
 	} else {
@@ -203,7 +203,7 @@ func readOutputEnd(path string, most int64) (text []byte, cut bool, err error) {
 func outputLines(text []byte) []string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
-		out.WriteString(strings.TrimRight(screen.OutputText(strings.TrimSuffix(line, "\n")), "\n") + "\n")
+		out.WriteString(strings.TrimRight(ansi.OutputText(strings.TrimSuffix(line, "\n")), "\n") + "\n")
 	}
 	whole := strings.TrimRight(out.String(), "\n")
 	if whole == "" {

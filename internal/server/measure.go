@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"orange/internal/adapter/git"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 	"orange/internal/server/measure"
+	"orange/internal/view/overview"
 )
 
 // newMeasure builds what measures the work of tasks.

@@ -17,24 +17,24 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
-	"orange/internal/runtime/herald"
+	"orange/internal/runtime/notifier"
 )
 
 // maxSingleMessages is how many items a person is told one by one. More are told as one message.
 const maxSingleMessages = 5
 
 // newNotifier builds what tells people what waits for them.
-func (s *Server) newNotifier() *herald.Notifier {
+func (s *Server) newNotifier() *notifier.Notifier {
 	told := &deliveryFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
-	var ways []herald.Channel
+	var ways []notifier.Channel
 	for i := range s.cfg.Notify {
 		n := &s.cfg.Notify[i]
 		told.names[n.Name()] = true
 		ways = append(ways, s.newChannel(n))
 	}
-	return herald.New(herald.Options{
+	return notifier.New(notifier.Options{
 		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Channels: ways, Log: s.log,
-		Report: func(r herald.Result) {
+		Report: func(r notifier.Result) {
 			if err := told.recordResult(r); err != nil {
 				s.log.Warn("keep how notifications went", "component", "herald", "error", err)
 			}
@@ -58,8 +58,8 @@ func (s *Server) seenAt(id task.ID) string {
 }
 
 // newChannel builds the notification channel that the configuration describes.
-func (s *Server) newChannel(n *config.Notify) herald.Channel {
-	w := herald.Channel{
+func (s *Server) newChannel(n *config.Notify) notifier.Channel {
+	w := notifier.Channel{
 		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
 		Wants: func(it engine.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
 	}
@@ -154,7 +154,7 @@ type deliveryFile struct {
 }
 
 // recordResult writes a result down. A reader sees the file before or after, never between.
-func (f *deliveryFile) recordResult(r herald.Result) error {
+func (f *deliveryFile) recordResult(r notifier.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known, _ := config.ReadTold(f.path) // one that does not parse is written anew

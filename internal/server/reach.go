@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/pathwatch"
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
@@ -27,7 +27,7 @@ const (
 
 // takeFolder takes the data folder for this process.
 func takeFolder(cfg config.Config) (*lock.Lock, error) {
-	self, _ := attend.FindProcess(os.Getpid())
+	self, _ := shim.FindProcess(os.Getpid())
 	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self)}, func(h lock.Holder) bool {
 		_, ok := processOf(h)
 		return ok
@@ -47,22 +47,22 @@ func takeFolder(cfg config.Config) (*lock.Lock, error) {
 }
 
 // processMark tells a process from others that had or will have its pid.
-func processMark(p attend.Process) string {
-	return strconv.FormatUint(p.Start, 10) + " " + attend.BootID()
+func processMark(p shim.Process) string {
+	return strconv.FormatUint(p.Start, 10) + " " + shim.BootID()
 }
 
 // processOf is the process that server.lock names, if it still runs.
-func processOf(h lock.Holder) (attend.Process, bool) {
+func processOf(h lock.Holder) (shim.Process, bool) {
 	if h.PID <= 0 {
-		return attend.Process{}, false
+		return shim.Process{}, false
 	}
-	p, ok := attend.FindProcess(h.PID)
+	p, ok := shim.FindProcess(h.PID)
 	return p, ok && h.Mark == processMark(p)
 }
 
 // serverOf is the server that holds a data folder: server.lock names it, and the kernel says
 // that it has the lock. Anybody can write the one; nobody but the holder can have the other.
-func serverOf(home string) (attend.Process, bool) {
+func serverOf(home string) (shim.Process, bool) {
 	p, ok := processOf(lock.ReadHolder(home))
 	return p, ok && lock.HeldBy(home, p.PID)
 }
@@ -75,7 +75,7 @@ func OwnerFinder(cfg config.Config) func() (client.Owner, bool) {
 func findOwner(home string) (client.Owner, bool) {
 	p, certain := processOf(lock.ReadHolder(home))
 	if !certain { // server.lock may be lost, or not be written yet
-		p, _ = attend.FindProcess(lock.HolderOf(home))
+		p, _ = shim.FindProcess(lock.HolderOf(home))
 	}
 	if p.PID == 0 || !lock.IsHeld(home) {
 		return client.Owner{}, false

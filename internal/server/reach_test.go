@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"testing"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/adapter/shim"
 )
 
 func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
-	self, ok := attend.FindProcess(os.Getpid())
+	self, ok := shim.FindProcess(os.Getpid())
 	if !ok {
 		t.Fatal("this process is not found")
 	}
@@ -22,7 +22,7 @@ func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
 		{"itself", lock.Holder{PID: self.PID, Mark: processMark(self)}, true},
 		{"nothing", lock.Holder{}, false},
 		{"the pid alone", lock.Holder{PID: self.PID}, false},
-		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + attend.BootID()}, false},
+		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + shim.BootID()}, false},
 		{"another boot", lock.Holder{PID: self.PID, Mark: strconv.FormatUint(self.Start, 10) + " x"}, false},
 		{"another pid", lock.Holder{PID: os.Getppid(), Mark: processMark(self)}, false},
 	} {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/logfile"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
 	"orange/internal/adapter/workflowdir"
@@ -233,12 +233,12 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil || !id.IsValid() {
 			continue
 		}
-		state, err := attend.Folder(dir).ReadState(attend.BootID())
+		state, err := shim.Folder(dir).ReadState(shim.BootID())
 		if err != nil {
 			r.report.Problems = append(r.report.Problems, err.Error())
 			continue
 		}
-		if state.Phase == attend.None || state.Phase == attend.Over {
+		if state.Phase == shim.None || state.Phase == shim.Over {
 			continue
 		}
 		t, _, err := r.store.Task(id)

@@ -11,10 +11,10 @@ import (
 
 	"orange/internal/adapter/filewatch"
 	"orange/internal/adapter/tmux"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -54,7 +54,7 @@ func (v screens) ReadScreen(ctx context.Context, t task.Task, role string) (wire
 	if a.alive && v.hasTerminal(&t, a) {
 		text, err := v.s.host.terminal.CaptureStyled(ctx, t.Session, a.card.Window)
 		if err == nil {
-			out.Lines = screen.ParseLines(text)
+			out.Lines = ansi.ParseLines(text)
 			return out, nil
 		}
 		if !errors.Is(err, tmux.ErrGone) {
@@ -72,7 +72,7 @@ func (v screens) ReadScreen(ctx context.Context, t task.Task, role string) (wire
 		}
 		return out, nil
 	}
-	out.Lines = screen.ParseLines(strings.Join(lines, "\n"))
+	out.Lines = ansi.ParseLines(strings.Join(lines, "\n"))
 	return out, nil
 }
 

@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/logfile"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/socket"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
@@ -28,9 +28,9 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/runtime/effect"
-	"orange/internal/runtime/herald"
 	"orange/internal/runtime/local"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/notifier"
+	"orange/internal/runtime/trackers"
 	"orange/internal/server/evidence"
 	"orange/internal/server/gittrust"
 	"orange/internal/server/measure"
@@ -44,7 +44,7 @@ const defaultIdle = 10 * time.Minute
 // Serve runs the server of a data folder until ctx ends, it is told to stop, or it
 // has been idle for long enough.
 func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOptions) (err error) {
-	attend.ProtectServer()
+	shim.ProtectServer()
 	s, err := New(cfg, version, o)
 	if err != nil {
 		return err
@@ -74,14 +74,14 @@ type Server struct {
 	id               string     // of the data folder
 	host             *agentHost // nil: effects are written down and no agents run
 	news             sync.Mutex // see boards
-	trackerService   *track.Service
+	trackerService   *trackers.Service
 	forges           forges
 	retrack          chan struct{} // the trackers are not the same any more
 	receivesWebhooks bool          // news of trackers come in over HTTP
 	page             *webPage
 	measure          *measure.Service
 	moves            moves
-	notifier         *herald.Notifier
+	notifier         *notifier.Notifier
 	anchors          *anchors           // nil: no merge is anchored
 	fault            func(point string) // kills the process when it is told to; nil: never
 	api              *api.Server
@@ -195,7 +195,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	s.loadTrust(s.ctx)
 	s.ends = append(s.ends, s.measure.Start(s.ctx))
 	if s.host != nil {
-		attend.AdoptOrphans(s.ctx)
+		shim.AdoptOrphans(s.ctx)
 		s.adoptAttempts() // before effects of the last server are driven
 	}
 	if err := s.runtime.Start(); err != nil {
@@ -313,7 +313,7 @@ func (w withAttempts) RemoveFolder(project string, id task.ID) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackers{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.newBoards(),
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.newBoards(),
 		Rows: s.store, Measurements: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.findPlace, Checks: s.runChecks, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

@@ -10,14 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
+	"orange/internal/view/ansi"
 )
 
 // grace is how long an agent has to end by itself when it is told to.
@@ -25,8 +25,8 @@ const grace = 5 * time.Second
 
 // processes supervises attempts with attendants, in windows of tmux or without.
 type processes struct {
-	supervisor *attend.Supervisor
-	data       attend.DataFolder
+	supervisor *shim.Supervisor
+	data       shim.DataFolder
 	id         string       // of the data folder
 	terminal   *tmux.Server // nil: without a terminal
 	recorder   []string     // writes the log of a window
@@ -35,13 +35,13 @@ type processes struct {
 	wake       []string // starts a server, if this one is gone when an agent ends
 	wakeEnv    []string
 	boot       string
-	running    sync.Map // folder -> attend.Process: agents that were seen to run
+	running    sync.Map // folder -> shim.Process: agents that were seen to run
 	self       int
 }
 
 // Start implements agents.Processes.
 func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]int, error) {
-	f := attend.Folder(dir)
+	f := shim.Folder(dir)
 	if err := f.PrepareStart(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]in
 	if o.Window != nil {
 		launch = p.launchInWindow(o)
 	}
-	started, err := p.supervisor.StartAttempt(ctx, f, attend.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
+	started, err := p.supervisor.StartAttempt(ctx, f, shim.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]in
 
 // launchInWindow opens a window for an attendant. One that is left of an earlier attempt makes
 // room.
-func (p *processes) launchInWindow(o agent.Orders) attend.Launch {
+func (p *processes) launchInWindow(o agent.Orders) shim.Launch {
 	return func(ctx context.Context, argv []string) error {
-		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
 		err := p.terminal.OpenWindow(ctx, w)
 		if !errors.Is(err, tmux.ErrOpen) {
 			return err
@@ -72,7 +72,7 @@ func (p *processes) launchInWindow(o agent.Orders) attend.Launch {
 	}
 }
 
-func pidsOf(s attend.Started) []int {
+func pidsOf(s shim.Started) []int {
 	var out []int
 	for _, pid := range []int{s.Shim.PID, s.Child.PID} {
 		if pid > 0 {
@@ -84,7 +84,7 @@ func pidsOf(s attend.Started) []int {
 
 // Watch implements agents.Processes.
 func (p *processes) Watch(dir string, over func(agent.Exit)) error {
-	return p.supervisor.WatchAttempt(attend.Folder(dir), func(x agent.Exit) {
+	return p.supervisor.WatchAttempt(shim.Folder(dir), func(x agent.Exit) {
 		p.running.Delete(dir)
 		over(x)
 	})
@@ -92,20 +92,20 @@ func (p *processes) Watch(dir string, over func(agent.Exit)) error {
 
 // End implements agents.Processes.
 func (p *processes) End(ctx context.Context, dir string) error {
-	_, err := p.supervisor.EndAttempt(ctx, attend.Folder(dir))
+	_, err := p.supervisor.EndAttempt(ctx, shim.Folder(dir))
 	return err
 }
 
 // ReadPhase implements agents.Processes. What could not be started may be started again, and
 // what is only just starting waits for its orders.
 func (p *processes) ReadPhase(dir string) (agent.Phase, []int, error) {
-	s, err := attend.Folder(dir).ReadState(p.boot)
+	s, err := shim.Folder(dir).ReadState(p.boot)
 	switch {
-	case err != nil || s.Phase == attend.None || s.Phase == attend.Starting:
+	case err != nil || s.Phase == shim.None || s.Phase == shim.Starting:
 		return agent.Absent, nil, err
-	case s.Phase == attend.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
+	case s.Phase == shim.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
 		return agent.Absent, nil, nil
-	case s.Phase == attend.Running:
+	case s.Phase == shim.Running:
 		return agent.Alive, pidsOf(s.Started), nil
 	}
 	return agent.Gone, nil, nil
@@ -114,20 +114,20 @@ func (p *processes) ReadPhase(dir string) (agent.Phase, []int, error) {
 // HasProcess implements agents.Processes. It looks at the process itself: pid and start.
 func (p *processes) HasProcess(dir string) bool {
 	if child, ok := p.running.Load(dir); ok {
-		return p.stillThere(dir, child.(attend.Process))
+		return p.stillThere(dir, child.(shim.Process))
 	}
-	s, err := attend.Folder(dir).ReadState(p.boot)
+	s, err := shim.Folder(dir).ReadState(p.boot)
 	switch {
 	case err != nil:
 		return true
-	case s.Phase != attend.Running && s.Phase != attend.Lost || s.Started.Child.PID == 0:
+	case s.Phase != shim.Running && s.Phase != shim.Lost || s.Started.Child.PID == 0:
 		return false
 	}
 	p.running.Store(dir, s.Started.Child)
 	return p.stillThere(dir, s.Started.Child)
 }
 
-func (p *processes) stillThere(dir string, child attend.Process) bool {
+func (p *processes) stillThere(dir string, child shim.Process) bool {
 	if child.Alive() {
 		return true
 	}
@@ -146,7 +146,7 @@ func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 	if pid == p.self {
 		return nil, agent.Outside
 	}
-	line, whole := attend.Ancestry(pid)
+	line, whole := shim.Ancestry(pid)
 	if !whole {
 		origin = agent.UnknownLine
 	}
@@ -154,7 +154,7 @@ func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 		line, origin = line[:i], agent.FromServer
 	}
 	if p.terminal != nil {
-		if i := slices.Index(line, attend.ListenerPID(p.tmuxSocket)); i >= 0 {
+		if i := slices.Index(line, shim.ListenerPID(p.tmuxSocket)); i >= 0 {
 			line, origin = line[:i], agent.FromTmux
 		}
 	}
@@ -167,13 +167,13 @@ func (p *processes) MarkOf(pid int) string {
 	if f, ok := p.data.ShimFolder(pid); ok {
 		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
 	}
-	return attend.MarkOf(pid)
+	return shim.MarkOf(pid)
 }
 
 // dataFolder says which processes are those of a data folder, and of none of its attempts.
-func dataFolder(home string) attend.DataFolder {
-	return attend.DataFolder{
-		Server:   func() (attend.Process, bool) { return serverOf(home) },
+func dataFolder(home string) shim.DataFolder {
+	return shim.DataFolder{
+		Server:   func() (shim.Process, bool) { return serverOf(home) },
 		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}
@@ -182,7 +182,7 @@ func dataFolder(home string) attend.DataFolder {
 // runAttendant is the process that attends to an attempt in its folder, which is two levels below
 // that of all attempts in the data folder.
 func runAttendant(folder string) int {
-	return attend.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
+	return shim.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }
 
 // terminal is tmux as agents see it.
@@ -209,13 +209,13 @@ type origins struct{}
 
 // PeerPID implements api.Origins.
 func (origins) PeerPID(c net.Conn) int {
-	pid, _ := attend.PeerPID(c)
+	pid, _ := shim.PeerPID(c)
 	return pid
 }
 
 // DescribeProcess implements api.Origins.
 func (origins) DescribeProcess(pid int) *signal.Via {
-	d := attend.DescribeProcess(pid)
+	d := shim.DescribeProcess(pid)
 	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
 }
 

@@ -18,14 +18,14 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/transport"
 	"orange/internal/ui/api"
 )
 
 // newTrackerService puts together what works with trackers.
-func (s *Server) newTrackerService() *track.Service {
-	return &track.Service{
+func (s *Server) newTrackerService() *trackers.Service {
+	return &trackers.Service{
 		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connectTracker, Forge: s.projectForge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
@@ -34,7 +34,7 @@ func (s *Server) newTrackerService() *track.Service {
 }
 
 // connectTracker opens the adapter of a tracker. It asks nobody yet.
-func (s *Server) connectTracker(cfg tracker.Config) (track.Backend, error) {
+func (s *Server) connectTracker(cfg tracker.Config) (trackers.Backend, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
 		hooks = config.KeepSecret(secretReader(cfg.Webhook), hookSecretEvery, time.Now)
@@ -79,7 +79,7 @@ func hostOfAPI(url string) string {
 	return host
 }
 
-func (s *Server) connectMCP(cfg tracker.Config) (track.Backend, error) {
+func (s *Server) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
 	m, err := loadMapping(cfg.Mapping)
 	if err != nil {
 		return nil, err
@@ -135,16 +135,16 @@ func loadMapping(name string) (mcpboard.Mapping, error) {
 	return mcpboard.ParseMapping(text)
 }
 
-// trackers are what people ask for.
-type trackers struct {
-	*track.Service
+// trackerAPI carries out what people ask about trackers.
+type trackerAPI struct {
+	*trackers.Service
 	s *Server
 }
 
-var _ api.Trackers = trackers{}
+var _ api.Trackers = trackerAPI{}
 
 // SaveTracker implements api.Trackers. It asks nobody: orange tracker test does.
-func (t trackers) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
+func (t trackerAPI) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
 	switch {
 	case !slices.Contains([]string{tracker.Linear, tracker.GitHub, tracker.MCP, tracker.Board}, cfg.Kind):
 		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
@@ -195,7 +195,7 @@ func (t trackers) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Co
 
 // requireDistinct refuses a tracker whose issues are another's already, and one that would become
 // another one under its open tasks.
-func (t trackers) requireDistinct(cfg *tracker.Config) error {
+func (t trackerAPI) requireDistinct(cfg *tracker.Config) error {
 	list, err := t.s.store.Trackers()
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (t trackers) requireDistinct(cfg *tracker.Config) error {
 
 // findBusyTask is a task that a tracker's issues are still worked on by, or that owes it
 // something.
-func (t trackers) findBusyTask(cfg *tracker.Config) (task.ID, error) {
+func (t trackerAPI) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
 	for i := range tasks {
 		o := &tasks[i]
@@ -234,7 +234,7 @@ func (t trackers) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 }
 
 // RemoveTracker implements api.Trackers. Issues of open tasks are still theirs.
-func (t trackers) RemoveTracker(_ context.Context, name string) error {
+func (t trackerAPI) RemoveTracker(_ context.Context, name string) error {
 	cfg, err := t.Config(name)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (t trackers) RemoveTracker(_ context.Context, name string) error {
 }
 
 // ListIssues implements api.Trackers.
-func (t trackers) ListIssues(name string) ([]tracker.Issue, error) {
+func (t trackerAPI) ListIssues(name string) ([]tracker.Issue, error) {
 	if _, err := t.Config(name); err != nil {
 		return nil, err
 	}

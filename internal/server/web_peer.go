@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
@@ -27,9 +27,9 @@ type peers struct {
 func peersOf(a *agents.Agents) peers {
 	holders := func(r *http.Request) ([]int, error) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		return attend.TCPPeers(r.RemoteAddr, local)
+		return shim.TCPPeers(r.RemoteAddr, local)
 	}
-	return peers{holders, a.IdentifyCaller, a.IsShim, attend.HasExited}
+	return peers{holders, a.IdentifyCaller, a.IsShim, shim.HasExited}
 }
 
 // How often it is looked again who asks, and how long the first pause is.
@@ -117,7 +117,7 @@ func noAgent(a *agents.Agents, r *http.Request) error {
 // several that share it, or if it cannot be found, nothing is said.
 func describePeer(r *http.Request) signal.Via {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	pids, err := attend.TCPPeers(r.RemoteAddr, local)
+	pids, err := shim.TCPPeers(r.RemoteAddr, local)
 	if err != nil || len(pids) != 1 {
 		return signal.Via{}
 	}

@@ -9,11 +9,11 @@ import (
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/local"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -197,7 +197,7 @@ func (w worktrees) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (re
 		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
 	}
 	for _, x := range swept.Purged {
-		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.FormatDuration(x.Age) + " ago in " + x.Path})
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
 	}
 	for _, x := range swept.Kept {
 		kept = append(kept, wire.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
@@ -214,7 +214,7 @@ func describeRemoved(x worktree.Removed, dry bool) string {
 	var said []string
 	switch {
 	case len(x.Unsaved) > 0:
-		said = append(said, "its work would be kept ("+prose.FirstFew(x.Unsaved, 5)+")")
+		said = append(said, "its work would be kept ("+humanize.FirstFew(x.Unsaved, 5)+")")
 	case x.Salvage != "":
 		said = append(said, "its work "+is+" kept at "+x.Salvage)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 func openedPull(y *forgeEnv) {
@@ -87,7 +87,7 @@ func noName(y *forgeEnv) {
 
 func openedAtOnce(y *forgeEnv) {
 	y.PushBranch(y.T, "work/one")
-	clients := []track.Forge{y.forge, y.OpenClient(y.T), y.OpenClient(y.T)}
+	clients := []trackers.Forge{y.forge, y.OpenClient(y.T), y.OpenClient(y.T)}
 	found := make([]int, len(clients))
 	var wait sync.WaitGroup
 	for i, c := range clients {

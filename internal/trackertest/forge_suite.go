@@ -9,7 +9,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 // What a forge's world may be unable to do, besides failing.
@@ -63,7 +63,7 @@ func forgeStories() map[string]func(*forgeEnv) {
 type forgeEnv struct {
 	*testing.T
 	ForgeWorld
-	forge track.Forge
+	forge trackers.Forge
 }
 
 func (y *forgeEnv) newContext() context.Context {

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 // A ForgeWorld is a forge's server with its people and its machines.
 type ForgeWorld interface {
-	OpenClient(t testing.TB) track.Forge
+	OpenClient(t testing.TB) trackers.Forge
 	BaseBranch() string
 	// PushBranch makes a commit on a branch, the branch too if need be, and returns it.
 	PushBranch(t testing.TB, branch string) string

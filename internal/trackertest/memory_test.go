@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -62,7 +62,9 @@ func (m *memory) id() string {
 
 func (m *memory) Secret() string { return secret }
 
-func (m *memory) OpenClient(testing.TB) track.Backend { return &client{server: m, mistake: m.mistake} }
+func (m *memory) OpenClient(testing.TB) trackers.Backend {
+	return &client{server: m, mistake: m.mistake}
+}
 
 func idOf(list []named, name string) string {
 	for _, n := range list {

@@ -12,7 +12,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 // A story is one thing that every tracker can do.
@@ -38,19 +38,19 @@ func RunTracker(t *testing.T, open func(t *testing.T) World) {
 type env struct {
 	*testing.T
 	World
-	client *track.Client
+	client *trackers.Client
 	port   *observedPort // under the desk
 }
 
 // newClient opens another one, which knows nothing yet.
-func (s *env) newClient() (*track.Client, *observedPort) {
+func (s *env) newClient() (*trackers.Client, *observedPort) {
 	port := &observedPort{Backend: s.OpenClient(s.T)}
-	return track.NewClient(port), port
+	return trackers.NewClient(port), port
 }
 
 // observedPort is a port that is watched, and that lets somebody else act before a write.
 type observedPort struct {
-	track.Backend
+	trackers.Backend
 	before func(nth int, c board.Change) // of the writes, counted from 1; nil: nobody acts
 	fail   func(nth int) error           // instead of the write; nil: never
 
@@ -66,13 +66,13 @@ func (p *observedPort) countCall(n *int) int {
 	return *n
 }
 
-// ReadVocabulary implements track.Backend.
+// ReadVocabulary implements trackers.Backend.
 func (p *observedPort) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	p.countCall(&p.words)
 	return p.Backend.ReadVocabulary(ctx)
 }
 
-// WriteChange implements track.Backend.
+// WriteChange implements trackers.Backend.
 func (p *observedPort) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	nth := p.countCall(&p.writes)
 	if p.before != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"orange/internal/core/board"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 func changeStories() []story {
@@ -113,7 +113,7 @@ func twoClients(s *env) {
 	key := s.addPlainIssue()
 	first, _ := s.newClient()
 	second, _ := s.newClient()
-	for _, desk := range []*track.Client{first, second, first} {
+	for _, desk := range []*trackers.Client{first, second, first} {
 		if _, err := desk.Apply(s.newContext(), key, everyKind("two/1")); err != nil {
 			s.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"orange/internal/core/board"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 func meanwhileStories() []story {
@@ -159,7 +159,7 @@ func atOnce(s *env) {
 			s.TagIssue(s.T, key, []string{"bug"}, nil)
 		}
 	})
-	for tag, desk := range map[string]*track.Client{"Ready": s.client, "Claimed-Dev-1": other} {
+	for tag, desk := range map[string]*trackers.Client{"Ready": s.client, "Claimed-Dev-1": other} {
 		wait.Go(func() {
 			for i := range rounds {
 				c := board.Change{Key: fmt.Sprint("once/", tag, i), Comment: fmt.Sprintf("client %s %d.", tag, i), AddTags: []string{tag}}

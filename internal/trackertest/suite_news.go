@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 func newsStories() []story {
@@ -20,10 +20,10 @@ func newsStories() []story {
 }
 
 // senderAndParser is a world that sends, and a client that hears.
-func (s *env) senderAndParser() (Sender, track.WebhookParser) {
+func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)
-	hearer, hears := s.port.Backend.(track.WebhookParser)
+	hearer, hears := s.port.Backend.(trackers.WebhookParser)
 	if sends != hears {
 		s.Fatalf("the world sends news: %v; the client hears them: %v", sends, hears)
 	}

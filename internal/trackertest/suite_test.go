@@ -15,7 +15,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -178,8 +178,8 @@ func (c *client) ParseWebhook(header http.Header, body []byte) (tracker.Event, e
 }
 
 var (
-	_ track.Backend       = (*client)(nil)
-	_ track.WebhookParser = (*client)(nil)
+	_ trackers.Backend       = (*client)(nil)
+	_ trackers.WebhookParser = (*client)(nil)
 
 	mistake = flag.String("mistake", "", "the mistake that the tracker in memory makes")
 )

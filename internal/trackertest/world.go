@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 // Columns and Tags are what every world begins with.
@@ -22,7 +22,7 @@ var (
 type World interface {
 	// OpenClient returns a client that knows nothing yet. It does not wait long for answers
 	// that are lost.
-	OpenClient(t testing.TB) track.Backend
+	OpenClient(t testing.TB) trackers.Backend
 	// AddIssue files an issue: title, description, author, column, tags, priority, parent and
 	// blocked_by of the draft. It returns the key.
 	AddIssue(t testing.TB, draft tracker.Issue) string

@@ -3,9 +3,9 @@ package wire
 import (
 	"time"
 
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/view/ansi"
 )
 
 // An Attempt is one run of one role, alive or ended.
@@ -91,13 +91,13 @@ type Heard struct {
 // A Screen is what an agent's terminal shows, or the end of what an agent without a
 // terminal wrote.
 type Screen struct {
-	Attempt int           `json:"attempt"` // 0: there is none
-	Role    string        `json:"role"`
-	Harness string        `json:"harness"`
-	Alive   bool          `json:"alive"`
-	Lines   []screen.Line `json:"lines"`
-	Note    string        `json:"note,omitempty"` // why there is nothing to see
-	At      time.Time     `json:"at"`
+	Attempt int         `json:"attempt"` // 0: there is none
+	Role    string      `json:"role"`
+	Harness string      `json:"harness"`
+	Alive   bool        `json:"alive"`
+	Lines   []ansi.Line `json:"lines"`
+	Note    string      `json:"note,omitempty"` // why there is nothing to see
+	At      time.Time   `json:"at"`
 }
 
 // Typing is what a person types into an agent's terminal.

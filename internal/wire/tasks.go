@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/view/diff"
 )
 
 // A Decision is the part of an engine.Decision that clients see.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
@@ -233,7 +233,7 @@ func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 			id := s.create()
 			s.asked(id, 0)
 			killed := s.newest(id, "worker")
-			state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(attend.BootID())
+			state, err := shim.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(shim.BootID())
 			check(t, err)
 			s.crashes = 1
 			check(t, syscall.Kill(state.Started.Child.PID, syscall.SIGKILL))

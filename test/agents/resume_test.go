@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
 )
@@ -24,7 +24,7 @@ func TestAKilledAgentGoesOnWithItsConversation(t *testing.T) {
 			return t.Status == "working" && !errors.Is(err, os.ErrNotExist)
 		})
 		killed := s.newest(id, "worker")
-		state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(attend.BootID())
+		state, err := shim.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).ReadState(shim.BootID())
 		check(t, err)
 		s.crashes = 1
 		check(t, syscall.Kill(state.Started.Child.PID, syscall.SIGKILL))

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/adapter/attend"
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
@@ -126,13 +126,13 @@ func (s *env) close() {
 		s.report()
 	}
 	s.run("stop") //nolint:errcheck // there may be none
-	supervisor := attend.New([]string{program, "attend"}, attend.DataFolder{})
+	supervisor := shim.New([]string{program, "attend"}, shim.DataFolder{})
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	folders, _ := filepath.Glob(filepath.Join(s.data, "attempts", "*", "*"))
 	for _, dir := range folders {
-		if _, err := supervisor.EndAttempt(ctx, attend.Folder(dir)); err != nil {
+		if _, err := supervisor.EndAttempt(ctx, shim.Folder(dir)); err != nil {
 			s.t.Errorf("end %s: %v", dir, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 )
 
 // pull opens a pull request with the adapter.
@@ -23,7 +23,7 @@ func (w *world) pull(t *testing.T, branch, title string) tracker.PR {
 }
 
 // later is the adapter an hour on, when nothing has changed just now.
-func (w *world) later(t *testing.T) track.Forge {
+func (w *world) later(t *testing.T) trackers.Forge {
 	t.Helper()
 	return w.adapter(t, nil, func() time.Time { return time.Now().Add(time.Hour) })
 }

@@ -21,7 +21,7 @@ import (
 
 	"orange/internal/adapter/gitea"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/transport"
 )
@@ -61,18 +61,18 @@ func (s *server) open(t *testing.T, repo string) *world {
 	return w
 }
 
-func (w *world) OpenClient(t testing.TB) track.Forge {
+func (w *world) OpenClient(t testing.TB) trackers.Forge {
 	t.Helper()
 	return w.adapter(t, nil, time.Now)
 }
 
 // patient is the adapter as Orange has it, over a transport that tries again.
-func (w *world) patient(t testing.TB) track.Forge {
+func (w *world) patient(t testing.TB) trackers.Forge {
 	t.Helper()
 	return w.adapter(t, &http.Client{Transport: transport.New(transport.Options{Name: "gitea"})}, time.Now)
 }
 
-func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time) track.Forge {
+func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time) trackers.Forge {
 	t.Helper()
 	f, err := gitea.New(gitea.Options{
 		URL: w.proxy, Scope: chief + "/" + w.repo, HTTP: client, Now: now,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // The measures of a picture, in pixels.
@@ -21,7 +21,7 @@ const (
 // drawTerminal is a picture of what a terminal shows. Every run has a place of its own,
 // so that fonts of another width move nothing.
 func drawTerminal(capture, title string) string {
-	lines := screen.ParseLines(capture)
+	lines := ansi.ParseLines(capture)
 	columns := 0
 	for _, l := range lines {
 		columns = max(columns, utf8.RuneCountInString(l.String()))
@@ -42,7 +42,7 @@ func drawTerminal(capture, title string) string {
 	return b.String()
 }
 
-func drawLine(b *strings.Builder, l screen.Line, top int) {
+func drawLine(b *strings.Builder, l ansi.Line, top int) {
 	column := 0
 	for _, r := range l {
 		n := utf8.RuneCountInString(r.Text)
@@ -62,7 +62,7 @@ func drawLine(b *strings.Builder, l screen.Line, top int) {
 	b.WriteByte('\n')
 }
 
-func styleAttributes(s screen.Style, fg string) string {
+func styleAttributes(s ansi.Style, fg string) string {
 	out := ""
 	if fg != "#d8d8d8" {
 		out += ` fill="` + fg + `"`

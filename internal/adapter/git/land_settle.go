@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 )
 
 // treeEntry is a file as a tree or an index has it. The zero value is no file.
@@ -65,7 +65,7 @@ func (s *landingState) describeRepairs(dir string) string {
 
 // someNames lists names of files, not too many.
 func someNames(list []string) string {
-	return makePrintable(prose.FirstFew(list, 10))
+	return makePrintable(humanize.FirstFew(list, 10))
 }
 
 // checkWay makes sure, before a landing, that the user has no changes in the files that it

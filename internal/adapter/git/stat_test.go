@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/diff"
+	"orange/internal/view/diff"
 )
 
 // feature makes a worktree of a new branch.

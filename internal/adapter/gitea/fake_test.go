@@ -18,7 +18,7 @@ import (
 
 	"orange/internal/adapter/gitea"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -220,7 +220,7 @@ func (f *fake) merge(w http.ResponseWriter, r *http.Request) {
 
 // The rest makes it a world.
 
-func (f *fake) OpenClient(t testing.TB) track.Forge { return f.client(t, nil) }
+func (f *fake) OpenClient(t testing.TB) trackers.Forge { return f.client(t, nil) }
 
 // client opens the adapter, with other options if that is wanted.
 func (f *fake) client(t testing.TB, change func(*gitea.Options)) *gitea.Forge {

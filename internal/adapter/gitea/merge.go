@@ -11,8 +11,8 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 
 	"orange/internal/core/board"
-	"orange/internal/core/prose"
 	"orange/internal/core/tracker"
+	"orange/internal/view/humanize"
 )
 
 // MergePR merges a pull request if its head is still that commit, with a merge commit where
@@ -73,11 +73,11 @@ func isMergeDecided(pr tracker.PR, head string) (done bool, err error) {
 	case pr.State == tracker.Merged && (same || pr.Head == ""):
 		return true, nil
 	case pr.State == tracker.Merged:
-		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, prose.ShortID(pr.Head), prose.ShortID(head))
+		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, humanize.ShortID(pr.Head), humanize.ShortID(head))
 	case pr.State == tracker.Closed:
 		return false, board.Refusef("pull request %d is closed: open it again at the forge first", pr.Number)
 	case !same:
-		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, prose.ShortID(pr.Head), prose.ShortID(head))
+		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, humanize.ShortID(pr.Head), humanize.ShortID(head))
 	}
 	return false, nil
 }

@@ -8,8 +8,8 @@ import (
 
 	sdk "code.gitea.io/sdk/gitea"
 
-	"orange/internal/core/prose"
 	"orange/internal/core/tracker"
+	"orange/internal/view/humanize"
 )
 
 // actions is the account that a forge's own jobs act as.
@@ -26,7 +26,7 @@ func (v *connection) readChecks(commit string) ([]tracker.Check, error) {
 		list, resp, err := v.ListStatuses(v.forge.owner, v.forge.repo, commit,
 			sdk.ListStatusesOption{ListOptions: page.listOptions()})
 		if err != nil {
-			return nil, v.requestError("read the checks of "+prose.ShortID(commit), err)
+			return nil, v.requestError("read the checks of "+humanize.ShortID(commit), err)
 		}
 		for _, s := range list {
 			if s != nil && (newest[s.Context] == nil || newest[s.Context].ID < s.ID) {

@@ -6,7 +6,7 @@ import (
 
 	sdk "code.gitea.io/sdk/gitea"
 
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 )
 
 // How much of what others wrote is taken over, in bytes.
@@ -26,15 +26,15 @@ func oneLine(text string) string {
 			return ' '
 		}
 		return r
-	}, prose.Cut(strings.ToValidUTF8(text, "\uFFFD"), maxLine))
+	}, humanize.Cut(strings.ToValidUTF8(text, "\uFFFD"), maxLine))
 	return strings.TrimSpace(text)
 }
 
 // shortLine is a line for an error.
-func shortLine(text string) string { return prose.Cut(oneLine(text), maxSaid) }
+func shortLine(text string) string { return humanize.Cut(oneLine(text), maxSaid) }
 
 // boundText is what people wrote, but not endless.
-func boundText(s string) string { return prose.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+func boundText(s string) string { return humanize.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 func cutTitle(title string) string {
 	title = oneLine(title)

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"orange/internal/adapter/github"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakegithub"
 	"orange/internal/transport"
 )
 
 var (
-	_ track.Backend          = (*github.Tracker)(nil)
-	_ track.WebhookParser    = (*github.Tracker)(nil)
-	_ track.Forge            = (*github.Forge)(nil)
+	_ trackers.Backend       = (*github.Tracker)(nil)
+	_ trackers.WebhookParser = (*github.Tracker)(nil)
+	_ trackers.Forge         = (*github.Forge)(nil)
 	_ trackertest.World      = fakegithub.Tracker{}
 	_ trackertest.Sender     = fakegithub.Tracker{}
 	_ trackertest.Linker     = fakegithub.Tracker{}
@@ -50,12 +50,12 @@ func clients(t testing.TB, s *fakegithub.Server) (*github.Tracker, *github.Forge
 	return tr, f
 }
 
-func port(t testing.TB, s *fakegithub.Server) track.Backend {
+func port(t testing.TB, s *fakegithub.Server) trackers.Backend {
 	tr, _ := clients(t, s)
 	return tr
 }
 
-func forge(t testing.TB, s *fakegithub.Server) track.Forge {
+func forge(t testing.TB, s *fakegithub.Server) trackers.Forge {
 	_, f := clients(t, s)
 	return f
 }
@@ -69,7 +69,7 @@ func TestTracker(t *testing.T) {
 // TestTrackerBelowTheTransport plays the same as it is wired in the product, where requests
 // are tried again on the way.
 func TestTrackerBelowTheTransport(t *testing.T) {
-	client := func(t testing.TB, s *fakegithub.Server) track.Backend {
+	client := func(t testing.TB, s *fakegithub.Server) trackers.Backend {
 		wire := transport.New(transport.Options{Name: "github", Wait: func(int) time.Duration { return 0 }})
 		tr, _, err := github.New(github.Options{URL: s.URL(), Scope: s.Scope(), Token: always(s.Secret()), WebhookSecret: always(s.WebhookSecret()), HTTP: &http.Client{Transport: wire}})
 		if err != nil {

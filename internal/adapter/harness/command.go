@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // command is any program: the words of its command line. It has no hooks, and nothing
@@ -76,7 +76,7 @@ func (command) turnSources(Output) []source { return nil }
 func (command) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
 // ReadInput implements Harness: nothing is known of its screens.
-func (command) ReadInput(screen.View) screen.Input { return screen.Input{} }
+func (command) ReadInput(ansi.View) ansi.Input { return ansi.Input{} }
 
 // TrustDialogKeys implements Harness.
 func (command) TrustDialogKeys(string) (string, bool) { return "", false }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // Launch is what is wanted of one start of an agent, and what a harness needs to know of this machine.
@@ -75,7 +75,7 @@ type Harness interface {
 
 	// ReadInput says what a screen takes: a prompt with what stands in its input line, a
 	// dialog, or nothing that is known.
-	ReadInput(screen.View) screen.Input
+	ReadInput(ansi.View) ansi.Input
 
 	// TrustDialogKeys returns the characters to type into a dialog that asks whether the
 	// worktree is trusted. Orange made it, so the answer is known; every other

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // inputBox is the input line of an agent as it is drawn. The cursor is always in it: programs that
@@ -34,13 +34,13 @@ var search = lazyPattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
 
 // readInput says what a screen takes. That the cursor is in the input line decides: the words of a
 // dialog may also be part of the work that is shown above it.
-func (l screenPatterns) readInput(v screen.View) screen.Input {
-	rows := screen.ParseLines(v.Text)
+func (l screenPatterns) readInput(v ansi.View) ansi.Input {
+	rows := ansi.ParseLines(v.Text)
 	for len(rows) <= v.Y {
 		rows = append(rows, nil)
 	}
 	if search().MatchString(plainRow(rows[v.Y])) {
-		return screen.Input{Kind: screen.Dialog}
+		return ansi.Input{Kind: ansi.Dialog}
 	}
 	if in, ok := l.box.inputAtCursor(rows, v); ok {
 		return in
@@ -48,41 +48,41 @@ func (l screenPatterns) readInput(v screen.View) screen.Input {
 	shown := paneEnd(v.Text)
 	for _, a := range l.asks {
 		if _, ok := a.findQuestion(shown); ok {
-			return screen.Input{Kind: screen.Dialog}
+			return ansi.Input{Kind: ansi.Dialog}
 		}
 	}
 	for _, line := range shown[max(0, len(shown)-menuLines):] {
 		if menus().MatchString(line) {
-			return screen.Input{Kind: screen.Dialog}
+			return ansi.Input{Kind: ansi.Dialog}
 		}
 	}
-	return screen.Input{}
+	return ansi.Input{}
 }
 
 // menuLines is how many lines at the end of a screen may belong to a menu.
 const menuLines = 16
 
 // inputAtCursor is the input line, if the cursor is in it.
-func (b *inputBox) inputAtCursor(rows []screen.Line, v screen.View) (screen.Input, bool) {
+func (b *inputBox) inputAtCursor(rows []ansi.Line, v ansi.View) (ansi.Input, bool) {
 	if b.barred {
 		return b.inputBesideBar(rows, v)
 	}
 	if top, bottom, ok := b.findRows(rows, v, b.mark); ok {
-		if b.other != nil && b.mark == nil && slices.ContainsFunc(rows[top:bottom], func(row screen.Line) bool { return b.other().MatchString(plainRow(row)) }) {
-			return screen.Input{Kind: screen.Dialog}, true
+		if b.other != nil && b.mark == nil && slices.ContainsFunc(rows[top:bottom], func(row ansi.Line) bool { return b.other().MatchString(plainRow(row)) }) {
+			return ansi.Input{Kind: ansi.Dialog}, true
 		}
-		return screen.Input{Kind: screen.Prompt, Line: b.inputText(rows[top:bottom], v.Y-top)}, true
+		return ansi.Input{Kind: ansi.Prompt, Line: b.inputText(rows[top:bottom], v.Y-top)}, true
 	}
 	if b.other != nil && b.mark != nil {
 		if _, _, ok := b.findRows(rows, v, b.other); ok {
-			return screen.Input{Kind: screen.Dialog}, true
+			return ansi.Input{Kind: ansi.Dialog}, true
 		}
 	}
-	return screen.Input{}, false
+	return ansi.Input{}, false
 }
 
 // inputBesideBar is the input line right of a bar. Its background says how wide it is.
-func (b *inputBox) inputBesideBar(rows []screen.Line, v screen.View) (screen.Input, bool) {
+func (b *inputBox) inputBesideBar(rows []ansi.Line, v ansi.View) (ansi.Input, bool) {
 	bar := -1
 	for x := range v.X {
 		if strings.HasPrefix(rows[v.Y].ColumnRange(x, x+1).String(), "┃") {
@@ -97,7 +97,7 @@ func (b *inputBox) inputBesideBar(rows []screen.Line, v screen.View) (screen.Inp
 		return ""
 	}
 	if bar < 0 || v.X < bar+b.indent {
-		return screen.Input{}, false
+		return ansi.Input{}, false
 	}
 	top, bottom := v.Y, v.Y
 	for top > 0 && at(top-1) == "┃" && ground(top-1) == ground(v.Y) { // messages have another ground
@@ -107,27 +107,27 @@ func (b *inputBox) inputBesideBar(rows []screen.Line, v screen.View) (screen.Inp
 		bottom++
 	}
 	if bottom == len(rows) || at(bottom) != "╹" || bottom-2 <= v.Y {
-		return screen.Input{}, false
+		return ansi.Input{}, false
 	}
 	inside, width := rows[top].ColumnRange(bar+1, v.Width), 0
 	for _, run := range inside {
 		if run.BG != inside[0].BG {
 			break
 		}
-		width += screen.Line{run}.Width()
+		width += ansi.Line{run}.Width()
 	}
-	var lines []screen.Line
+	var lines []ansi.Line
 	for _, row := range rows[top : bottom-1] {
 		lines = append(lines, row.ColumnRange(bar, bar+1+width))
 	}
 	if b.other != nil && b.other().MatchString(plainRow(rows[bottom-1].ColumnRange(bar+b.indent, v.Width))) {
-		return screen.Input{Kind: screen.Dialog}, true
+		return ansi.Input{Kind: ansi.Dialog}, true
 	}
-	return screen.Input{Kind: screen.Prompt, Line: b.inputText(lines, v.Y-top)}, true
+	return ansi.Input{Kind: ansi.Prompt, Line: b.inputText(lines, v.Y-top)}, true
 }
 
 // findRows returns the rows of the input line around the cursor.
-func (b *inputBox) findRows(rows []screen.Line, v screen.View, mark func() *regexp.Regexp) (top, bottom int, ok bool) {
+func (b *inputBox) findRows(rows []ansi.Line, v ansi.View, mark func() *regexp.Regexp) (top, bottom int, ok bool) {
 	if v.X < b.indent {
 		return 0, 0, false
 	}
@@ -163,13 +163,13 @@ func (b *inputBox) mayContain(row string) bool {
 	return !rule().MatchString(row) && (row == "" || strings.HasPrefix(row, strings.Repeat(" ", b.indent)))
 }
 
-func plainRow(row screen.Line) string {
+func plainRow(row ansi.Line) string {
 	return strings.TrimRight(strings.ReplaceAll(row.String(), "\u00a0", " "), " ")
 }
 
 // inputText is what stands in the rows of an input line. A suggestion is drawn faint; a cursor may
 // stand on its first character.
-func (b *inputBox) inputText(rows []screen.Line, cursor int) string {
+func (b *inputBox) inputText(rows []ansi.Line, cursor int) string {
 	var out []string
 	for i, row := range rows {
 		var line strings.Builder
@@ -191,16 +191,16 @@ func (b *inputBox) inputText(rows []screen.Line, cursor int) string {
 }
 
 // ReadInput implements Harness.
-func (claude) ReadInput(v screen.View) screen.Input { return claudeScreen.readInput(v) }
+func (claude) ReadInput(v ansi.View) ansi.Input { return claudeScreen.readInput(v) }
 
 // ReadInput implements Harness.
-func (codex) ReadInput(v screen.View) screen.Input { return codexScreen.readInput(v) }
+func (codex) ReadInput(v ansi.View) ansi.Input { return codexScreen.readInput(v) }
 
 // ReadInput implements Harness.
-func (gemini) ReadInput(v screen.View) screen.Input { return geminiScreen.readInput(v) }
+func (gemini) ReadInput(v ansi.View) ansi.Input { return geminiScreen.readInput(v) }
 
 // ReadInput implements Harness.
-func (opencode) ReadInput(v screen.View) screen.Input { return opencodeScreen.readInput(v) }
+func (opencode) ReadInput(v ansi.View) ansi.Input { return opencodeScreen.readInput(v) }
 
 // ReadInput implements Harness.
-func (pi) ReadInput(v screen.View) screen.Input { return piScreen.readInput(v) }
+func (pi) ReadInput(v ansi.View) ansi.Input { return piScreen.readInput(v) }

@@ -3,7 +3,7 @@ package harness
 import (
 	"strings"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // Readiness says how far an agent is that was started without a prompt.
@@ -22,14 +22,14 @@ var loginWords = lazyPattern(`(?i)not logged in|log ?in method|please run /login
 	`(?:missing|invalid|no|enter (?:your )?(?:gemini )?) ?api key|missing environment variable|no models available|no api keys?`)
 
 // ReadyOn says how far an agent is by what its screen shows.
-func ReadyOn(h Harness, v screen.View) Readiness {
+func ReadyOn(h Harness, v ansi.View) Readiness {
 	in := h.ReadInput(v)
 	switch {
 	case loginWords().MatchString(strings.Join(paneEnd(v.Text), "\n")):
 		return NoLogin
-	case in.Kind == screen.Dialog:
+	case in.Kind == ansi.Dialog:
 		return AtDialog
-	case in.Kind == screen.Prompt:
+	case in.Kind == ansi.Prompt:
 		return Ready
 	}
 	return Unclear

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
 )
 
 // A Registry runs the harnesses on this machine, each by its name.
@@ -76,10 +76,10 @@ func (r Registry) ReadScreen(name, pane string) (agent.Notice, bool) {
 }
 
 // ReadInput says what the screen of an agent takes.
-func (r Registry) ReadInput(name string, v screen.View) screen.Input {
+func (r Registry) ReadInput(name string, v ansi.View) ansi.Input {
 	h, err := Find(name)
 	if err != nil {
-		return screen.Input{}
+		return ansi.Input{}
 	}
 	return h.ReadInput(v)
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
 )
 
 // script is the agent of demonstrations and tests: it plays steps from a file, through
@@ -207,7 +207,7 @@ func (script) turnSources(Output) []source { return nil }
 func (script) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
 // ReadInput implements Harness: nothing is known of its screens.
-func (script) ReadInput(screen.View) screen.Input { return screen.Input{} }
+func (script) ReadInput(ansi.View) ansi.Input { return ansi.Input{} }
 
 // TrustDialogKeys implements Harness.
 func (script) TrustDialogKeys(string) (string, bool) { return "", false }

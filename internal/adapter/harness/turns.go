@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	words "orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/transcript"
+	"orange/internal/view/ansi"
+	words "orange/internal/view/humanize"
 )
 
 // Bounds of what is read of a conversation.
@@ -155,14 +155,14 @@ func cleanTurn(t transcript.Turn) transcript.Turn {
 		return t
 	}
 	t.Text = words.Cut(t.Text, maxTurnText)
-	t.Text = strings.Trim(screen.SafeText(t.Text), "\n")
+	t.Text = strings.Trim(ansi.SafeText(t.Text), "\n")
 	return t
 }
 
 // oneLine is a text in one line of at most limit bytes, without anything that could control
 // a terminal.
 func oneLine(text string, limit int) string {
-	return cutText(strings.Join(strings.Fields(screen.SafeText(text)), " "), limit)
+	return cutText(strings.Join(strings.Fields(ansi.SafeText(text)), " "), limit)
 }
 
 // toolCall is the call of a tool.

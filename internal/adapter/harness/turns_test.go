@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/transcript"
+	"orange/internal/view/ansi"
 )
 
 // textOf is a conversation as people read it.
@@ -198,7 +198,7 @@ func FuzzConverse(f *testing.F) {
 		c := ReadConversation(h, o, after)
 		p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
 		for _, line := range p.FormatTurns(c.Turns) {
-			if strings.Contains(line, "\n") || screen.SafeText(line) != line || !utf8.ValidString(line) {
+			if strings.Contains(line, "\n") || ansi.SafeText(line) != line || !utf8.ValidString(line) {
 				t.Fatalf("unsafe line %q", line)
 			}
 		}

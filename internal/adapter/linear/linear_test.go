@@ -16,7 +16,7 @@ import (
 	"orange/internal/adapter/linear"
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakelinear"
 )
@@ -29,7 +29,7 @@ func client(w *fakelinear.World, scope string) *linear.Tracker {
 	return linear.New(linear.Options{URL: w.URL, Scope: scope, Token: func(context.Context) (string, error) { return w.Secret(), nil }})
 }
 
-func read(t *testing.T, p track.Backend, key string) tracker.Issue {
+func read(t *testing.T, p trackers.Backend, key string) tracker.Issue {
 	t.Helper()
 	is, err := p.ReadIssue(t.Context(), key)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestACommentIsTakenOnce(t *testing.T) {
 func TestLinearsOwnHand(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.Options{OwnHand: true})
 	key := w.AddIssue(t, draft("One", "Backlog"))
-	desk := track.NewClient(w.OpenClient(t))
+	desk := trackers.NewClient(w.OpenClient(t))
 	text := "What is to be done:\n\n- this\n- that\n"
 	change := board.Change{Key: "k/1", Column: "Started", Comment: "Done:\n\n- this", Description: &text}
 	for i := range 3 {
@@ -249,7 +249,7 @@ func TestLinearsOwnHand(t *testing.T) {
 	if w.CountWrites() != 2 {
 		t.Errorf("%d writes, want one change and one comment", w.CountWrites())
 	}
-	other := track.NewClient(w.OpenClient(t))
+	other := trackers.NewClient(w.OpenClient(t))
 	if _, err := other.Apply(t.Context(), key, board.Change{Key: "k/1", Comment: change.Comment}); err != nil || w.CountWrites() != 2 {
 		t.Errorf("another client says it again: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/linear"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakelinear"
 	"orange/internal/transport"
@@ -26,7 +26,7 @@ func TestSuite(t *testing.T) {
 // far is a world whose clients ask through the transport, for all of the team.
 type far struct{ *fakelinear.World }
 
-func (w far) OpenClient(testing.TB) track.Backend {
+func (w far) OpenClient(testing.TB) trackers.Backend {
 	const most = 4 << 10
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }

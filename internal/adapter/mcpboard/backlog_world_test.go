@@ -20,7 +20,7 @@ import (
 	"orange/internal/adapter/mcpboard"
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -111,7 +111,7 @@ func (w *backlog) options() mcpboard.Options {
 	}
 }
 
-func (w *backlog) OpenClient(t testing.TB) track.Backend {
+func (w *backlog) OpenClient(t testing.TB) trackers.Backend {
 	t.Helper()
 	b, err := mcpboard.New(w.options())
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"orange/internal/adapter/mcpboard"
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakejoan"
 )
 
-var _ track.Backend = (*mcpboard.Tracker)(nil)
+var _ trackers.Backend = (*mcpboard.Tracker)(nil)
 
 func open(t *testing.T, o mcpboard.Options) *mcpboard.Tracker {
 	t.Helper()

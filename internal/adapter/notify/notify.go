@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // patience is how long one try may take.
@@ -71,7 +71,7 @@ func boundLine(s string, n int) string {
 	if len(s) > 8*n { // what is cut away need not be cleaned
 		s = s[:8*n]
 	}
-	s = screen.OneLine(s)
+	s = ansi.OneLine(s)
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s

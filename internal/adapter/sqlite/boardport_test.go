@@ -13,13 +13,13 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
 var (
-	_ track.Backend = (*BoardTracker)(nil)
-	_ track.Store   = (*Store)(nil)
+	_ trackers.Backend = (*BoardTracker)(nil)
+	_ trackers.Store   = (*Store)(nil)
 )
 
 func TestTheLocalBoardIsATracker(t *testing.T) {
@@ -73,7 +73,7 @@ func (w *boardWorld) fails(write bool) string {
 	return w.fault.Kind
 }
 
-func (w *boardWorld) OpenClient(testing.TB) track.Backend {
+func (w *boardWorld) OpenClient(testing.TB) trackers.Backend {
 	return &faulty{w.store.ProjectTracker("shop", time.Now), w}
 }
 

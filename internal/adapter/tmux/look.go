@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // CaptureStyled is what the window shows with its colours: text, and the sequences by which a
@@ -53,7 +53,7 @@ func (s *Server) captureStyledPane(ctx context.Context, id, name string) (text s
 const place = "#{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
 
 // ReadView is what the window shows, and where its cursor is.
-func (s *Server) ReadView(ctx context.Context, session, window string) (screen.View, error) {
+func (s *Server) ReadView(ctx context.Context, session, window string) (ansi.View, error) {
 	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
 		err = ErrGone
@@ -62,7 +62,7 @@ func (s *Server) ReadView(ctx context.Context, session, window string) (screen.V
 	if err == nil {
 		out, err = s.runCommands(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.captureCommand("-e"))
 	}
-	var v screen.View
+	var v ansi.View
 	if err == nil {
 		first, text, _ := strings.Cut(out, "\n")
 		mode := 0
@@ -73,14 +73,14 @@ func (s *Server) ReadView(ctx context.Context, session, window string) (screen.V
 		err = ErrGone
 	}
 	if err != nil {
-		return screen.View{}, fmt.Errorf("look at window %q: %w", window, err)
+		return ansi.View{}, fmt.Errorf("look at window %q: %w", window, err)
 	}
 	return v, nil
 }
 
 // unchangedFormat is a format that is true while a window's cursor is where it was seen and no mode of
 // tmux is on.
-func unchangedFormat(v screen.View) string {
+func unchangedFormat(v ansi.View) string {
 	return fmt.Sprintf("#{==:%s,0 %d %d %d %d}", place, v.X, v.Y, v.Width, v.Height)
 }
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // A Pane is one window that Open made. Dead says that its program has ended; PID is, or
@@ -78,7 +78,7 @@ func (s *Server) PasteText(ctx context.Context, session, window, text string) er
 
 // PasteAt pastes text if nothing was drawn in the window since it was seen, as far as the cursor
 // shows, and the program gets the keys. The server checks and pastes in one step.
-func (s *Server) PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error) {
+func (s *Server) PasteAt(ctx context.Context, session, window string, seen ansi.View, text string) (done bool, err error) {
 	return s.pasteText(ctx, session, window, text, unchangedFormat(seen))
 }
 
@@ -100,7 +100,7 @@ func (s *Server) PressEnter(ctx context.Context, session, window string) error {
 }
 
 // EnterAt is Enter under the condition of PasteAt.
-func (s *Server) EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error) {
+func (s *Server) EnterAt(ctx context.Context, session, window string, seen ansi.View) (done bool, err error) {
 	return s.pressEnter(ctx, session, window, unchangedFormat(seen))
 }
 

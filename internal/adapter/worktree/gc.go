@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
+	"orange/internal/view/humanize"
 )
 
 // A Sweep says what GC is to do.
@@ -87,7 +87,7 @@ func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
 		}
 		if !how.Purge || aside.Age < how.Older {
 			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
-				Reason: "files were set aside " + prose.FormatDuration(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
+				Reason: "files were set aside " + humanize.FormatDuration(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
 			continue
 		}
 		if !how.Dry {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // An Explanation says where a task is, who must act, what is open, what is closed
@@ -211,7 +211,7 @@ func (d *decider) agentOwner(s *workflow.State) (who, why string) {
 		return d.liveOwner(s, a)
 	}
 	if coolsDown(s, d.t) {
-		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, prose.FormatDuration(s.Cooldown), d.t.ID)
+		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, humanize.FormatDuration(s.Cooldown), d.t.ID)
 	}
 	if u := d.failedStart(s); u != nil && !d.t.RespawnAt.IsZero() {
 		return theEngine, fmt.Sprintf("the %s could not start and is tried again: %s", s.Role, u.Words)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // A Bound is a counter that decides something in the state of a task.
@@ -109,5 +109,5 @@ func (x Explanation) NextTimer(now time.Time) (label, text string) {
 	case label == "":
 		label = "Timer " + tm.Name + ":"
 	}
-	return label, prose.DescribeUntil(now, tm.At) + ": " + tm.What
+	return label, humanize.DescribeUntil(now, tm.At) + ": " + tm.What
 }

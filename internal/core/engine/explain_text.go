@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
+	"orange/internal/view/humanize"
 )
 
 // textWidth is the width of an explanation's lines.
@@ -17,7 +17,7 @@ const textWidth = 80
 // from agents and trackers: a surface takes out what it must not show.
 func (x Explanation) Text(now time.Time) string {
 	p := &textWriter{now: now}
-	p.writeLine("%s is %s for %s, since %s (visit %d)", prose.ShortID(string(x.Task)), x.Status, prose.FormatAge(now, x.Since), prose.FormatTime(now, x.Since), x.Visit)
+	p.writeLine("%s is %s for %s, since %s (visit %d)", humanize.ShortID(string(x.Task)), x.Status, humanize.FormatAge(now, x.Since), humanize.FormatTime(now, x.Since), x.Visit)
 	p.writeLine("")
 	p.writeLine("Who must act: %s", x.Owner)
 	p.writeWrapped("  ", x.Why)
@@ -28,7 +28,7 @@ func (x Explanation) Text(now time.Time) string {
 	}
 	if x.Deadline != nil {
 		label, text := x.NextTimer(now)
-		p.WriteString(strings.Replace(prose.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
+		p.WriteString(strings.Replace(humanize.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
 	}
 	p.writeWays(&x)
 	p.writeBounds(x.Bounds)
@@ -49,7 +49,7 @@ func (p *textWriter) writeLine(format string, args ...any) {
 
 func (p *textWriter) writeWrapped(indent, text string) {
 	if text != "" {
-		p.WriteString(prose.Wrap(text, indent, textWidth) + "\n")
+		p.WriteString(humanize.Wrap(text, indent, textWidth) + "\n")
 	}
 }
 
@@ -126,7 +126,7 @@ func (p *textWriter) writeBounds(list []Bound) {
 func (p *textWriter) writeNextSteps(steps []Step) {
 	p.writeHeading("What the engine does next")
 	for _, s := range steps {
-		p.writeWrapped("  ", prose.DescribeUntil(p.now, s.At)+": "+s.What)
+		p.writeWrapped("  ", humanize.DescribeUntil(p.now, s.At)+": "+s.What)
 	}
 	if len(steps) == 0 {
 		p.writeLine("  nothing by itself")
@@ -154,7 +154,7 @@ func (p *textWriter) writePast(x *Explanation) {
 		p.writeHeading("Refused so far: %d", len(x.Refusals))
 	}
 	for _, r := range x.Refusals[max(0, len(x.Refusals)-refusalsTold):] {
-		p.writeWrapped("  ", prose.FormatTime(p.now, r.At)+" "+RefusalText(r))
+		p.writeWrapped("  ", humanize.FormatTime(p.now, r.At)+" "+RefusalText(r))
 	}
 }
 
@@ -168,7 +168,7 @@ func RefusalText(r journal.Refusal) string {
 
 func (p *textWriter) writeCause(c *Cause) {
 	const indent = "        "
-	head := fmt.Sprintf("%s %s%s", prose.FormatTime(p.now, c.At), c.Signal, describeActor(string(c.Actor), c.Attempt))
+	head := fmt.Sprintf("%s %s%s", humanize.FormatTime(p.now, c.At), c.Signal, describeActor(string(c.Actor), c.Attempt))
 	what := string(c.Type)
 	if c.To != "" {
 		what = c.To
@@ -176,7 +176,7 @@ func (p *textWriter) writeCause(c *Cause) {
 			what = c.From + " -> " + c.To
 		}
 	}
-	p.writeLine("  #%-4d %s", c.Seq, strings.TrimSpace(prose.Wrap(head+": "+what, indent, textWidth)))
+	p.writeLine("  #%-4d %s", c.Seq, strings.TrimSpace(humanize.Wrap(head+": "+what, indent, textWidth)))
 	var rule []string
 	if c.Line > 0 {
 		rule = append(rule, fmt.Sprintf("line %d", c.Line))
@@ -227,7 +227,7 @@ func CostText(c RoleCost) string {
 	if c.Attempts == 1 {
 		tries = "attempt"
 	}
-	text := fmt.Sprintf("%s: %d %s, %s at work", c.Role, c.Attempts, tries, prose.FormatDuration(time.Duration(c.Seconds)*time.Second))
+	text := fmt.Sprintf("%s: %d %s, %s at work", c.Role, c.Attempts, tries, humanize.FormatDuration(time.Duration(c.Seconds)*time.Second))
 	if c.Living > 0 {
 		text += fmt.Sprintf(", %d living", c.Living)
 	}

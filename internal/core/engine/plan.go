@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // plan collects the effects of an entry in order, and keeps track of who lives.
@@ -127,7 +127,7 @@ func (p *plan) enterState(s *workflow.State) {
 	switch until := p.d.coolingUntil(s); {
 	case s.Role == "" || s.Kind != workflow.Agent && s.Kind != workflow.Halt:
 	case !until.IsZero() && !p.isLive(s.Role) && p.d.personMoves() && p.d.sig.Rules >= 2:
-		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+prose.FormatDuration(s.Cooldown)+" in "+s.Name, "; ")
+		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+humanize.FormatDuration(s.Cooldown)+" in "+s.Name, "; ")
 		p.ensureAgent(s)
 	case !until.IsZero() && !p.isLive(s.Role):
 		p.e.Respawn = until

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // A Timer is a moment at which the engine wants to hear of a task.
@@ -41,7 +41,7 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	if !t.RespawnAt.IsZero() {
 		what := "start the " + s.Role
 		if coolsDown(s, t) {
-			what += ", when the cooldown of " + prose.FormatDuration(s.Cooldown) + " is over"
+			what += ", when the cooldown of " + humanize.FormatDuration(s.Cooldown) + " is over"
 		} else {
 			what += " again"
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // startDelays is how long the engine waits before it tries again to start an agent that could not
@@ -66,7 +66,7 @@ func (d *decider) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) 
 	case d.t.WorkFailed != "":
 		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)
 	case u.Count <= StartTries:
-		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", prose.FormatDuration(startDelays[u.Count-1]), u.Count+1, StartTries+1)
+		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", humanize.FormatDuration(startDelays[u.Count-1]), u.Count+1, StartTries+1)
 	}
 }
 
@@ -78,7 +78,7 @@ const (
 
 // lastWords are the last lines that an agent showed as part of a sentence: few, on one line, safe to show.
 func lastWords(last string) string {
-	return boundText(screen.OneLine(strings.Join(screen.LastLines(last, maxWordLines), " ")), maxWordBytes)
+	return boundText(ansi.OneLine(strings.Join(ansi.LastLines(last, maxWordLines), " ")), maxWordBytes)
 }
 
 // withLastWords puts what an agent showed last before how it ended: it says more about the cause than

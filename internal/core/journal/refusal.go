@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/humanize"
 )
 
 // A Refusal is something that was asked of a task and refused. It changed nothing:
@@ -35,8 +35,8 @@ const (
 // NewRefusal is the refusal of a signal about a task, with bounded words.
 func NewRefusal(id task.ID, sig *signal.Signal, why string) Refusal {
 	return Refusal{
-		Task: id, At: sig.At, Actor: task.Actor(prose.Cut(string(sig.Actor), maxActor)), Attempt: sig.Attempt,
-		Kind: sig.Kind, Asked: prose.Cut(describeRequest(sig), maxAsked), Why: prose.Cut(why, maxWhy),
+		Task: id, At: sig.At, Actor: task.Actor(humanize.Cut(string(sig.Actor), maxActor)), Attempt: sig.Attempt,
+		Kind: sig.Kind, Asked: humanize.Cut(describeRequest(sig), maxAsked), Why: humanize.Cut(why, maxWhy),
 		Via: sig.Via,
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"orange/internal/core/markdown"
+	"orange/internal/view/markdown"
 )
 
 // maxRead is how much of the end of a message is looked at, in bytes. What is asked stands

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // Who says whose turn it is.
@@ -43,11 +43,11 @@ const (
 // not count.
 func ShortenAnswer(text string) (head string, more int) {
 	var lines []string
-	for line := range strings.SplitSeq(screen.SafeText(text), "\n") {
+	for line := range strings.SplitSeq(ansi.SafeText(text), "\n") {
 		switch line = strings.TrimRight(line, " \t"); {
 		case line == "":
 		case len(lines) < answerLines:
-			lines = append(lines, prose.Cut(line, answerLine))
+			lines = append(lines, humanize.Cut(line, answerLine))
 		default:
 			more++
 		}
@@ -121,23 +121,23 @@ func (p *Printer) formatHeader(at time.Time, who Who) string {
 	if at.IsZero() {
 		return string(who)
 	}
-	return prose.FormatTime(p.Now, at) + " " + string(who)
+	return humanize.FormatTime(p.Now, at) + " " + string(who)
 }
 
 // bodyLines is a turn without its header. Whatever could control a terminal is taken out.
 func (t Turn) bodyLines() []string {
 	switch {
 	case t.Tool != "":
-		line := "› " + screen.OneLine(t.Tool)
-		if arg := screen.OneLine(t.Argument); arg != "" {
+		line := "› " + ansi.OneLine(t.Tool)
+		if arg := ansi.OneLine(t.Argument); arg != "" {
 			line += ": " + arg
 		}
 		return []string{line}
 	case t.Who != Tool:
-		return strings.Split(strings.Trim(screen.SafeText(t.Text), "\n"), "\n")
+		return strings.Split(strings.Trim(ansi.SafeText(t.Text), "\n"), "\n")
 	}
 	var out []string
-	if text := screen.SafeText(t.Text); text != "" {
+	if text := ansi.SafeText(t.Text); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			out = append(out, strings.TrimRight("  "+line, " "))
 		}

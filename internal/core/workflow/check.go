@@ -3,7 +3,7 @@ package workflow
 import (
 	"cmp"
 	"fmt"
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 	"slices"
 	"strings"
 )
@@ -125,7 +125,7 @@ func (c *checker) addAdvice(rule string, pos Pos, format string, args ...any) {
 }
 
 func (c *checker) addFinding(level Level, rule string, pos Pos, format string, args ...any) {
-	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: prose.OneLine(fmt.Sprintf(format, args...))}
+	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: humanize.OneLine(fmt.Sprintf(format, args...))}
 	if !slices.Contains(c.found, f) {
 		c.found = append(c.found, f)
 	}

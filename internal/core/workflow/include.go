@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"fmt"
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 	"path"
 	"regexp"
 	"slices"
@@ -156,7 +156,7 @@ func (d *Definition) declaredOnce(r *reader) {
 			if file == "" {
 				file = d.File
 			}
-			r.err = &Error{File: pos.File, Pos: pos, What: prose.OneLine(fmt.Sprintf("%s is declared in %s:%d:%d too: keep one", key, file, first.Line, first.Column))}
+			r.err = &Error{File: pos.File, Pos: pos, What: humanize.OneLine(fmt.Sprintf("%s is declared in %s:%d:%d too: keep one", key, file, first.Line, first.Column))}
 		}
 		seen[key] = pos
 	}

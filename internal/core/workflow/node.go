@@ -3,7 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +66,7 @@ type pair struct {
 
 func (r *reader) failAt(pos Pos, format string, args ...any) {
 	if r.err == nil {
-		r.err = &Error{File: r.file, Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))}
+		r.err = &Error{File: r.file, Pos: pos, What: humanize.OneLine(fmt.Sprintf(format, args...))}
 	}
 }
 

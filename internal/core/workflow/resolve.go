@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
+	"orange/internal/view/humanize"
 )
 
 // buildIndex builds the lookups that decisions use.
@@ -61,7 +61,7 @@ type nameResolver struct {
 
 func (n *nameResolver) requireThat(ok bool, pos Pos, format string, args ...any) {
 	if !ok {
-		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))})
+		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: humanize.OneLine(fmt.Sprintf(format, args...))})
 	}
 }
 

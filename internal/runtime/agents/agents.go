@@ -13,10 +13,10 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/prompt"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
 )
 
 // A Key names an attempt.
@@ -42,10 +42,10 @@ type Terminal interface {
 	SessionName(project, branch string) string
 	TypeKeys(ctx context.Context, session, window, keys string) error
 	CaptureText(ctx context.Context, session, window string) (string, error)
-	ReadView(ctx context.Context, session, window string) (screen.View, error)
+	ReadView(ctx context.Context, session, window string) (ansi.View, error)
 	// PasteAt and EnterAt do nothing if something was drawn since the window was seen, or if tmux takes keys for itself.
-	PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error)
-	EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error)
+	PasteAt(ctx context.Context, session, window string, seen ansi.View, text string) (done bool, err error)
+	EnterAt(ctx context.Context, session, window string, seen ansi.View) (done bool, err error)
 	CloseWindow(ctx context.Context, session, window string) error
 	CloseSession(ctx context.Context, session string) error
 	RenameSession(ctx context.Context, from, to string) error
@@ -58,7 +58,7 @@ type Harnesses interface {
 	ReadOutput(harness string, o agent.Output) agent.Notice
 	ReadConversation(harness string, o agent.Output, after string) agent.Conversation
 	ReadScreen(harness, pane string) (agent.Notice, bool)
-	ReadInput(harness string, v screen.View) screen.Input
+	ReadInput(harness string, v ansi.View) ansi.Input
 	TrustDialogKeys(harness, pane string) (keys string, ok bool)
 	AsksFirst(harness string) bool           // it may show dialogs before it takes its prompt
 	AcknowledgesPrompts(harness string) bool // a prompt, by a hook

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/view/ansi"
 )
 
 const (
@@ -112,7 +112,7 @@ func (w *startWatch) observeScreen(pane string) bool {
 	if pane != w.pane || w.since.IsZero() {
 		w.pane, w.since, w.glance = pane, now, 0
 	}
-	lines := screen.LastLines(pane, maxLastLines)
+	lines := ansi.LastLines(pane, maxLastLines)
 	patience := standsStill
 	if len(lines) == 0 {
 		patience = staysEmpty

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/runtime/agents"
+	"orange/internal/view/ansi"
 )
 
 const id = task.ID("0123456789abcdefghijk")
@@ -256,16 +256,16 @@ func (c *env) TrustDialogKeys(_, pane string) (string, bool) {
 func (c *env) AsksFirst(string) bool { return true }
 
 // ReadInput implements Harnesses: a question is a dialog, "..." is unknown, and all else is a prompt.
-func (c *env) ReadInput(string, screen.View) screen.Input {
+func (c *env) ReadInput(string, ansi.View) ansi.Input {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case strings.Contains(c.pane, "?"):
-		return screen.Input{Kind: screen.Dialog}
+		return ansi.Input{Kind: ansi.Dialog}
 	case strings.Contains(c.pane, "..."), c.pane == blank:
-		return screen.Input{}
+		return ansi.Input{}
 	}
-	return screen.Input{Kind: screen.Prompt, Line: c.line}
+	return ansi.Input{Kind: ansi.Prompt, Line: c.line}
 }
 
 func (c *env) Retry(task.ID) {
@@ -313,10 +313,10 @@ func (s window) add(what string) {
 	s.c.typed = append(s.c.typed, what)
 }
 
-func (s window) ReadView(context.Context, string, string) (screen.View, error) {
+func (s window) ReadView(context.Context, string, string) (ansi.View, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
-	return screen.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
+	return ansi.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
 }
 
 // moved says whether the window changed since it was looked at.
@@ -327,7 +327,7 @@ func (s window) moved() bool {
 	return s.c.moves >= 0
 }
 
-func (s window) PasteAt(_ context.Context, session, window string, _ screen.View, text string) (bool, error) {
+func (s window) PasteAt(_ context.Context, session, window string, _ ansi.View, text string) (bool, error) {
 	if s.moved() {
 		return false, nil
 	}
@@ -338,7 +338,7 @@ func (s window) PasteAt(_ context.Context, session, window string, _ screen.View
 	return true, nil
 }
 
-func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, error) {
+func (s window) EnterAt(ctx context.Context, _, _ string, _ ansi.View) (bool, error) {
 	if s.moved() {
 		return false, nil
 	}

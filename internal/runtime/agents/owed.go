@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
+	"orange/internal/view/ansi"
 )
 
 const (
@@ -53,14 +53,14 @@ func (m *message) waitingCondition(s screenState, why string) (task.Condition, b
 	if c.IsBlocked() && !m.wasShown(c) {
 		return task.Condition{}, false // its hooks said what it waits for
 	}
-	if n, ok := m.a.readScreen(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition.IsBlocked() && n.Condition.Name != task.Limited {
+	if n, ok := m.a.readScreen(m.card.Harness, s.Text); ok && s.Kind != ansi.Prompt && n.Condition.IsBlocked() && n.Condition.Name != task.Limited {
 		return n.Condition, true // above a prompt the same words may be part of the work
 	}
 	if c.Name != task.Idle && !m.wasShown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.isQuiet()) {
 		return task.Condition{}, false
 	}
 	detail := "a message to it waits, because " + why
-	if s.Kind != screen.Prompt { // what a person types is theirs
+	if s.Kind != ansi.Prompt { // what a person types is theirs
 		if words := m.lastWords(s.Text, maxShown-len(detail)); words != "" {
 			detail += ": " + words
 		}
@@ -201,7 +201,7 @@ var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w
 
 // lastWords is the end of what a screen shows, as one line.
 func (m *message) lastWords(text string, limit int) string {
-	words := m.a.maskSecrets(m.card.Harness, strings.Join(strings.Fields(screen.SafeText(plainText(text))), " "))
+	words := m.a.maskSecrets(m.card.Harness, strings.Join(strings.Fields(ansi.SafeText(plainText(text))), " "))
 	words = keys().ReplaceAllStringFunc(words, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") {
 			return "[...]"

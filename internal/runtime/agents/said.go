@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/view/ansi"
 )
 
 // AttemptConversation reads what was said in an attempt, from the point on that an earlier call
@@ -39,7 +39,7 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 		}
 		if lacksMessage(&whole, card.Final) {
 			last := whole.Turns[len(whole.Turns)-1]
-			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: screen.SafeText(card.Final)})
+			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: ansi.SafeText(card.Final)})
 			told = true
 		}
 	}
@@ -54,7 +54,7 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 const toldLast = "+last"
 
 // joinLines is a text without its line breaks, to be compared.
-func joinLines(text string) string { return strings.Join(strings.Fields(screen.SafeText(text)), " ") }
+func joinLines(text string) string { return strings.Join(strings.Fields(ansi.SafeText(text)), " ") }
 
 // lacksMessage says whether a message that a hook told is not in the agent's record: the agent
 // writes it down later, or was ended before it did. The beginning of the message counts:

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
+	"orange/internal/view/ansi"
 )
 
 const (
@@ -44,8 +44,8 @@ type message struct {
 
 // screenState is the screen at one moment.
 type screenState struct {
-	screen.View
-	screen.Input
+	ansi.View
+	ansi.Input
 }
 
 func (m *message) viewScreen(ctx context.Context) (screenState, error) {
@@ -113,13 +113,13 @@ func (m *message) refusalReason(s screenState) string {
 		return "its provider serves it no more for now"
 	case s.InMode:
 		return "somebody reads its history in tmux"
-	case s.Kind == screen.Dialog:
+	case s.Kind == ansi.Dialog:
 		return "a dialog is open"
-	case c.IsBlocked() && !m.wasShown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
+	case c.IsBlocked() && !m.wasShown(c) && (s.Kind != ansi.Prompt || m.a.Clock().Sub(c.Since) < asking):
 		return "it waits for a person"
-	case s.Kind == screen.Prompt && s.Line != "":
+	case s.Kind == ansi.Prompt && s.Line != "":
 		return "a line is half typed"
-	case s.Kind == screen.Unknown && !m.isResting():
+	case s.Kind == ansi.Unknown && !m.isResting():
 		return "its screen is not known to be a prompt"
 	}
 	return ""
@@ -151,8 +151,8 @@ func (m *message) pasteMessage(ctx context.Context, s screenState) (done bool, e
 	case <-m.at.prompted: // of an earlier prompt
 	default:
 	}
-	if s.Kind == screen.Unknown {
-		m.before = screen.LettersOnly(plainText(s.Text))
+	if s.Kind == ansi.Unknown {
+		m.before = ansi.LettersOnly(plainText(s.Text))
 	}
 	if err := m.updateCard(func(c *Card) { // better untold than told twice
 		c.Pasted = m.a.Clock().UTC()
@@ -216,23 +216,23 @@ func (m *message) sendMessage(ctx context.Context) error {
 // hasLeftLine says whether the message is no longer in the input line. Of an unknown screen that is known
 // only if something was drawn.
 func (m *message) hasLeftLine(before, now screenState) bool {
-	if now.Kind == screen.Prompt {
+	if now.Kind == ansi.Prompt {
 		return !m.inLine(now)
 	}
-	return now.Kind != screen.Unknown || now.View != before.View
+	return now.Kind != ansi.Unknown || now.View != before.View
 }
 
 // inLine says whether an input line still shows the message, or its beginning: Enter may have completed a word in it
 // instead of sending it.
 func (m *message) inLine(s screenState) bool {
-	all := screen.LettersOnly(m.text)
-	return s.HoldsText(m.text) || s.Kind == screen.Prompt && strings.HasPrefix(screen.LettersOnly(s.Line), all[:min(len(all), beginning)])
+	all := ansi.LettersOnly(m.text)
+	return s.HoldsText(m.text) || s.Kind == ansi.Prompt && strings.HasPrefix(ansi.LettersOnly(s.Line), all[:min(len(all), beginning)])
 }
 
 // awaitHeard waits for the word of an agent that took the message out of its line. One that is
 // busy keeps it until its turn ends, and says so then.
 func (m *message) awaitHeard(ctx context.Context, s screenState) error {
-	if m.a.awaitPrompted(ctx, m.at, patience[len(patience)-1]) || s.Kind == screen.Prompt {
+	if m.a.awaitPrompted(ctx, m.at, patience[len(patience)-1]) || s.Kind == ansi.Prompt {
 		return nil
 	}
 	if m.a.ctx.Err() != nil {
@@ -284,8 +284,8 @@ func (m *message) awaitHeld(ctx context.Context) (s screenState, why string, err
 		if why = m.notHeld(s); why == "" {
 			return s, "", nil
 		}
-		whole := !strings.HasPrefix(screen.LettersOnly(m.text), screen.LettersOnly(s.Line)) // else more of it may come
-		settled := s.Kind == screen.Prompt && whole && s.Input == last.Input
+		whole := !strings.HasPrefix(ansi.LettersOnly(m.text), ansi.LettersOnly(s.Line)) // else more of it may come
+		settled := s.Kind == ansi.Prompt && whole && s.Input == last.Input
 		if settled || m.a.Clock().After(end) {
 			return s, why, nil
 		}
@@ -300,13 +300,13 @@ func (m *message) notHeld(s screenState) string {
 	switch {
 	case s.InMode:
 		return "somebody reads its history in tmux"
-	case s.Kind == screen.Dialog:
+	case s.Kind == ansi.Dialog:
 		return "a dialog opened while it was told something"
-	case s.Kind == screen.Prompt && s.Line == "":
+	case s.Kind == ansi.Prompt && s.Line == "":
 		return "its input line does not show what it was told"
-	case s.Kind == screen.Prompt && !s.HoldsText(m.text):
+	case s.Kind == ansi.Prompt && !s.HoldsText(m.text):
 		return "somebody typed while it was told something, and both are in its input line"
-	case s.Kind == screen.Unknown && !m.showsOnlyMessage(s):
+	case s.Kind == ansi.Unknown && !m.showsOnlyMessage(s):
 		return "its screen changed while it was told something"
 	}
 	return ""
@@ -324,14 +324,14 @@ func (m *message) showsOnlyMessage(s screenState) bool {
 	if m.before == "" {
 		return false // it was not unknown before
 	}
-	shown, all := screen.LettersOnly(plainText(s.Text)), screen.LettersOnly(m.text)
+	shown, all := ansi.LettersOnly(plainText(s.Text)), ansi.LettersOnly(m.text)
 	return shown == m.before || strings.Contains(shown, all[max(0, len(all)-ending):])
 }
 
 // plainText is a view's text without its looks.
 func plainText(text string) string {
 	var out strings.Builder
-	for _, line := range screen.ParseLines(text) {
+	for _, line := range ansi.ParseLines(text) {
 		out.WriteString(strings.TrimRight(line.String(), " "))
 		out.WriteByte('\n')
 	}

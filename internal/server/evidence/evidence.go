@@ -14,14 +14,14 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/prompt"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // A Source looks evidence up in the project's repository and in the task's worktree.
@@ -115,7 +115,7 @@ func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, err
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
-	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(prose.FirstFew(files, 5))), nil
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", ansi.OneLine(humanize.FirstFew(files, 5))), nil
 }
 
 // checkKept says whether the forge has all that the task's branch has: its pull request ends

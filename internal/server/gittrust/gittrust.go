@@ -17,9 +17,9 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/config"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // A Trust knows which programs git may run for the server, project by project: those that
@@ -243,7 +243,7 @@ func describeUntrusted(programs []task.GitProgram) string {
 		if p.Kind == task.GitHook {
 			name = "the hook " + p.Files[0].Path
 		}
-		names = append(names, prose.Cut(screen.OneLine(name), 100))
+		names = append(names, humanize.Cut(ansi.OneLine(name), 100))
 	}
 	if more := len(programs) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

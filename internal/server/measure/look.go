@@ -10,9 +10,9 @@ import (
 	"orange/internal/adapter/filewatch"
 	"orange/internal/adapter/git"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
+	"orange/internal/view/overview"
 )
 
 // measureTasks measures tasks, one after the other, until ctx ends.

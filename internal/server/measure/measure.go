@@ -12,11 +12,11 @@ import (
 	"orange/internal/adapter/filewatch"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/outputlog"
+	"orange/internal/view/overview"
 )
 
 const (

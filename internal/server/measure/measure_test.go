@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/view/overview"
 )
 
 // view is a Service of tasks that are only imagined: it has their store and their journal,

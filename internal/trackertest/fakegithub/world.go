@@ -14,27 +14,27 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
 // A Tracker is a server as a world of issues.
 type Tracker struct {
 	*Server
-	Client func(t testing.TB, s *Server) track.Backend
+	Client func(t testing.TB, s *Server) trackers.Backend
 }
 
 // OpenClient implements trackertest.World.
-func (w Tracker) OpenClient(t testing.TB) track.Backend { return w.Client(t, w.Server) }
+func (w Tracker) OpenClient(t testing.TB) trackers.Backend { return w.Client(t, w.Server) }
 
 // A Forge is a server as a world of pull requests.
 type Forge struct {
 	*Server
-	Client func(t testing.TB, s *Server) track.Forge
+	Client func(t testing.TB, s *Server) trackers.Forge
 }
 
 // OpenClient implements trackertest.ForgeWorld.
-func (w Forge) OpenClient(t testing.TB) track.Forge { return w.Client(t, w.Server) }
+func (w Forge) OpenClient(t testing.TB) trackers.Forge { return w.Client(t, w.Server) }
 
 // withItem has the server to itself, with an issue or a pull request that must be there.
 func (s *Server) withItem(t testing.TB, key string, do func(is *item)) {

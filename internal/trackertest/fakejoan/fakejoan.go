@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/adapter/mcpboard"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -120,7 +120,7 @@ func (f *Fake) ForgetSessions() {
 }
 
 // OpenClient implements trackertest.World.
-func (f *Fake) OpenClient(t testing.TB) track.Backend {
+func (f *Fake) OpenClient(t testing.TB) trackers.Backend {
 	t.Helper()
 	b, err := mcpboard.New(f.ClientOptions())
 	if err != nil {

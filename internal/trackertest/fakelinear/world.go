@@ -7,7 +7,7 @@ import (
 
 	"orange/internal/adapter/linear"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/track"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -45,7 +45,7 @@ func OpenWorld(t testing.TB, opts Options) *World {
 }
 
 // OpenClient returns a client of the team's project Shop.
-func (w *World) OpenClient(t testing.TB) track.Backend {
+func (w *World) OpenClient(t testing.TB) trackers.Backend {
 	t.Helper()
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -117,7 +117,7 @@ func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
 	number := 0
 	if text := r.URL.Query().Get("attempt"); err == nil && text != "" {
 		if number, err = strconv.Atoi(text); err != nil || number < 1 {
-			err = task.Mistakef("attempt %q: give a positive integer", screen.OneLine(text))
+			err = task.Mistakef("attempt %q: give a positive integer", ansi.OneLine(text))
 		}
 	}
 	return t, number, err

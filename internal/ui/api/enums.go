@@ -7,11 +7,11 @@ import (
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

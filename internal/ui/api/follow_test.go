@@ -14,10 +14,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 // change reads one change of a state.

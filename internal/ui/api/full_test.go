@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"orange/internal/core/board"
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -106,7 +106,7 @@ func (h *theatre) ReadScreen(_ context.Context, t task.Task, role string) (wire.
 		out.Attempt = t.Attempts[0].Number
 	}
 	if text := h.shows[t.ID]; text != "" {
-		out.Lines = screen.ParseLines(text)
+		out.Lines = ansi.ParseLines(text)
 	}
 	return out, nil
 }

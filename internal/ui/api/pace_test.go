@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/api"
+	"orange/internal/view/overview"
 )
 
 // ticker is an engine and a store in which rows appear.

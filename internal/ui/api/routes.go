@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/core/diff"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
 
@@ -41,8 +41,8 @@ func (s *Server) readScreen(r *http.Request) (wire.Screen, error) {
 }
 
 // nonNilLines are lines of which none is null.
-func nonNilLines(lines []screen.Line) []screen.Line {
-	out := make([]screen.Line, len(lines))
+func nonNilLines(lines []ansi.Line) []ansi.Line {
+	out := make([]ansi.Line, len(lines))
 	for i, l := range lines {
 		out[i] = nonNil(l)
 	}
@@ -137,7 +137,7 @@ func (l *screenStream) loadRecord() (<-chan struct{}, task.Task, bool) {
 func (l *screenStream) sendScreen(ctx context.Context, t task.Task) bool {
 	now, err := l.s.Screens.ReadScreen(ctx, t, l.role)
 	if err != nil {
-		now = wire.Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
+		now = wire.Screen{Note: ansi.OneLine(err.Error()), At: time.Now().UTC()}
 	}
 	now.Lines = nonNilLines(now.Lines)
 	bare := now

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
 )
 
 const (

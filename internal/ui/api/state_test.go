@@ -13,9 +13,9 @@ import (
 	diffs "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 )
 
 // look asks for a state.

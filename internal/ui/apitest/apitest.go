@@ -12,7 +12,6 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -22,6 +21,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
 	"orange/internal/ui/api"
+	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
 

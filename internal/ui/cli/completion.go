@@ -12,10 +12,10 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 const (

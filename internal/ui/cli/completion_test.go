@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/cli"
+	"orange/internal/view/overview"
 )
 
 // files are the arguments and flags that are completed with files.

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/board"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

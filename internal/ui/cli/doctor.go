@@ -14,10 +14,10 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/doctor"
 	"orange/internal/ui/client"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -194,7 +194,7 @@ func runAgents(cmd *cobra.Command, deps Deps) error {
 	case installed == 0:
 		return exitError{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
 	case bad > 0:
-		return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, prose.Plural(installed, "agent"))}
+		return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, humanize.Plural(installed, "agent"))}
 	case r.Identity == "":
 		return exitError{code: exitFailed, told: true, err: errors.New("git has no identity")}
 	}
@@ -298,7 +298,7 @@ func requireNoneLeft(found []boardcheck.Finding) error {
 	if n == 0 {
 		return nil
 	}
-	return exitError{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", prose.Plural(n, "thing"))}
+	return exitError{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", humanize.Plural(n, "thing"))}
 }
 
 func printAnomalies(w io.Writer, found []boardcheck.Finding) error {

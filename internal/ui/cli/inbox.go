@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 // inboxFlags say which items are shown, and how.

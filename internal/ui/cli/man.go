@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 )
 
 // manDate is the date that manual pages carry. It is written here, so that the same
@@ -273,7 +273,7 @@ func (p *roff) writeParagraphs(s string) {
 
 // writeFilled writes text on lines of a good length.
 func (p *roff) writeFilled(s string) {
-	for l := range strings.Lines(prose.Wrap(s, "", 70)) {
+	for l := range strings.Lines(humanize.Wrap(s, "", 70)) {
 		p.writeLine(escapeRoff(strings.TrimSuffix(l, "\n")))
 	}
 }

@@ -17,9 +17,9 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/cli"
+	"orange/internal/view/overview"
 )
 
 func TestNotifyList(t *testing.T) {

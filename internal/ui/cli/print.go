@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // exitError is an error with an exit code of its own.
@@ -67,7 +67,7 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
-			wide[i] = max(wide[i], ansi.StringWidth(cell))
+			wide[i] = max(wide[i], charm.StringWidth(cell))
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -78,7 +78,7 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 				line.WriteString(cell)
 				break
 			}
-			line.WriteString(cell + strings.Repeat(" ", wide[i]-ansi.StringWidth(cell)+2))
+			line.WriteString(cell + strings.Repeat(" ", wide[i]-charm.StringWidth(cell)+2))
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if width > 0 {
@@ -95,10 +95,10 @@ func cutToWidth(s string, n int) string {
 	const marks = 8 // for each place
 	if runes := []rune(s); len(runes) > marks*n {
 		s = string(runes[:marks*n])
-	} else if ansi.StringWidth(s) <= n {
+	} else if charm.StringWidth(s) <= n {
 		return s
 	}
-	return strings.TrimRight(ansi.Truncate(s, n-3, ""), " ") + "..."
+	return strings.TrimRight(charm.Truncate(s, n-3, ""), " ") + "..."
 }
 
 // lineWidth is how wide a table may be: it is cut for a person, never for a program.
@@ -110,14 +110,14 @@ func (d Deps) lineWidth() int {
 }
 
 // What is from elsewhere is made safe for a terminal.
-func cleanText(s string) string { return screen.SafeText(s) }
-func cleanLine(s string) string { return screen.OneLine(s) }
+func cleanText(s string) string { return ansi.SafeText(s) }
+func cleanLine(s string) string { return ansi.OneLine(s) }
 
 // The words that every surface writes alike.
-func formatAge(now, at time.Time) string   { return prose.FormatAge(now, at) }
-func formatSpan(d time.Duration) string    { return prose.FormatDuration(d) }
-func formatClock(now, at time.Time) string { return prose.FormatTime(now, at) }
-func shortID(id string) string             { return prose.ShortID(id) }
+func formatAge(now, at time.Time) string   { return humanize.FormatAge(now, at) }
+func formatSpan(d time.Duration) string    { return humanize.FormatDuration(d) }
+func formatClock(now, at time.Time) string { return humanize.FormatTime(now, at) }
+func shortID(id string) string             { return humanize.ShortID(id) }
 
 // maxWords bounds what a person says to an agent, in bytes.
 const maxWords = 64 << 10

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/config"
@@ -29,7 +29,7 @@ shop/été     -        Summer
 		t.Fatal(err)
 	}
 	for l := range strings.Lines(out.String()) {
-		if n := ansi.StringWidth(strings.TrimSuffix(l, "\n")); n > 27 {
+		if n := charm.StringWidth(strings.TrimSuffix(l, "\n")); n > 27 {
 			t.Errorf("%q is %d wide", l, n)
 		}
 	}

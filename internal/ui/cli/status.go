@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

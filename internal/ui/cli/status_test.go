@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/engine"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -249,7 +249,7 @@ func newTaskOutput(deps Deps) *cobra.Command {
 		case wantsJSON(s.cmd):
 			return printJSON(s.Stdout, m)
 		}
-		_, err = fmt.Fprintln(s.Stdout, screen.SafeText(m.Text))
+		_, err = fmt.Fprintln(s.Stdout, ansi.SafeText(m.Text))
 		return err
 	})
 	return cmd

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/screen"
 	"orange/internal/core/transcript"
 	"orange/internal/core/workflow"
 	"orange/internal/outputlog"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -309,7 +309,7 @@ func (s session) newLogWriter(a wire.Attempt, l logRequest) logWriter {
 // newLogWriterTo makes lines of what an attempt printed: by a terminal if it had one.
 func newLogWriterTo(a wire.Attempt, l logRequest, parts bool, emit func(line string, whole bool) error) logWriter {
 	if a.Window != "" && !l.raw {
-		return &terminalPrinter{term: screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight), emit: emit, parts: parts, last: l.lines}
+		return &terminalPrinter{term: ansi.NewTerminal(ansi.TerminalWidth, ansi.TerminalHeight), emit: emit, parts: parts, last: l.lines}
 	}
 	return &logPrinter{raw: l.raw, parts: parts, emit: emit}
 }
@@ -458,18 +458,18 @@ func (p *logPrinter) finishOutput() error {
 func (p *logPrinter) emitLine(line []byte, whole bool) error {
 	text := string(line)
 	if !p.raw {
-		text = screen.OutputText(text)
+		text = ansi.OutputText(text)
 	}
 	return p.emit(text, whole)
 }
 
 // maxRepeat is how many of the last lines are compared again at the end.
-const maxRepeat = 4 * screen.TerminalHeight
+const maxRepeat = 4 * ansi.TerminalHeight
 
 // terminalPrinter takes what was written to a terminal and gives out what that looked like:
 // lines once they are above the cursor, and at the end what has changed since.
 type terminalPrinter struct {
-	term  *screen.Terminal
+	term  *ansi.Terminal
 	emit  func(line string, whole bool) error
 	parts bool // the beginning of a line may be shown before its end is there
 	last  int  // so many lines at the beginning; 0 for all

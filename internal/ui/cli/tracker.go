@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/config"
-	"orange/internal/core/prose"
 	"orange/internal/core/tracker"
+	"orange/internal/view/humanize"
 )
 
 func newTrackerCommand(deps Deps) *cobra.Command {
@@ -277,7 +277,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 				fmt.Fprintf(w, "%s:\n", r.Tracker)
 			}
 		} else {
-			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), prose.Plural(r.Issues, "issue"), prose.Plural(r.Tasks, "task"))
+			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), humanize.Plural(r.Issues, "issue"), humanize.Plural(r.Tasks, "task"))
 		}
 		for _, line := range r.News {
 			fmt.Fprintln(w, "  "+cleanLine(line))

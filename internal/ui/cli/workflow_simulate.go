@@ -19,7 +19,7 @@ import (
 	"orange/internal/core/simulate"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/chart"
+	"orange/internal/view/chart"
 )
 
 // maxRuns bounds a simulation: every run is kept until its end.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

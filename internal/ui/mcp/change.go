@@ -10,10 +10,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -200,7 +200,7 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 func (c Caller) spawnSignal(ctx context.Context, id string) (signal.Signal, error) {
 	x, err := c.API.ExplainTask(ctx, id)
 	if err == nil && x.Kind != string(workflow.Queued) {
-		err = fmt.Errorf("task %s is not pending: it is %s", prose.ShortID(string(x.Task)), x.Status)
+		err = fmt.Errorf("task %s is not pending: it is %s", humanize.ShortID(string(x.Task)), x.Status)
 	}
 	return signal.Signal{Kind: signal.Ready}, err
 }
@@ -227,10 +227,10 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 		return changedOut{}, "", err
 	}
 	if v.Task.Asked == nil {
-		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", prose.ShortID(string(v.Task.ID)))
+		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", humanize.ShortID(string(v.Task.ID)))
 	}
 	if in.To != "" && in.To != v.Task.Asked.To {
-		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", prose.ShortID(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
+		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", humanize.ShortID(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
 	}
 	out, err := c.sendSignal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
 	return out, movedText(out), err
@@ -272,7 +272,7 @@ func changeOf(a wire.Answer) changedOut {
 
 // movedText says in words what a request came to.
 func movedText(o changedOut) string {
-	id := prose.ShortID(o.ID)
+	id := humanize.ShortID(o.ID)
 	switch {
 	case o.From != "":
 		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, describeExtras(o))

@@ -17,12 +17,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/mcp"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

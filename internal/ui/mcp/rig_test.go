@@ -14,12 +14,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

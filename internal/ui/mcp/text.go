@@ -3,8 +3,8 @@ package mcp
 import (
 	"strings"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // cutLine is text from elsewhere on one line, of at most n bytes.
@@ -12,7 +12,7 @@ func cutLine(s string, n int) string {
 	if len(s) > 4*n { // what is cut away need not be cleaned
 		s = s[:4*n]
 	}
-	return prose.Cut(screen.OneLine(s), n)
+	return humanize.Cut(ansi.OneLine(s), n)
 }
 
 // cutText are text from elsewhere of at most n bytes, and whether there was more.
@@ -21,8 +21,8 @@ func cutText(s string, n int) (text string, cut bool) {
 	if long {
 		s = s[:4*n]
 	}
-	s = screen.SafeText(s)
-	return prose.Cut(s, n), long || len(s) > n
+	s = ansi.SafeText(s)
+	return humanize.Cut(s, n), long || len(s) > n
 }
 
 // quoteLines marks every line of a text as somebody else's. Whatever the text says, it cannot
@@ -41,7 +41,7 @@ func boundText(s string) string {
 		return s
 	}
 	const note = "\n(cut: there is more than is shown)"
-	return prose.Cut(s, maxText-len(note)) + note
+	return humanize.Cut(s, maxText-len(note)) + note
 }
 
 // textBuilder collects lines of "name: value" for the words of a result.

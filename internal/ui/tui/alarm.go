@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/prose"
+	"orange/internal/view/humanize"
 )
 
 // alarmMsg says that an age in sight has changed. It carries the number of the alarm:
@@ -74,11 +74,11 @@ func untilOlder(age time.Duration) time.Duration {
 func formatAge(now, at time.Time) string {
 	switch d := now.Sub(at); {
 	case at.IsZero() || d >= time.Minute:
-		return prose.FormatAge(now, at)
+		return humanize.FormatAge(now, at)
 	case d < ageInterval:
 		return "now"
 	default:
-		return prose.FormatDuration(d / ageInterval * ageInterval)
+		return humanize.FormatDuration(d / ageInterval * ageInterval)
 	}
 }
 
@@ -87,5 +87,5 @@ func formatWhen(now, at time.Time) string {
 	if !at.After(now) {
 		return "now"
 	}
-	return "in " + prose.FormatDuration(at.Sub(now).Round(time.Second))
+	return "in " + humanize.FormatDuration(at.Sub(now).Round(time.Second))
 }

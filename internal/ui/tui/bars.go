@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
 	"orange/internal/ui/client"
+	"orange/internal/view/humanize"
+	"orange/internal/view/overview"
 )
 
 // renderHeader says what is shown, and how things are.
@@ -39,9 +39,9 @@ func (m *model) renderHeader() string {
 	for _, p := range m.linkBits() {
 		end += "  " + p.style.Render(p.text)
 	}
-	room := m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 2
+	room := m.width - charm.StringWidth(left) - charm.StringWidth(end) - 2
 	mid := joinBits(bits, room)
-	return left + mid + strings.Repeat(" ", max(0, room-ansi.StringWidth(mid))) + end + "  "
+	return left + mid + strings.Repeat(" ", max(0, room-charm.StringWidth(mid))) + end + "  "
 }
 
 // inboxBits say what the inbox shows, and how much of it waits for a person.
@@ -87,7 +87,7 @@ func (m *model) filterBits() []piece {
 			n++
 		}
 	}
-	out = append(out, piece{prose.Plural(n, "task"), m.theme.Faint})
+	out = append(out, piece{humanize.Plural(n, "task"), m.theme.Faint})
 	if m.choice.Search != "" && m.finding == nil {
 		out = append(out, piece{"/" + clipLine(m.choice.Search, 20), m.theme.Accent})
 	}
@@ -162,7 +162,7 @@ func (m *model) renderNote() string {
 // renderFooter offers keys.
 func (m *model) renderFooter() string {
 	some, fixed := m.footerHints()
-	wide := func(h hint) int { return ansi.StringWidth(h.key) + 1 + ansi.StringWidth(h.word) + 2 }
+	wide := func(h hint) int { return charm.StringWidth(h.key) + 1 + charm.StringWidth(h.word) + 2 }
 	show := func(h hint) string { return m.theme.Key.Render(h.key) + " " + m.theme.Faint.Render(h.word) + "  " }
 	room, left, right := m.width-1, " ", ""
 	for i := len(fixed) - 1; i >= 0; i-- {
@@ -184,7 +184,7 @@ func (m *model) renderTabs() string {
 	width := 0
 	for t := range tabs {
 		text := m.tabText(t)
-		width += ansi.StringWidth(text)
+		width += charm.StringWidth(text)
 		switch {
 		case t == m.detail.tab && m.focused:
 			out.WriteString(m.theme.Strong.WithBackground(m.theme.Selected).Render(text))
@@ -213,7 +213,7 @@ func (m *model) tabText(t tab) string {
 // tabAt is the tab at a column of their line.
 func (m *model) tabAt(x int) (tab, bool) {
 	for t := range tabs {
-		if x -= ansi.StringWidth(m.tabText(t)); x < 0 {
+		if x -= charm.StringWidth(m.tabText(t)); x < 0 {
 			return t, true
 		}
 	}

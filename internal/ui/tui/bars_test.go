@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 )
 
 func TestTheHeadIsInTwoParts(t *testing.T) {
@@ -18,11 +18,11 @@ func TestTheHeadIsInTwoParts(t *testing.T) {
 			r := newEnv(t, width, 24)
 			r.tell(stateMsg{s})
 			r.tell(linkMsg{lost})
-			head := ansi.Strip(r.m.renderHeader())
+			head := charm.Strip(r.m.renderHeader())
 			if right := strings.Index(head, "paused"); right < 0 || !strings.HasSuffix(head[:right], "  ") {
 				t.Fatalf("%d columns, %s: %q", width, name, head)
 			}
-			if width >= 60 && (ansi.StringWidth(head) != width || !strings.Contains(head, name)) {
+			if width >= 60 && (charm.StringWidth(head) != width || !strings.Contains(head, name)) {
 				t.Fatalf("%d columns, %s: %q", width, name, head)
 			}
 		}

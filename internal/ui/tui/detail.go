@@ -10,14 +10,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/paint"
+	"orange/internal/ui/tui/render"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -316,7 +316,7 @@ func (m *model) screenLines(width, height int) []string {
 	head := ""
 	switch {
 	case s.Note != "":
-		return m.styledLine(m.theme.Faint, screen.OneLine(s.Note), width)
+		return m.styledLine(m.theme.Faint, ansi.OneLine(s.Note), width)
 	case s.Attempt == 0:
 		return m.styledLine(m.theme.Faint, "no agent is at work", width)
 	case s.Alive:
@@ -324,7 +324,7 @@ func (m *model) screenLines(width, height int) []string {
 	default:
 		head = fmt.Sprintf("%s, attempt %d (%s), has ended", s.Role, s.Attempt, s.Harness)
 	}
-	out := m.styledLine(m.theme.Faint, screen.OneLine(head), width)
+	out := m.styledLine(m.theme.Faint, ansi.OneLine(head), width)
 	return append(out, m.theme.RenderScreen(s.Lines, width, max(1, height-1))...)
 }
 
@@ -335,7 +335,7 @@ func (m *model) seekState(lines []string, height int) {
 		return
 	}
 	d.seek = false
-	if at := paint.CurrentStateLine(lines); at >= 0 && (at < d.scroll || at >= d.scroll+height) {
+	if at := render.CurrentStateLine(lines); at >= 0 && (at < d.scroll || at >= d.scroll+height) {
 		d.scroll = at - height/3
 	}
 }

@@ -5,10 +5,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
+	"orange/internal/view/overview"
 )
 
 // dialog is a question that has the keys until it is answered.
@@ -191,7 +191,7 @@ type chooser struct {
 }
 
 func (c *chooser) addChoice(text string, do func(*model) tea.Cmd) {
-	c.texts, c.do = append(c.texts, screen.OneLine(text)), append(c.do, do)
+	c.texts, c.do = append(c.texts, ansi.OneLine(text)), append(c.do, do)
 }
 
 func (c *chooser) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 )
 
 // hold presses a key and does not carry out yet what comes of it.
@@ -138,7 +138,7 @@ func TestAChooserNumbersNine(t *testing.T) {
 	r.m.dialog = c
 	lines, _, _ := c.renderBody(r.m, 20, 20)
 	for at, want := range map[int]string{0: " 1 entry 1", 8: " 9 entry 9", 9: "   entry 10", 11: "   entry 12"} {
-		if got := strings.TrimRight(ansi.Strip(lines[at]), " "); got != want {
+		if got := strings.TrimRight(charm.Strip(lines[at]), " "); got != want {
 			t.Errorf("line %d is %q, want %q", at, got, want)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
 )
 
 // maxWords bounds what a person types, in bytes: as much as the command line takes.
@@ -39,7 +39,7 @@ func (f *field) insertText(text string) {
 			text = text[:len(text)-1]
 		}
 	}
-	text = screen.SafeText(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	text = ansi.SafeText(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
 	text = strings.ReplaceAll(text, "\t", " ")
 	if !f.lines {
 		text = strings.ReplaceAll(text, "\n", " ")
@@ -163,7 +163,7 @@ func (f *field) renderWindow(width, height int) (out []string, x, y int) {
 	row, column, line := 0, 0, strings.Builder{}
 	end := func() { out = append(out, line.String()); line.Reset(); row++; column = 0 }
 	for i, r := range f.text {
-		w := ansi.StringWidth(string(r))
+		w := charm.StringWidth(string(r))
 		if column+w > width-1 && r != '\n' { // the last column is the cursor's
 			end()
 		}

@@ -10,10 +10,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
 
@@ -92,7 +92,7 @@ func loadInitialStates(ctx context.Context, api Reader, list []wire.WorkflowInfo
 		if err != nil {
 			continue
 		}
-		name := screen.OneLine(info.Name)
+		name := ansi.OneLine(info.Name)
 		for _, i := range def.EdgesFrom(workflow.New) {
 			if to := def.Edges[i].To; !slices.Contains(out[name], to) {
 				out[name] = append(out[name], to)
@@ -105,7 +105,7 @@ func loadInitialStates(ctx context.Context, api Reader, list []wire.WorkflowInfo
 func (m *model) newForm() *form {
 	var projects []string
 	for _, p := range m.state.Projects {
-		projects = append(projects, screen.OneLine(p.Name))
+		projects = append(projects, ansi.OneLine(p.Name))
 	}
 	project := m.choice.Project
 	if r := m.selectedRow(); project == "" && r != nil {
@@ -134,7 +134,7 @@ func (m *model) offerWorkflows(msg workflowsMsg) {
 	}
 	names := []string{""}
 	for _, w := range msg.list {
-		if name := screen.OneLine(w.Name); w.Origin != "pinned" && !slices.Contains(names, name) {
+		if name := ansi.OneLine(w.Name); w.Origin != "pinned" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/ui/paint"
+	"orange/internal/ui/tui/render"
 )
 
 // View implements tea.Model. It draws again only if something happened.
@@ -197,8 +197,8 @@ func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 		if top+i >= len(out) {
 			break
 		}
-		under := fitWidth(ansi.Strip(out[top+i]), m.width)
-		out[top+i] = clipLine(m.theme.Faint.Render(ansi.Cut(under, 0, left))+l+m.theme.Faint.Render(ansi.Cut(under, left+width, m.width)), m.width)
+		under := fitWidth(charm.Strip(out[top+i]), m.width)
+		out[top+i] = clipLine(m.theme.Faint.Render(charm.Cut(under, 0, left))+l+m.theme.Faint.Render(charm.Cut(under, left+width, m.width)), m.width)
 	}
 	if x < 0 || top+1+y >= m.height {
 		return out, nil
@@ -210,7 +210,7 @@ func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 func (m *model) renderBox(title string, lines []string, width int) []string {
 	edge := m.theme.Border.Render
 	name := clipLine(" "+title+" ", max(0, width-4))
-	rest := max(0, width-3-ansi.StringWidth(name))
+	rest := max(0, width-3-charm.StringWidth(name))
 	out := []string{edge("╭─") + m.theme.Title.Render(name) + edge(strings.Repeat("─", rest)+"╮")}
 	for _, l := range lines {
 		out = append(out, edge("│ ")+fitWidth(l, max(0, width-4))+edge(" │"))
@@ -223,22 +223,22 @@ func clipLine(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return ansi.Truncate(text, width, "…")
+	return charm.Truncate(text, width, "…")
 }
 
 // styledLine is a text on one line.
-func (m *model) styledLine(style paint.Style, text string, width int) []string {
+func (m *model) styledLine(style render.Style, text string, width int) []string {
 	return []string{style.Render(clipLine(text, width))}
 }
 
 // styledLines is a text on as many lines as it takes, within reason.
-func (m *model) styledLines(style paint.Style, text string, width int) []string {
+func (m *model) styledLines(style render.Style, text string, width int) []string {
 	const most = 4000
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	var out []string
-	for l := range strings.SplitSeq(ansi.Wrap(text, max(1, width), ""), "\n") {
+	for l := range strings.SplitSeq(charm.Wrap(text, max(1, width), ""), "\n") {
 		out = append(out, style.Render(l))
 	}
 	return out
@@ -250,5 +250,5 @@ func fitWidth(text string, width int) string {
 		return ""
 	}
 	text = clipLine(text, width)
-	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+	return text + strings.Repeat(" ", max(0, width-charm.StringWidth(text)))
 }

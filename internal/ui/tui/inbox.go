@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 )
 
 // inbox is what waits for a person, answered in place.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
 )
 
 // without is a change by which a task goes away, and others move up.

@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
 )
 
 // hint is a key and a word for what it does.

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 )
 
 // line is one line of the list: a task, or the head of a group.

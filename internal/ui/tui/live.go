@@ -9,9 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 // What the feed tells the model.

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
-	"orange/internal/ui/paint"
+	"orange/internal/ui/tui/render"
+	"orange/internal/view/overview"
 )
 
 // page is what fills the screen.
@@ -35,7 +35,7 @@ type model struct {
 	then []string // the command that the person leaves for
 
 	width, height int
-	theme         paint.Theme
+	theme         render.Theme
 	dark, plain   bool // the terminal is dark; it has no colours
 
 	state  overview.State
@@ -105,7 +105,7 @@ func newModel(ctx context.Context, o Options) *model {
 
 // applyTheme chooses the theme that fits the terminal.
 func (m *model) applyTheme() {
-	m.theme = paint.NewTheme(m.dark, !m.plain && !m.NoColor)
+	m.theme = render.NewTheme(m.dark, !m.plain && !m.NoColor)
 	m.detail.lines, m.reading.lines = nil, nil
 }
 

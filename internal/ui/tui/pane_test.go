@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/overview"
-	"orange/internal/ui/paint"
+	"orange/internal/ui/tui/render"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -17,7 +17,7 @@ func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
 	insight := func(what string) {
 		t.Helper()
 		d := &r.m.detail
-		at, height := paint.CurrentStateLine(d.lines), r.m.contentHeight()
+		at, height := render.CurrentStateLine(d.lines), r.m.contentHeight()
 		if at < 0 || at < d.scroll || at >= d.scroll+height {
 			t.Errorf("%s: the state is on line %d, and %d lines are shown from %d", what, at, height, d.scroll)
 		}
@@ -103,7 +103,7 @@ func TestWhatIsSaidIsAsWideAsItIsTakenFor(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.m.showError("❤\ufe0f 👍🏽 was refused")
 	text := r.m.note.text
-	if by, runes := ansi.StringWidth(text), ansi.StringWidthWc(text); by != runes || text != "❤ 👍 was refused" {
+	if by, runes := charm.StringWidth(text), charm.StringWidthWc(text); by != runes || text != "❤ 👍 was refused" {
 		t.Errorf("%q is %d columns wide, or %d", text, by, runes)
 	}
 }
@@ -121,7 +121,7 @@ func TestEverythingFitsAnySize(t *testing.T) {
 					t.Errorf("%v %dx%d: %d lines", keys, w, h, len(lines))
 				}
 				for _, l := range lines {
-					if n := ansi.StringWidth(l); n > w {
+					if n := charm.StringWidth(l); n > w {
 						t.Errorf("%v %dx%d: %d wide: %q", keys, w, h, n, l)
 						break
 					}

@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 )
 
 // reading is TASK.md on the whole screen.

@@ -11,12 +11,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -39,7 +39,7 @@ type attachMsg struct {
 }
 
 // plainLine is text from anywhere on one line that is as wide as it is taken for.
-func plainLine(text string) string { return screen.SteadyText(screen.OneLine(text)) }
+func plainLine(text string) string { return ansi.SteadyText(ansi.OneLine(text)) }
 
 func (m *model) showNote(format string, args ...any) {
 	m.note = note{text: plainLine(fmt.Sprintf(format, args...))}

@@ -11,18 +11,18 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -72,7 +72,7 @@ func (f *fake) FollowState(ctx context.Context, l client.FollowOptions) error {
 
 func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(wire.Screen) error) error {
 	f.hear("watch %s", id)
-	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")})
+	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: ansi.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")})
 }
 
 func (f *fake) ReadTask(_ context.Context, id string) (wire.TaskShown, error) {
@@ -237,7 +237,7 @@ func (r *env) on(branch string) {
 }
 
 // text is the screen without its looks.
-func (r *env) text() string { return ansi.Strip(r.m.View().Content) }
+func (r *env) text() string { return charm.Strip(r.m.View().Content) }
 
 func (r *env) shows(words ...string) {
 	r.t.Helper()

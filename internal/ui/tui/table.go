@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
+	charm "github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/paint"
+	"orange/internal/ui/tui/render"
+	"orange/internal/view/overview"
 )
 
 // piece is a text and how it looks.
 type piece struct {
 	text  string
-	style paint.Style
+	style render.Style
 }
 
 // column is a column of the table.
@@ -88,7 +88,7 @@ func (m *model) widenColumns(r *overview.Row) {
 func widthOf(pieces []piece) int {
 	n := 0
 	for _, p := range pieces {
-		n += ansi.StringWidth(p.text)
+		n += charm.StringWidth(p.text)
 	}
 	return n
 }
@@ -147,7 +147,7 @@ func (m *model) renderColumnNames(cols []column) string {
 }
 
 func alignText(text string, width int, right bool) string {
-	if gap := width - ansi.StringWidth(text); right && gap > 0 {
+	if gap := width - charm.StringWidth(text); right && gap > 0 {
 		return strings.Repeat(" ", gap) + text
 	}
 	return fitWidth(text, width)
@@ -155,7 +155,7 @@ func alignText(text string, width int, right bool) string {
 
 // tableRow is one task as a line.
 func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
-	wear := func(s paint.Style) paint.Style {
+	wear := func(s render.Style) render.Style {
 		if selected {
 			return s.WithBackground(m.theme.Selected)
 		}
@@ -172,7 +172,7 @@ func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 }
 
 // renderCell is the pieces of a cell in exactly its width.
-func (m *model) renderCell(c column, r *overview.Row, wear func(paint.Style) paint.Style) string {
+func (m *model) renderCell(c column, r *overview.Row, wear func(render.Style) render.Style) string {
 	var out strings.Builder
 	pieces, room := c.cell(m, r), c.width
 	used := widthOf(pieces)
@@ -181,7 +181,7 @@ func (m *model) renderCell(c column, r *overview.Row, wear func(paint.Style) pai
 		room = used
 	}
 	for _, p := range pieces {
-		w := min(room, ansi.StringWidth(p.text))
+		w := min(room, charm.StringWidth(p.text))
 		if w <= 0 {
 			break
 		}
@@ -238,7 +238,7 @@ func statusCell(m *model, r *overview.Row) []piece {
 	return out
 }
 
-func (m *model) statusStyle(r *overview.Row) paint.Style {
+func (m *model) statusStyle(r *overview.Row) render.Style {
 	switch r.Kind {
 	case workflow.Agent:
 		return m.theme.Busy
@@ -270,7 +270,7 @@ func whoCell(m *model, r *overview.Row) []piece {
 	return []piece{{who, m.theme.Text}}
 }
 
-func wantStyle(m *model, kind engine.ItemKind) paint.Style {
+func wantStyle(m *model, kind engine.ItemKind) render.Style {
 	switch kind {
 	case engine.ItemAttention, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
 		return m.theme.Bad

@@ -17,9 +17,9 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

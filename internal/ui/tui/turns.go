@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 )
 
 // moveVertical moves whatever has the keys by so many lines.

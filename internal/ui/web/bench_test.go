@@ -6,9 +6,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/web"
+	"orange/internal/view/overview"
 )
 
 // crowd fills a world with a thousand tasks.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"orange/internal/core/overview"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 func (s *Site) boardRoutes(mux *http.ServeMux) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 )
 
 func TestBoardInABrowser(t *testing.T) {

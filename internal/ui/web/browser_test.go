@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 )
 
 // inColumn is an expression that says whether a task is in a column.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/humanize"
+	"orange/internal/view/overview"
 )
 
 // card is a task on the board, in the words that are shown.
@@ -43,8 +43,8 @@ type card struct {
 // cardOf puts a row into words. In the past nothing can be asked for.
 func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past bool) card {
 	c := card{
-		ID: string(r.ID), Short: prose.ShortID(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
-		Since: r.Since.UTC().Format(time.RFC3339), Age: prose.FormatAge(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
+		ID: string(r.ID), Short: humanize.ShortID(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
+		Since: r.Since.UTC().Format(time.RFC3339), Age: humanize.FormatAge(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
 	}
 	c.Class, c.Life = lifeOf(r)
 	switch {
@@ -183,7 +183,7 @@ func wantsText(k engine.ItemKind) string {
 func factsOf(r *overview.Row) string {
 	var out []string
 	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
-		out = append(out, prose.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
+		out = append(out, humanize.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
 	}
 	if r.Spent.Micros > 0 {
 		out = append(out, formatMoney(r.Spent.Micros))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
 )
 
 // column is a part of the board.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/humanize"
+	"orange/internal/view/overview"
 )
 
 func (s *Site) fleetRoutes(mux *http.ServeMux) {
@@ -84,7 +84,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
 		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Mood, "_", " "), Detail: a.Detail,
-		Since: isoTime(a.Since), Age: prose.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: prose.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.Micros),
+		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.Micros),
 	}
 	switch {
 	case a.Ending:
@@ -100,7 +100,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Mood = "at work"
 	}
 	if t := row.Deadline; t != nil && !t.At.IsZero() {
-		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), prose.DescribeUntil(now, t.At), t.What
+		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), humanize.DescribeUntil(now, t.At), t.What
 	}
 	return out
 }

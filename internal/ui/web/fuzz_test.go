@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/overview"
+	"orange/internal/view/overview"
 )
 
 // FuzzForms sends any form to every page that takes one, as a page of the session does.

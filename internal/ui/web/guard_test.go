@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/core/overview"
 	"orange/internal/ui/web"
+	"orange/internal/view/overview"
 )
 
 var csrfPattern = regexp.MustCompile(`data-csrf="([^"]+)"`)

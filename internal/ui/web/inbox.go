@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/markdown"
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+	"orange/internal/view/markdown"
+	"orange/internal/view/overview"
 )
 
 func (s *Site) inboxRoutes(mux *http.ServeMux) {
@@ -68,7 +68,7 @@ type inboxItem struct {
 func itemOf(it *engine.Item, now time.Time) inboxItem {
 	out := inboxItem{
 		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
-		Since: isoTime(it.Since), Age: prose.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
+		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
 		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
 	}
 	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
@@ -118,7 +118,7 @@ func reasonsOf(list []engine.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
 		text := template.HTML(markdown.RenderHTML(r.Text)) //nolint:gosec // HTML in it is text
-		out = append(out, reason{screen.OneLine(r.Heading()), text, r.Kind == engine.BecauseOfMessage})
+		out = append(out, reason{ansi.OneLine(r.Heading()), text, r.Kind == engine.BecauseOfMessage})
 	}
 	return out
 }
@@ -136,7 +136,7 @@ func (s *Site) serveInbox(w http.ResponseWriter, r *http.Request) {
 		rows[state.Tasks[i].ID] = &state.Tasks[i]
 	}
 	q := r.URL.Query()
-	d.Project, d.Kind, d.Grouped = screen.OneLine(q.Get("project")), engine.ItemKind(q.Get("kind")), q.Get("group") == "kind"
+	d.Project, d.Kind, d.Grouped = ansi.OneLine(q.Get("project")), engine.ItemKind(q.Get("kind")), q.Get("group") == "kind"
 	if !slices.Contains(engine.ItemKinds(), d.Kind) {
 		d.Kind = ""
 	}
@@ -183,7 +183,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	case engine.VerbApprove:
 		if to := s.askedFor(ctx, r.ID); to != "" {
 			it.Ask = "Why (optional)"
-			button("approve:"+to, "Approve "+screen.OneLine(to), "go")
+			button("approve:"+to, "Approve "+ansi.OneLine(to), "go")
 		}
 	case engine.VerbAttach:
 		it.atTerminal(r)

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/overview"
 )
 
 // liveRoutes tell pages what becomes of what they show.

@@ -15,11 +15,11 @@ import (
 	"time"
 	"unicode"
 
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+	"orange/internal/view/overview"
 )
 
 // page is what every page knows; the data of a template embeds it.
@@ -116,14 +116,14 @@ func parseTemplates() map[string]*template.Template {
 // templateFuncs are the functions that templates may use.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"age":   func(now, at time.Time) string { return prose.FormatAge(now, at) },
-		"when":  func(now, at time.Time) string { return prose.DescribeUntil(now, at) },
-		"clock": func(now, at time.Time) string { return prose.FormatTime(now, at) },
+		"age":   func(now, at time.Time) string { return humanize.FormatAge(now, at) },
+		"when":  func(now, at time.Time) string { return humanize.DescribeUntil(now, at) },
+		"clock": func(now, at time.Time) string { return humanize.FormatTime(now, at) },
 		"iso":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
-		"short": func(id task.ID) string { return prose.ShortID(string(id)) },
+		"short": func(id task.ID) string { return humanize.ShortID(string(id)) },
 		"money": formatMoney,
-		"text":  screen.SafeText,
-		"line":  screen.OneLine,
+		"text":  ansi.SafeText,
+		"line":  ansi.OneLine,
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= 500 && r.Context().Err() == nil {
 		s.o.Log.Error("a request of the web page broke", "component", "web", "path", r.URL.Path, "error", err)
 	}
-	message := screen.OneLine(prose.Cut(err.Error(), maxMessage))
+	message := ansi.OneLine(humanize.Cut(err.Error(), maxMessage))
 	if client.IsAbsent(err) {
 		message = "the server does not answer: wait a moment and reload, or see orange log"
 	}
@@ -224,7 +224,7 @@ func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	p.Said = ""
 	wrote := ""
 	if r.Method == http.MethodPost && r.PostForm != nil {
-		wrote = screen.SafeText(r.PostForm.Get("note"))
+		wrote = ansi.SafeText(r.PostForm.Get("note"))
 	}
 	f := failure{page: p, Status: status, Title: titleOf(status), Message: message, Wrote: wrote}
 	if client.NeedsCode(err) {
@@ -334,7 +334,7 @@ func (s *Site) formHandler(h func(w http.ResponseWriter, r *http.Request) error)
 // finishForm ends a form that went well: what it came to is shown on the page to, which is a
 // path of this site.
 func (s *Site) finishForm(w http.ResponseWriter, r *http.Request, to, said string) {
-	said = screen.OneLine(prose.Cut(said, maxMessage))
+	said = ansi.OneLine(humanize.Cut(said, maxMessage))
 	to = ownPath(to)
 	if wantsJSON(r) {
 		s.writeJSON(w, http.StatusOK, map[string]string{"said": said, "to": to})

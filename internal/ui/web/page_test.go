@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/web"
+	"orange/internal/view/overview"
 )
 
 // shop fills a world with a few tasks.

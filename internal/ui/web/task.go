@@ -7,18 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/markdown"
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
 	"orange/internal/view/drawing"
+	"orange/internal/view/humanize"
+	"orange/internal/view/markdown"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -123,14 +123,14 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
 	var refused []journal.Refusal
 	if x, err := api.ExplainTask(ctx, id); err != nil {
-		out.ExplainProblem = screen.OneLine(err.Error())
+		out.ExplainProblem = ansi.OneLine(err.Error())
 	} else {
 		out.Explain, refused = &x, x.Refusals
 	}
 	out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
 	out.fillText(&v)
 	if list, err := api.ListAttempts(ctx, id); err != nil {
-		out.AttemptsProblem = screen.OneLine(err.Error())
+		out.AttemptsProblem = ansi.OneLine(err.Error())
 	} else {
 		out.Attempts = taskAttempts(list, entries, out.Now)
 	}
@@ -146,7 +146,7 @@ func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	may := slices.ContainsFunc(out.Look.Moves, func(m engine.Move) bool { return m.As == "request-changes" })
 	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
 	if err != nil {
-		out.DiffProblem = screen.OneLine(err.Error())
+		out.DiffProblem = ansi.OneLine(err.Error())
 	}
 	out.Diff = taskDiffOf(d, said.whole, said.remarks)
 	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
@@ -217,7 +217,7 @@ func (p *taskPage) fillTimeline(list []taskMoment, all bool) {
 		if m.Seq > 0 {
 			m.Anchor = "e" + strconv.Itoa(m.Seq)
 		}
-		if now := prose.FormatTime(p.Now, m.At); now != clock {
+		if now := humanize.FormatTime(p.Now, m.At); now != clock {
 			m.Clock, clock = now, now
 		}
 	}
@@ -235,16 +235,16 @@ func (p *taskPage) linkMoment(m *taskMoment) {
 // fillText shows TASK.md.
 func (p *taskPage) fillText(v *wire.TaskShown) {
 	body := v.Body
-	p.BodyProblem = screen.OneLine(v.Problem)
+	p.BodyProblem = ansi.OneLine(v.Problem)
 	if len(body) > maxBody {
 		body = strings.ToValidUTF8(body[:maxBody], "")
-		p.BodyProblem = "the text is longer than is shown here: see TASK.md in " + screen.OneLine(v.Dir)
+		p.BodyProblem = "the text is longer than is shown here: see TASK.md in " + ansi.OneLine(v.Dir)
 	}
 	p.Body = template.HTML(markdown.RenderHTML(body)) //nolint:gosec // HTML in it is text
 }
 
 // taskName is a task as people name it.
-func taskName(t *task.Task) string { return screen.OneLine(prose.Cut(t.Project+"/"+t.Branch, 300)) }
+func taskName(t *task.Task) string { return ansi.OneLine(humanize.Cut(t.Project+"/"+t.Branch, 300)) }
 
 // submitReview sends work back with remarks about its lines. If that is refused, the page is
 // shown again with all that was written.
@@ -282,7 +282,7 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	if broken != nil {
 		return err
 	}
-	data.Said, data.SaidBad = screen.OneLine(prose.Cut(err.Error(), maxMessage)), true
+	data.Said, data.SaidBad = ansi.OneLine(humanize.Cut(err.Error(), maxMessage)), true
 	s.renderPage(w, r, statusOf(err), "task", data)
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orange/internal/core/diff"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -103,7 +103,7 @@ func (f *taskFile) fillRows(n int) {
 			if l.Kind == "-" {
 				row.Number, row.Side = l.Old, "old"
 			}
-			row.Text = prose.Cut(row.Text, maxDiffText)
+			row.Text = humanize.Cut(row.Text, maxDiffText)
 			f.Rows = append(f.Rows, row)
 		}
 	}
@@ -147,7 +147,7 @@ func readRemarks(form url.Values) ([]diff.Remark, error) {
 		if err != nil || !utf8.ValidString(paths[i]) || len(out) == maxRemarks {
 			return nil, newRefusal(http.StatusBadRequest, "the remarks are not understood: send at most %d, each about a line of the diff", maxRemarks)
 		}
-		out = append(out, diff.Remark{Path: screen.OneLine(paths[i]), Line: line, Old: sides[i] == "old", Text: text})
+		out = append(out, diff.Remark{Path: ansi.OneLine(paths[i]), Line: line, Old: sides[i] == "old", Text: text})
 	}
 	return out, nil
 }

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
+	"orange/internal/view/diff"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -264,7 +264,7 @@ func (s *studio) attempts() []wire.Attempt {
 }
 
 func (s *studio) look() wire.Screen {
-	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: screen.ParseLines(s.screen), At: s.now}
+	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: ansi.ParseLines(s.screen), At: s.now}
 }
 
 func (s *studio) signals(w http.ResponseWriter, r *http.Request) {

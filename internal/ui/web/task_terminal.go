@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -28,7 +28,7 @@ type terminalRun struct {
 }
 
 // terminalLines are lines as a page shows them.
-func terminalLines(lines []screen.Line) [][]terminalRun {
+func terminalLines(lines []ansi.Line) [][]terminalRun {
 	out := make([][]terminalRun, len(lines))
 	for i, line := range lines {
 		out[i] = make([]terminalRun, len(line))
@@ -40,7 +40,7 @@ func terminalLines(lines []screen.Line) [][]terminalRun {
 }
 
 // runClass names the looks of a run. Reversed text has its colours exchanged.
-func runClass(s screen.Style) string {
+func runClass(s ansi.Style) string {
 	var out []string
 	fg, bg := colorOf(s.FG), colorOf(s.BG)
 	if s.Reverse {
@@ -164,7 +164,7 @@ func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
 	if out.Screen, err = s.o.API.ReadScreen(r.Context(), string(v.Task.ID), out.Role); err != nil {
 		out.Screen.Note = err.Error()
 	}
-	out.Screen.Note = screen.OneLine(out.Screen.Note)
+	out.Screen.Note = ansi.OneLine(out.Screen.Note)
 	out.Lines = terminalLines(out.Screen.Lines)
 	return out, nil
 }
@@ -191,7 +191,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	out.Flush() //nolint:errcheck // the client left
 	err = s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now wire.Screen) error {
-		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, screen.OneLine(now.Note), now.At, terminalLines(now.Lines)})
+		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, ansi.OneLine(now.Note), now.At, terminalLines(now.Lines)})
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil && r.Context().Err() == nil {
 		var no *client.Error
-		body, _ := json.Marshal(map[string]any{"why": screen.OneLine(prose.Cut(err.Error(), maxMessage)), "again": !errors.As(err, &no)})
+		body, _ := json.Marshal(map[string]any{"why": ansi.OneLine(humanize.Cut(err.Error(), maxMessage)), "again": !errors.As(err, &no)})
 		fmt.Fprintf(w, "event: gone\ndata: %s\n\n", body)
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 // maxMoments is how many entries a timeline shows unless all are asked for.
@@ -56,14 +56,14 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 		}
 		m := momentOf(e)
 		for _, f := range e.Effects {
-			m.Deeds = append(m.Deeds, screen.OneLine(deeds[f.ID]))
+			m.Deeds = append(m.Deeds, ansi.OneLine(deeds[f.ID]))
 		}
 		out = append(out, m)
 	}
 	for _, r := range refused {
 		out = append(out, taskMoment{
-			At: r.At, Mark: "bad", What: "refused: " + screen.OneLine(strings.TrimSpace(string(r.Kind)+" "+r.Asked)),
-			Who: whoAsked(r.Actor, r.Attempt), Via: describeVia(r.Via), Why: screen.OneLine(r.Why),
+			At: r.At, Mark: "bad", What: "refused: " + ansi.OneLine(strings.TrimSpace(string(r.Kind)+" "+r.Asked)),
+			Who: whoAsked(r.Actor, r.Attempt), Via: describeVia(r.Via), Why: ansi.OneLine(r.Why),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b taskMoment) int { return a.At.Compare(b.At) })
@@ -73,11 +73,11 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 // momentOf puts an entry into words.
 func momentOf(e *journal.Entry) taskMoment {
 	m := taskMoment{
-		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: describeVia(e.Via), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
-		Note: screen.SafeText(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(describeEntry(e)),
+		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: describeVia(e.Via), Line: e.Line, Why: ansi.OneLine(humanize.Cut(e.Reason, maxWritten)),
+		Note: ansi.SafeText(humanize.Cut(e.Note, maxWritten)), What: ansi.OneLine(describeEntry(e)),
 	}
 	if e.To != "" {
-		m.Mark, m.From, m.To = "move", screen.OneLine(e.From), screen.OneLine(e.To)
+		m.Mark, m.From, m.To = "move", ansi.OneLine(e.From), ansi.OneLine(e.To)
 	}
 	switch e.Type {
 	case journal.AgentSpawned, journal.AgentExited, journal.AgentRespawn, journal.AgentNudged:
@@ -92,11 +92,11 @@ func momentOf(e *journal.Entry) taskMoment {
 		m.Who, m.Why = "", ""
 	}
 	if e.Type == journal.EffectAsked && e.Actor == task.Human { // the reason is only that a person asked
-		m.What, m.Why = screen.OneLine(journal.NarrateEntries([]journal.Entry{*e})[0].What), ""
+		m.What, m.Why = ansi.OneLine(journal.NarrateEntries([]journal.Entry{*e})[0].What), ""
 	}
 	for _, more := range []string{e.Attention, e.WorkFailed, strings.Join(e.Rejected, "; ")} {
 		if more != "" {
-			m.Why = strings.TrimPrefix(m.Why+"; "+screen.OneLine(prose.Cut(more, maxWritten)), "; ")
+			m.Why = strings.TrimPrefix(m.Why+"; "+ansi.OneLine(humanize.Cut(more, maxWritten)), "; ")
 		}
 	}
 	return m
@@ -107,9 +107,9 @@ func whoAsked(actor task.Actor, attempt int) string {
 	case actor == "":
 		return ""
 	case attempt > 0:
-		return screen.OneLine(fmt.Sprintf("%s, attempt %d", actor, attempt))
+		return ansi.OneLine(fmt.Sprintf("%s, attempt %d", actor, attempt))
 	}
-	return screen.OneLine(string(actor))
+	return ansi.OneLine(string(actor))
 }
 
 // describeVia says where an action came from, "" if that is not known.
@@ -117,7 +117,7 @@ func describeVia(v *signal.Via) string {
 	if v == nil {
 		return ""
 	}
-	return screen.OneLine(v.String())
+	return ansi.OneLine(v.String())
 }
 
 // describeEntry says what an entry is about in a few words.
@@ -192,7 +192,7 @@ func describeNotice(e *journal.Entry) string {
 		text = task.Running
 	}
 	if e.Notice.Detail != "" {
-		text += ": " + prose.Cut(e.Notice.Detail, maxWritten)
+		text += ": " + humanize.Cut(e.Notice.Detail, maxWritten)
 	}
 	return fmt.Sprintf("attempt %d is %s", e.Attempt, text)
 }
@@ -216,7 +216,7 @@ func describeEffects(e *journal.Entry) string {
 	text := "an effect " + how
 	for _, more := range []string{e.Receipt.Error, e.Receipt.Note} {
 		if more != "" {
-			text += ": " + prose.Cut(more, maxWritten)
+			text += ": " + humanize.Cut(more, maxWritten)
 		}
 	}
 	return text
@@ -249,7 +249,7 @@ func taskPersonActions(entries []journal.Entry) map[string]string {
 			text += fmt.Sprintf(" after %d tries", e.Tries)
 		}
 		if e.Receipt.Error != "" {
-			text += " (" + prose.Cut(e.Receipt.Error, maxWritten) + ")"
+			text += " (" + humanize.Cut(e.Receipt.Error, maxWritten) + ")"
 		}
 		out[e.Receipt.Effect] = text
 	}

@@ -9,11 +9,11 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/overview"
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -28,7 +28,7 @@ func taskFacts(p *taskPage) []taskFact {
 	t := &p.Task
 	var out []taskFact
 	add := func(name, value, href string) {
-		if value = screen.OneLine(prose.Cut(value, 500)); value != "" {
+		if value = ansi.OneLine(humanize.Cut(value, 500)); value != "" {
 			out = append(out, taskFact{name, value, href})
 		}
 	}
@@ -45,16 +45,16 @@ func taskFacts(p *taskPage) []taskFact {
 		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+describeChecks(r.Checks)), safeURL(r.URL))
 	}
 	if w := p.Look.Work; w != nil {
-		add("Work", fmt.Sprintf("%s, +%d −%d", prose.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
+		add("Work", fmt.Sprintf("%s, +%d −%d", humanize.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
 	}
 	add("Tracker", t.TrackerRef, "")
 	if t.Parent != "" {
-		add("Parent", prose.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
+		add("Parent", humanize.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
 	add("Fork of", t.ForkOf, "")
 	add("Counters", describeCounters(t.Counters), "")
 	add("Spent", describeSpending(t), "")
-	add("Created", prose.FormatAge(p.Now, t.CreatedAt)+" ago", "")
+	add("Created", humanize.FormatAge(p.Now, t.CreatedAt)+" ago", "")
 	return out
 }
 
@@ -90,7 +90,7 @@ func describeSpending(t *task.Task) string {
 		out = append(out, shortNumber(n)+" tokens")
 	}
 	if n := t.AttemptCount(); n > 0 {
-		out = append(out, prose.Plural(n, "attempt"))
+		out = append(out, humanize.Plural(n, "attempt"))
 	}
 	return strings.Join(out, ", ")
 }
@@ -123,7 +123,7 @@ func (p *taskPage) addActions() {
 	t, row := &p.Task, &p.Look
 	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
 	if t.Asked != nil {
-		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
+		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + ansi.OneLine(t.Asked.To), Why: ansi.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
 	}
 	if row.Verb == engine.VerbAttach {
 		add(taskAct{Label: "Open the terminal", Why: "the agent waits there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
@@ -225,14 +225,14 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 	}
 	out := make([]taskAttempt, len(list))
 	for i, a := range list {
-		one := taskAttempt{Attempt: a, Said: screen.SafeText(prose.Cut(a.Final, maxWritten))}
-		one.Harness, one.Model, one.Log = screen.OneLine(a.Harness), screen.OneLine(a.Model), screen.OneLine(a.Log)
+		one := taskAttempt{Attempt: a, Said: ansi.SafeText(humanize.Cut(a.Final, maxWritten))}
+		one.Harness, one.Model, one.Log = ansi.OneLine(a.Harness), ansi.OneLine(a.Model), ansi.OneLine(a.Log)
 		one.How, one.Bad = describeAttempt(&a, now)
 		begin, known := began[a.Number]
 		if end, over := ended[a.Number]; over && known {
-			one.Lasted = prose.FormatDuration(end.Sub(begin))
+			one.Lasted = humanize.FormatDuration(end.Sub(begin))
 		} else if a.Alive && known {
-			one.Lasted = prose.FormatAge(now, begin)
+			one.Lasted = humanize.FormatAge(now, begin)
 		}
 		if u := a.Usage; u != nil {
 			one.Tokens, one.Cost = shortNumber(u.Input+u.Output), formatMoney(u.Micros)
@@ -247,12 +247,12 @@ func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	case a.Alive:
 		how = cmp.Or(a.Condition.Name, task.Running)
 		if !a.Condition.Until.IsZero() {
-			how += " until " + prose.FormatTime(now, a.Condition.Until)
+			how += " until " + humanize.FormatTime(now, a.Condition.Until)
 		}
 		if a.Condition.Detail != "" {
-			how += ": " + prose.Cut(a.Condition.Detail, 300)
+			how += ": " + humanize.Cut(a.Condition.Detail, 300)
 		}
-		return screen.OneLine(how), a.Condition.IsBlocked()
+		return ansi.OneLine(how), a.Condition.IsBlocked()
 	case a.Code == nil:
 		return "lost", true
 	}

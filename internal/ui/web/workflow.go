@@ -11,15 +11,15 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/simulate"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
-	"orange/internal/ui/chart"
 	"orange/internal/ui/client"
+	"orange/internal/view/ansi"
+	"orange/internal/view/chart"
 	"orange/internal/view/drawing"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -67,7 +67,7 @@ func (p *workflowPages) serveList(w http.ResponseWriter, r *http.Request) {
 	}
 	for i := range list {
 		one := &list[i]
-		one.Name, one.Origin, one.File = screen.OneLine(one.Name), screen.OneLine(one.Origin), screen.OneLine(one.File)
+		one.Name, one.Origin, one.File = ansi.OneLine(one.Name), ansi.OneLine(one.Origin), ansi.OneLine(one.File)
 	}
 	p.renderPage(w, r, http.StatusOK, "workflows", workflowList{page: p.newPage(r), List: list})
 }
@@ -107,14 +107,14 @@ func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &workflowPage{page: p.newPage(r), Hash: got.Hash, Name: screen.OneLine(got.Name), File: screen.OneLine(got.File), Runs: "2000", Seed: "1", MaxRuns: maxPlayed}
+	out := &workflowPage{page: p.newPage(r), Hash: got.Hash, Name: ansi.OneLine(got.Name), File: ansi.OneLine(got.File), Runs: "2000", Seed: "1", MaxRuns: maxPlayed}
 	out.Lines, out.More = workflowLines(got.Text)
 	def, err := workflow.Parse(got.File, got.Text)
 	if err != nil {
-		out.Problem = screen.OneLine(err.Error())
+		out.Problem = ansi.OneLine(err.Error())
 		return out, nil
 	}
-	out.Def, out.Describe, out.Findings = def, screen.OneLine(def.Describe), def.Check()
+	out.Def, out.Describe, out.Findings = def, ansi.OneLine(def.Describe), def.Check()
 	out.Drawing = template.HTML(drawing.RenderPage(def, drawing.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
 	out.States, out.Edges = workflowStates(def), workflowEdges(def)
 	p.mu.Lock()
@@ -233,7 +233,7 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 	if err != nil {
 		return err
 	}
-	p.finishForm(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", prose.Plural(runs, "task")))
+	p.finishForm(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", humanize.Plural(runs, "task")))
 	return nil
 }
 

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/prose"
-	"orange/internal/core/screen"
 	"orange/internal/core/simulate"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/chart"
+	"orange/internal/view/ansi"
+	"orange/internal/view/chart"
+	"orange/internal/view/humanize"
 )
 
 // A workflowState is a row of the table of states.
@@ -72,10 +72,10 @@ func workflowEdges(def *workflow.Definition) []workflowEdge {
 	var out []workflowEdge
 	for i := range def.Edges {
 		e := &def.Edges[i]
-		one := workflowEdge{From: strings.Join(e.From, ", "), To: e.To, As: screen.OneLine(e.As), Line: e.Pos.Line}
+		one := workflowEdge{From: strings.Join(e.From, ", "), To: e.To, As: ansi.OneLine(e.As), Line: e.Pos.Line}
 		var on, by, conditions, do []string
 		for _, t := range e.On {
-			on = append(on, strings.TrimSuffix(string(t.Kind)+" "+screen.OneLine(t.Value), " "))
+			on = append(on, strings.TrimSuffix(string(t.Kind)+" "+ansi.OneLine(t.Value), " "))
 		}
 		for _, a := range e.By {
 			by = append(by, string(a))
@@ -84,7 +84,7 @@ func workflowEdges(def *workflow.Definition) []workflowEdge {
 			by = append(by, string(a)+" if a person agrees")
 		}
 		if e.When != nil {
-			conditions = append(conditions, screen.OneLine(e.When.Source))
+			conditions = append(conditions, ansi.OneLine(e.When.Source))
 		}
 		for _, g := range e.Gates {
 			conditions = append(conditions, "["+g+"]")
@@ -107,7 +107,7 @@ type workflowLine struct {
 func workflowLines(text string) (out []workflowLine, more int) {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range all[:min(len(all), maxShownLines)] {
-		out = append(out, workflowLine{i + 1, screen.SafeText(prose.Cut(line, maxDiffText))})
+		out = append(out, workflowLine{i + 1, ansi.SafeText(humanize.Cut(line, maxDiffText))})
 	}
 	return out, len(all) - len(out)
 }
@@ -167,7 +167,7 @@ func reportOf(r verify.Report) *workflowReport {
 		one := workflowProperty{Name: string(name), Means: propertyWords[name], Says: "not proved"}
 		switch n := count[name]; {
 		case n > 0:
-			one.Says, one.Bad = "violated, "+prose.Plural(n, "time"), true
+			one.Says, one.Bad = "violated, "+humanize.Plural(n, "time"), true
 		case r.Complete:
 			one.Says, one.Good = "holds", true
 		}
@@ -178,14 +178,14 @@ func reportOf(r verify.Report) *workflowReport {
 		out.Bounds = describeBounds(r.Bounds)
 	}
 	for i, v := range r.Violations {
-		one := workflowViolation{Number: i + 1, Property: string(v.Property), About: screen.OneLine(v.Message)}
+		one := workflowViolation{Number: i + 1, Property: string(v.Property), About: ansi.OneLine(v.Message)}
 		for _, st := range v.Trace {
-			step := workflowStep{Move: st.To, What: screen.OneLine(st.What)}
+			step := workflowStep{Move: st.To, What: ansi.OneLine(st.What)}
 			if st.From != st.To {
 				step.Move = st.From + " → " + st.To
 			}
 			if strings.HasPrefix(st.Why, "refused: ") {
-				step.Refused = screen.OneLine(st.Why)
+				step.Refused = ansi.OneLine(st.Why)
 			}
 			one.Steps = append(one.Steps, step)
 		}
@@ -201,13 +201,13 @@ func describeBounds(b verify.Bounds) string {
 	}
 	var out []string
 	for _, a := range b.Attempts {
-		out = append(out, prose.Plural(a.Max, a.Name+" attempt"))
+		out = append(out, humanize.Plural(a.Max, a.Name+" attempt"))
 	}
 	crashes := fmt.Sprintf("%d crashes", b.Crashes)
 	if b.Crashes == 1 {
 		crashes = "1 crash"
 	}
-	out = append(out, crashes, prose.Plural(b.Moves, "move"))
+	out = append(out, crashes, humanize.Plural(b.Moves, "move"))
 	for _, c := range b.Counters {
 		out = append(out, fmt.Sprintf("%s up to %d", c.Name, c.Max))
 	}

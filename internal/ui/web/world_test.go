@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 

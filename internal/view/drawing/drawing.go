@@ -5,8 +5,8 @@ package drawing
 import (
 	"fmt"
 	"html"
-	"orange/internal/core/prose"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 	"strconv"
 	"strings"
 )
@@ -50,7 +50,7 @@ func RenderPage(d *workflow.Definition, m Marks) string {
 	var b strings.Builder
 	if !ok {
 		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(describeDrawing(d, m)))
-		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(prose.OneLine(d.Name)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(humanize.OneLine(d.Name)))
 		return ownClasses(b.String())
 	}
 	legend := keyItems(kinds)
@@ -105,7 +105,7 @@ func ownClasses(svg string) string {
 
 // describeDrawing tells those who cannot see the drawing what is in it.
 func describeDrawing(d *workflow.Definition, m Marks) string {
-	name := "Workflow " + prose.OneLine(d.Name) + ". "
+	name := "Workflow " + humanize.OneLine(d.Name) + ". "
 	if len(m.Path) == 0 {
 		return name + describeWorkflow(d)
 	}
@@ -114,7 +114,7 @@ func describeDrawing(d *workflow.Definition, m Marks) string {
 	if len(path) > spokenPath {
 		path, begin = path[len(path)-spokenPath:], "The end of its way was "
 	}
-	return name + "The task is in " + prose.OneLine(at) + ". " + begin + prose.OneLine(strings.Join(path, ", then ")) + "."
+	return name + "The task is in " + humanize.OneLine(at) + ". " + begin + humanize.OneLine(strings.Join(path, ", then ")) + "."
 }
 
 // marked is what is known of a task while its workflow is drawn.

@@ -3,8 +3,8 @@ package drawing
 import (
 	"fmt"
 	"html"
-	"orange/internal/core/prose"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 	"strings"
 )
 
@@ -66,7 +66,7 @@ func frameDrawing(d *workflow.Definition, c *canvas, kinds []workflow.Kind) stri
 	writeOpening(d, &b, wide, tall, kinds)
 	fmt.Fprintf(&b, "<text class=\"title\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(margin), formatPx(margin+8), html.EscapeString(d.Name))
 	if d.Describe != "" {
-		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(margin), formatPx(margin+24), html.EscapeString(prose.OneLine(d.Describe)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", formatPx(margin), formatPx(margin+24), html.EscapeString(humanize.OneLine(d.Describe)))
 	}
 	left := (wide - c.g.width) / 2
 	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", formatPx(left), formatPx(margin+head), c.lines.String(), c.boxes.String())

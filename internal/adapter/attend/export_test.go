@@ -1,8 +1,0 @@
-package attend
-
-import "time"
-
-// AttendBriefly is Main with less patience for its orders.
-func AttendBriefly(dir string, within time.Duration) int {
-	return runShim(Folder(dir), DataFolder{}, within)
-}

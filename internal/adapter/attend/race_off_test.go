@@ -1,6 +1,0 @@
-//go:build !race
-
-package attend_test
-
-// raceDetector says that processes take a multiple of their usual memory.
-const raceDetector = false

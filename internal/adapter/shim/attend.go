@@ -1,0 +1,165 @@
+// Package shim supervises the processes of attempts. Each attempt has a folder and an
+// attendant: a small process that starts the agent, outlives the server, ends everything
+// the agent left behind and writes down how it went. The server's side is the
+// Supervisor, which starts attendants, watches them, and does their work if they die.
+// The package knows processes and their records; what an exit means is decided elsewhere.
+//
+// In the folder of an attempt:
+//
+//	orders        a pipe by which the attendant gets its orders; nothing of them is kept
+//	claim.json    who attends: written once, so that of two attendants one leaves
+//	started.json  which processes run
+//	exit.json     how it ended; with it the attempt is over, and no process is left
+//	output.log    what a headless agent printed, see package outputlog
+package shim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
+)
+
+const (
+	ordersFile  = "orders"
+	claimFile   = "claim.json"
+	startedFile = "started.json"
+	exitFile    = "exit.json"
+	outputFile  = "output.log"
+)
+
+// KeyVariable is the variable by which the processes of an attempt are known even when
+// they have left its process tree. Its value is written down and is no secret.
+const KeyVariable = "ORANGE_ATTEMPT_KEY"
+
+// TmuxVariable names the folder in which tmux keeps the sockets of its servers. Each attempt
+// has one of its own.
+const TmuxVariable = "TMUX_TMPDIR"
+
+// Orders say what to run, and what to do when it ends. They reach the attendant through a pipe,
+// because the environment may hold secrets. Without a window the output goes to output.log.
+type Orders struct {
+	agent.Orders
+	Grace   time.Duration // between the request to end and the end by force
+	Socket  string        // where a running server answers
+	Wake    []string      // what to run at the end if none does
+	WakeEnv []string      // with this environment; the agent's own if it is empty
+}
+
+// wire is how orders travel: an argument may be any bytes, JSON text may not. Of a window the
+// attendant needs to know only that it is in one.
+type wire struct {
+	Argv, Env, Wake [][]byte
+	WakeEnv         [][]byte
+	Dir, Socket     []byte
+	Headless        bool
+	Grace           time.Duration
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o Orders) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wire{Argv: asBytes(o.Argv), Env: asBytes(o.Env), Wake: asBytes(o.Wake), WakeEnv: asBytes(o.WakeEnv), Dir: []byte(o.Dir),
+		Socket: []byte(o.Socket), Headless: o.Window == nil, Grace: o.Grace})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *Orders) UnmarshalJSON(text []byte) error {
+	var w wire
+	if err := json.Unmarshal(text, &w); err != nil {
+		return err
+	}
+	*o = Orders{Orders: agent.Orders{Argv: asStrings(w.Argv), Env: asStrings(w.Env), Dir: string(w.Dir)}, Wake: asStrings(w.Wake),
+		WakeEnv: asStrings(w.WakeEnv), Socket: string(w.Socket), Grace: w.Grace}
+	if !w.Headless {
+		o.Window = new(agent.Window)
+	}
+	return nil
+}
+
+func asBytes(list []string) [][]byte {
+	if list == nil {
+		return nil
+	}
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func asStrings(list [][]byte) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}
+
+// envValue is the value of a variable in an environment.
+func envValue(env []string, name string) string {
+	for _, v := range env {
+		if value, found := strings.CutPrefix(v, name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
+// A Folder is the folder of one attempt, by its full path.
+type Folder string
+
+func (f Folder) filePath(name string) string { return filepath.Join(string(f), name) }
+
+// PrepareStart makes the folder and the pipe for the orders. What an earlier try left that
+// did not come to run anything is cleared away, unless the attempt was ended.
+func (f Folder) PrepareStart() error {
+	if !filepath.IsAbs(string(f)) {
+		return fmt.Errorf("prepare %s: give the full path of the folder", f)
+	}
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
+		return fmt.Errorf("prepare the folder of an attempt: %w", err)
+	}
+	r, err := f.readRecords()
+	if err != nil {
+		return err
+	}
+	if r.attemptState(BootID()).Phase == Over && !r.ran && !r.claim.Ended {
+		// The claim goes last: until then a late attendant finds it and leaves.
+		for _, name := range [...]string{exitFile, claimFile} {
+			if err := os.Remove(f.filePath(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("clear the folder of an attempt: %w", err)
+			}
+		}
+	}
+	return f.makePipe()
+}
+
+// makePipe makes the pipe for the orders. One that is there is empty: what is in a pipe goes
+// with the last process that has it open.
+func (f Folder) makePipe() error {
+	path := f.filePath(ordersFile)
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Type() == os.ModeNamedPipe && info.Mode().Perm() == 0o600 {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("make the pipe for orders: %w", err)
+	}
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return fmt.Errorf("make the pipe %s: %w", path, err)
+	}
+	return os.Chmod(path, 0o600)
+}

@@ -1,0 +1,165 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
+)
+
+const (
+	// slack is what an attendant gets on top of the grace to write its record and leave.
+	slack = 3 * time.Second
+	// forceWithin is how long killing may take.
+	forceWithin = 10 * time.Second
+)
+
+// EndAttempt orders the end of the attempt and returns when no process of it is left. An attempt
+// that has not begun never will. It may be called again.
+func (s *Supervisor) EndAttempt(ctx context.Context, f Folder) (agent.Exit, error) {
+	s.mu.Lock()
+	s.ordered[f] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.watched[f] { // whoever watches it still asks
+			delete(s.ordered, f)
+		}
+	}()
+	for {
+		state, err := f.ReadState(s.boot)
+		if err != nil {
+			return agent.Exit{}, err
+		}
+		switch state.Phase {
+		case None:
+			err = f.forbidStart(s.boot)
+		case Over:
+			return s.settleEnd(ctx, f, state)
+		case Lost:
+			return s.endLostAttempt(ctx, f, state.Started, time.Now())
+		default:
+			err = s.orderEnd(ctx, f, state.Started)
+		}
+		if err != nil {
+			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
+		}
+	}
+}
+
+// forbidStart leaves a claim that keeps every later attendant away.
+func (f Folder) forbidStart(boot string) error {
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
+		return err
+	}
+	err := f.createRecord(claimFile, Started{BootID: boot, At: time.Now(), Ended: true})
+	if errors.Is(err, os.ErrExist) {
+		return nil // an attendant was faster: it is told to end
+	}
+	return err
+}
+
+// settleEnd makes sure that an attempt that is over stays over, and that its attendant,
+// which wrote the record last of all, has left too.
+func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (agent.Exit, error) {
+	if state.Started.Child.PID == 0 && !state.Started.Ended {
+		claim := state.Started
+		claim.Ended = true
+		if err := f.replaceRecord(claimFile, claim); err != nil {
+			return agent.Exit{}, err
+		}
+	}
+	if state.Started.BootID == s.boot && state.Started.Shim.PID != 0 {
+		gone, err := s.awaitEndWithin(ctx, state.Started.Shim, slack)
+		if err == nil && !gone {
+			err = state.Started.Shim.sendSignals(unix.SIGKILL)
+		}
+		if err != nil {
+			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
+		}
+	}
+	return f.ensureExit(state.Exit)
+}
+
+// awaitEndWithin waits for the end of a process and says whether it came in time.
+func (s *Supervisor) awaitEndWithin(ctx context.Context, p Process, limit time.Duration) (bool, error) {
+	v, err := newProcessWatch(p)
+	if errors.Is(err, errEnded) {
+		return true, nil
+	}
+	defer v.stop()
+	defer context.AfterFunc(ctx, v.stop)()
+	switch err := v.waitFor(limit); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	default:
+		return false, err
+	}
+}
+
+// orderEnd tells the attendant to end the attempt. If it does not in time, everything is
+// killed, the attendant too.
+func (s *Supervisor) orderEnd(ctx context.Context, f Folder, started Started) error {
+	if err := started.Shim.sendSignals(unix.SIGTERM, unix.SIGCONT); err != nil {
+		return err
+	}
+	gone, err := s.awaitEndWithin(ctx, started.Shim, started.Grace+slack)
+	if gone || err != nil {
+		return err
+	}
+	started.Grace = 0
+	if err := s.endProcesses(ctx, started); err != nil {
+		return err
+	}
+	_, err = f.ensureExit(agent.Exit{Code: -1, Reason: "it was ended by force", At: time.Now(), BootID: s.boot})
+	return err
+}
+
+// endLostAttempt ends what a dead attendant left behind and writes the record in its place. The
+// attendant was seen to be lost at a time; zero: nobody knows when it was.
+func (s *Supervisor) endLostAttempt(ctx context.Context, f Folder, started Started, seen time.Time) (agent.Exit, error) {
+	if err := s.endProcesses(ctx, started); err != nil {
+		return agent.Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
+	}
+	return f.ensureExit(agent.Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, ExternalEnd: &agent.ExternalEnd{By: lost, At: seen}})
+}
+
+// endProcesses ends the processes of an attempt: it asks each once, waits for the grace, then
+// kills until none is left.
+func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
+	asked := map[Process]bool{}
+	force := time.Now().Add(started.Grace)
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		left, err := started.livingProcesses(s.data)
+		if err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(force.Add(forceWithin)) {
+			return fmt.Errorf("process %d of %d cannot be ended: end it by hand", left[0].PID, len(left))
+		}
+		for _, p := range left {
+			if !time.Now().Before(force) {
+				_ = p.sendSignals(unix.SIGKILL) // who is left is seen at the next look
+			} else if !asked[p] {
+				asked[p] = true
+				_ = p.sendSignals(unix.SIGTERM, unix.SIGCONT)
+			}
+		}
+		if _, err := s.awaitEndWithin(ctx, left[0], pause); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package shim
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Process is one process and no other: the kernel gives a pid again, but not with the
+// same start time.
+type Process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // in the kernel's own unit, since boot
+}
+
+// A row is what the kernel says about a process.
+type row struct {
+	Process
+	parent, group int
+	zombie        bool
+}
+
+// errEnded says that a process is gone already.
+var errEnded = errors.New("the process has ended")
+
+// checkAlive is nil if the process is there, and errEnded if it has ended. Another error
+// means that it cannot be told.
+func (p Process) checkAlive() error {
+	r, err := readProcess(p.PID)
+	if err == nil && (r.Process != p || r.zombie) {
+		return errEnded
+	}
+	return err
+}
+
+// Alive says whether the process has not ended. Death must be certain: if it cannot be
+// told, the process counts as alive.
+func (p Process) Alive() bool { return !errors.Is(p.checkAlive(), errEnded) }
+
+// FindProcess returns the process with a pid, if there is one that has not ended.
+func FindProcess(pid int) (Process, bool) {
+	r, err := readProcess(pid)
+	return r.Process, err == nil && !r.zombie
+}
+
+// Terminate asks the process to end. One that is stopped goes on, to end. That it has
+// ended is no error.
+func (p Process) Terminate() error { return p.sendSignals(unix.SIGTERM, unix.SIGCONT) }
+
+// sendSignals sends signals to a process, in order. That it has ended is no error.
+func (p Process) sendSignals(signals ...unix.Signal) error {
+	for _, sig := range signals {
+		if err := p.sendSignal(sig); err != nil {
+			if errors.Is(err, errEnded) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// checkedKill sends a signal by pid, right after a look at the start time.
+func (p Process) checkedKill(sig unix.Signal) error {
+	if err := p.checkAlive(); err != nil {
+		return err
+	}
+	if err := unix.Kill(p.PID, sig); !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	return errEnded
+}
+
+// descendantsOf lists the roots among rows and everything that descends from them, without what
+// has ended already and without those that are spared and their descendants. Others says
+// that there are such.
+func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
+	children := map[int][]row{}
+	var queue []row
+	for _, r := range rows {
+		children[r.parent] = append(children[r.parent], r)
+		if root(r) {
+			queue = append(queue, r)
+		}
+	}
+	seen := map[int]bool{}
+	for len(queue) > 0 {
+		r := queue[0]
+		queue = queue[1:]
+		if seen[r.PID] {
+			continue
+		}
+		seen[r.PID] = true
+		if spared(r.Process) {
+			others = true
+			continue
+		}
+		queue = append(queue, children[r.PID]...)
+		if !r.zombie {
+			found = append(found, r.Process)
+		}
+	}
+	return found, others
+}
+
+// livingProcesses lists the processes of an attempt that have not ended: its agent, its group,
+// whatever carries its key, the tmux servers it started, and all that descends from them;
+// with its attendant if that is still there. Never this process or one that it descends from.
+func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
+	rows, err := listProcesses()
+	if err != nil {
+		return nil, err
+	}
+	ours := s.inGroup(rows)
+	tmux := s.tmuxServers()
+	found, _ := descendantsOf(rows, s.spareFilter(d), func(r row) bool {
+		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Shim || ours && r.group == s.PGID ||
+			slices.Contains(tmux, r.PID) || s.Key != "" && carriesKey(r.PID, s.Key)
+	})
+	above, _ := Ancestry(os.Getpid())
+	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
+}
+
+// spareFilter says whether a process is not the attempt's. Its own attendant is.
+func (s Started) spareFilter(d DataFolder) func(Process) bool {
+	spares := d.spareFilter(s.Key)
+	return func(p Process) bool { return p != s.Shim && spares(p) }
+}
+
+// tmuxServers are the tmux servers that listen in the attempt's own folder for them.
+func (s Started) tmuxServers() (pids []int) {
+	if s.Tmux == "" {
+		return nil
+	}
+	sockets, _ := filepath.Glob(filepath.Join(s.Tmux, "tmux-*", "*"))
+	for _, socket := range sockets {
+		if pid := ListenerPID(socket); pid > 1 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// MarkOf is the mark that a process was started with, "" if it has none or that cannot be
+// told.
+func MarkOf(pid int) string {
+	value, _ := environValue(pid, KeyVariable)
+	return value
+}
+
+// carriesKey says whether a process was started with this key in its environment.
+func carriesKey(pid int, key string) bool {
+	value, ok := environValue(pid, KeyVariable)
+	return ok && value == key
+}
+
+// inGroup says whether a group with the recorded number can be the agent's: not if the
+// process that now leads it is another. A pid is not given again while its group lives.
+func (s Started) inGroup(rows []row) bool {
+	if s.PGID <= 1 {
+		return false
+	}
+	for _, r := range rows {
+		if r.PID == s.PGID {
+			return r.Process == s.Child
+		}
+	}
+	return true
+}
+
+// Ancestry is pid and its parents, nearest first. It says no if it cannot be told: a
+// process is gone before its parents were found.
+func Ancestry(pid int) (line []int, whole bool) {
+	for range 5 { // a parent that ends meanwhile leaves its child to another
+		if line, whole = ancestryOnce(pid); whole || len(line) == 0 {
+			break
+		}
+	}
+	return line, whole
+}
+
+func ancestryOnce(pid int) (line []int, whole bool) {
+	for pid > 0 && !slices.Contains(line, pid) {
+		r, err := readProcess(pid)
+		if err != nil {
+			return line, false
+		}
+		line = append(line, pid)
+		pid = r.parent
+	}
+	return line, len(line) > 0
+}

@@ -1,0 +1,108 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// zombieState is the state of a process that has ended and was not waited for.
+const zombieState = 5
+
+// BootID is different after every start of the machine.
+func BootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// becomeSubreaper says that orphans go to the first process here.
+func becomeSubreaper() bool { return false }
+
+// dropCode does nothing: the system takes back on its own what is not used.
+func dropCode() {}
+
+// readProcess asks the kernel. The error is errEnded if there is no such process: then the
+// answer is empty.
+func readProcess(pid int) (row, error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) || err == nil && int(info.Proc.P_pid) != pid {
+		return row{}, errEnded
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("look at a process: %w", err)
+	}
+	return rowOf(info), nil
+}
+
+func rowOf(info *unix.KinfoProc) row {
+	start := info.Proc.P_starttime
+	return row{
+		Process: Process{PID: int(info.Proc.P_pid), Start: uint64(start.Sec)*1e6 + uint64(start.Usec)},
+		parent:  int(info.Eproc.Ppid),
+		group:   int(info.Eproc.Pgid),
+		zombie:  info.Proc.P_stat == zombieState,
+	}
+}
+
+// listProcesses lists all processes.
+func listProcesses() ([]row, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w", err)
+	}
+	rows := make([]row, len(all))
+	for i := range all {
+		rows[i] = rowOf(&all[i])
+	}
+	return rows, nil
+}
+
+// argumentsOf knows nothing: what is not a child any more is not found below an attempt here.
+func argumentsOf(int) []string { return nil }
+
+// programOf knows nothing.
+func programOf(int) string { return "" }
+
+// environValue knows nothing: another process's environment is not to be read here.
+func environValue(int, string) (string, bool) { return "", false }
+
+func (p Process) sendSignal(sig unix.Signal) error { return p.checkedKill(sig) }
+
+// openHandle says that a process has to be looked at again and again here.
+func openHandle(Process) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func handleEnded(uintptr) bool { return false }
+
+func peerOf(fd int) (int, error) {
+	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+}
+
+// hasNoChildren is never certain here: what an agent leaves behind does not become a child of
+// its attendant.
+func hasNoChildren() bool { return false }
+
+// setHidden does nothing: another process needs the right to debug here.
+func setHidden(bool) {}
+
+func seesHandles() bool { return false }
+
+// AdoptOrphans does nothing: a process whose parent has ended is launchd's.
+func AdoptOrphans(context.Context) {}
+
+// processTraits are the parent of a process, the name it has and its terminal.
+func processTraits(pid int) (parent int, name, terminal string) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(info.Proc.P_pid) != pid {
+		return 0, "", ""
+	}
+	if device := info.Eproc.Tdev; device > 0 {
+		terminal = fmt.Sprintf("ttys%03d", device&0xffffff)
+	}
+	return int(info.Eproc.Ppid), unix.ByteSliceToString(info.Proc.P_comm[:]), terminal
+}

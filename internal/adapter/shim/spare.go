@@ -1,0 +1,57 @@
+package shim
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// A DataFolder says which processes below an attempt are not the attempt's, although one of
+// its commands started them: the server of its data folder, the tmux of that folder, the
+// attendants of other attempts there, and what those started. The zero value knows none.
+type DataFolder struct {
+	Server   func() (Process, bool) // the process that holds the data folder
+	Terminal string                 // socket of its tmux
+	Attempts string                 // the folder of all attempts: it holds a folder for each task
+}
+
+// spareFilter returns a function that says whether a process is not the attempt's. What carries the
+// mark of the attempt is always the attempt's: servers and attendants are started without it.
+func (d DataFolder) spareFilter(key string) func(Process) bool {
+	var server Process
+	held := false
+	if d.Server != nil {
+		server, held = d.Server()
+	}
+	terminal := 0
+	if d.Terminal != "" {
+		terminal = ListenerPID(d.Terminal)
+	}
+	return func(p Process) bool {
+		if key != "" && carriesKey(p.PID, key) {
+			return false
+		}
+		_, attends := d.ShimFolder(p.PID)
+		return attends || held && p == server || terminal != 0 && p.PID == terminal
+	}
+}
+
+// ShimFolder is the folder of the attempt in this data folder whose start record names the
+// process with a pid as its attendant. The arguments of the process only say in which record
+// to look.
+func (d DataFolder) ShimFolder(pid int) (Folder, bool) {
+	args := argumentsOf(pid)
+	if d.Attempts == "" || len(args) == 0 {
+		return "", false
+	}
+	f := Folder(filepath.Clean(args[len(args)-1]))
+	if filepath.Dir(filepath.Dir(string(f))) != d.Attempts {
+		return "", false
+	}
+	p, alive := FindProcess(pid)
+	r, err := f.readRecords()
+	if !alive || err != nil {
+		return "", false
+	}
+	boot := BootID()
+	return f, slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Shim == p })
+}

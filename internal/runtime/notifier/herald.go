@@ -1,0 +1,349 @@
+// Package notifier tells people that something waits for them: it follows the journal, and
+// announces each item of the inbox once, after it has waited for a moment. How people are
+// told is the adapters' affair, what waits for them the engine's.
+package notifier
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+const (
+	settleDelay   = 2 * time.Second        // an item must have waited so long
+	idleDelay     = 30 * time.Second       // and one of an agent whose turn ended so long: people who are there answer at its terminal
+	readInterval  = 500 * time.Millisecond // between two reads of the journal, however much happens
+	retryInterval = 10 * time.Second       // after a look that went wrong
+	saveInterval  = 5 * time.Second        // the cursor, at most
+	batchSize     = 500                    // rows in one read
+	exitTimeout   = 2 * time.Second        // for what is being sent when the server leaves
+)
+
+// rowKey is the setting under which the cursor is: the last row of the journal whose
+// announcements are over.
+const rowKey = "herald.row"
+
+// Journal is the journal of all tasks.
+type Journal interface {
+	// FollowJournal returns the rows after one, and a channel that closes when there are more.
+	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+}
+
+// Tasks are the tasks' records.
+type Tasks interface {
+	LastRow() (int64, error)
+	Task(id task.ID) (task.Task, bool, error)
+	EachTask(f task.Filter, yield func(fold []byte) error) error
+	UnsettledTasks() ([]task.Task, error)
+}
+
+// Notes is where it is kept what was announced.
+type Notes interface {
+	Notice(id task.ID) (string, error)
+	SetNotice(id task.ID, key string) error
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Options are what a herald works with.
+type Options struct {
+	Journal    Journal
+	Tasks      Tasks
+	Notes      Notes
+	Definition func(*task.Task) (*workflow.Definition, error)
+	Channels   []Channel
+	Report     func(Result) // how it went, each time; called by one goroutine at a time for each way; may be nil
+	Log        *slog.Logger
+}
+
+// Notifier announces items. Run is called once.
+type Notifier struct {
+	Options
+	queues []*channelQueue
+	done   chan deliveryEnd
+
+	// Of the goroutine of Run alone:
+	after  int64
+	checks map[task.ID]*taskCheck
+	saved  int64
+	next   time.Time // when the cursor may be saved again
+
+	fresh atomic.Int64 // items that have to settle
+}
+
+// taskCheck is a task that may have something to announce, or is being announced.
+type taskCheck struct {
+	row int64     // of the journal, the first that is not dealt with
+	at  time.Time // when to look at it; zero: ways are at it
+	key string    // what was there at the last look, and has to settle
+	due time.Time // when it has
+}
+
+// New makes a herald.
+func New(o Options) *Notifier {
+	h := &Notifier{Options: o, done: make(chan deliveryEnd), checks: map[task.ID]*taskCheck{}}
+	for _, w := range o.Channels {
+		h.queues = append(h.queues, newChannelQueue(w, o.Report, o.Log))
+	}
+	return h
+}
+
+// Run announces until ctx ends. What is not told by then is told by the next one.
+func (h *Notifier) Run(ctx context.Context) {
+	if len(h.queues) == 0 {
+		h.forgetCursor()
+		return
+	}
+	if !h.startWithRetry(ctx) {
+		return
+	}
+	var telling sync.WaitGroup
+	for _, w := range h.queues {
+		telling.Go(func() { w.run(ctx, h.done) })
+	}
+	h.followJournal(ctx)
+	go func() {
+		telling.Wait()
+		close(h.done)
+	}()
+	for e := range h.done { // what was told at the very end is not told again
+		h.recordDelivery(e)
+	}
+	h.saveCursor(time.Now(), true)
+}
+
+// Busy says that something is to be announced, or may be in a moment.
+func (h *Notifier) Busy() bool {
+	return h.fresh.Load() > 0 || slices.ContainsFunc(h.queues, (*channelQueue).hasPending)
+}
+
+// forgetCursor drops the cursor: whoever wants to be told later wants to be told what is new
+// then.
+func (h *Notifier) forgetCursor() {
+	text, err := h.Notes.Setting(rowKey)
+	if err == nil && text != "" {
+		err = h.Notes.SetSetting(rowKey, "")
+	}
+	if err != nil {
+		h.Log.Error("forget what was announced", "component", "herald", "error", err)
+	}
+}
+
+// startWithRetry finds out where to go on. It tries until it knows, and says whether it does.
+func (h *Notifier) startWithRetry(ctx context.Context) bool {
+	for {
+		err := h.loadCursor(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err == nil
+		}
+		h.Log.Error("begin to announce", "component", "herald", "error", err)
+		if !waitFor(ctx, retryInterval) {
+			return false
+		}
+	}
+}
+
+func (h *Notifier) loadCursor(ctx context.Context) error {
+	text, err := h.Notes.Setting(rowKey)
+	if err != nil {
+		return err
+	}
+	last, err := h.Tasks.LastRow()
+	if err != nil {
+		return err
+	}
+	row, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && row >= 0 && row <= last {
+		h.after, h.saved = row, row
+		return nil
+	}
+	if err := h.passOver(ctx); err != nil {
+		return err
+	}
+	h.after, h.saved = last, last
+	return h.Notes.SetSetting(rowKey, strconv.FormatInt(last, 10))
+}
+
+// passOver takes what waits already for announced.
+func (h *Notifier) passOver(ctx context.Context) error {
+	keys := map[task.ID]string{}
+	note := func(t *task.Task) {
+		if it, ok := h.inboxItem(t); ok {
+			keys[t.ID] = keyOf(t, &it)
+		}
+	}
+	err := h.Tasks.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		if err := json.Unmarshal(fold, &t); err != nil {
+			return fmt.Errorf("read a task: %w", err)
+		}
+		note(&t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	late, err := h.Tasks.UnsettledTasks() // a task that is over may need somebody too
+	if err != nil {
+		return err
+	}
+	for i := range late {
+		note(&late[i])
+	}
+	for id, key := range keys {
+		if err := cmp.Or(ctx.Err(), h.Notes.SetNotice(id, notice{key: key}.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followJournal reads the journal and looks at what changed until ctx ends.
+func (h *Notifier) followJournal(ctx context.Context) {
+	for ctx.Err() == nil {
+		more := h.readRows()
+		h.checkDueTasks()
+		h.saveCursor(time.Now(), false)
+		if !h.waitForWork(ctx, more) {
+			return
+		}
+	}
+}
+
+// readRows marks the tasks that changed. The channel closes when there is more to read.
+func (h *Notifier) readRows() <-chan struct{} {
+	for {
+		rows, more, err := h.Journal.FollowJournal(h.after, "", batchSize)
+		if err != nil {
+			h.Log.Error("follow the journal", "component", "herald", "error", err)
+			later := make(chan struct{})
+			time.AfterFunc(retryInterval, func() { close(later) })
+			return later
+		}
+		for i := range rows {
+			h.markTask(&rows[i])
+		}
+		if len(rows) < batchSize {
+			return more
+		}
+	}
+}
+
+func (h *Notifier) markTask(row *journal.Row) {
+	h.after = row.ID
+	var of struct {
+		Task task.ID `json:"task"`
+	}
+	if json.Unmarshal(row.Entry, &of) != nil || of.Task == "" {
+		return // orange doctor says more about a journal that does not parse
+	}
+	l := h.checks[of.Task]
+	if l == nil {
+		l = &taskCheck{row: row.ID}
+		h.checks[of.Task] = l
+	}
+	if l.key == "" || time.Until(l.at) > settleDelay { // else it is looked at when it has settled
+		l.at = time.Now()
+	}
+}
+
+// waitForWork waits until there is something to do. It says whether there is.
+func (h *Notifier) waitForWork(ctx context.Context, more <-chan struct{}) bool {
+	var due <-chan time.Time
+	if at, ok := h.nextCheckAt(); ok {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		due = timer.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-due:
+			return true
+		case e := <-h.done:
+			h.recordDelivery(e)
+		case <-more:
+			return h.waitBriefly(ctx)
+		}
+	}
+}
+
+// waitBriefly lets a moment pass, so that a storm of entries is read in few reads.
+func (h *Notifier) waitBriefly(ctx context.Context) bool {
+	timer := time.NewTimer(readInterval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case e := <-h.done:
+			h.recordDelivery(e)
+		case <-timer.C:
+			return true
+		}
+	}
+}
+
+// nextCheckAt is when the next look is due.
+func (h *Notifier) nextCheckAt() (at time.Time, ok bool) {
+	for _, l := range h.checks {
+		if !l.at.IsZero() && (!ok || l.at.Before(at)) {
+			at, ok = l.at, true
+		}
+	}
+	return at, ok
+}
+
+// saveCursor keeps the cursor: everything up to it is dealt with.
+func (h *Notifier) saveCursor(now time.Time, last bool) {
+	row := h.after
+	for _, l := range h.checks {
+		row = min(row, l.row-1)
+	}
+	if row == h.saved || !last && now.Before(h.next) {
+		return
+	}
+	h.next = now.Add(saveInterval)
+	if err := h.Notes.SetSetting(rowKey, strconv.FormatInt(row, 10)); err != nil {
+		h.Log.Error("keep what was announced", "component", "herald", "error", err)
+		return
+	}
+	h.saved = row
+}
+
+// waitFor waits, unless ctx ends before.
+func waitFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// inboxItem is what waits for a person, as the inbox has it.
+func (h *Notifier) inboxItem(t *task.Task) (engine.Item, bool) {
+	if t.Deleted {
+		return engine.Item{}, false
+	}
+	def, err := h.Definition(t)
+	if err != nil {
+		return engine.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
+	}
+	return engine.InboxItem(def, *t)
+}

@@ -1,0 +1,193 @@
+package notifier
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+)
+
+// notice is what is kept of a task: what was last announced, and to whom it is owed.
+type notice struct {
+	key  string
+	owed []string // names of ways
+}
+
+func (n notice) String() string {
+	return strings.Join(append([]string{n.key}, n.owed...), " ")
+}
+
+func parseNotice(text string) notice {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return notice{}
+	}
+	return notice{key: fields[0], owed: fields[1:]}
+}
+
+// keyOf names an item: as long as it is the same, nobody is told again. Whether the
+// moment belongs to it depends on the kind, because some are as young as the last entry.
+func keyOf(t *task.Task, it *engine.Item) string {
+	since := it.Since.UnixNano()
+	switch it.Kind {
+	case engine.ItemAttention, engine.ItemFailed, engine.ItemCrashed:
+		since = 0
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%s", it.Kind, t.Visit, since, it.Text))
+	return fmt.Sprintf("%s-%d-%s", it.Kind, t.Visit, hex.EncodeToString(sum[:8]))
+}
+
+// messageID is the same however often a message is sent.
+func messageID(orders []*announcement) string {
+	sum := sha256.New()
+	for _, o := range orders {
+		fmt.Fprintf(sum, "%s %s\n", o.item.Task, o.key)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:12])
+}
+
+// checkDueTasks looks at every task for which it is time.
+func (h *Notifier) checkDueTasks() {
+	now, fresh := time.Now(), int64(0)
+	for id, l := range h.checks {
+		if !l.at.IsZero() && !now.Before(l.at) {
+			if err := h.checkTask(id, l, now); err != nil {
+				h.Log.Error("look at what waits", "component", "herald", "task", id, "error", err)
+				l.at = now.Add(retryInterval)
+			}
+		}
+	}
+	for _, l := range h.checks {
+		if !l.at.IsZero() {
+			fresh++
+		}
+	}
+	h.fresh.Store(fresh)
+}
+
+// checkTask compares what waits with what was announced.
+func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
+	t, ok, err := h.Tasks.Task(id)
+	if err != nil {
+		return err
+	}
+	text, err := h.Notes.Notice(id)
+	if err != nil {
+		return err
+	}
+	known := parseNotice(text)
+	var it engine.Item
+	if ok {
+		it, ok = h.inboxItem(&t)
+	}
+	if !ok {
+		return h.forgetItem(id, known)
+	}
+	key := keyOf(&t, &it)
+	switch {
+	case key == known.key:
+		l.key = ""
+		h.handToChannels(id, l, it, known)
+	case key != l.key: // it has to be the same for a while
+		h.withdrawItem(id)
+		l.key, l.due = key, now.Add(settleTime(it.Kind))
+		l.at = l.due
+	case now.Before(l.due): // something else of the task changed
+		l.at = l.due
+	default:
+		known = notice{key: key}
+		for _, w := range h.queues {
+			if w.Wants(it) {
+				known.owed = append(known.owed, w.Name)
+			}
+		}
+		// Before anybody is told: who is killed now still knows who is to be told.
+		if err := h.Notes.SetNotice(id, known.String()); err != nil {
+			return err
+		}
+		l.key = ""
+		h.handToChannels(id, l, it, known)
+	}
+	return nil
+}
+
+// settleTime is how long an item of a kind must have waited before anybody is told.
+func settleTime(kind engine.ItemKind) time.Duration {
+	if kind == engine.ItemIdle {
+		return idleDelay
+	}
+	return settleDelay
+}
+
+// forgetItem forgets an item that nobody has to care about any more.
+func (h *Notifier) forgetItem(id task.ID, known notice) error {
+	h.withdrawItem(id)
+	if known.key != "" {
+		if err := h.Notes.SetNotice(id, ""); err != nil {
+			return err
+		}
+	}
+	delete(h.checks, id)
+	return nil
+}
+
+// withdrawItem takes back what ways have not told yet.
+func (h *Notifier) withdrawItem(id task.ID) {
+	for _, w := range h.queues {
+		w.dropTask(id)
+	}
+}
+
+// handToChannels gives an item to the ways that owe it.
+func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it engine.Item, n notice) {
+	owed := false
+	for _, w := range h.queues {
+		if slices.Contains(n.owed, w.Name) {
+			w.addPending(&announcement{key: n.key, item: it, since: time.Now()})
+			owed = true
+		}
+	}
+	l.at = time.Time{}
+	if !owed {
+		delete(h.checks, id)
+	}
+}
+
+// deliveryEnd says that a way is done with an order: it told it, or gave up.
+type deliveryEnd struct {
+	task    task.ID
+	key     string
+	channel string
+	kept    chan<- struct{} // closed when that is kept
+}
+
+// recordDelivery keeps that a way owes nothing more.
+func (h *Notifier) recordDelivery(e deliveryEnd) {
+	defer close(e.kept)
+	text, err := h.Notes.Notice(e.task)
+	if err != nil {
+		h.Log.Error("keep what was announced", "component", "herald", "task", e.task, "error", err)
+		return // it stays owed, and is told again by the next server
+	}
+	known := parseNotice(text)
+	if known.key != e.key {
+		return // something else waits by now
+	}
+	known.owed = slices.DeleteFunc(known.owed, func(name string) bool { return name == e.channel || !h.hasChannel(name) })
+	if err := h.Notes.SetNotice(e.task, known.String()); err != nil {
+		h.Log.Error("keep what was announced", "component", "herald", "task", e.task, "error", err)
+		return
+	}
+	if l := h.checks[e.task]; l != nil && l.at.IsZero() && len(known.owed) == 0 {
+		delete(h.checks, e.task)
+	}
+}
+
+func (h *Notifier) hasChannel(name string) bool {
+	return slices.ContainsFunc(h.queues, func(w *channelQueue) bool { return w.Name == name })
+}

@@ -1,0 +1,394 @@
+package trackers
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+const (
+	defaultMax = 3               // tasks at work at once
+	dispatched = "dispatch"      // who holds an issue while its task is made: one server at a time, and one round of it
+	leaseFor   = 2 * time.Minute // for that long
+	maxLook    = 100             // issues that one round reads whole
+	maxFailed  = 3               // issues that may fail to be read before a look is broken off
+)
+
+// Dispatch looks at a tracker and makes tasks of the issues that are next. Dry, it only
+// says what it would do.
+func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+	out := tracker.Round{Tracker: name, Choices: []tracker.Choice{}}
+	d, err := o.openTracker(name)
+	if err != nil {
+		return out, err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	if dry { // nobody hears anything
+		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
+		out.Choices, err = o.runRound(ctx, d, true)
+		return out, err
+	}
+	var trouble error
+	if out.Report, trouble, err = o.syncTracker(ctx, d); err == nil {
+		out.Choices, err = o.runRound(ctx, d, false)
+		out.Report.Drift = append(out.Report.Drift, o.refusedBy(name)...)
+	}
+	o.recordSync(ctx, name, cmp.Or(err, trouble))
+	return out, err
+}
+
+// runRound is one turn of the dispatcher.
+func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]tracker.Choice, error) {
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	if err != nil {
+		return nil, err
+	}
+	if err := requireEligibleColumn(ctx, d, def); err != nil {
+		return nil, err
+	}
+	list, err := o.loadCandidates(ctx, d, def, tasks, dry)
+	if err != nil {
+		return nil, err
+	}
+	choices := tracker.PickIssues(list, cmp.Or(d.cfg.Max, defaultMax)-o.countAtWork(tasks))
+	for i := range choices {
+		choices[i].Ref = d.cfg.IssueRef(choices[i].Key)
+	}
+	if dry {
+		return choices, nil
+	}
+	var refused []tracker.Drift
+	defer func() { o.setRefused(d.cfg.Name, refused) }()
+	for i := range choices {
+		c := &choices[i]
+		if !c.Dispatch {
+			continue
+		}
+		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
+		id, err := o.beginTask(ctx, d, def, &list[at].Issue)
+		if err != nil {
+			why := oneLine(err.Error())
+			c.Dispatch, c.Reason = false, "no task could be made: "+why
+			refused = append(refused, tracker.Drift{Ref: c.Ref, Have: list[at].Issue.Card.Column, ReadAt: list[at].Issue.ReadAt, Reason: why})
+			continue
+		}
+		c.Task = string(id)
+		if tasks, err = o.Store.TrackedTasks(d.cfg.IssueRef("")); err != nil {
+			return choices, err
+		}
+	}
+	return choices, o.startReadyParents(ctx, d, tasks)
+}
+
+// startReadyParents lets parents begin whose parts are there by now, or have none that is open.
+func (o *Service) startReadyParents(ctx context.Context, d *connection, tasks []task.Task) error {
+	for i := range tasks {
+		t := &tasks[i]
+		def, err := o.Tasks.Definition(t)
+		if err != nil || !neverBegan(def, t) || t.ID != taskID(d.client.salt, t.TrackerRef, tasks[:i]) {
+			continue
+		}
+		key, _ := d.cfg.IssueKey(t.TrackerRef)
+		is, _, err := o.Store.KeptIssue(d.cfg.Name, key)
+		if err != nil {
+			return err
+		}
+		parts := slices.ContainsFunc(tasks, func(c task.Task) bool { return c.Parent == t.ID && !c.Deleted })
+		if !parts && hasOpen(is.Children) {
+			continue
+		}
+		if _, err := o.Tasks.Submit(ctx, t.ID, signal.Signal{Kind: signal.Ready, Actor: task.Tracker}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neverBegan says that a task was made and never began.
+func neverBegan(def *workflow.Definition, t *task.Task) bool {
+	s, ok := def.StateNamed(t.Status)
+	return ok && s.Kind == workflow.Queued && t.Visit == 1 && !t.Queued && !t.Paused && !t.Deleted
+}
+
+func hasOpen(links []tracker.Link) bool {
+	return slices.ContainsFunc(links, func(l tracker.Link) bool { return !l.Closed })
+}
+
+// loadCandidates reads the issues that may be next, whole, the most urgent first. Nothing
+// begins of an issue that was not read: nobody knows who holds it back.
+func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
+	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
+	if err != nil {
+		return nil, fmt.Errorf("list the issues: %w", err)
+	}
+	slices.SortStableFunc(list, func(a, b tracker.Issue) int {
+		return cmp.Compare(cmp.Or(a.Priority, tracker.Low+1), cmp.Or(b.Priority, tracker.Low+1))
+	})
+	var out []tracker.Candidate
+	looked, failed := 0, 0
+	for _, is := range list {
+		c := tracker.Candidate{Issue: is, Priority: is.Priority}
+		if c.Task, err = o.workedOn(tasks, &d.cfg, &is); err != nil {
+			return nil, err
+		}
+		if c.Task == "" && looked >= maxLook {
+			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
+		} else if c.Task == "" {
+			looked++
+			whole, err := d.client.ReadIssue(ctx, is.Key)
+			switch {
+			case errors.Is(err, tracker.ErrNotFound):
+				continue
+			case err != nil:
+				if failed++; failed >= maxFailed {
+					return nil, fmt.Errorf("read %s: %w", is.Key, err)
+				}
+				c.Held = "it cannot be read: " + oneLine(err.Error())
+			default:
+				c.Issue = whole
+				if !dry {
+					if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
+						return nil, err
+					}
+				}
+				o.weighCandidate(d, def, &c)
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// weighCandidate notes what speaks against an issue.
+func (o *Service) weighCandidate(d *connection, def *workflow.Definition, c *tracker.Candidate) {
+	orders := tracker.OrdersIn(c.Issue.Comments, d.cfg.AllowsAuthor)
+	if orders.Hold != nil {
+		c.Held = describeHold(orders.Hold)
+	}
+	c.Priority = c.Issue.Priority
+	if orders.Priority != nil {
+		c.Priority = orders.Priority.Priority
+	}
+	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.AllowsAuthor(c.Issue.Card.Author)
+	if !isEligible(&d.cfg, def, &c.Issue) {
+		c.Held = "it was moved to " + c.Issue.Card.Column + " meanwhile"
+	}
+	for i := range def.Roles {
+		if tag := def.Roles[i].Claim; tag != "" && slices.Contains(c.Issue.Card.Tags, tag) {
+			c.Claimed = tag
+		}
+	}
+}
+
+// workedOn is the task of an issue: the last one that was made, unless that is over and
+// somebody sent the issue back since.
+func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
+	ref := cfg.IssueRef(is.Key)
+	for i := len(tasks) - 1; i >= 0; i-- {
+		t := &tasks[i]
+		if t.TrackerRef != ref || t.Deleted {
+			continue
+		}
+		if def, err := o.Tasks.Definition(t); err == nil && isOver(def, t) {
+			if back, err := o.Store.HasActed(ref, cameBack(t.ID)); back || err != nil {
+				return "", err
+			}
+		}
+		return string(t.ID), nil
+	}
+	return "", nil
+}
+
+// cameBack is the note that an issue was sent back after a task of it was over.
+func cameBack(id task.ID) string { return "back/" + string(id) }
+
+// noteReturn notes an issue that was elsewhere and is to be worked on again, although
+// its last task is over.
+func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
+	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) || !isEligible(&d.cfg, def, is) {
+		return err
+	}
+	id, err := o.workedOn(tasks, &d.cfg, is)
+	if err != nil || id == "" {
+		return err
+	}
+	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
+}
+
+// countAtWork counts the tasks that keep an agent busy or wait for one.
+func (o *Service) countAtWork(tasks []task.Task) (n int) {
+	for i := range tasks {
+		t := &tasks[i]
+		def, err := o.Tasks.Definition(t)
+		if err != nil || isOver(def, t) || t.Paused || t.WorkFailed != "" {
+			continue
+		}
+		if s, ok := def.StateNamed(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued) {
+			n++
+		}
+	}
+	return n
+}
+
+// beginTask makes the task of an issue, once: its id follows from the issue, and one that
+// somebody made meanwhile is the issue's.
+func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
+	ref, now := d.cfg.IssueRef(is.Key), o.Now()
+	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
+		return "", cmp.Or(err, errors.New("somebody else is making one"))
+	}
+	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	if err != nil {
+		return "", err
+	}
+	if id, err := o.workedOn(tasks, &d.cfg, is); err != nil || id != "" {
+		return task.ID(id), err
+	}
+	id, err := o.createTask(ctx, d, def, is, tasks)
+	if err == nil {
+		return id, nil
+	}
+	if tasks, wrong := o.Store.TrackedTasks(d.cfg.IssueRef("")); wrong == nil { // somebody may have made it meanwhile
+		if id, wrong := o.workedOn(tasks, &d.cfg, is); wrong == nil && id != "" {
+			return task.ID(id), nil
+		}
+	}
+	return "", err
+}
+
+// createTask makes the next task of an issue. A parent whose parts are still to be made waits
+// for them.
+func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
+	ref := d.cfg.IssueRef(is.Key)
+	p, ok := o.Tasks.Project(d.cfg.Project)
+	if !ok {
+		return "", task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
+	}
+	waits := hasOpen(is.Children) && def.KnowsChildren()
+	w := signal.NewTask{
+		New: signal.New{
+			ID: taskID(d.client.salt, ref, tasks), Project: p.Name, Summary: taskSummary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
+			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(tasks, &d.cfg, is.Parent),
+		},
+		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
+	}
+	via := signal.Via{Kind: signal.ViaTracker, Tracker: d.cfg.Name, Account: is.Card.Author}.SanitizedCopy()
+	w.Via = &via
+	a, err := o.Tasks.Create(ctx, w)
+	var mistake *task.Mistake
+	if errors.As(err, &mistake) && w.Branch != "" { // somebody may have a branch of this name
+		w.Branch = ""
+		a, err = o.Tasks.Create(ctx, w)
+	}
+	if err == nil && a.Decision.Refused != "" {
+		err = task.Mistakef("%s", a.Decision.Refused)
+	}
+	return a.Task.ID, err
+}
+
+// taskID is the id of the next task of an issue: who makes it twice makes it once. Another
+// data folder makes another one: the processes of agents are known by it.
+func taskID(salt, ref string, tasks []task.Task) task.ID {
+	n := 0
+	for i := range tasks {
+		if tasks[i].TrackerRef == ref {
+			n++
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "issue\x00%s\x00%s\x00%d", salt, ref, n))
+	return task.NewID(sum[:])
+}
+
+// parentOf is the task of a parent issue, "" if none is open: what is over takes no parts.
+func (o *Service) parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
+	if key == "" {
+		return ""
+	}
+	for i := len(tasks) - 1; i >= 0; i-- {
+		t := &tasks[i]
+		if t.TrackerRef != cfg.IssueRef(key) {
+			continue
+		}
+		if def, err := o.Tasks.Definition(t); err == nil && !isOver(def, t) {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+func taskSummary(c *board.Card) string {
+	title := oneLine(c.Title)
+	if title == "" {
+		return "an issue without a title"
+	}
+	return title
+}
+
+// contextOf is what an agent reads about the issue. Its words are quoted, and only those
+// comments are in it whose authors' words count.
+func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Issue %s of %s, written by %s:\n\n%s\n", is.Key, cfg.Name, cmp.Or(oneLine(is.Card.Author), "somebody"), strings.TrimSpace(is.Card.Description))
+	for _, c := range is.Comments {
+		if isForAgents(cfg, &c) {
+			fmt.Fprintf(&b, "\n%s said on %s:\n\n%s\n", oneLine(c.Author), c.At.UTC().Format(time.DateOnly), strings.TrimSpace(c.Text))
+		}
+	}
+	return clipText(b.String(), maxContext)
+}
+
+// isForAgents says whether an agent is to read a comment: it is of somebody whose words count,
+// and not Orange's own, whosever account wrote that.
+func isForAgents(cfg *tracker.Config, c *tracker.Comment) bool {
+	return cfg.AllowsAuthor(c.Author) && !c.Bot && !strings.Contains(c.Text, tracker.Mark)
+}
+
+// maxContext bounds what an agent reads about an issue at first, in bytes.
+const maxContext = 256 << 10
+
+// branchOf is a branch that people recognise: eng-12-fix-the-cart.
+func branchOf(is *tracker.Issue) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(is.Key + " " + is.Card.Title) {
+		switch {
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 48 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}
+
+func moveTo(column string) board.Change { return board.Change{Column: column} }
+
+// oneLine makes one bounded line of somebody else's text.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:200]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,339 @@
+package trackers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// Store keeps what is known about trackers. Reading it asks nobody else.
+type Store interface {
+	Trackers() ([]tracker.Config, error)
+	KeptIssue(name, key string) (tracker.Issue, bool, error)
+	KeptIssues(name string) ([]tracker.Issue, error)
+	KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error)
+	LastSync(name string) (at time.Time, problem string, err error)
+	RecordSync(name string, at time.Time, problem string) error
+	HasDelivery(name, delivery string, now time.Time) (before bool, err error)
+	RecordDelivery(name, delivery string, now time.Time) error
+	HasActed(ref, key string) (bool, error) // whether something about an issue was acted upon
+	RecordAct(ref, key string) error
+	TakeLease(ref, owner string, until, now time.Time) (bool, error)
+	ReleaseLease(ref, owner string) error
+	Task(id task.ID) (task.Task, bool, error)
+	TrackedTasks(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
+	DeliveredTasks() ([]task.Task, error)            // those with a pull request that are not over
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Tasks is the one way in which anything becomes of a task.
+type Tasks interface {
+	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
+	Definition(t *task.Task) (*workflow.Definition, error)
+	ChooseWorkflow(name, project string) (*workflow.Definition, error)
+	Project(name string) (task.Project, bool)
+}
+
+// A Service works with all trackers of a data folder. It is safe for concurrent use.
+type Service struct {
+	Store   Store
+	Tasks   Tasks
+	Connect func(cfg tracker.Config) (Backend, error)                // an adapter
+	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
+	Fetch   func(ctx context.Context, p task.Project) error          // brings the default branch up to date
+	Seen    func(id task.ID, pr tracker.PR)                          // the pull request of a task was read; may be nil
+	Log     *slog.Logger
+	Now     func() time.Time
+
+	mu          sync.Mutex
+	connections map[string]*connection
+	busy        map[string]*sync.Mutex     // by the name of a tracker
+	refused     map[string][]tracker.Drift // issues of which the last round could make no task, by the name of a tracker
+}
+
+// connection is a tracker that was asked for, with the configuration it was opened with.
+type connection struct {
+	cfg     tracker.Config
+	client  *Client
+	backend Backend
+	busy    *sync.Mutex // held while it is looked at as a whole, however often it is opened anew
+}
+
+// Config returns the configuration of a tracker.
+func (o *Service) Config(name string) (tracker.Config, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return tracker.Config{}, err
+	}
+	for _, cfg := range list {
+		if cfg.Name == name {
+			return cfg, nil
+		}
+	}
+	return tracker.Config{}, task.Mistakef("there is no tracker %q: see orange tracker list", name)
+}
+
+// openTracker returns a tracker's desk, anew if its configuration was changed.
+func (o *Service) openTracker(name string) (*connection, error) {
+	cfg, err := o.Config(name)
+	if err != nil {
+		return nil, err
+	}
+	d, old, err := o.reopenTracker(cfg)
+	if old != nil {
+		closeBackend(old.backend)
+	}
+	return d, err
+}
+
+// reopenTracker opens a tracker unless it is open. What was open before is the caller's to close:
+// that may take a while, and others wait.
+func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	have := o.connections[cfg.Name]
+	if have != nil && reflect.DeepEqual(have.cfg, cfg) {
+		return have, nil, nil
+	}
+	salt, err := o.loadSalt()
+	if err != nil {
+		return nil, nil, err
+	}
+	port, err := o.Connect(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.connections == nil {
+		o.connections = map[string]*connection{}
+	}
+	if o.busy == nil {
+		o.busy = map[string]*sync.Mutex{}
+	}
+	if o.busy[cfg.Name] == nil {
+		o.busy[cfg.Name] = new(sync.Mutex)
+	}
+	d = &connection{cfg: cfg, client: NewClient(port), backend: port, busy: o.busy[cfg.Name]}
+	d.client.now, d.client.salt = o.Now, salt
+	o.connections[cfg.Name] = d
+	return d, have, nil
+}
+
+// saltKey is the setting that keeps what goes into the marks of comments.
+const saltKey = "comment_salt"
+
+// loadSalt is made once for a data folder.
+func (o *Service) loadSalt() (string, error) {
+	have, err := o.Store.Setting(saltKey)
+	if err != nil || have != "" {
+		return have, err
+	}
+	have = rand.Text()
+	return have, o.Store.SetSetting(saltKey, have)
+}
+
+// Close hangs up.
+func (o *Service) Close() {
+	o.mu.Lock()
+	desks := o.connections
+	o.connections = nil
+	o.mu.Unlock()
+	for _, d := range desks {
+		closeBackend(d.backend)
+	}
+}
+
+func closeBackend(p Backend) {
+	if c, ok := p.(interface{ Close() error }); ok {
+		c.Close() //nolint:errcheck // nobody listens any more
+	}
+}
+
+// dropConnection hangs up with one tracker; whoever needs it calls it again.
+func (o *Service) dropConnection(name string) {
+	o.mu.Lock()
+	d := o.connections[name]
+	delete(o.connections, name)
+	o.mu.Unlock()
+	if d != nil {
+		closeBackend(d.backend)
+	}
+}
+
+// Test says whether a tracker can be worked with: who we are there, and what of the
+// workflow's words it does not know. Who asks wants to know now: that a secret was refused
+// before, and nothing is to be asked for a while, does not count.
+func (o *Service) Test(ctx context.Context, name string) (tracker.Trial, error) {
+	trial := tracker.Trial{Tracker: name, Missing: []string{}}
+	o.dropConnection(name)
+	d, err := o.openTracker(name)
+	if err != nil {
+		return trial, err
+	}
+	if trial.Account, err = d.client.AccountName(ctx); err != nil {
+		return trial, err
+	}
+	words, err := d.client.ReadVocabulary(ctx)
+	if err != nil {
+		return trial, err
+	}
+	trial.Columns, trial.Tags = words.Columns, words.Tags
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return trial, err
+	}
+	trial.Missing = append(trial.Missing, missingWords(&d.cfg, def, words)...)
+	return trial, nil
+}
+
+// Drifts are the tasks that the trackers show in another column than they should, and the
+// issues of which no task can be made, as far as is known without asking.
+func (o *Service) Drifts() ([]tracker.Drift, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return nil, err
+	}
+	var out []tracker.Drift
+	for _, cfg := range list {
+		tasks, err := o.Store.TrackedTasks(cfg.IssueRef(""))
+		if err != nil {
+			return nil, err
+		}
+		for i := range tasks {
+			if d, ok := o.findDrift(&cfg, &tasks[i]); ok {
+				out = append(out, d)
+			}
+		}
+		out = append(out, o.refusedBy(cfg.Name)...)
+	}
+	return out, nil
+}
+
+// refusedBy are the issues of which the last round of a tracker could make no task.
+func (o *Service) refusedBy(name string) []tracker.Drift {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.refused[name])
+}
+
+func (o *Service) setRefused(name string, list []tracker.Drift) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refused == nil {
+		o.refused = map[string][]tracker.Drift{}
+	}
+	o.refused[name] = list
+}
+
+// findDrift compares a task with what is kept of its issue. What is still to be written is
+// no drift, and where people put the issue of a task that is over is their affair.
+func (o *Service) findDrift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
+	key, _ := cfg.IssueKey(t.TrackerRef)
+	is, ok, err := o.keptIssue(cfg, key)
+	if err != nil || !ok || willMove(t) {
+		return tracker.Drift{}, false
+	}
+	if def, err := o.Tasks.Definition(t); err != nil || isOver(def, t) {
+		return tracker.Drift{}, false
+	}
+	want := o.wantedColumn(cfg, t)
+	if want == "" || sameName(want, is.Card.Column) {
+		return tracker.Drift{}, false
+	}
+	return tracker.Drift{Task: string(t.ID), Ref: t.TrackerRef, Status: t.Status, Want: want, Have: is.Card.Column, ReadAt: is.ReadAt}, true
+}
+
+// keptIssue is an issue as it was last read. A card of the local board is read now: it is here.
+func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, bool, error) {
+	if cfg.Kind != tracker.Board {
+		return o.Store.KeptIssue(cfg.Name, key)
+	}
+	d, err := o.openTracker(cfg.Name)
+	if err != nil {
+		return tracker.Issue{}, false, err
+	}
+	is, err := d.client.ReadIssue(context.Background(), key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return is, false, nil
+	}
+	return is, err == nil, err
+}
+
+// wantedColumn is the column in which a tracker should show a task, "" if nobody says.
+func (o *Service) wantedColumn(cfg *tracker.Config, t *task.Task) string {
+	def, err := o.Tasks.Definition(t)
+	if err != nil {
+		return ""
+	}
+	if column := def.ProjectedColumn(t.Status); column != "" {
+		return cfg.ColumnName(column)
+	}
+	return ""
+}
+
+// IssueStanding is the issue of a task, as it was last read; nil if it was not.
+func (o *Service) IssueStanding(t *task.Task) *tracker.Standing {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return nil
+	}
+	for _, cfg := range list {
+		key, ok := cfg.IssueKey(t.TrackerRef)
+		if !ok {
+			continue
+		}
+		is, ok, err := o.keptIssue(&cfg, key)
+		if err != nil || !ok {
+			return nil
+		}
+		out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
+		if d, drifts := o.findDrift(&cfg, t); drifts {
+			out.Want = d.Want
+		}
+		return out
+	}
+	return nil
+}
+
+func (o *Service) logWarning(msg string, args ...any) {
+	o.Log.Warn(msg, append([]any{"component", "track"}, args...)...)
+}
+
+// List says of every tracker how fresh what is kept of it is.
+func (o *Service) List() ([]tracker.Reading, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tracker.Reading, 0, len(list))
+	for _, cfg := range list {
+		r := tracker.Reading{Config: cfg}
+		if r.At, r.Problem, err = o.Store.LastSync(cfg.Name); err != nil {
+			return nil, err
+		}
+		issues, err := o.Store.KeptIssues(cfg.Name)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := o.openTasks(&cfg)
+		if err != nil {
+			return nil, fmt.Errorf("read the tasks of %s: %w", cfg.Name, err)
+		}
+		r.Issues, r.Tasks = len(issues), len(tasks)
+		out = append(out, r)
+	}
+	return out, nil
+}

@@ -1,0 +1,221 @@
+package trackers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// Sync reads what matters of a tracker, keeps it, and lets tasks hear what people did
+// there. With fix it also puts issues that drifted back where their tasks are.
+func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Report, error) {
+	d, err := o.openTracker(name)
+	if err != nil {
+		return tracker.Report{Tracker: name}, err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	r, trouble, err := o.syncTracker(ctx, d)
+	if err == nil && fix {
+		o.putBack(ctx, d, &r)
+	}
+	o.recordSync(ctx, name, cmp.Or(err, trouble))
+	return r, err
+}
+
+// recordSync keeps how it went. A look that was broken off here says nothing about the
+// tracker.
+func (o *Service) recordSync(ctx context.Context, name string, err error) {
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	at, problem := o.Now(), ""
+	if err != nil {
+		problem = oneLine(err.Error())
+		o.logWarning("look at a tracker", "tracker", name, "error", problem)
+		if at, _, err = o.Store.LastSync(name); err != nil { // what is kept is as old as before
+			o.logWarning("read when a tracker was looked at", "tracker", name, "error", err)
+		}
+	}
+	if err := o.Store.RecordSync(name, at, problem); err != nil {
+		o.logWarning("keep when a tracker was looked at", "tracker", name, "error", err)
+	}
+}
+
+// syncTracker looks at a tracker. An issue that is in trouble does not keep the others from
+// being looked at.
+func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, trouble, err error) {
+	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	if err == nil {
+		err = requireEligibleColumn(ctx, d, def)
+	}
+	if err != nil {
+		return r, nil, err
+	}
+	tasks, err := o.openTasks(&d.cfg)
+	if err != nil {
+		return r, nil, err
+	}
+	if r.Issues, err = o.keepListed(ctx, d, tasks); err != nil {
+		return r, nil, err
+	}
+	r.Tasks = len(tasks)
+	if trouble, err = o.updateIssues(ctx, d, tasks, &r); err != nil {
+		return r, nil, err
+	}
+	if err := o.updateFinished(ctx, d, &r); err != nil {
+		return r, trouble, err
+	}
+	if tasks, err = o.openTasks(&d.cfg); err != nil { // as the news left them
+		return r, trouble, err
+	}
+	news, err := o.checkForges(ctx, tasks)
+	r.News = append(r.News, news...)
+	if err != nil {
+		o.logWarning("look at the forge", "tracker", d.cfg.Name, "error", err)
+		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
+	}
+	if tasks, err = o.openTasks(&d.cfg); err != nil {
+		return r, trouble, err
+	}
+	for i := range tasks {
+		if drift, ok := o.findDrift(&d.cfg, &tasks[i]); ok {
+			r.Drift = append(r.Drift, drift)
+		}
+	}
+	return r, trouble, nil
+}
+
+// updateIssues looks at the issues of tasks. Trouble with some is told among the news; with
+// many it is an error.
+func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.Task, r *tracker.Report) (trouble, err error) {
+	failed := 0
+	for i := range tasks {
+		news, err := o.updateIssue(ctx, d, tasks[i])
+		r.News = append(r.News, news...)
+		if err == nil {
+			continue
+		}
+		if failed++; failed >= maxFailed || ctx.Err() != nil {
+			return nil, err
+		}
+		trouble = errors.Join(trouble, err)
+		r.News = append(r.News, oneLine(err.Error()))
+	}
+	return trouble, nil
+}
+
+// keepListed keeps the issues that may be worked on, and says how many there are. Those
+// of open tasks are read whole, by themselves.
+func (o *Service) keepListed(ctx context.Context, d *connection, tasks []task.Task) (int, error) {
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return 0, err
+	}
+	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
+	if err != nil {
+		return 0, fmt.Errorf("list the issues: %w", err)
+	}
+	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	if err != nil {
+		return 0, err
+	}
+	for i := range list {
+		if hasTask(tasks, &d.cfg, list[i].Key) {
+			continue
+		}
+		if err := o.noteReturn(d, def, all, &list[i]); err != nil {
+			return 0, err
+		}
+		if _, err := o.Store.KeepIssue(d.cfg.Name, list[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}
+
+func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
+	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.IssueRef(key) })
+}
+
+// openTasks are the tasks of a tracker's issues that are not over.
+func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
+	all, err := o.Store.TrackedTasks(cfg.IssueRef(""))
+	return slices.DeleteFunc(all, func(t task.Task) bool {
+		def, err := o.Tasks.Definition(&t)
+		return err == nil && isOver(def, &t)
+	}), err
+}
+
+// updateIssue reads the issue of a task and lets the task hear what is new about it. What
+// was read is kept last: a look that is broken off is had again.
+func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) ([]string, error) {
+	key, _ := d.cfg.IssueKey(t.TrackerRef)
+	is, err := d.client.ReadIssue(ctx, key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
+	}
+	look, err := o.newIssueUpdate(d, t.ID, &is)
+	if err != nil || isOver(look.def, look.t) {
+		return nil, err
+	}
+	if look.was != nil && look.was.ReadAt.After(is.ReadAt) {
+		return nil, nil // Orange itself was at it meanwhile: the next look tells
+	}
+	if err := look.submitNews(ctx); err != nil {
+		return look.news, err
+	}
+	_, err = o.Store.KeepIssue(d.cfg.Name, is)
+	return look.news, err
+}
+
+// updateFinished does the same for tasks that are over: their issues are to show it.
+func (o *Service) updateFinished(ctx context.Context, d *connection, r *tracker.Report) error {
+	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		def, err := o.Tasks.Definition(&tasks[i])
+		if err != nil || tasks[i].Deleted || !isOver(def, &tasks[i]) {
+			continue
+		}
+		g := issueUpdate{o: o, d: d, t: &tasks[i]}
+		err = g.retryGivenUp(ctx)
+		r.News = append(r.News, g.news...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putBack moves issues that drifted back where their tasks are.
+func (o *Service) putBack(ctx context.Context, d *connection, r *tracker.Report) {
+	left := r.Drift[:0]
+	for _, drift := range r.Drift {
+		if drift.Task == "" {
+			left = append(left, drift)
+			continue
+		}
+		key, _ := d.cfg.IssueKey(drift.Ref)
+		is, err := d.client.Apply(ctx, key, moveTo(drift.Want))
+		if err != nil {
+			r.News = append(r.News, fmt.Sprintf("%s: cannot be put back: %v", drift.Ref, err))
+			left = append(left, drift)
+			continue
+		}
+		o.keepOwn(d.cfg.Name, &is, drift.Want)
+		r.News = append(r.News, fmt.Sprintf("%s: put back to %s", drift.Ref, drift.Want))
+	}
+	r.Drift = left
+}

@@ -1,0 +1,186 @@
+package trackers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// HandleWebhook takes a piece of news that a tracker sent over HTTP. It is only believed to say
+// where to look: what is there is read. News that was heard before is none.
+func (o *Service) HandleWebhook(ctx context.Context, name string, header http.Header, body []byte) error {
+	d, err := o.openTracker(name)
+	if err != nil {
+		return err
+	}
+	hearer, ok := d.backend.(WebhookParser)
+	if !ok {
+		return task.Mistakef("tracker %s sends no news: it is looked at every now and then", name)
+	}
+	ev, err := hearer.ParseWebhook(header, body)
+	if err != nil {
+		return err
+	}
+	if ev.Delivery == "" {
+		return errors.New("the news has no delivery id")
+	}
+	// A recording that is played again may name another delivery, which nobody signs.
+	sum := sha256.Sum256(body)
+	names := []string{ev.Delivery, "sha256:" + hex.EncodeToString(sum[:])}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	for _, n := range names {
+		if before, err := o.Store.HasDelivery(name, n, o.Now()); err != nil || before {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // who sent it may not wait
+	defer cancel()
+	if err := o.syncEvent(ctx, d, ev); err != nil {
+		return err // it is news still when it comes again
+	}
+	for _, n := range names {
+		if err := o.Store.RecordDelivery(name, n, o.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followFor bounds how long a piece of news is followed.
+const followFor = 2 * time.Minute
+
+// syncEvent reads what news are about.
+func (o *Service) syncEvent(ctx context.Context, d *connection, ev tracker.Event) error {
+	tasks, err := o.openTasks(&d.cfg)
+	if err != nil {
+		return err
+	}
+	for _, key := range ev.Keys {
+		if err := o.syncIssue(ctx, d, key, tasks); err != nil {
+			return err
+		}
+	}
+	if len(ev.PRs) > 0 {
+		if _, err := o.checkForges(ctx, tasks); err != nil {
+			return err
+		}
+	}
+	if len(ev.Keys) > 0 && d.cfg.Auto {
+		_, err = o.runRound(ctx, d, false)
+	}
+	return err
+}
+
+func (o *Service) syncIssue(ctx context.Context, d *connection, key string, tasks []task.Task) error {
+	for i := range tasks {
+		if tasks[i].TrackerRef == d.cfg.IssueRef(key) {
+			_, err := o.updateIssue(ctx, d, tasks[i])
+			return err
+		}
+	}
+	is, err := d.client.ReadIssue(ctx, key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	if err != nil {
+		return err
+	}
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	if err == nil {
+		err = o.noteReturn(d, def, all, &is)
+	}
+	if err == nil {
+		_, err = o.Store.KeepIssue(d.cfg.Name, is)
+	}
+	return err
+}
+
+// HasWatched says whether a tracker is to be looked at without being asked.
+func (o *Service) HasWatched() bool {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(list, isWatched)
+}
+
+// isWatched says that a tracker is looked at without being asked.
+func isWatched(cfg tracker.Config) bool { return cfg.Every > 0 || cfg.Auto }
+
+// defaultEvery is how often a tracker is looked at that is worked for by itself.
+const defaultEvery = time.Minute
+
+// WatchTrackers looks at every tracker that wants it until ctx ends, each at its own pace.
+// changed tells that the configurations are not the same any more.
+func (o *Service) WatchTrackers(ctx context.Context, changed <-chan struct{}) {
+	for ctx.Err() == nil {
+		list, err := o.Store.Trackers()
+		if err != nil {
+			o.logWarning("read the trackers", "error", err)
+		}
+		round, stop := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		for _, cfg := range list {
+			if isWatched(cfg) {
+				all.Go(func() { o.watchTracker(round, cfg) })
+			}
+		}
+		all.Go(func() { o.watchForges(round) })
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+		stop()
+		all.Wait()
+	}
+}
+
+// forgesEvery is how often pull requests of tasks without a tracker are looked at while
+// a server runs.
+const forgesEvery = 2 * time.Minute
+
+func (o *Service) watchForges(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(forgesEvery):
+		}
+		if _, err := o.SyncForges(ctx); err != nil && ctx.Err() == nil {
+			o.logWarning("look at pull requests", "error", oneLine(err.Error()))
+		}
+	}
+}
+
+func (o *Service) watchTracker(ctx context.Context, cfg tracker.Config) {
+	every := cfg.Every
+	if every <= 0 {
+		every = defaultEvery
+	}
+	for {
+		if cfg.Auto {
+			o.Dispatch(ctx, cfg.Name, false) //nolint:errcheck // kept with the tracker, and shown
+		} else {
+			o.Sync(ctx, cfg.Name, false) //nolint:errcheck // likewise
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(every):
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package render
+
+import (
+	"slices"
+
+	"orange/internal/core/workflow"
+	"orange/internal/view/drawing"
+)
+
+// A graph is a workflow as it is shown to somebody who follows a task.
+type graph struct {
+	def    *workflow.Definition
+	at     string
+	chains [][]string        // states that follow on one another
+	place  map[string]int    // of a state in the order of the chains
+	ways   map[string][]*way // by the state they leave, in file order
+	visits map[string]int    // how often the task came to a state
+}
+
+// A way is everything that leads from one state to another.
+type way struct {
+	to         string
+	verbs      []string
+	conditions []string
+	edges      int
+	taken      int
+	stays      bool // the task does not move
+}
+
+func newGraph(def *workflow.Definition, at string, path []string) *graph {
+	g := &graph{def: def, at: at, place: map[string]int{}, ways: map[string][]*way{}, visits: map[string]int{}}
+	for i := range def.States {
+		g.collectWays(&def.States[i])
+	}
+	for i, name := range path {
+		g.visits[name]++
+		if i > 0 {
+			if w := g.findWay(path[i-1], name); w != nil {
+				w.taken++
+			}
+		}
+	}
+	g.arrangeChains()
+	return g
+}
+
+// collectWays gathers the ways out of a state, one for each place they lead to.
+func (g *graph) collectWays(s *workflow.State) {
+	for _, i := range g.def.EdgesFrom(s.Name) {
+		e := &g.def.Edges[i]
+		verb, condition := drawing.EdgeLabel(e)
+		g.addWay(s.Name, e.To, verb, condition, e.Hold)
+	}
+	if s.Reopen != "" {
+		g.addWay(s.Name, s.Reopen, "reopen", "", false)
+	}
+}
+
+func (g *graph) addWay(from, to, verb, condition string, stays bool) {
+	w := g.findWay(from, to)
+	if w == nil {
+		w = &way{to: to, stays: stays}
+		g.ways[from] = append(g.ways[from], w)
+	}
+	w.edges++
+	w.stays = w.stays && stays
+	if verb != "" && !slices.Contains(w.verbs, verb) {
+		w.verbs = append(w.verbs, verb)
+	}
+	if condition != "" && !slices.Contains(w.conditions, condition) {
+		w.conditions = append(w.conditions, condition)
+	}
+}
+
+// findWay is what leads from one state to another, nil if nothing does.
+func (g *graph) findWay(from, to string) *way {
+	for _, w := range g.ways[from] {
+		if w.to == to {
+			return w
+		}
+	}
+	return nil
+}
+
+// arrangeChains lines states up: each is followed by the next of the file that it leads to.
+func (g *graph) arrangeChains() {
+	placed := map[string]bool{}
+	put := func(chain []string) {
+		for _, name := range chain {
+			g.place[name] = len(g.place)
+		}
+		g.chains = append(g.chains, chain)
+	}
+	var beside []string
+	for i := range g.def.States {
+		name := g.def.States[i].Name
+		switch {
+		case placed[name]:
+		case g.besideTheWay(i):
+			beside = append(beside, name)
+		default:
+			var chain []string
+			for at := i; at >= 0; at = g.nextOnWay(at, placed) {
+				placed[g.def.States[at].Name] = true
+				chain = append(chain, g.def.States[at].Name)
+			}
+			put(chain)
+		}
+	}
+	for _, name := range beside {
+		if !placed[name] {
+			put([]string{name})
+		}
+	}
+}
+
+// besideTheWay says that a task comes to a state only to leave the way: for a question,
+// in trouble, or for good. The first end of the file is where the way leads.
+func (g *graph) besideTheWay(i int) bool {
+	s := &g.def.States[i]
+	if s.Kind == workflow.Terminal {
+		return slices.IndexFunc(g.def.States, func(s workflow.State) bool { return s.Kind == workflow.Terminal }) != i
+	}
+	return s.Kind == workflow.Halt || s.Returns
+}
+
+// nextOnWay is the next state on the way, -1 if there is none.
+func (g *graph) nextOnWay(at int, placed map[string]bool) int {
+	for i := at + 1; i < len(g.def.States); i++ {
+		s := &g.def.States[i]
+		if !placed[s.Name] && !g.besideTheWay(i) && g.findWay(g.def.States[at].Name, s.Name) != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// A branch is ways that leave a state in one direction.
+type branch struct {
+	heading heading
+	ways    []*way
+}
+
+// heading is where a way leads, as seen from the state it leaves.
+type heading int
+
+const (
+	forward heading = iota
+	back            // to what stands above it
+	around          // to itself
+	aside           // to where a task is stuck or over
+)
+
+// arrowSign is the arrow of a branch.
+func (b branch) arrowSign() string {
+	signs := map[heading]string{forward: "→", back: "↩", around: "↻", aside: "→"}
+	if b.ways[0].taken > 0 {
+		signs = map[heading]string{forward: "⇒", back: "⇐", around: "⟳", aside: "⇒"}
+	}
+	return signs[b.heading]
+}
+
+// fewWays is how many ways of one heading are told with what takes them.
+const fewWays = 2
+
+// listBranches lists the ways out of a state, but for the one to the next. What was taken,
+// and what may be taken now, has a line of its own; of the others, those that are many
+// share one. Nearly every state leads to trouble and to the end: those share one as well.
+func (g *graph) listBranches(name, next string) []branch {
+	var single []branch
+	shared := make([]branch, aside+1)
+	for _, w := range g.ways[name] {
+		if w.to == next {
+			continue
+		}
+		h := g.headingOf(name, w)
+		if w.taken > 0 || name == g.at {
+			single = append(single, branch{h, []*way{w}})
+			continue
+		}
+		shared[h].heading = h
+		shared[h].ways = append(shared[h].ways, w)
+	}
+	for _, b := range shared {
+		switch {
+		case len(b.ways) == 0:
+		case b.heading == aside || len(b.ways) > fewWays:
+			single = append(single, b)
+		default:
+			for _, w := range b.ways {
+				single = append(single, branch{b.heading, []*way{w}})
+			}
+		}
+	}
+	return single
+}
+
+func (g *graph) headingOf(from string, w *way) heading {
+	to, ok := g.def.StateNamed(w.to)
+	switch {
+	case w.to == from:
+		return around
+	case ok && (to.Kind == workflow.Halt || to.Kind == workflow.Terminal):
+		return aside
+	case g.place[w.to] < g.place[from]:
+		return back
+	}
+	return forward
+}

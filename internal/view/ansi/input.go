@@ -1,0 +1,115 @@
+package ansi
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A View is what a window shows at one moment.
+type View struct {
+	Text          string // with the sequences that say how it looks; untrusted
+	InMode        bool   // tmux shows the window's history or a menu of its own in its place
+	X, Y          int    // of the cursor, from 0
+	Width, Height int
+}
+
+// Kind is what a screen is to somebody who wants to type at it.
+type Kind int
+
+// The kinds of screens.
+const (
+	Unknown Kind = iota
+	Prompt       // the input line of the agent: what is typed is a message once Enter is pressed
+	Dialog       // a question, a menu or a page: what is typed is taken for something else
+)
+
+// String is the kind in a word.
+func (k Kind) String() string {
+	switch k {
+	case Prompt:
+		return "prompt"
+	case Dialog:
+		return "dialog"
+	}
+	return "unknown"
+}
+
+// An Input is what a screen takes.
+type Input struct {
+	Kind Kind
+	Line string // at a prompt: the text in its input line. What the agent only suggests is no text
+}
+
+// isPlaceholder says whether a line is what programs show in place of a long paste: [Pasted text #1 +12
+// lines], [paste #2 1600 chars] and their like.
+func isPlaceholder(line string) bool {
+	inside, open := strings.CutPrefix(line, "[")
+	inside, closed := strings.CutSuffix(inside, "]")
+	word, _, more := strings.Cut(strings.ToLower(inside), " ")
+	return open && closed && more && (word == "paste" || word == "pasted") && !strings.ContainsAny(inside, "[]")
+}
+
+// leastPart is how many characters of a text an input line must show to be taken for its
+// end: an input line may be too small for all of it.
+const leastPart = 60
+
+// HoldsText says whether the input line holds this text and nothing else.
+func (i Input) HoldsText(text string) bool {
+	if i.Kind != Prompt || i.Line == "" {
+		return false
+	}
+	if isPlaceholder(strings.TrimSpace(i.Line)) {
+		return true
+	}
+	line, all := LettersOnly(i.Line), LettersOnly(text)
+	return line == all || len(line) >= leastPart && strings.HasSuffix(all, line)
+}
+
+// Width is how many columns the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, run := range l {
+		for _, r := range run.Text {
+			n += runeColumns(r)
+		}
+	}
+	return n
+}
+
+// ColumnRange is the part of a line between two columns.
+func (l Line) ColumnRange(from, to int) Line {
+	var out Line
+	x := 0
+	for _, run := range l {
+		var part strings.Builder
+		for _, r := range run.Text {
+			if x >= from && x < to {
+				part.WriteRune(r)
+			}
+			x += runeColumns(r)
+		}
+		if part.Len() > 0 {
+			out = append(out, Run{Text: part.String(), Style: run.Style})
+		}
+	}
+	return out
+}
+
+// runeColumns is how many columns a character takes: none if it is drawn onto the one before.
+func runeColumns(r rune) int {
+	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+		return 0
+	}
+	return runeCells(r)
+}
+
+// LettersOnly is a text without blanks, line ends and drawings: where lines are broken and framed
+// does not matter to it.
+func LettersOnly(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' && r < 0x7f || r > 0x7f && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return -1
+	}, text)
+}

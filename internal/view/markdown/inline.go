@@ -1,0 +1,204 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	tables "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/util"
+
+	"orange/internal/view/ansi"
+)
+
+// maxSpans bounds the depth of marks within one another: what is deeper looks like
+// what is around it.
+const maxSpans = 64
+
+// readText reads what is in a block.
+func (r *reader) readText(n ast.Node) []Span {
+	w := writer{r: r}
+	w.addChildren(n, Span{}, 0)
+	w.endSpan()
+	return w.out
+}
+
+// writer collects spans.
+type writer struct {
+	r    *reader
+	out  []Span
+	look Span // of what is being written
+	now  strings.Builder
+}
+
+func (w *writer) addChildren(n ast.Node, look Span, depth int) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		w.addInline(c, look, depth)
+	}
+}
+
+func (w *writer) addInline(n ast.Node, look Span, depth int) {
+	inner := look
+	switch n := n.(type) {
+	case *ast.Text:
+		w.addTextNode(n, look)
+		return
+	case *ast.String:
+		w.addText(look, string(n.Value))
+		return
+	case *ast.CodeSpan:
+		inner.Raw = true
+		w.addCode(n, inner)
+		return
+	case *ast.AutoLink:
+		to := n.URL(w.r.source)
+		if n.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(to, []byte("mailto:")) {
+			to = append([]byte("mailto:"), to...)
+		}
+		inner.Link = safeAddress(to)
+		w.addText(inner, string(n.Label(w.r.source)))
+		return
+	case *tables.TaskCheckBox:
+		return
+	case *ast.Emphasis:
+		inner.Strong, inner.Emphasis = look.Strong || n.Level > 1, look.Emphasis || n.Level == 1
+	case *tables.Strikethrough:
+		inner.Struck = true
+	case *ast.Link:
+		w.addLink(n, n.Destination, look, depth)
+		return
+	case *ast.Image:
+		w.addLink(n, n.Destination, look, depth)
+		return
+	}
+	if depth > maxSpans {
+		inner = look
+	}
+	w.addChildren(n, inner, depth+1)
+}
+
+func (w *writer) addTextNode(n *ast.Text, look Span) {
+	s := string(n.Segment.Value(w.r.source))
+	if !n.IsRaw() {
+		s = unescapeText(s)
+	}
+	switch {
+	case n.HardLineBreak():
+		s += "\n"
+	case n.SoftLineBreak() && startsWithLabel(w.r.source[n.Segment.Stop:]):
+		s += "\n"
+	case n.SoftLineBreak():
+		s += " "
+	}
+	w.addText(look, s)
+}
+
+// startsWithLabel says that the line after a line break begins with a word in capitals and a
+// colon, as those of TASK.md do: it stays a line.
+func startsWithLabel(after []byte) bool {
+	line := bytes.TrimLeft(after[:min(len(after), maxLabel)], "\n >\t")
+	n := bytes.IndexByte(line, ':')
+	return n > 1 && !bytes.ContainsFunc(line[:n], func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' && r != '-' && r != ' ' })
+}
+
+// maxLabel is where a label ends at the latest.
+const maxLabel = 40
+
+func (w *writer) addCode(n ast.Node, look Span) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			w.addText(look, strings.ReplaceAll(string(t.Segment.Value(w.r.source)), "\n", " "))
+		}
+	}
+}
+
+// addLink reads a link, or a picture, which is shown by its words. What leads nowhere is
+// text; of a path, the path is told.
+func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
+	inner := look
+	if look.Link == "" {
+		inner.Link = safeAddress(to)
+	}
+	before := w.outputSize()
+	w.addChildren(n, inner, depth+1)
+	path := ansi.OneLine(string(to))
+	if w.outputSize() == before { // without words
+		w.addText(inner, path)
+	} else if inner.Link == "" && isPath(path) {
+		w.addText(look, " ("+path+")")
+	}
+}
+
+// outputSize tells whether anything was written since.
+func (w *writer) outputSize() [2]int { return [2]int{len(w.out), w.now.Len()} }
+
+// addText appends text, to what is being written if it looks the same.
+func (w *writer) addText(look Span, s string) {
+	if s = ansi.SafeText(s); s == "" {
+		return
+	}
+	if look != w.look {
+		w.endSpan()
+		w.look = look
+	}
+	w.now.WriteString(s)
+}
+
+func (w *writer) endSpan() {
+	if w.now.Len() > 0 {
+		w.look.Text = w.now.String()
+		w.out = append(w.out, w.look)
+	}
+	w.look = Span{}
+	w.now.Reset()
+}
+
+// maxAddress bounds where a link leads, in bytes.
+const maxAddress = 2000
+
+// safeAddress is where a link leads, "" if that is neither the web nor mail.
+func safeAddress(to []byte) string {
+	if len(to) > maxAddress {
+		return ""
+	}
+	s := ansi.OneLine(string(util.URLEscape(to, true)))
+	for _, scheme := range []string{"http://", "https://", "mailto:"} {
+		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+			return s
+		}
+	}
+	return ""
+}
+
+// isPath says that a link leads to a place of the same repository.
+func isPath(s string) bool {
+	return s != "" && s[0] != '#' && !strings.Contains(s, ":") && len(s) <= maxAddress
+}
+
+// unescapeText resolves what Markdown writes differently: \* and &amp;.
+func unescapeText(s string) string {
+	if !strings.ContainsAny(s, `\&`) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
+			i++
+		case s[i] == '&':
+			if n := strings.IndexByte(s[i:min(len(s), i+maxEntity)], ';'); n > 0 {
+				name := s[i : i+n+1]
+				if meant := string(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(name)))); meant != name {
+					out.WriteString(meant)
+					i += n
+					continue
+				}
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
+// maxEntity bounds the name of a character, with & and ;.
+const maxEntity = 34

@@ -1,0 +1,321 @@
+// Package overview is what people see of all tasks at a glance: rows, what each of
+// them says, which are shown and in which order. The dashboard, the web page, the
+// status line and the inbox are made of it. It decides nothing and reads nothing: the
+// records and what is known beside them are handed to it.
+package overview
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+)
+
+// Bounds of what a row carries of texts from elsewhere, in bytes.
+const (
+	maxSummary = 500
+	maxText    = 1000
+	maxReason  = 4000
+)
+
+// A State is everything at one moment.
+type State struct {
+	Row      int64     `json:"row"` // of the journal, the last one that is in it
+	At       time.Time `json:"at"`  // by the server's clock
+	Version  string    `json:"version"`
+	Paused   bool      `json:"paused"` // everything is held
+	Projects []Project `json:"projects"`
+	Tasks    []Row     `json:"tasks"` // in order of creation
+}
+
+// A Change is what became of a state: rows that are new or different, and tasks that
+// are gone.
+type Change struct {
+	Row      int64     `json:"row"`
+	At       time.Time `json:"at"`
+	Paused   bool      `json:"paused"`
+	Projects []Project `json:"projects"`
+	Tasks    []Row     `json:"tasks"`
+	Gone     []task.ID `json:"gone"`
+}
+
+// A Project is a repository and its pool of workspaces.
+type Project struct {
+	Name string      `json:"name"`
+	Path string      `json:"path"`
+	Pool int         `json:"pool_size"`
+	Day  task.Budget `json:"budget,omitzero"`
+
+	DayAttempts int   `json:"day_attempts,omitempty"` // of all tasks, today
+	DayMicros   int64 `json:"day_cost_micro_usd,omitempty"`
+
+	Git string `json:"git,omitempty"` // says which programs git may not run, because nobody has trusted them
+}
+
+// A Row is one task. Every text in it is one line and safe for a terminal.
+type Row struct {
+	ID           task.ID       `json:"id"`
+	Project      string        `json:"project"`
+	Branch       string        `json:"branch"`
+	Summary      string        `json:"summary"`
+	Status       string        `json:"status"`
+	Kind         workflow.Kind `json:"kind,omitempty"` // of its state
+	Workflow     string        `json:"workflow"`
+	WorkflowHash string        `json:"workflow_hash"`
+	Harness      string        `json:"harness"`
+	Workspace    string        `json:"workspace,omitempty"`
+	Tracker      string        `json:"tracker,omitempty"`
+	Parent       task.ID       `json:"parent,omitempty"`
+
+	Life     Life      `json:"life"`
+	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
+
+	Owner string          `json:"owner"` // who must act
+	Why   string          `json:"why"`
+	Wants engine.ItemKind `json:"wants,omitempty"` // what a person is wanted for
+	Text  string          `json:"text,omitempty"`  // in words
+	Do    string          `json:"do,omitempty"`    // the command that helps
+	Verb  string          `json:"verb,omitempty"`  // what that command asks for; see engine.Item
+	Note  string          `json:"note,omitempty"`  // the words that go with it
+	Asked time.Time       `json:"asked,omitzero"`  // since when
+
+	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their lines
+
+	PR       *PR           `json:"pr,omitempty"`
+	Work     *Work         `json:"work,omitempty"` // nil: nobody has looked
+	Spent    task.Usage    `json:"spent,omitzero"`
+	Moves    []engine.Move `json:"moves,omitempty"`   // that a person may ask for
+	Answers  bool          `json:"answers,omitempty"` // an answer of a person would be taken
+	Deadline *engine.Timer `json:"deadline,omitempty"`
+
+	Paused  bool      `json:"paused,omitempty"`
+	Queued  bool      `json:"queued,omitempty"`
+	Created time.Time `json:"created_at"`
+	Since   time.Time `json:"since"`       // in this state
+	Active  time.Time `json:"active_at"`   // the last sign of life
+	Seq     int       `json:"seq"`         // of its journal
+	Crashes int       `json:"crash_count"` // in this state
+}
+
+// Life says how the agents of a task are.
+type Life string
+
+// The lives of a task's agents.
+const (
+	Alive Life = "alive" // one is at work
+	Dead  Life = "dead"  // it died, and nobody has replaced it
+	None  Life = "none"  // there is none
+)
+
+// An Attempt is an agent that is not over.
+type Attempt struct {
+	Number  int        `json:"number"`
+	Role    string     `json:"role"`
+	State   string     `json:"state"` // where the task was when it was started
+	Since   time.Time  `json:"since"`
+	Active  time.Time  `json:"active_at,omitzero"` // when it last wrote anything
+	Mood    string     `json:"condition,omitempty"`
+	Detail  string     `json:"detail,omitempty"` // of its condition, in its own words
+	Until   time.Time  `json:"until,omitzero"`   // of a limit
+	Usage   task.Usage `json:"usage,omitzero"`
+	Ending  bool       `json:"ending,omitempty"`
+	Absent  bool       `json:"absent,omitempty"` // it has no process: it is being started, or has ended just now
+	Overdue bool       `json:"overdue,omitempty"`
+}
+
+// A PR is a pull request as it was last read.
+type PR struct {
+	Number int    `json:"number"`
+	URL    string `json:"url"`
+	State  string `json:"state"`            // OPEN, MERGED or CLOSED
+	Checks string `json:"checks,omitempty"` // pending, passed or failed, "" if there are none
+}
+
+// Work is what a branch has that the default branch has not.
+type Work struct {
+	Commits int `json:"commits"`
+	Added   int `json:"added"` // lines, those not committed included
+	Deleted int `json:"deleted"`
+	Files   int `json:"files"`
+}
+
+// Facts are what is known of a task beside its journal.
+type Facts struct {
+	Work   *Work
+	Checks string            // of its pull request
+	Active map[int]time.Time // when attempts last wrote anything
+
+	Absent   []int          // attempts that have no process
+	Children []signal.Child // tasks that are parts of it
+	Reasons  []engine.WaitReason
+}
+
+// NewRow is the row of a task. def is nil if its workflow cannot be read.
+func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
+	r := Row{
+		ID: t.ID, Project: cleanWord(t.Project), Branch: cleanWord(t.Branch), Summary: cleanLine(t.Summary, maxSummary), Status: cleanWord(t.Status), Workflow: cleanWord(t.Workflow),
+		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
+		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
+		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
+	}
+	r.addAgents(t, f)
+	if def == nil {
+		r.Owner, r.Why = engine.APerson, "its workflow cannot be read: see orange doctor"
+		r.Wants, r.Text, r.Do, r.Asked = engine.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
+		return r
+	}
+	if c := def.CrashCounter(); c != nil {
+		r.Crashes = t.CounterValue(c.Name)
+	}
+	g := engine.Summarize(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
+	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, cleanLine(g.Why, maxText), g.Deadline, g.Moves
+	r.Answers = g.Answers
+	if it := g.Wants; it != nil {
+		it.SetReasons(f.Reasons)
+		r.Wants, r.Text, r.Do, r.Asked = it.Kind, cleanLine(it.Text, maxText), cleanLine(it.Do, maxText), it.Since
+		r.Reasons = cleanReasons(it.Reasons)
+		r.Verb, r.Note = it.Verb, cleanLine(it.Note, maxText)
+	}
+	return r
+}
+
+// Idle says that the agents of a task live, and that none of them is at work.
+func (r *Row) Idle() bool {
+	living, idle := 0, 0
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.IsLive() {
+			living++
+			if a.Idle() {
+				idle++
+			}
+		}
+	}
+	return r.Life == Alive && living > 0 && living == idle
+}
+
+// IsLive says that an agent has a process and was not told to end.
+func (a *Attempt) IsLive() bool { return !a.Ending && !a.Absent }
+
+// Idle says that an agent lives and its turn is over.
+func (a *Attempt) Idle() bool { return a.IsLive() && a.Mood == task.Idle }
+
+// Blocked says that an agent lives and cannot go on before somebody else does something.
+func (a *Attempt) Blocked() bool { return a.IsLive() && task.Condition{Name: a.Mood}.IsBlocked() }
+
+// lifeOf says how the agents of a task are. One that died counts more than another that
+// lives: its work is not being done.
+func lifeOf(t *task.Task, absent []int) Life {
+	if t.Crashed != "" {
+		if _, replaced := t.LiveAttempt(t.Crashed); !replaced {
+			return Dead
+		}
+	}
+	life := None
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		switch gone := slices.Contains(absent, a.Number); {
+		case a.Ending:
+		case !gone:
+			return Alive
+		case a.Running:
+			life = Dead // nobody has recorded it yet
+		}
+	}
+	return life
+}
+
+// May says whether a person may ask for a verb.
+func (r *Row) May(verb string) bool {
+	return slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == verb })
+}
+
+// WaitsFor says whether a person is wanted for one of these.
+func (r *Row) WaitsFor(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
+
+// AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
+func (r *Row) AtTerminal() string {
+	mood := map[engine.ItemKind]string{
+		engine.ItemPermission: task.WaitingPermission, engine.ItemInput: task.WaitingInput, engine.ItemNotStarted: task.NotStarted, engine.ItemTurnFailed: task.TurnFailed,
+	}[r.Wants]
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; mood != "" && a.Mood == mood {
+			return a.Role
+		}
+	}
+	return ""
+}
+
+// cleanReasons makes reasons safe for a terminal. They keep their lines.
+func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
+	var out []engine.WaitReason
+	for _, r := range list {
+		text := ansi.SteadyText(ansi.SafeText(humanize.Cut(r.Text, maxReason)))
+		out = append(out, engine.WaitReason{Kind: r.Kind, By: cleanWord(r.By), Text: text})
+	}
+	return out
+}
+
+// addAgents lists the attempts that are not over, and finds the last sign of life.
+func (r *Row) addAgents(t *task.Task, f Facts) {
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		active := f.Active[a.Number]
+		if active.After(r.Active) {
+			r.Active = active
+		}
+		r.Attempts = append(r.Attempts, Attempt{
+			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Mood: cleanWord(a.Condition.Name),
+			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
+		})
+	}
+}
+
+func pullOf(t *task.Task, checks string) *PR {
+	if t.PRURL == "" {
+		return nil
+	}
+	number, _ := tracker.PRNumber(t.PRURL)
+	return &PR{Number: number, URL: cleanLine(t.PRURL, maxText), State: cleanWord(t.PRState), Checks: cleanWord(checks)}
+}
+
+// SumChecks puts the checks of a pull request into one word, "" if there are none.
+func SumChecks(list []tracker.Check) string {
+	out := ""
+	for _, c := range list {
+		switch {
+		case c.State == tracker.CheckFailed:
+			return tracker.CheckFailed
+		case c.State == tracker.CheckPending || out == "":
+			out = c.State
+		}
+	}
+	return out
+}
+
+// cleanWord is a name that somebody else gave.
+func cleanWord(s string) string { return cleanLine(s, maxSummary) }
+
+// cleanLine is text on one line, of at most n bytes and three dots.
+func cleanLine(s string, n int) string {
+	whole := len(s) <= 4*n
+	if !whole { // what is cut away need not be cleaned
+		s = strings.ToValidUTF8(s[:4*n], "")
+	}
+	s = ansi.SteadyText(ansi.OneLine(s))
+	if whole && len(s) <= n {
+		return s
+	}
+	cut := min(n, len(s))
+	for cut > 0 && cut < len(s) && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(s[:cut]) + "..."
+}
