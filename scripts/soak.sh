@@ -4,31 +4,79 @@
 # storms are longer than in make check and have another seed in each round, and so are the
 # comparisons of the reduced search of workflows with the full one.
 #
+# Every test program is built once. Programs run side by side, also those of different rounds
+# and several copies of the same one; each has a temporary folder of its own.
+#
 # SOAK_COUNT=10      rounds
-# SOAK_LOAD=N        busy loops beside the tests (default: one for each processor)
+# SOAK_JOBS=N        test programs that run at the same time (default: one for each processor)
+# SOAK_LOAD=N        busy loops beside them (default: one for every two processors)
 # SOAK_SEED=1        seed of the first round; the next has one more
 # SOAK_PACKAGES=...  which packages (default: all that start processes)
 # SOAK_RUN=REGEXP    which tests of them (default: all)
 set -eu
 cd "$(dirname "$0")/.."
 
-count=${SOAK_COUNT:-10} seed=${SOAK_SEED:-1} run=${SOAK_RUN:-.}
-load=${SOAK_LOAD:-$(getconf _NPROCESSORS_ONLN)}
+# soak.sh --one FOLDER NAME ROUND runs one test program of FOLDER and says how it went. It is
+# what xargs starts below. It always succeeds: failures are counted by the files they leave.
+if [ "${1:-}" = --one ]; then
+	work=$2 name=$3 round=$4
+	ORANGE_SOAK_SEED=$((SOAK_SEED + round - 1))
+	TMPDIR=$work/$round.$name # short, for the paths of sockets
+	export ORANGE_SOAK_SEED TMPDIR
+	mkdir "$TMPDIR"
+	log="$work/log/$round-$name"
+	package=$(cat "$work/bin/$name.package") run=$SOAK_RUN start=$(date +%s)
+	case "$package" in */core/verify) run='^TestRandomWorkflowsAreJudgedAlikeInFull$' ;; esac
+	cd "$(cat "$work/bin/$name.dir")"
+	outcome=passed
+	if ! "$work/bin/$name.test" -test.timeout 90m -test.run "$run" >"$log" 2>&1; then
+		outcome="FAILED, see $log"
+		: >"$work/log/$round-$name.failed"
+	fi
+	echo "round $round, seed $ORANGE_SOAK_SEED, $package, $(($(date +%s) - start)) s: $outcome"
+	[ "$outcome" = passed ] || grep -E '^ *--- FAIL|^panic:|WARNING: DATA RACE' "$log" | sed 's/^/    /' || true
+	rm -rf "$TMPDIR" || true
+	exit 0
+fi
+
+processors=$(getconf _NPROCESSORS_ONLN)
+SOAK_SEED=${SOAK_SEED:-1} SOAK_RUN=${SOAK_RUN:-.}
+count=${SOAK_COUNT:-10} jobs=${SOAK_JOBS:-$processors} load=${SOAK_LOAD:-$(((processors + 1) / 2))}
 packages=${SOAK_PACKAGES:-"./cmd/orange
 ./internal/adapter/shim ./internal/adapter/tmux ./internal/adapter/worktree ./internal/adapter/git ./internal/adapter/sqlite ./internal/adapter/harness
 $(go list ./internal/runtime/... ./internal/server/...)
-./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui"}
+./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui
+./internal/core/verify"}
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
-export ORANGE_NPM_DIR
+export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN
 
-logs=$(mktemp -d)
+work=$(mktemp -d /tmp/soak.XXXXXX)
+mkdir "$work/bin" "$work/log"
 busy=
-end_load() {
+end() {
 	for pid in $busy; do kill "$pid" 2>/dev/null || true; done
-	busy=
+	rm -rf "$work/bin"
 }
-trap end_load EXIT
+trap end EXIT
 trap 'exit 130' INT TERM
+
+echo "building the test programs"
+number=0
+for package in $packages; do
+	race=-race
+	case "$package" in */core/verify) race= ;; esac # it starts nothing and searches for long
+	number=$((number + 1))
+	go test -c $race -o "$work/bin/$number.test" "$package"
+	[ -f "$work/bin/$number.test" ] || continue # it has no tests
+	go list "$package" >"$work/bin/$number.package"
+	go list -f '{{.Dir}}' "$package" >"$work/bin/$number.dir"
+	round=1
+	while [ "$round" -le "$count" ]; do
+		echo "$number $round" >>"$work/runs"
+		round=$((round + 1))
+	done
+done
+
 i=0
 while [ "$i" -lt "$load" ]; do
 	(while :; do :; done) &
@@ -36,30 +84,10 @@ while [ "$i" -lt "$load" ]; do
 	i=$((i + 1))
 done
 
-echo "$count rounds, $load busy loops, seeds from $seed; output in $logs"
-round=1 failures=0 runs=0 began=$(date +%s)
-while [ "$round" -le "$count" ]; do
-	ORANGE_SOAK_SEED=$((seed + round - 1))
-	export ORANGE_SOAK_SEED
-	bad= start=$(date +%s)
-	for package in $packages; do
-		runs=$((runs + 1))
-		log="$logs/$round-$(echo "$package" | tr / _).log"
-		if ! go test -race -count=1 -timeout 60m -run "$run" "$package" >"$log" 2>&1; then
-			failures=$((failures + 1)) bad="$bad $package"
-			grep -E '^ *--- FAIL|^panic:|WARNING: DATA RACE' "$log" | sed 's/^/    /' || true
-			echo "  round $round, seed $ORANGE_SOAK_SEED: $package failed, see $log"
-		fi
-	done
-	runs=$((runs + 1))
-	log="$logs/$round-search.log"
-	if ! go test -count=1 -timeout 60m -run '^TestRandomWorkflowsAreJudgedAlikeInFull$' ./internal/core/verify >"$log" 2>&1; then
-		failures=$((failures + 1)) bad="$bad ./internal/core/verify"
-		echo "  round $round, seed $ORANGE_SOAK_SEED: the reduced search differs from the full one, see $log"
-	fi
-	echo "round $round of $count, seed $ORANGE_SOAK_SEED, $(($(date +%s) - start)) s: ${bad:-all passed}"
-	round=$((round + 1))
-done
-echo "soak: $runs runs in $(($(date +%s) - began)) s, $failures failed"
+runs=$(wc -l <"$work/runs") began=$(date +%s)
+echo "$count rounds, $((runs)) runs, $jobs at a time, $load busy loops, seeds from $SOAK_SEED; output in $work/log"
+sort -s -n -k 2 "$work/runs" | xargs -n 2 -P "$jobs" scripts/soak.sh --one "$work"
+failures=$(find "$work/log" -name '*.failed' | wc -l)
+echo "soak: $((runs)) runs in $(($(date +%s) - began)) s, $((failures)) failed"
 if [ "$failures" -gt 0 ]; then exit 1; fi
-rm -rf "$logs"
+rm -rf "$work"
