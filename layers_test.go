@@ -49,7 +49,6 @@ var arrows = map[string][]string{
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/", "internal/view/"},
 	"internal/runtime/effect":        {"internal/core/", "internal/view/", "internal/runtime/local"},
-	"internal/runtime/agents":        {"internal/core/", "internal/view/", "internal/atomicfile", "internal/outputlog"},
 	"internal/runtime/trackers":      {"internal/core/", "internal/view/"},
 	"internal/runtime/notifier":      {"internal/core/", "internal/view/"},
 	"internal/transport":             {},
@@ -71,7 +70,13 @@ var arrows = map[string][]string{
 	"internal/ui/mcp":                {"internal/core/", "internal/view/", "internal/wire", "internal/ui/client"},
 	"bench":                          {"internal/"},
 	"internal/server":                {"internal/"},
-	"internal/server/evidence":       {"internal/core/", "internal/view/", "internal/runtime/local", "internal/adapter/git"},
+	"internal/host":                  {"internal/core/", "internal/view/", "internal/adapter/", "internal/atomicfile", "internal/outputlog", "internal/host/agents"},
+	"internal/host/agents":           {"internal/core/", "internal/view/", "internal/atomicfile", "internal/outputlog"},
+	"internal/server/callers":        {"internal/core/", "internal/adapter/shim", "internal/host/agents", "internal/ui/api"},
+	"internal/server/evidence":       {"internal/core/", "internal/view/", "internal/host", "internal/runtime/local", "internal/adapter/git"},
+	"internal/server/prompts":        {"internal/core/"},
+	"internal/server/terminals":      {"internal/core/", "internal/view/", "internal/host", "internal/host/agents", "internal/ui/api", "internal/wire"},
+	"internal/server/workspaces":     {"internal/core/", "internal/view/", "internal/host", "internal/adapter/worktree", "internal/runtime/local", "internal/wire"},
 	"internal/server/gittrust":       {"internal/core/", "internal/view/", "internal/config", "internal/adapter/git", "internal/adapter/sqlite"},
 	"internal/server/measure":        {"internal/core/", "internal/view/", "internal/outputlog", "internal/adapter/filewatch", "internal/adapter/git"},
 	"cmd/orange":                     {"internal/config", "internal/server", "internal/ui/cli"},
@@ -208,6 +213,21 @@ func TestOnlyTheProgramImportsTheServer(t *testing.T) {
 		for _, imp := range s.file.Imports {
 			if p, _ := strconv.Unquote(imp.Path.Value); within(p, "orange/internal/server") {
 				t.Errorf("%s imports %s: only cmd/orange and bench may", s.name, p)
+			}
+		}
+	}
+}
+
+// The host is where work happens. Whatever decides reaches it through the server.
+func TestOnlyTheServerImportsTheHost(t *testing.T) {
+	files, _ := sources(t)
+	for _, s := range files {
+		if s.dir == "bench" || within(s.dir, "internal/server") || within(s.dir, "internal/host") {
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			if p, _ := strconv.Unquote(imp.Path.Value); within(p, "orange/internal/host") {
+				t.Errorf("%s imports %s: only internal/server and bench may", s.name, p)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 var updateLives = flag.Bool("update-lives", false, "write what the second workers are told anew")

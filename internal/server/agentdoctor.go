@@ -16,6 +16,7 @@ import (
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
 	"orange/internal/core/agent"
+	"orange/internal/host"
 	"orange/internal/ui/cli"
 	"orange/internal/view/ansi"
 )
@@ -24,6 +25,7 @@ const (
 	probeTime   = 15 * time.Second // an agent has, once it shows anything, to show where it is
 	probeEmpty  = time.Minute      // an agent has to show anything
 	probeStill  = 3 * time.Second  // a screen that does not change is looked at
+	probeLines  = 8                // of a screen that are shown
 	probePause  = 300 * time.Millisecond
 	versionTime = 30 * time.Second
 	probeEnd    = 15 * time.Second // to end what was started
@@ -125,7 +127,7 @@ func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state,
 	env := append(append(d.agentEnv(h.Name()), plan.Env...), shim.KeyVariable+"="+mark)
 	term := tmux.New(filepath.Join(dir, "t"), env)
 	defer d.endProbe(term, mark)
-	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
+	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, host.OutputCommand}, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
 	if err := term.OpenWindow(ctx, w); err != nil {
 		return "", "", err
 	}
@@ -165,7 +167,7 @@ func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *
 
 // printedText is what a program that has ended left on its terminal.
 func (d *agentDoctor) printedText(log string) string {
-	text, _, err := readOutputEnd(log, maxReplay)
+	text, _, err := host.ReadOutputEnd(log)
 	if err != nil {
 		return ""
 	}
@@ -175,7 +177,7 @@ func (d *agentDoctor) printedText(log string) string {
 }
 
 func (d *agentDoctor) maskedScreen(h harness.Harness, pane string) string {
-	return maskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(ansi.LastLines(pane, lastShown), " ")), " "))
+	return host.MaskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(ansi.LastLines(pane, probeLines), " ")), " "))
 }
 
 // endProbe ends the terminal, and whatever carries the mark.
@@ -183,7 +185,7 @@ func (d *agentDoctor) endProbe(term *tmux.Server, mark string) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeEnd)
 	defer cancel()
 	err := term.KillServer(ctx)
-	supervisor := shim.New([]string{d.self, attendCommand}, shim.DataFolder{})
+	supervisor := shim.New([]string{d.self, host.ShimCommand}, shim.DataFolder{})
 	defer supervisor.Close()
 	if err := errors.Join(err, supervisor.EndKeyCarriers(ctx, mark)); err != nil {
 		fmt.Fprintln(os.Stderr, "orange: end what was started:", err)

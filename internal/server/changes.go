@@ -4,42 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
-	"orange/internal/adapter/git"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/view/ansi"
-	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
-
-// maxDiff bounds what is shown of the changes of a task, in bytes.
-const maxDiff = 2 << 20
-
-// changes say what tasks changed.
-type changes struct{ s *Server }
-
-// TaskDiff implements api.Changes. What is not committed is marked.
-func (c changes) TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
-	what, ok := c.s.taskComparison(&t)
-	if !ok {
-		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
-	}
-	base, text, cut, err := c.s.git.BranchDiff(ctx, what, maxDiff)
-	if errors.Is(err, git.ErrNoBranch) {
-		err = task.Mistakef("task %s has nothing to compare: %v", t.ID, err)
-	}
-	if err != nil {
-		return "", nil, false, err
-	}
-	pending, untracked, err := c.s.git.UncommittedDiff(ctx, what, maxDiff)
-	return base, diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked), cut, err
-}
 
 // library knows all workflows: those that are built in, those of the user and of projects'
 // repositories, and those that tasks are pinned to.

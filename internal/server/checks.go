@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 // runChecks looks at what can be wrong with the data folder.
@@ -32,7 +32,7 @@ func (s *Server) runChecks(ctx context.Context) []doctor.Result {
 		{Name: "notifications", Run: s.checkNotify, Fix: "orange notify list and orange notify test say more"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
-	if s.host != nil {
+	if !s.cfg.Record {
 		list = append(list,
 			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "restart the server: orange stop, then any command"},
 			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
@@ -51,12 +51,12 @@ func (s *Server) checkAgents(context.Context) (string, error) {
 	}
 	alive, lost := 0, 0
 	for i := range tasks {
-		absent := s.host.agents.AttemptsWithoutProcess(&tasks[i])
+		absent := s.host.Agents.AttemptsWithoutProcess(&tasks[i])
 		for _, a := range tasks[i].Attempts {
 			if !a.Running {
 				continue
 			}
-			if !s.host.agents.IsWatched(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
+			if !s.host.Agents.IsWatched(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
 				lost++
 			}
 			if !slices.Contains(absent, a.Number) {
@@ -75,10 +75,10 @@ func (s *Server) checkAgents(context.Context) (string, error) {
 }
 
 func (s *Server) checkTerminal(ctx context.Context) (string, error) {
-	if s.host.terminal == nil {
+	if !s.host.HasTerminal() {
 		return "agents run without one", nil
 	}
-	version, err := s.host.terminal.Version(ctx)
+	version, err := s.host.TerminalVersion(ctx)
 	if err == nil && !tmux.IsSupported(version) {
 		err = fmt.Errorf("tmux %s is too old", version)
 	}
@@ -86,7 +86,7 @@ func (s *Server) checkTerminal(ctx context.Context) (string, error) {
 }
 
 func (s *Server) checkWorkspaces(ctx context.Context) (string, error) {
-	list, err := s.host.worktrees.ListWorkspaces(ctx)
+	list, err := s.workspaces().ListWorkspaces(ctx)
 	if err != nil {
 		return "", err
 	}

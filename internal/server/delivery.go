@@ -127,7 +127,7 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err := d.pushBranch(ctx, &t, p); err != nil {
 		return "", err
 	}
-	doc, err := d.s.folders.ReadTaskFile(t.Project, t.ID)
+	doc, err := d.s.host.Folders.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		return "", err
 	}

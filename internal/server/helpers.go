@@ -4,13 +4,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"orange/internal/adapter/effectlog"
 	"orange/internal/adapter/shim"
+	"orange/internal/config"
+	"orange/internal/host"
 )
 
-// recordEffect is the hidden command of the process that writes effects down.
-const recordEffect = "record-effect"
+// Names of hidden commands: programs that are parts of this one.
+const (
+	recordEffect = "record-effect" // writes effects down
+	playCommand  = "play"          // plays the script of an agent
+)
 
 // RunHelper runs the part of the program that args name, if they name one of those that are
 // processes of their own, and returns its exit code.
@@ -21,9 +27,9 @@ func RunHelper(args []string) (code int, ok bool) {
 	switch args[0] {
 	case recordEffect:
 		return appendEffect(args[1]), true
-	case attendCommand:
-		return runAttendant(args[1]), true
-	case recordOutput:
+	case host.ShimCommand:
+		return runShim(args[1]), true
+	case host.OutputCommand:
 		return shim.RecordMain(args[1]), true
 	case playCommand:
 		return playScript(args[1]), true
@@ -43,4 +49,19 @@ func appendEffect(path string) int {
 		return 1
 	}
 	return 0
+}
+
+// dataFolder says which processes are those of a data folder, and of none of its attempts.
+func dataFolder(home string) shim.DataFolder {
+	return shim.DataFolder{
+		Server:   func() (shim.Process, bool) { return serverOf(home) },
+		Terminal: config.TerminalSocket(home),
+		Attempts: filepath.Join(home, "attempts"),
+	}
+}
+
+// runShim is the parent of the agent of an attempt, whose folder is two levels below that of all
+// attempts in the data folder.
+func runShim(folder string) int {
+	return shim.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }

@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 	"orange/internal/view/ansi"
 )
 
@@ -86,7 +86,7 @@ func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
 		return nil
 	}
 	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
-	if doc, err := s.folders.ReadTaskFile(t.Project, t.ID); err == nil {
+	if doc, err := s.host.Folders.ReadTaskFile(t.Project, t.ID); err == nil {
 		from.Sections = doc.Sections()
 	}
 	return engine.WaitReasons(def, *t, from)
@@ -96,20 +96,20 @@ func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
 // tell them.
 func (s *Server) lastOutput(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
-		if s.host == nil {
+		if s.host.Agents == nil {
 			return ""
 		}
-		return s.host.agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
+		return s.host.Agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
 	}
 }
 
 // lastMessage reads what an attempt of a task said last, as text.
 func (s *Server) lastMessage(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
-		if s.host == nil {
+		if s.host.Agents == nil {
 			return ""
 		}
-		text, err := s.host.agents.LastMessage(t, attempt)
+		text, err := s.host.Agents.LastMessage(t, attempt)
 		if err != nil {
 			return ""
 		}

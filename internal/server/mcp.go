@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,10 +14,10 @@ import (
 
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
-	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
+	"orange/internal/server/callers"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
@@ -41,8 +40,6 @@ func (s *Server) mcpHandler(pageToken string) http.Handler {
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
 }
 
-var errUnknownToken = errors.New("it is neither the page's nor an attempt's")
-
 // mcpCaller is who asks. The calls go through the socket like everybody's, where an
 // attempt is known by its token; here it must not be shown by a process of another attempt.
 func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
@@ -53,10 +50,10 @@ func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 	case !shown || token == "":
 		return c, nil, mcp.ErrNoToken
 	case web.EqualSecrets(token, pageToken): // that it is no agent who shows it, the page has seen to
-	case s.host == nil: // nobody could tell an attempt from a person
-		return c, nil, errUnknownToken
+	case s.host.Agents == nil: // nobody could tell an attempt from a person
+		return c, nil, callers.ErrUnknownToken
 	default:
-		who, err := s.attemptOf(token, r)
+		who, err := callers.AttemptOf(s.host.Agents, token, r)
 		if err != nil {
 			return c, nil, err
 		}
@@ -65,23 +62,6 @@ func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 	api := client.FromOptions(o)
 	c.API = api
 	return c, api.Close, nil
-}
-
-// attemptOf is the attempt that shows its token. A token that is nobody's is found out
-// before anybody is looked for.
-func (s *Server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
-	who, err := s.host.agents.CallerOfToken(token)
-	if err != nil {
-		return nil, errUnknownToken
-	}
-	if s.host.agents.Len() == 0 {
-		return who, nil
-	}
-	who, err = peersOf(s.host.agents).identifyCaller(r, token)
-	if err == nil && who == nil {
-		err = errUnknownToken
-	}
-	return who, err
 }
 
 // verifyElsewhere searches the states of a workflow in a process of its own: it may take

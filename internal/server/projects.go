@@ -118,13 +118,13 @@ func (p projects) moveRepository(ctx context.Context, have *task.Project, path s
 			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
 		}
 	}
-	if p.s.host == nil { // effects are only recorded: there are no worktrees
+	if p.s.cfg.Record { // effects are only recorded: there are no worktrees
 		have.Path = root
 		return nil
 	}
 	var places []string
 	for _, name := range have.WorkspaceNames() { // also those that no task holds
-		places = append(places, p.s.host.worktrees.Path(name))
+		places = append(places, p.s.host.Path(name))
 	}
 	if err := p.s.git.RepairMoved(ctx, have.Path, root, places); err != nil {
 		return task.Mistakef("project %s was not changed: %v", have.Name, err)

@@ -24,7 +24,8 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host"
+	"orange/internal/host/agents"
 	"orange/internal/runtime/local"
 	"orange/internal/server/gittrust"
 	"orange/internal/ui/cli"
@@ -37,6 +38,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 	if _, err := os.Stat(cfg.Home); errors.Is(err, fs.ErrNotExist) {
 		return report, fmt.Errorf("restore the store: there is no data folder %s; set ORANGE_HOME to the one you mean", cfg.Home)
 	}
+	cfg.Record = false // agents that the store does not know are ended, whatever the next server does
 	held, err := takeFolder(cfg)
 	var running cli.ServerRunningError
 	if errors.As(err, &running) {
@@ -64,7 +66,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r := &restorer{
-		Server: &Server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
+		Server: &Server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil))},
 		report: &report, fault: fault,
 	}
 	r.git, r.trust = gittrust.New(cfg.Home, store)
@@ -143,21 +145,21 @@ func (r *restorer) restoreAll(ctx context.Context) (err error) {
 	if r.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
+	if r.host, err = r.newHost(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.host.Close()) }()
 	if err := r.findAhead(); err != nil {
 		return err
 	}
 	if err := r.findGone(); err != nil {
 		return err
 	}
-	if r.host, err = r.newAgentHost(r.newWorktrees()); err != nil {
-		return err
-	}
-	defer r.host.stopListening()
 	if err := r.endAttempts(ctx); err != nil {
 		return err
 	}
 	r.runtime, err = local.Open(local.Options{
-		Store: r.store, Files: r.folders, Log: r.log, Library: workflowdir.New(r.cfg.UserWorkflows), Workflow: r.cfg.Workflow,
+		Store: r.store, Files: r.host.Folders.Dir, Log: r.log, Library: workflowdir.New(r.cfg.UserWorkflows), Workflow: r.cfg.Workflow,
 		Harness: cmp.Or(r.cfg.Harness, "claude"), Relations: r.store, Still: true, Fault: r.fault,
 	})
 	if err != nil {
@@ -201,12 +203,12 @@ func (r *restorer) anchoredBeyond(ctx context.Context) bool {
 // findAhead finds the folders that show more than the store knows. A history with a number that
 // nothing can have led to is moved aside: the next server writes it again.
 func (r *restorer) findAhead() error {
-	list, err := foldersAhead(r.store, r.folders)
+	list, err := foldersAhead(r.store, r.host.Folders.Dir)
 	if err != nil {
 		return err
 	}
 	for _, f := range list {
-		h, err := r.folders.ReadHistory(f.Project, f.ID)
+		h, err := r.host.Folders.ReadHistory(f.Project, f.ID)
 		if err != nil {
 			return err
 		}
@@ -214,7 +216,7 @@ func (r *restorer) findAhead() error {
 			r.ahead = append(r.ahead, f)
 			continue
 		}
-		path := filepath.Join(r.folders.Path(f.Project, f.ID), "history.jsonl")
+		path := filepath.Join(r.host.Folders.Path(f.Project, f.ID), "history.jsonl")
 		if err := os.Rename(path, path+".damaged"); err != nil {
 			return fmt.Errorf("move %s aside: %w", path, err)
 		}
@@ -227,7 +229,7 @@ func (r *restorer) findAhead() error {
 // tasks that it does not know or knows as they were earlier, and those that it has not heard of. The
 // others are left to the next server.
 func (r *restorer) endAttempts(ctx context.Context) error {
-	for _, dir := range globIn(r.cfg.Home, "attempts/*/*") {
+	for _, dir := range host.AttemptFolders(r.cfg.Home) {
 		id := task.ID(filepath.Base(filepath.Dir(dir)))
 		n, err := strconv.Atoi(filepath.Base(dir))
 		if err != nil || !id.IsValid() {
@@ -245,7 +247,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		card, _ := r.host.agents.LoadCard(agents.Key{Task: id, Number: n}) // what is missing is not said
+		card, _ := r.host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // what is missing is not said
 		said := cli.RestoredAttempt{Task: id, Number: n, Role: card.Role}
 		_, listed := t.AttemptByNumber(n)
 		if listed && !slices.ContainsFunc(r.ahead, func(f aheadFolder) bool { return f.ID == id }) {
@@ -256,7 +258,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if t.ID = id; t.Session == "" {
 			t.Session = r.shownField(id, "tmux_session")
 		}
-		if err := r.host.agents.EndAttempts(ctx, t, []int{n}); err != nil {
+		if err := r.host.Agents.EndAttempts(ctx, t, []int{n}); err != nil {
 			return fmt.Errorf("end attempt %d of task %s: %w", n, id, err)
 		}
 		r.report.Ended = append(r.report.Ended, said)
@@ -270,7 +272,7 @@ func (r *restorer) shownField(id task.ID, key string) string {
 		if f.ID != id {
 			continue
 		}
-		doc, err := r.folders.ReadTaskFile(f.Project, id)
+		doc, err := r.host.Folders.ReadTaskFile(f.Project, id)
 		if err != nil {
 			return ""
 		}
@@ -331,7 +333,7 @@ func repositoryOf(worktree string) string {
 // readMarkers says which workspace is bound to which task by its own mark.
 func (r *restorer) readMarkers() map[task.ID]string {
 	out := map[task.ID]string{}
-	list, err := r.host.worktrees.pool.ListWorkspaces(r.runtime.Projects(), nil)
+	list, err := r.host.ListWorkspaces(r.runtime.Projects(), nil)
 	if err != nil {
 		r.report.Problems = append(r.report.Problems, err.Error())
 	}
@@ -370,7 +372,7 @@ func (r *restorer) recoverTask(ctx context.Context, f aheadFolder, workspace str
 
 // findLost is what the folders of a task show beyond its record.
 func (r *restorer) findLost(f aheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
-	h, err := r.folders.ReadHistory(f.Project, f.ID)
+	h, err := r.host.Folders.ReadHistory(f.Project, f.ID)
 	if err != nil {
 		return h, signal.Lost{}, err
 	}
@@ -388,7 +390,7 @@ func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTal
 	}
 	more := map[string]int{}
 	for n := t.AttemptCount() + 1; n <= last; n++ {
-		card, _ := r.host.agents.LoadCard(agents.Key{Task: id, Number: n}) // without one nobody knows the role
+		card, _ := r.host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // without one nobody knows the role
 		more[card.Role]++
 	}
 	var out []task.AttemptTally
@@ -404,7 +406,7 @@ func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTal
 func (r *restorer) findGone() error {
 	tasks, err := r.store.UnsettledTasks()
 	for _, t := range tasks {
-		if _, err := os.Stat(r.folders.Path(t.Project, t.ID)); errors.Is(err, fs.ErrNotExist) && !t.Paused {
+		if _, err := os.Stat(r.host.Folders.Path(t.Project, t.ID)); errors.Is(err, fs.ErrNotExist) && !t.Paused {
 			r.gone = append(r.gone, t)
 		}
 	}
@@ -481,7 +483,7 @@ func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) erro
 func (r *restorer) setAside(f aheadFolder, why string) error {
 	to := filepath.Join(r.cfg.Home, "lost-tasks", f.Project, string(f.ID))
 	r.fault("restore.lost")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(r.folders.Path(f.Project, f.ID), to)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(r.host.Folders.Path(f.Project, f.ID), to)); err != nil {
 		return fmt.Errorf("move the folder of task %s aside: %w", f.ID, err)
 	}
 	r.report.Problems = append(r.report.Problems, fmt.Sprintf("task %s cannot be taken up (%s); its folder is %s now", f.ID, why, to))

@@ -23,17 +23,19 @@ import (
 	"orange/internal/adapter/shim"
 	"orange/internal/adapter/socket"
 	"orange/internal/adapter/sqlite"
-	"orange/internal/adapter/taskdir"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/host"
 	"orange/internal/runtime/effect"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
+	"orange/internal/server/callers"
 	"orange/internal/server/evidence"
 	"orange/internal/server/gittrust"
 	"orange/internal/server/measure"
+	"orange/internal/server/terminals"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
@@ -68,11 +70,10 @@ type Server struct {
 	log              *slog.Logger
 	git              *git.Git
 	trust            *gittrust.Trust
-	folders          *taskdir.Dir
 	runtime          *local.Runtime
-	self             string     // this program
-	id               string     // of the data folder
-	host             *agentHost // nil: effects are written down and no agents run
+	self             string // this program
+	host             *host.Host
+	executor         effect.Executor
 	news             sync.Mutex // see boards
 	trackerService   *trackers.Service
 	forges           forges
@@ -110,7 +111,7 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	}
 	s := &Server{
 		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
-		folders: taskdir.New(tasksFolder(cfg.Home)), retrack: make(chan struct{}, 1), backedUp: make(chan struct{}), served: make(chan error, 1),
+		retrack: make(chan struct{}, 1), backedUp: make(chan struct{}), served: make(chan error, 1),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.buildParts(); err != nil {
@@ -131,16 +132,21 @@ func (s *Server) buildParts() (err error) {
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	w := s.newWorktrees()
-	if s.runtime, err = s.newRuntime(w); err != nil {
+	if s.cfg.Record {
+		if err := host.RequireNoAgents(s.cfg.Home); err != nil {
+			return err
+		}
+	}
+	if s.host, err = s.newHost(); err != nil {
+		return err
+	}
+	if s.runtime, err = s.newRuntime(); err != nil {
 		return err
 	}
 	s.page, s.measure = &webPage{s: s}, s.newMeasure()
 	s.trackerService = s.newTrackerService()
 	if !s.cfg.Record {
-		if s.host, err = s.newAgentHost(w); err != nil {
-			return err
-		}
+		s.executor = s.newExecutor()
 	}
 	s.notifier, s.anchors = s.newNotifier(), s.newAnchors()
 	s.api = s.newAPI()
@@ -148,18 +154,15 @@ func (s *Server) buildParts() (err error) {
 }
 
 // newRuntime builds the runtime, with agents or with a recorder in their place.
-func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
+func (s *Server) newRuntime() (*local.Runtime, error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
+		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
 		Codes:    codes{s.cfg, s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: s.fault,
 	}
 	if s.cfg.Record {
-		if err := noLivingAttempts(s.cfg.Home); err != nil {
-			return nil, err
-		}
 		options.Review = cmp.Or(options.Review, "claude")
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
 		return local.New(options)
@@ -167,25 +170,19 @@ func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 	if first, ok := harness.FirstInstalled(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Performer, options.Activity, options.TaskFileSync = onHost{s}, onHost{s}, w
-	options.Absent, options.Message = s.absentOf, s.lastMessage
-	options.Files = withAttempts{Dir: s.folders, root: dataFolder(s.cfg.Home).Attempts}
-	options.Commit, options.Harnesses, options.Branch = w.headCommit, s.checkHarness, w.requireUsableBranch
+	options.Performer, options.Activity, options.TaskFileSync, options.Files = performer{s}, s.host.Agents, s.host, s.host.Folders
+	options.Absent, options.Message = s.host.AbsentAttempts, s.lastMessage
+	options.Commit, options.Harnesses, options.Branch = s.host.HeadCommit, s.checkHarness, s.host.RequireUsableBranch
 	return local.New(options)
 }
 
-// onHost lets the runtime use the agent host, which needs the runtime itself: both are built
-// before either is used.
-type onHost struct{ s *Server }
+// performer carries effects out. Cards and deliveries need the runtime, which has its performer: all of
+// them are built before the first effect is performed.
+type performer struct{ s *Server }
 
 // Perform implements local.Performer.
-func (h onHost) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
-	return h.s.host.doer.Perform(ctx, t, e)
-}
-
-// LastActive implements local.Activity.
-func (h onHost) LastActive(t *task.Task, attempt int) time.Time {
-	return h.s.host.agents.LastActive(t, attempt)
+func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+	return p.s.executor.Perform(ctx, t, e)
 }
 
 // Start drives what is owed and answers requests until ctx ends or Close is called. After an
@@ -194,7 +191,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	context.AfterFunc(ctx, s.stop)
 	s.loadTrust(s.ctx)
 	s.ends = append(s.ends, s.measure.Start(s.ctx))
-	if s.host != nil {
+	if !s.cfg.Record {
 		shim.AdoptOrphans(s.ctx)
 		s.adoptAttempts() // before effects of the last server are driven
 	}
@@ -255,16 +252,16 @@ func (s *Server) Close() (err error) {
 		s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
 	}
 	if s.host != nil {
-		s.host.agents.StopWaiting()
+		s.host.StopWaiting()
 	}
 	if s.runtime != nil {
 		s.runtime.Close()
 	}
 	if s.host != nil {
-		s.host.stopListening()
+		err = s.host.Close()
 	}
 	if s.store != nil {
-		err = s.store.Close()
+		err = errors.Join(err, s.store.Close())
 	}
 	if s.logs != nil {
 		s.logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
@@ -275,17 +272,7 @@ func (s *Server) Close() (err error) {
 
 // newEvidence builds what looks evidence up.
 func (s *Server) newEvidence() evidence.Source {
-	return evidence.Source{Git: s.git, Pull: s.findPullRequest, Workspace: s.workspaceFolder, Recording: s.cfg.Record, Began: func(id task.ID, attempt int) (time.Time, bool) {
-		if s.host == nil {
-			return time.Time{}, false
-		}
-		return s.host.agents.ConversationStart(id, attempt)
-	}}
-}
-
-// workspaceFolder is where a workspace is.
-func (s *Server) workspaceFolder(name string) string {
-	return filepath.Join(s.cfg.Home, "workspaces", name)
+	return evidence.Source{Git: s.git, Pull: s.findPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
 }
 
 // adoptAttempts looks after the attempts that are not over.
@@ -294,32 +281,19 @@ func (s *Server) adoptAttempts() {
 	if err != nil {
 		s.log.Error("look for live agents", "component", "serve", "error", err)
 	}
-	s.host.agents.AdoptAttempts(tasks)
-}
-
-// withAttempts are the folders of tasks, which go together with those of their attempts.
-type withAttempts struct {
-	*taskdir.Dir
-	root string
-}
-
-// RemoveFolder implements local.Files.
-func (w withAttempts) RemoveFolder(project string, id task.ID) error {
-	if err := w.Dir.RemoveFolder(project, id); err != nil || !id.IsValid() {
-		return err
-	}
-	return os.RemoveAll(filepath.Join(w.root, string(id)))
+	s.host.AdoptAttempts(tasks)
 }
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.newBoards(),
-		Rows: s.store, Measurements: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.host.Folders, Boards: s.newBoards(),
+		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.findPlace, Checks: s.runChecks, Repair: s.repairRecords,
-		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
+		GitPrograms: s.trust, Origins: callers.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
-	if c := s.host; c != nil {
-		out.Identity, out.Attempts, out.Workspaces, out.Screens = identity{c.agents}, attemptsView{c}, c.worktrees, screens{s}
+	if !s.cfg.Record {
+		shown := terminals.Service{Host: s.host, Definition: s.runtime.Definition}
+		out.Identity, out.Attempts, out.Workspaces, out.Screens = callers.Identity{Agents: s.host.Agents}, shown, s.workspaces(), shown
 	}
 	return out
 }

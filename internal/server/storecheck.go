@@ -12,11 +12,11 @@ import (
 
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
+	"orange/internal/host"
 )
 
 func storePath(home string) string    { return filepath.Join(home, "orange.db") }
 func backupFolder(home string) string { return filepath.Join(home, "backups") }
-func tasksFolder(home string) string  { return filepath.Join(home, "tasks") }
 
 // traces is what a data folder holds that only a store can have led to.
 type traces struct {
@@ -24,7 +24,7 @@ type traces struct {
 }
 
 func tracesIn(home string) (found traces, err error) {
-	folders, err := taskdir.New(tasksFolder(home)).ListFolders()
+	folders, err := taskdir.New(host.TasksFolder(home)).ListFolders()
 	if err != nil {
 		return found, err
 	}
@@ -56,7 +56,7 @@ func openHomeStore(home string) (*sqlite.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := foldersAhead(store, taskdir.New(tasksFolder(home)))
+	ahead, err := foldersAhead(store, taskdir.New(host.TasksFolder(home)))
 	if err == nil && len(ahead) > 0 {
 		err = fmt.Errorf("open the store %s: it is older than the task folders (tasks that show more: %d, the first is %s); run orange doctor --restore, or put the newer store back",
 			path, len(ahead), ahead[0].ID)

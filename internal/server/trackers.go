@@ -168,7 +168,7 @@ func (t trackerAPI) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.
 			return cfg, task.Mistakef("%v", err)
 		}
 	}
-	if cfg.Harness != "" && t.s.host != nil {
+	if cfg.Harness != "" && !t.s.cfg.Record {
 		if err := t.s.checkHarness(cfg.Harness, ""); err != nil {
 			return cfg, task.Mistakef("%v", err)
 		}

@@ -23,9 +23,7 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 func (t transfer) Import(ctx context.Context, r io.Reader) (wire.Imported, error) {
 	taken, err := t.s.runtime.Restore(ctx, r)
 	t.s.loadTrust(ctx)
-	if t.s.host != nil {
-		t.s.adoptAttempts() // attempts of another machine are over
-	}
+	t.s.adoptAttempts() // attempts of another machine are over
 	return wire.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
 }
 

@@ -17,7 +17,8 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
+	"orange/internal/server/callers"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
@@ -165,9 +166,9 @@ func (p *webPage) listenAt(address string) error {
 		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
-	o.Describe = describePeer
-	if c := p.s.host; c != nil {
-		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
+	o.Describe = callers.DescribePeer
+	if h := p.s.host; h != nil && h.Agents != nil {
+		o.Who = func(r *http.Request) error { return callers.RefuseAgents(h.Agents, r) }
 	}
 	life := p.life
 	p.open, p.token, p.codes, p.ended = l, token, codes, make(chan struct{})

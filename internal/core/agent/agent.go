@@ -26,6 +26,32 @@ type Launch struct {
 	Dir         string // the attempt's folder
 }
 
+// A StartPlan says which agent is to be started for a role of a task.
+type StartPlan struct {
+	Harness  string
+	Effort   string
+	Model    string
+	ReadOnly bool
+	Reports  bool // its last message is searched for a report
+	GoesOn   bool // it continues the conversation of the role's last attempt, if there is one
+	Answers  bool // it is started with a person's answer
+}
+
+// An Opening is what a prompt must know about the attempt that it is for.
+type Opening struct {
+	Nonce  string // marks what the attempt prints
+	GoesOn bool   // it continues the conversation of an earlier attempt
+	Asked  string // what a person answers, if the agent would not know it otherwise
+}
+
+// A LastMessage is what an attempt said last.
+type LastMessage struct {
+	Role      string
+	Nonce     string // of the attempt
+	OwnStream bool   // the text is known to be the agent's own
+	Text      string
+}
+
 // A Plan is how a harness wants its agent to be started.
 type Plan struct {
 	Argv     []string

@@ -5,10 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +12,9 @@ import (
 	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/host"
 	"orange/internal/runtime/local"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
@@ -28,9 +24,8 @@ import (
 type Source struct {
 	Git       *git.Git
 	Pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
-	Workspace func(name string) string                        // its folder
-	Recording bool                                            // nothing is done in repositories: work counts as committed
-	Began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
+	Host      host.Evidence // what only the machine of the worktree knows
+	Recording bool          // nothing is done in repositories: work counts as committed
 }
 
 // Probe implements local.EvidenceSource.
@@ -111,7 +106,7 @@ func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, err
 	if t.Workspace == "" {
 		return true, "the task has no workspace", nil
 	}
-	files, err := s.Git.UncommittedFiles(ctx, s.Workspace(t.Workspace))
+	files, err := s.Host.UncommittedFiles(ctx, t.Workspace)
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
@@ -144,7 +139,7 @@ func (s Source) describeLoss(ctx context.Context, q *local.Question) (string, er
 	case q.Task.Workspace == "":
 		return "", nil
 	}
-	dirty, err := s.Git.IsDirty(ctx, s.Workspace(q.Task.Workspace))
+	dirty, err := s.Host.IsDirty(ctx, q.Task.Workspace)
 	if err == nil && dirty {
 		return "its workspace has changes that are not committed", nil
 	}
@@ -195,57 +190,14 @@ func (s Source) claimedPR(ctx context.Context, q *local.Question) string {
 	return ""
 }
 
-// visitStart is when the work in question began: with its attempt, or with the visit.
-func (s Source) visitStart(q *local.Question) time.Time {
-	if s.Began != nil && q.Attempt > 0 {
-		if at, ok := s.Began(q.Task.ID, q.Attempt); ok {
-			return at
-		}
-	}
-	return q.Task.Since
-}
-
-// maxHeader bounds how much of a file is read for its frontmatter, in bytes.
-const maxHeader = 64 << 10
-
 // checkFile says whether the file that a gate asks for is there, has content, was written in
 // this visit, and has the fields that it needs.
 func (s Source) checkFile(q *local.Question) (bool, string, error) {
 	if q.Task.Workspace == "" {
 		return false, "the task has no workspace to look in", nil
 	}
-	root, err := os.OpenRoot(s.Workspace(q.Task.Workspace))
-	if err != nil {
-		return false, "", err
-	}
-	defer root.Close() //nolint:errcheck // read only
-	name := filepath.FromSlash(prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""))
-	info, err := root.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, "Required output not found: " + name, nil
-	case err != nil:
-		return false, "", err
-	case !info.Mode().IsRegular() || info.Size() == 0:
-		return false, name + " is empty: write it", nil
-	case info.ModTime().Before(s.visitStart(q)):
-		return false, name + " was not written in this session: write it anew", nil
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return false, "", err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	text := make([]byte, min(info.Size(), maxHeader))
-	n, err := f.Read(text)
-	if err != nil {
-		return false, "", err
-	}
-	if missing := taskfile.MissingFields(name, string(text[:n]), q.Gate.Header); missing != "" {
-		return false, missing, nil
-	}
-	if of := taskfile.FieldOf(string(text[:n]), "task_id"); slices.Contains(q.Gate.Header, "task_id") && of != string(q.Task.ID) {
-		return false, fmt.Sprintf("%s is of task %.40q, and this is task %s", name, of, q.Task.ID), nil
-	}
-	return true, name + " is there", nil
+	return s.Host.CheckFile(host.RequiredFile{
+		Task: q.Task.ID, Workspace: q.Task.Workspace, Path: prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""),
+		Header: q.Gate.Header, Attempt: q.Attempt, Since: q.Task.Since,
+	})
 }

@@ -12,16 +12,17 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/host"
 	"orange/internal/runtime/local"
 )
 
 // asked is a gate's question about o.md of the task t, whose attempt 1 began at began.
 func asked(t *testing.T, dir string, began time.Time) (bool, string) {
 	t.Helper()
-	p := Source{
+	p := Source{Host: host.Evidence{
 		Workspace: func(string) string { return dir },
 		Began:     func(task.ID, int) (time.Time, bool) { return began, true },
-	}
+	}}
 	e := p.Probe(t.Context(), local.Question{
 		Name: "file:out", Attempt: 1, Task: &task.Task{ID: "t", Workspace: "w", Branch: "feature/login", Since: began.Add(time.Hour)},
 		Gate: &workflow.Gate{Name: "out", File: "enhancements/{enhancement_name}/ag/required_output/o.md", Header: []string{"enhancement", "agent", "task_id", "timestamp", "status"}},

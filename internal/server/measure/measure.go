@@ -35,6 +35,7 @@ const (
 // Options are what a Service needs.
 type Options struct {
 	Store    Store
+	Watcher  *filewatch.Watcher // watches the worktrees and the output of agents
 	Rows     func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	Measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
 	Worktree func(t *task.Task) string              // folder, "" if it has none
@@ -52,7 +53,6 @@ type Options struct {
 // runs in between.
 type Service struct {
 	Options
-	Watcher *filewatch.Watcher
 
 	mu          sync.Mutex
 	known       map[task.ID]*measurement
@@ -98,7 +98,7 @@ type Store interface {
 // New builds a Service. It measures nothing before Start.
 func New(o Options) *Service {
 	return &Service{
-		Options: o, Watcher: filewatch.New(), known: map[task.ID]*measurement{}, checks: map[task.ID]string{}, changes: list.New(),
+		Options: o, known: map[task.ID]*measurement{}, checks: map[task.ID]string{}, changes: list.New(),
 		more: make(chan struct{}), work: make(chan struct{}, 1),
 	}
 }
@@ -125,9 +125,6 @@ func (s *Service) Start(ctx context.Context) (stop func()) {
 	return func() {
 		cancel()
 		wait.Wait()
-		if err := s.Watcher.Close(); err != nil {
-			s.logWarning("stop watching files", err)
-		}
 	}
 }
 

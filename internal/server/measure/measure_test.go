@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/adapter/filewatch"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -46,7 +47,8 @@ func newView(ids ...task.ID) *view {
 		w.tasks[id] = task.Task{ID: id}
 	}
 	w.Service = New(Options{
-		Store: w, Rows: w.follow, Measure: w.count, Log: slog.New(slog.DiscardHandler),
+		Watcher: filewatch.New(),
+		Store:   w, Rows: w.follow, Measure: w.count, Log: slog.New(slog.DiscardHandler),
 		Worktree: func(*task.Task) string { return "" }, Output: func(task.ID, int) string { return "" },
 	})
 	return w

@@ -12,10 +12,7 @@ import (
 
 	"orange/internal/atomicfile"
 	"orange/internal/core/agent"
-	"orange/internal/core/engine"
-	"orange/internal/core/prompt"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 )
 
 // StartAgent starts the agent that an effect asks for and returns the terminal session it is
@@ -59,13 +56,9 @@ func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders agent.Orders)
 // prepareOrders writes down what the attempt needs and returns what is to be started.
 func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect, session string) (agent.Orders, error) {
 	k := Key{t.ID, e.Attempt}
-	def, err := a.Engine.Definition(t)
+	start, err := a.Prompts.PlanStart(t, e)
 	if err != nil {
 		return agent.Orders{}, err
-	}
-	role, ok := def.RoleNamed(e.Role)
-	if !ok {
-		return agent.Orders{}, task.Mistakef("workflow %s has no role %q", def.Name, e.Role)
 	}
 	if t.Workspace == "" {
 		return agent.Orders{}, task.Mistakef("the task has no workspace to start the %s in", e.Role)
@@ -73,13 +66,13 @@ func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
 		return agent.Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
-	if role.Protocol != "" && !a.Harnesses.SeparatesMessages(engine.ChoiceOf(t, role, e).Harness) {
+	if start.Reports && !a.Harnesses.SeparatesMessages(start.Harness) {
 		session = "" // at a terminal nothing of it could be told from what is typed
 	}
 	if err := a.makeTmuxFolder(k); err != nil {
 		return agent.Orders{}, err
 	}
-	launch, err := a.buildLaunch(ctx, def, role, t, e, session != "")
+	launch, err := a.buildLaunch(ctx, start, t, e, session != "")
 	if err != nil {
 		return agent.Orders{}, err
 	}
@@ -97,34 +90,28 @@ func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect
 	return o, a.updateCard(k, func(c *Card) { *c = card })
 }
 
-// buildLaunch renders the prompt and says how the agent is to be started.
-func (a *Agents) buildLaunch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
+// buildLaunch has the prompt rendered and says how the agent is to be started.
+func (a *Agents) buildLaunch(ctx context.Context, start agent.StartPlan, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
 	k := Key{t.ID, e.Attempt}
-	choice := engine.ChoiceOf(t, role, e)
 	l := agent.Launch{
 		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
-		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, ReadOnly: role.Access == "read-only",
+		Harness: start.Harness, Effort: start.Effort, Model: start.Model, ReadOnly: start.ReadOnly,
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
-	if s, ok := def.StateNamed(t.Status); ok && s.Role == role.Name && l.Model == "" && choice.Harness == engine.HarnessChoices(t, role)[0].Harness {
-		l.Model = s.Model // it is in the words of the preferred agent
+	if start.GoesOn {
+		l.Resume = a.resumableSession(t, e, l.Harness)
 	}
-	l.Resume = a.resumableSession(t, e, l.Harness, role)
 	if l.Session = l.Resume; l.Session == "" {
 		l.Session = a.sessionOf(k)
 	}
-	f := a.promptFacts(def, t, e)
-	f.Goes = l.Resume != ""
-	if e.Message == workflow.MessageReply {
-		f.Asked = a.askedMessage(t, e, f.Goes)
+	o := agent.Opening{Nonce: a.AttemptNonce(k), GoesOn: l.Resume != ""}
+	if start.Answers {
+		o.Asked = a.askedMessage(t, e, o.GoesOn)
 	}
-	if a.PullRequest != nil && f.MentionsVariable("pull_request") {
-		var err error
-		if f.Task.PRURL, f.Task.PRState, err = a.PullRequest(ctx, *t); err != nil {
-			return l, fmt.Errorf("find the pull request: %w", err)
-		}
+	var err error
+	if l.Prompt, err = a.Prompts.StartPrompt(ctx, t, e, o); err != nil {
+		return l, err
 	}
-	l.Prompt = prompt.StartPrompt(f)
 	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
@@ -140,13 +127,9 @@ func (a *Agents) sessionOf(k Key) string {
 	return newUUID()
 }
 
-// resumableSession finds the conversation that a new attempt of a persistent role, or one that
-// is only to say how it went, goes on with: that of the last attempt of the role, if the harness told its name. A
+// resumableSession finds the conversation that a new attempt goes on with: that of the last attempt of the role, if the harness told its name. A
 // conversation that was resumed and broke off again is left alone, and so is one of which nothing was written down.
-func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
-	if role.Session != workflow.Persistent && !workflow.GoesOn(e.Message) {
-		return ""
-	}
+func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string) string {
 	card, ok := a.previousCard(t, e)
 	broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
 	switch {

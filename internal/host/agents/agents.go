@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
-	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
 )
 
@@ -74,10 +72,16 @@ type Workspaces interface {
 // Engine takes what is to be said about attempts.
 type Engine interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (refused string, err error)
-	Definition(t *task.Task) (*workflow.Definition, error)
 	Task(id task.ID) (task.Task, bool, error)
-	Project(name string) (task.Project, bool)
 	Retry(id task.ID) // an effect that failed with task.ErrNotNow, now
+}
+
+// Prompts say which agent a role wants and what it is told, and find what it reports.
+type Prompts interface {
+	PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error)
+	StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error)
+	MessageText(t *task.Task, e *task.Effect, nonce string) (string, error)
+	FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) // nil: none is expected
 }
 
 // Options are what Agents needs.
@@ -91,16 +95,12 @@ type Options struct {
 	Harnesses  Harnesses
 	Workspaces Workspaces
 	Engine     Engine
-	Env        func(harness string) []string                    // what an agent inherits
-	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
-	OnBoard    func(t *task.Task) *prompt.Card                  // the task's card, nil if it is on no board
-	About      func(t *task.Task, role string) prompt.Known     // what is known about the task, for an agent of a role; nil: nothing
-	LastLines  func(k Key, card Card) []string                  // that an attempt which is over showed last, as text
-	Mask       func(harness, text string) string                // takes what is secret out of what a harness shows
+	Prompts    Prompts
+	Env        func(harness string) []string     // what an agent inherits
+	LastLines  func(k Key, card Card) []string   // that an attempt which is over showed last, as text
+	Mask       func(harness, text string) string // takes what is secret out of what a harness shows
 	// WatchOutput calls changed a moment after an output file was written to, until it is stopped.
 	WatchOutput func(file string, changed func()) (stop func(), err error)
-	// PullRequest finds the pull request of the task as it is now, "" if there is none. nil: what the record says.
-	PullRequest func(ctx context.Context, t task.Task) (url, state string, err error)
 	Term        string // kind of terminal that programs are told they have
 	Log         *slog.Logger
 	Clock       func() time.Time

@@ -10,7 +10,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 // keys lists what was typed, without the words of the message.

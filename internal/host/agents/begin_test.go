@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {

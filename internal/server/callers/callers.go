@@ -1,4 +1,7 @@
-package server
+// Package callers finds out who makes a request: an attempt or a person, and from which process.
+// An agent runs as the same user and can read that user's files, the token of the web page included: what it
+// shows says nothing, which process it is does.
+package callers
 
 import (
 	"errors"
@@ -11,12 +14,11 @@ import (
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
 	"orange/internal/core/signal"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
+	"orange/internal/ui/api"
 )
 
-// peers find out who is at the other end of the connections of the web page. An agent
-// runs as the same user and can read that user's files, the token of the page included:
-// what it shows says nothing, which process it is does.
+// peers find out who is at the other end of the connections of the web page.
 type peers struct {
 	holders  func(*http.Request) ([]int, error)                 // of the other end
 	identify func(token string, pid int) (*agent.Caller, error) // nil: nobody's
@@ -100,9 +102,9 @@ func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, k
 	return who, known, nil
 }
 
-// noAgent refuses a request that an agent may have made: it must not approve its own work,
-// nor see what is a person's. While no agent lives nobody is looked for.
-func noAgent(a *agents.Agents, r *http.Request) error {
+// RefuseAgents refuses a request to the web page that an agent may have made: it must not approve its own
+// work, nor see what is a person's. While no agent lives nobody is looked for.
+func RefuseAgents(a *agents.Agents, r *http.Request) error {
 	if a.Len() == 0 {
 		return nil
 	}
@@ -113,13 +115,61 @@ func noAgent(a *agents.Agents, r *http.Request) error {
 	return err
 }
 
-// describePeer describes the process at the other end of a connection of the web page. Of
+// DescribePeer describes the process at the other end of a connection of the web page. Of
 // several that share it, or if it cannot be found, nothing is said.
-func describePeer(r *http.Request) signal.Via {
+func DescribePeer(r *http.Request) signal.Via {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	pids, err := shim.TCPPeers(r.RemoteAddr, local)
 	if err != nil || len(pids) != 1 {
 		return signal.Via{}
 	}
-	return *origins{}.DescribeProcess(pids[0])
+	return *Origins{}.DescribeProcess(pids[0])
+}
+
+// ErrUnknownToken says that a token is nobody's.
+var ErrUnknownToken = errors.New("it is neither the page's nor an attempt's")
+
+// AttemptOf is the attempt that shows its token in a request. A token that is nobody's is found out
+// before anybody is looked for.
+func AttemptOf(a *agents.Agents, token string, r *http.Request) (*agent.Caller, error) {
+	who, err := a.CallerOfToken(token)
+	if err != nil {
+		return nil, ErrUnknownToken
+	}
+	if a.Len() == 0 {
+		return who, nil
+	}
+	who, err = peersOf(a).identifyCaller(r, token)
+	if err == nil && who == nil {
+		err = ErrUnknownToken
+	}
+	return who, err
+}
+
+// Identity says who a caller at the socket is.
+type Identity struct{ Agents *agents.Agents }
+
+// Identify implements api.Identity.
+func (i Identity) Identify(token string, pid int) (*api.Caller, error) {
+	c, err := i.Agents.IdentifyCaller(token, pid)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	out := api.Caller(*c)
+	return &out, nil
+}
+
+// Origins says where requests come from.
+type Origins struct{}
+
+// PeerPID implements api.Origins.
+func (Origins) PeerPID(c net.Conn) int {
+	pid, _ := shim.PeerPID(c)
+	return pid
+}
+
+// DescribeProcess implements api.Origins.
+func (Origins) DescribeProcess(pid int) *signal.Via {
+	d := shim.DescribeProcess(pid)
+	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
 }

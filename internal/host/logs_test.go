@@ -1,4 +1,4 @@
-package server
+package host
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestWhatIsSecretIsTakenOut(t *testing.T) {
 		"key sk-live-... is wrong":                    "key [secret]... is wrong",
 		"/home/somebody/a.go":                         "/home/somebody/a.go",
 	} {
-		if got := maskSecrets(env, text); got != want {
+		if got := MaskSecrets(env, text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"orange/internal/core/task"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 // A hook that comes while a screen is read knows better than the screen.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 // TestFormatOfACard pins card.json: attempts outlive the server that wrote it.

@@ -1,4 +1,4 @@
-package server
+package host
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestTyped(t *testing.T) {
 		"too much":           {strings.Repeat("x", maxTyped+1), "", "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := cleanTypedText(tc.in)
+			got, err := CleanTypedText(tc.in)
 			if tc.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wrong) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%v, want one line with %q", err, tc.wrong)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 )
 
@@ -37,20 +36,12 @@ func (a *Agents) TellAgent(ctx context.Context, t task.Task, e task.Effect) erro
 	if card.Window == "" || a.Terminal == nil {
 		return a.letGo(ctx, k, &e, at)
 	}
-	text, err := a.renderMessage(&t, &e)
+	text, err := a.Prompts.MessageText(&t, &e, a.AttemptNonce(k))
 	if err != nil {
 		return err
 	}
 	m := &message{a: a, k: k, t: t, e: e, card: card, at: at, text: text}
 	return m.deliverMessage(ctx)
-}
-
-func (a *Agents) renderMessage(t *task.Task, e *task.Effect) (string, error) {
-	def, err := a.Engine.Definition(t)
-	if err != nil {
-		return "", err
-	}
-	return prompt.MessageText(a.promptFacts(def, t, e)), nil
 }
 
 // letGo waits for an agent without a terminal to end, as long as the message is owed.

@@ -1,9 +1,8 @@
-package server
+package host
 
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,31 +11,20 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/adapter/tmux"
-	"orange/internal/config"
 	"orange/internal/core/agent"
-	"orange/internal/core/signal"
-	"orange/internal/runtime/agents"
-	"orange/internal/ui/api"
 	"orange/internal/view/ansi"
 )
 
 // grace is how long an agent has to end by itself when it is told to.
 const grace = 5 * time.Second
 
-// processes supervises attempts with attendants, in windows of tmux or without.
+// processes supervises the processes of attempts with shims, in windows of tmux or without.
 type processes struct {
-	supervisor *shim.Supervisor
-	data       shim.DataFolder
-	id         string       // of the data folder
-	terminal   *tmux.Server // nil: without a terminal
-	recorder   []string     // writes the log of a window
-	tmuxSocket string
-	socket     string   // where this server answers
-	wake       []string // starts a server, if this one is gone when an agent ends
-	wakeEnv    []string
-	boot       string
-	running    sync.Map // folder -> shim.Process: agents that were seen to run
-	self       int
+	*Host
+	id      string // of the data folder
+	boot    string
+	self    int
+	running sync.Map // folder -> shim.Process: agents that were seen to run
 }
 
 // Start implements agents.Processes.
@@ -49,18 +37,20 @@ func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]in
 	if o.Window != nil {
 		launch = p.launchInWindow(o)
 	}
-	started, err := p.supervisor.StartAttempt(ctx, f, shim.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
+	started, err := p.supervisor.StartAttempt(ctx, f, shim.Orders{
+		Orders: o, Grace: grace, Socket: p.Socket, Wake: []string{p.Self, "serve", "--detached"}, WakeEnv: append(p.ServerEnv(), "ORANGE_HOME="+p.Home),
+	}, launch)
 	if err != nil {
 		return nil, err
 	}
 	return pidsOf(started), nil
 }
 
-// launchInWindow opens a window for an attendant. One that is left of an earlier attempt makes
+// launchInWindow opens a window for a shim. One that is left of an earlier attempt makes
 // room.
 func (p *processes) launchInWindow(o agent.Orders) shim.Launch {
 	return func(ctx context.Context, argv []string) error {
-		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: []string{p.Self, OutputCommand}, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
 		err := p.terminal.OpenWindow(ctx, w)
 		if !errors.Is(err, tmux.ErrOpen) {
 			return err
@@ -154,35 +144,20 @@ func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 		line, origin = line[:i], agent.FromServer
 	}
 	if p.terminal != nil {
-		if i := slices.Index(line, shim.ListenerPID(p.tmuxSocket)); i >= 0 {
+		if i := slices.Index(line, shim.ListenerPID(p.Terminal)); i >= 0 {
 			line, origin = line[:i], agent.FromTmux
 		}
 	}
 	return line, origin
 }
 
-// MarkOf implements agents.Processes. An attendant is known by the record of its attempt: it
+// MarkOf implements agents.Processes. A shim is known by the record of its attempt: it
 // outlives the attempt of an agent that started it.
 func (p *processes) MarkOf(pid int) string {
-	if f, ok := p.data.ShimFolder(pid); ok {
+	if f, ok := p.Data.ShimFolder(pid); ok {
 		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
 	}
 	return shim.MarkOf(pid)
-}
-
-// dataFolder says which processes are those of a data folder, and of none of its attempts.
-func dataFolder(home string) shim.DataFolder {
-	return shim.DataFolder{
-		Server:   func() (shim.Process, bool) { return serverOf(home) },
-		Terminal: config.TerminalSocket(home),
-		Attempts: filepath.Join(home, "attempts"),
-	}
-}
-
-// runAttendant is the process that attends to an attempt in its folder, which is two levels below
-// that of all attempts in the data folder.
-func runAttendant(folder string) int {
-	return shim.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }
 
 // terminal is tmux as agents see it.
@@ -190,34 +165,6 @@ type terminal struct{ *tmux.Server }
 
 // SessionName implements agents.Terminal.
 func (terminal) SessionName(project, branch string) string { return tmux.SessionName(project, branch) }
-
-// identity says who a caller is.
-type identity struct{ agents *agents.Agents }
-
-// Identify implements api.Identity.
-func (i identity) Identify(token string, pid int) (*api.Caller, error) {
-	c, err := i.agents.IdentifyCaller(token, pid)
-	if c == nil || err != nil {
-		return nil, err
-	}
-	out := api.Caller(*c)
-	return &out, nil
-}
-
-// origins says where requests come from.
-type origins struct{}
-
-// PeerPID implements api.Origins.
-func (origins) PeerPID(c net.Conn) int {
-	pid, _ := shim.PeerPID(c)
-	return pid
-}
-
-// DescribeProcess implements api.Origins.
-func (origins) DescribeProcess(pid int) *signal.Via {
-	d := shim.DescribeProcess(pid)
-	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
-}
 
 // inPath is an environment in which this very program is found under its name.
 func inPath(env []string, self string) []string {

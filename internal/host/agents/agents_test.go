@@ -16,7 +16,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 	"orange/internal/core/workflow"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
 )
 
 func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {

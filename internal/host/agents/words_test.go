@@ -14,7 +14,8 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
+	"orange/internal/server/prompts"
 )
 
 // newQAEnv is a crew whose task is tested: the qa says passed or failed.
@@ -200,9 +201,9 @@ func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	c := newQAEnv(t, false)
 	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"
 	answer := error(nil)
-	c.PullRequest = func(_ context.Context, t task.Task) (string, string, error) {
+	c.Prompts = prompts.Service{Task: c.Task, Definition: c.Definition, Project: c.Project, Pull: func(_ context.Context, t task.Task) (string, string, error) {
 		return strings.Replace(t.PRURL, "7", "8", 1), "OPEN", answer
-	}
+	}}
 	c.startQA(1, "")
 	text, err := os.ReadFile(filepath.Join(c.Folder(agents.Key{Task: id, Number: 1}), "prompt.md"))
 	if err != nil || !strings.Contains(string(text), "The pull request is https://hub.example/pull/8 open.") {

@@ -17,7 +17,8 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
-	"orange/internal/runtime/agents"
+	"orange/internal/host/agents"
+	"orange/internal/server/prompts"
 	"orange/internal/view/ansi"
 )
 
@@ -72,7 +73,7 @@ func newEnv(t *testing.T, terminal bool) *env {
 	o := agents.Options{
 		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
-		Words: func(task.Project, string) (string, bool) { return "", false },
+		Prompts: prompts.Service{Task: c.Task, Definition: c.Definition, Project: c.Project},
 		WatchOutput: func(_ string, changed func()) (func(), error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

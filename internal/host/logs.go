@@ -1,9 +1,8 @@
-package server
+package host
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,79 +12,21 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/host/agents"
 	"orange/internal/outputlog"
-	"orange/internal/runtime/agents"
 	"orange/internal/view/ansi"
-	"orange/internal/wire"
 )
 
 const (
-	maxReplay   = 1 << 20 // bytes of a terminal's output that are replayed
-	lastShown   = 8       // lines that are told of an attempt that is over
-	maxLogLines = 2000    // lines of an output without turns that are answered
+	maxReplay    = 1 << 20 // bytes of a terminal's output that are replayed
+	maxTailLines = 200     // lines of an agent's log that are shown
+	lastShown    = 8       // lines that are told of an attempt that is over
 )
 
-// AttemptLog implements api.Attempts.
-func (v attemptsView) AttemptLog(t task.Task, number int, role, after string) (wire.Log, error) {
-	number, card, err := v.findAttempt(&t, number, role)
-	if err != nil {
-		return wire.Log{}, err
-	}
-	_, alive := t.AttemptByNumber(number)
-	out := wire.Log{Attempt: number, Role: card.Role, Harness: card.Harness, Alive: alive, Form: wire.FormTranscript}
-	said, err := v.c.agents.AttemptConversation(&t, number, after)
-	if err != nil {
-		return out, err
-	}
-	if after != "" || len(said.Turns) > 0 {
-		out.Turns, out.Skipped, out.Cut, out.Next = said.Turns, said.Skipped, said.Cut, said.Next
-		return out, nil
-	}
-	out.Form = wire.FormOutput
-	if card.Window != "" {
-		out.Form = wire.FormTerminal
-	}
-	out.Lines, out.Cut, err = v.c.lastPrintedLines(agents.Key{Task: t.ID, Number: number}, card, maxLogLines)
-	return out, err
-}
-
-// LastMessage implements api.Attempts.
-func (v attemptsView) LastMessage(t task.Task, number int, role string) (wire.Message, error) {
-	number, card, err := v.findAttempt(&t, number, role)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	_, alive := t.AttemptByNumber(number)
-	text, err := v.c.agents.LastMessage(&t, number)
-	return wire.Message{Attempt: number, Role: card.Role, Alive: alive, Text: text}, err
-}
-
-// findAttempt finds the attempt of a number, else the newest of a role, else the newest.
-func (v attemptsView) findAttempt(t *task.Task, number int, role string) (int, agents.Card, error) {
-	list := v.c.agents.AttemptNumbers(t)
-	for i := len(list) - 1; i >= 0; i-- {
-		card, err := v.c.agents.LoadCard(agents.Key{Task: t.ID, Number: list[i]})
-		if err != nil {
-			return 0, card, err
-		}
-		if (number == 0 || number == list[i]) && (role == "" || role == card.Role) {
-			return list[i], card, nil
-		}
-	}
-	what := "attempt"
-	if role != "" {
-		what += " of role " + ansi.OneLine(role)
-	}
-	if number > 0 {
-		what += fmt.Sprintf(" with number %d", number)
-	}
-	return 0, agents.Card{}, task.Mistakef("task %s has no %s: see orange task attempts %s", t.ID, what, t.ID)
-}
-
-// logLines are the last lines of an attempt's log, as text: what was said in it, else what
+// LogLines are the last lines of an attempt's log, as text: what was said in it, else what
 // its terminal showed, else what it printed.
-func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
-	said, err := c.agents.AttemptConversation(t, k.Number, "")
+func (h *Host) LogLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
+	said, err := h.Agents.AttemptConversation(t, k.Number, "")
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +35,18 @@ func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most 
 		lines := p.FormatTurns(said.Turns)
 		return lines[max(len(lines)-most, 0):], nil
 	}
-	lines, _, err := c.lastPrintedLines(k, card, most)
+	lines, _, err := h.PrintedLines(k, card, most)
 	return lines, err
 }
 
 // lastLines are what an attempt that is over showed last. Without a terminal these are its own complaints;
 // what it wrote for programs is told as a conversation.
-func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
-	lines, _, err := s.host.lastPrintedLines(k, card, maxTailLines)
+func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
+	lines, _, err := h.PrintedLines(k, card, maxTailLines)
 	if err == nil && card.Window == "" {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
-		if t, ok, err := s.store.Task(k.Task); len(lines) == 0 && err == nil && ok {
-			lines, _ = s.host.logLines(&t, k, card, maxTailLines)
+		if t, ok, err := h.Engine.Task(k.Task); len(lines) == 0 && err == nil && ok {
+			lines, _ = h.LogLines(&t, k, card, maxTailLines)
 		}
 	}
 	return ansi.LastLines(strings.Join(lines, "\n"), lastShown)
@@ -115,11 +56,12 @@ func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
 const minSecret = 8
 
 // maskAgentSecrets takes the secrets that an agent was given out of a text, and parts of them.
-func (s *Server) maskAgentSecrets(harness, text string) string {
-	return maskSecrets(s.agentEnv(harness), text)
+func (h *Host) maskAgentSecrets(harness, text string) string {
+	return MaskSecrets(h.AgentEnv(harness), text)
 }
 
-func maskSecrets(env []string, text string) string {
+// MaskSecrets takes the secrets of an environment out of a text, and parts of them.
+func MaskSecrets(env []string, text string) string {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		if !secretName(name) || isFile(value) {
@@ -156,10 +98,10 @@ func secretName(name string) bool {
 	return false
 }
 
-// lastPrintedLines are the last lines that an attempt printed: what its terminal looked like, or
+// PrintedLines are the last lines that an attempt printed: what its terminal looked like, or
 // the lines of an output without one. It says whether there is more before them.
-func (c *agentHost) lastPrintedLines(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
-	text, cut, err := readOutputEnd(c.agents.OutputFile(k), maxReplay)
+func (h *Host) PrintedLines(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
+	text, cut, err := ReadOutputEnd(h.Agents.OutputFile(k))
 	if err != nil {
 		return nil, false, err
 	}
@@ -176,8 +118,12 @@ func (c *agentHost) lastPrintedLines(k agents.Key, card agents.Card, most int) (
 	return lines, cut, nil
 }
 
-// readOutputEnd reads the end of what an attempt printed, and says whether there is more
+// ReadOutputEnd reads the end of what an attempt printed, and says whether there is more
 // before it. It begins with a whole line if it can. That nothing was printed is no error.
+func ReadOutputEnd(path string) (text []byte, cut bool, err error) {
+	return readOutputEnd(path, maxReplay)
+}
+
 func readOutputEnd(path string, most int64) (text []byte, cut bool, err error) {
 	out, err := outputlog.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

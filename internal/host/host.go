@@ -1,0 +1,194 @@
+// Package host is the machine on which work happens: worktrees, the folders of tasks, attempts and their
+// processes, terminals, logs, screens, diffs, and the evidence that only this machine has. It decides
+// nothing: what happens here is reported to the server, and the server says what is to be done.
+package host
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"orange/internal/adapter/filewatch"
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/shim"
+	"orange/internal/adapter/taskdir"
+	"orange/internal/adapter/tmux"
+	"orange/internal/adapter/worktree"
+	"orange/internal/core/task"
+	"orange/internal/host/agents"
+)
+
+// Names of the hidden commands of this program that run on a host.
+const (
+	ShimCommand   = "attend"        // the parent of an agent
+	OutputCommand = "record-output" // writes the log of a window
+	HookCommand   = "hook"          // reports how an agent is doing
+)
+
+// Options are what a Host needs.
+type Options struct {
+	Home        string          // the data folder
+	Self        string          // this program
+	Socket      string          // where the server answers
+	Data        shim.DataFolder // the processes of the data folder
+	Terminal    string          // socket of the tmux of agents
+	Headless    bool            // agents run without a terminal
+	Tmux        string          // folder of the folders in which agents may start a tmux of their own
+	Recording   bool            // effects are only recorded: no agents run
+	Git         *git.Git
+	Getenv      func(name string) string
+	ToolEnv     func() []string               // what set-up commands inherit
+	AgentEnv    func(harness string) []string // what an agent inherits
+	TerminalEnv func() []string               // what the tmux of agents inherits
+	ServerEnv   func() []string               // what a server inherits that a shim starts
+	Project     func(name string) (task.Project, bool)
+	Engine      agents.Engine
+	Prompts     agents.Prompts
+	Log         *slog.Logger
+}
+
+// Host is the machine on which work happens.
+type Host struct {
+	Options
+	Agents  *agents.Agents // nil: no agents run
+	Folders Folders
+	Watcher *filewatch.Watcher
+
+	pool       *worktree.Pool
+	exclude    []string // files of harnesses that are nobody's work
+	supervisor *shim.Supervisor
+	terminal   *tmux.Server // nil: agents run without a terminal
+}
+
+// New puts together what works on this machine. It starts nothing.
+func New(o Options) (*Host, error) {
+	h := &Host{
+		Options: o, Watcher: filewatch.New(), pool: worktree.New(filepath.Join(o.Home, "workspaces"), o.Git), exclude: harness.ExcludedPaths(),
+		Folders: Folders{Dir: taskdir.New(TasksFolder(o.Home)), attempts: o.Data.Attempts},
+	}
+	if o.Recording {
+		return h, nil
+	}
+	return h, h.newAgents()
+}
+
+// newAgents puts together what runs agents.
+func (h *Host) newAgents() error {
+	key, err := agents.LoadKey(filepath.Join(h.Home, "token.key"))
+	if err != nil {
+		return err
+	}
+	id, err := h.Data.EnsureIdentity(h.Home)
+	if err != nil {
+		return err
+	}
+	h.supervisor = shim.New([]string{h.Self, ShimCommand}, h.Data)
+	if h.Headless {
+		h.Log.Info("agents run without a terminal", "component", "serve")
+	} else {
+		if err := os.MkdirAll(filepath.Dir(h.Terminal), 0o700); err != nil {
+			return err
+		}
+		h.terminal = tmux.New(h.Terminal, append(h.TerminalEnv(), "ORANGE_HOME="+h.Home, agents.ServerMark(id)))
+	}
+	o := agents.Options{
+		Root: h.Data.Attempts, ID: id, Key: key, Tmux: h.Tmux, Log: h.Log,
+		Processes: &processes{Host: h, id: id, boot: shim.BootID(), self: os.Getpid()},
+		Harnesses: harness.Registry{
+			Call: func(name string) []string { return []string{h.Self, HookCommand, name} }, Env: h.Getenv,
+			Path: func(name string) string { return envValue(inPath(h.AgentEnv(name), h.Self), "PATH") },
+		},
+		Workspaces: h, Engine: h.Engine, Prompts: h.Prompts, Term: tmux.Terminal,
+		Env:       func(name string) []string { return append(inPath(h.AgentEnv(name), h.Self), "ORANGE_HOME="+h.Home) },
+		LastLines: h.lastLines, Mask: h.maskAgentSecrets, WatchOutput: h.watchOutput,
+	}
+	if h.terminal != nil {
+		o.Terminal = terminal{h.terminal}
+	}
+	h.Agents = agents.New(o)
+	return nil
+}
+
+// AdoptAttempts looks after the attempts of tasks that are not over.
+func (h *Host) AdoptAttempts(tasks []task.Task) {
+	if h.Agents != nil {
+		h.Agents.AdoptAttempts(tasks)
+	}
+}
+
+// StopWaiting lets nobody wait for an agent any more.
+func (h *Host) StopWaiting() {
+	if h.Agents != nil {
+		h.Agents.StopWaiting()
+	}
+}
+
+// Close stops listening to agents. They go on.
+func (h *Host) Close() error {
+	if h.Agents != nil {
+		h.Agents.Close()
+		h.supervisor.Close()
+	}
+	if err := h.Watcher.Close(); err != nil {
+		return fmt.Errorf("stop watching files: %w", err)
+	}
+	return nil
+}
+
+// AbsentAttempts lists the attempts of a task that have no process.
+func (h *Host) AbsentAttempts(t *task.Task) []int {
+	if h.Agents == nil {
+		return nil
+	}
+	return h.Agents.AttemptsWithoutProcess(t)
+}
+
+// OutputFile is the file that an attempt's output goes to, "" if no agents run here.
+func (h *Host) OutputFile(id task.ID, attempt int) string {
+	if h.Agents == nil {
+		return ""
+	}
+	return h.Agents.OutputFile(agents.Key{Task: id, Number: attempt})
+}
+
+// TasksFolder is where a data folder has the folders of tasks.
+func TasksFolder(home string) string { return filepath.Join(home, "tasks") }
+
+// Folders are the folders of tasks, which go together with those of their attempts.
+type Folders struct {
+	*taskdir.Dir
+	attempts string
+}
+
+// RemoveFolder implements local.Files.
+func (f Folders) RemoveFolder(project string, id task.ID) error {
+	if err := f.Dir.RemoveFolder(project, id); err != nil || !id.IsValid() {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(f.attempts, string(id)))
+}
+
+// AttemptFolders lists the folders of all attempts of a data folder.
+func AttemptFolders(home string) []string {
+	found, _ := fs.Glob(os.DirFS(home), "attempts/*/*") // what cannot be read has no entries
+	for i := range found {
+		found[i] = filepath.Join(home, found[i])
+	}
+	return found
+}
+
+// RequireNoAgents refuses a data folder in which agents live: a server that only records effects
+// believes everybody, an agent among them, and would never end one.
+func RequireNoAgents(home string) error {
+	boot := shim.BootID()
+	for _, dir := range AttemptFolders(home) {
+		state, err := shim.Folder(dir).ReadState(boot)
+		if err == nil && (state.Phase == shim.Running || state.Phase == shim.Starting) {
+			return fmt.Errorf("effects cannot be written down only, because agents live in %s: give another data folder with ORANGE_HOME, or unset ORANGE_EFFECTS", home)
+		}
+	}
+	return nil
+}

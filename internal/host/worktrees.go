@@ -1,0 +1,158 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/worktree"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/host/agents"
+)
+
+// poolSlot describes a workspace as the pool wants it.
+func (h *Host) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
+	p, ok := h.Project(t.Project)
+	if !ok {
+		return worktree.Slot{}, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	return worktree.Slot{
+		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: h.exclude, Ours: harness.HoldsOnlyOurs,
+		TaskFile: filepath.Join(h.Folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
+		Env: append(inPath(h.ToolEnv(), h.Self), agents.CeilingVariable+"="+filepath.Dir(h.pool.Path(name))),
+	}, nil
+}
+
+// notedSlot is slot for one that is told what a person should know about: it is logged, and
+// returned as one note.
+func (h *Host) notedSlot(t *task.Task, name string) (s worktree.Slot, note func() string, err error) {
+	var texts []string
+	s, err = h.poolSlot(t, name)
+	s.Note = func(text string) {
+		h.Log.Warn(text, "component", "worktrees", "task", t.ID)
+		texts = append(texts, text)
+	}
+	return s, func() string { return strings.Join(texts, "; ") }, err
+}
+
+// Acquire makes a workspace the worktree of a task. It returns the commit at which the task's branch left
+// the default branch, and a note of what a person should know about.
+func (h *Host) Acquire(ctx context.Context, t task.Task, name string) (base, note string, err error) {
+	s, noted, err := h.notedSlot(&t, name)
+	if err != nil {
+		return "", "", err
+	}
+	err = h.pool.Acquire(ctx, s)
+	if note = noted(); err != nil {
+		return "", note, err
+	}
+	base, _, err = h.Git.ForkPoint(ctx, s.Project.Path, t.Branch, s.Project.DefaultBranch)
+	if err != nil { // the work can begin without
+		h.Log.Warn("find where a branch begins", "component", "worktrees", "task", t.ID, "error", err)
+	}
+	return base, note, nil
+}
+
+// Release takes a workspace back from a task. It returns the ref at which work that was not committed is
+// kept, if there was any, and a note of what a person should know about.
+func (h *Host) Release(ctx context.Context, t task.Task, name string) (salvage, note string, err error) {
+	s, noted, err := h.notedSlot(&t, name)
+	if err != nil {
+		return "", "", err
+	}
+	salvage, err = h.pool.Release(ctx, s)
+	return salvage, noted(), err
+}
+
+// RenameBranch implements effect.Workspaces.
+func (h *Host) RenameBranch(ctx context.Context, t task.Task, from string) error {
+	return h.Git.RenameBranch(ctx, h.pool.Path(t.Workspace), from, t.Branch)
+}
+
+// Path implements agents.Workspaces.
+func (h *Host) Path(name string) string { return h.pool.Path(name) }
+
+// Ready implements effect.Workspaces.
+func (h *Host) Ready(ctx context.Context, t task.Task) (string, error) {
+	s, note, err := h.notedSlot(&t, t.Workspace)
+	if err != nil {
+		return "", err
+	}
+	s.Busy = slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Running })
+	err = h.pool.SyncTaskFile(ctx, s)
+	return note(), err
+}
+
+// CheckWorkspace implements local.TaskFileSync. Until a new branch is checked out the old one counts.
+func (h *Host) CheckWorkspace(ctx context.Context, t *task.Task) error {
+	s, err := h.poolSlot(t, t.Workspace)
+	if err != nil {
+		return err
+	}
+	wrong := h.pool.CheckWorkspace(ctx, s)
+	for _, e := range t.Pending {
+		if e.Do == workflow.RenameBranch && wrong != nil {
+			s.Branch = e.Arg
+			wrong = h.pool.CheckWorkspace(ctx, s)
+		}
+	}
+	return wrong
+}
+
+// SyncTaskFile implements local.TaskFileSync.
+func (h *Host) SyncTaskFile(ctx context.Context, t *task.Task) error {
+	s, err := h.poolSlot(t, t.Workspace)
+	if err != nil {
+		return err
+	}
+	return h.pool.RestoreTaskLink(ctx, s)
+}
+
+// RequireUsableBranch says why a task of a project cannot have a branch.
+func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
+	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
+}
+
+// HeadCommit is where the branch of a task stands.
+func (h *Host) HeadCommit(t *task.Task) string {
+	if t.Workspace == "" {
+		return ""
+	}
+	commit, _, err := h.pool.Head(t.Workspace)
+	if err != nil {
+		return ""
+	}
+	return commit
+}
+
+// WorktreeOf is where a task is worked on, "" for nowhere.
+func (h *Host) WorktreeOf(t *task.Task) string {
+	if t.Workspace == "" || h.Recording {
+		return ""
+	}
+	return h.Path(t.Workspace)
+}
+
+// ListWorkspaces lists the workspaces of projects. Bound says which task holds which.
+func (h *Host) ListWorkspaces(projects []task.Project, bound map[string]task.ID) ([]worktree.Workspace, error) {
+	return h.pool.ListWorkspaces(projects, bound)
+}
+
+// MakeWorkspaces makes the first workspaces of a project's pool.
+func (h *Host) MakeWorkspaces(ctx context.Context, p task.Project, count int) error {
+	return h.pool.MakeWorkspaces(ctx, p, count)
+}
+
+// CleanWorkspaces removes the workspaces that no task holds.
+func (h *Host) CleanWorkspaces(ctx context.Context, projects []task.Project, bound map[string]task.ID, how worktree.Sweep) (worktree.Swept, error) {
+	return h.pool.GC(ctx, projects, bound, how)
+}
+
+// ListSalvages lists the work that was kept in a project's repository.
+func (h *Host) ListSalvages(ctx context.Context, p task.Project) ([]git.Salvage, error) {
+	return h.Git.ListSalvages(ctx, p.Path)
+}

@@ -1,0 +1,144 @@
+package terminals
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/host"
+	"orange/internal/host/agents"
+	"orange/internal/view/ansi"
+	"orange/internal/wire"
+)
+
+// maxTailLines is how many lines of an agent's log are shown.
+const maxTailLines = 200
+
+// viewedAgent is an agent that can be looked at.
+type viewedAgent struct {
+	agents.Key
+	card  agents.Card
+	alive bool
+}
+
+// ReadScreen implements api.Screens. An agent with a terminal shows what is on it; of one
+// that has none, or that has ended, the last lines of its log are shown.
+func (s Service) ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error) {
+	out := wire.Screen{Role: role, At: time.Now().UTC()}
+	a, ok, err := s.findAgent(&t, role)
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		out.Note = "no agent is at work"
+		return out, nil
+	}
+	out.Attempt, out.Role, out.Harness, out.Alive = a.Number, a.card.Role, a.card.Harness, a.alive
+	if a.alive && s.hasTerminal(&t, a) {
+		text, shown, err := s.Host.CaptureScreen(ctx, t.Session, a.card.Window)
+		if shown || err != nil {
+			out.Lines = ansi.ParseLines(text)
+			return out, err
+		}
+	}
+	lines, err := s.Host.LogLines(&t, a.Key, a.card, maxTailLines)
+	if err != nil {
+		return out, err
+	}
+	if strings.TrimSpace(strings.Join(lines, "")) == "" {
+		out.Note = "it has written nothing yet"
+		if !a.alive {
+			out.Note = "it wrote nothing"
+		}
+		return out, nil
+	}
+	out.Lines = ansi.ParseLines(strings.Join(lines, "\n"))
+	return out, nil
+}
+
+// findAgent is the one that a person wants to see: the living one of the role, else the last
+// one there was. Without a role it is the one whose turn it is.
+func (s Service) findAgent(t *task.Task, role string) (viewedAgent, bool, error) {
+	if live, ok := s.livingAttempt(t, role); ok {
+		k := agents.Key{Task: t.ID, Number: live.Number}
+		card, err := s.Host.Agents.LoadCard(k)
+		card.Role = live.Role
+		return viewedAgent{k, card, true}, true, err
+	}
+	for n := t.AttemptCount(); n > 0; n-- {
+		k := agents.Key{Task: t.ID, Number: n}
+		card, err := s.Host.Agents.LoadCard(k)
+		if err == nil && card.Role != "" && (role == "" || role == card.Role) {
+			return viewedAgent{k, card, false}, true, nil
+		}
+	}
+	return viewedAgent{}, false, nil
+}
+
+// livingAttempt is the newest living attempt of a role; without one, that of the state's role
+// before all others.
+func (s Service) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
+	if role == "" {
+		if def, err := s.Definition(t); err == nil {
+			if st, ok := def.StateNamed(t.Status); ok && st.Role != "" {
+				if a, ok := newestAttempt(t, st.Role); ok {
+					return a, true
+				}
+			}
+		}
+	}
+	return newestAttempt(t, role)
+}
+
+// newestAttempt is the last attempt of a role, or of any, that is not over; one that was not told
+// to end comes first.
+func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
+	for _, a := range t.Attempts {
+		if (role == "" || role == a.Role) && (!ok || out.Ending || !a.Ending) {
+			out, ok = a, true
+		}
+	}
+	return out, ok
+}
+
+// hasTerminal says whether an agent has one.
+func (s Service) hasTerminal(t *task.Task, a viewedAgent) bool {
+	return s.Host.HasTerminal() && t.Session != "" && a.card.Window != ""
+}
+
+// WatchOutput implements api.Screens.
+func (s Service) WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error) {
+	a, ok, err := s.findAgent(&t, role)
+	if err != nil || !ok || !a.alive {
+		return nil, err
+	}
+	return s.Host.WatchOutput(ctx, a.Key), nil
+}
+
+// TypeText implements api.Screens. The text is pasted as one; its last line ends are those
+// that Enter makes.
+func (s Service) TypeText(ctx context.Context, t task.Task, role, text string) error {
+	text, err := host.CleanTypedText(text)
+	if err != nil {
+		return err
+	}
+	if !s.Host.HasTerminal() {
+		return task.Mistakef("agents run without a terminal here, where nothing can be typed: see orange task answer --help")
+	}
+	a, ok, err := s.findAgent(&t, role)
+	switch {
+	case err != nil:
+		return err
+	case !ok || !a.alive:
+		return task.Mistakef("no agent of task %s is at work: start one with orange task spawn %s", t.ID, t.ID)
+	case !s.hasTerminal(&t, a):
+		return task.Mistakef("the %s of task %s has no terminal: wait until it is started, or see orange task log %s", a.card.Role, t.ID, t.ID)
+	}
+	err = s.Host.TypeText(ctx, t.Session, a.card.Window, text)
+	if errors.Is(err, host.ErrWindowGone) {
+		err = task.Mistakef("the terminal of task %s is closed: start its agent again with orange task spawn %s", t.ID, t.ID)
+	}
+	return err
+}

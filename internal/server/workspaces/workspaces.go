@@ -1,0 +1,157 @@
+// Package workspaces says which task holds which workspace of the host, and shows, makes and cleans them
+// for people.
+package workspaces
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"orange/internal/adapter/worktree"
+	"orange/internal/core/task"
+	"orange/internal/host"
+	"orange/internal/runtime/local"
+	"orange/internal/view/humanize"
+	"orange/internal/wire"
+)
+
+// Service hands out the workspaces of projects.
+type Service struct {
+	Host     *host.Host
+	Bound    func() (map[string]task.ID, error) // which task holds which
+	Project  func(name string) (task.Project, bool)
+	Projects func() []task.Project
+	Log      *slog.Logger
+}
+
+// Acquire implements effect.Workspaces.
+func (s Service) Acquire(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
+	done.Base, done.Note, err = s.Host.Acquire(ctx, t, name)
+	return done, err
+}
+
+// Release implements effect.Workspaces.
+func (s Service) Release(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
+	done.Salvage, done.Note, err = s.Host.Release(ctx, t, name)
+	return done, err
+}
+
+// Ready implements effect.Workspaces.
+func (s Service) Ready(ctx context.Context, t task.Task) (string, error) {
+	return s.Host.Ready(ctx, t)
+}
+
+// RenameBranch implements effect.Workspaces.
+func (s Service) RenameBranch(ctx context.Context, t task.Task, from string) error {
+	return s.Host.RenameBranch(ctx, t, from)
+}
+
+// ListWorkspaces implements api.Workspaces.
+func (s Service) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
+	bound, err := s.Bound()
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.Host.ListWorkspaces(s.Projects(), bound)
+	out := make([]wire.Workspace, len(list))
+	for i, x := range list {
+		out[i] = wire.Workspace{
+			Name: x.Name, Project: x.Project, Path: x.Path, Task: x.Task, Branch: x.Branch, Exists: x.Exists, Dirty: x.Dirty, Problem: x.Problem,
+		}
+	}
+	return out, err
+}
+
+// InitPool implements api.Workspaces.
+func (s Service) InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
+	p, ok := s.Project(project)
+	if !ok {
+		return nil, task.Mistakef("project %q is not registered: see orange project list", project)
+	}
+	if count == 0 {
+		count = p.PoolSize
+	}
+	if count < 0 || count > p.PoolSize {
+		return nil, task.Mistakef("%d workspaces: the pool of %s has %d", count, p.Name, p.PoolSize)
+	}
+	if err := s.Host.MakeWorkspaces(ctx, p, count); err != nil {
+		return nil, err
+	}
+	all, err := s.ListWorkspaces(ctx)
+	var out []wire.Workspace
+	for _, x := range all {
+		if x.Project == p.Name {
+			out = append(out, x)
+		}
+	}
+	return out, err
+}
+
+// CleanWorkspaces implements api.Workspaces.
+func (s Service) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+	if wish.Purge && wish.Older <= 0 {
+		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
+	}
+	bound, err := s.Bound()
+	if err != nil {
+		return nil, nil, err
+	}
+	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
+	for _, x := range swept.Removed {
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
+	}
+	for _, x := range swept.Purged {
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
+	}
+	for _, x := range swept.Kept {
+		kept = append(kept, wire.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
+	}
+	return removed, kept, err
+}
+
+// describeRemoved says what became of what was in a workspace, or would.
+func describeRemoved(x worktree.Removed, dry bool) string {
+	is, are := "is", "are"
+	if dry {
+		is, are = "would be", "would be"
+	}
+	var said []string
+	switch {
+	case len(x.Unsaved) > 0:
+		said = append(said, "its work would be kept ("+humanize.FirstFew(x.Unsaved, 5)+")")
+	case x.Salvage != "":
+		said = append(said, "its work "+is+" kept at "+x.Salvage)
+	}
+	if x.Aside != "" {
+		said = append(said, "its ignored files "+are+" in "+x.Aside)
+	}
+	if len(said) == 0 {
+		return "nothing was in it"
+	}
+	return strings.Join(said, "; ")
+}
+
+// ListSalvages implements api.Workspaces.
+func (s Service) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
+	var out []wire.Salvage
+	for _, p := range s.Projects() {
+		if project != "" && p.Name != project {
+			continue
+		}
+		list, err := s.Host.ListSalvages(ctx, p)
+		if err != nil && project != "" {
+			return nil, err
+		}
+		if err != nil { // the others' can be listed
+			s.Log.Warn("list salvaged work", "component", "worktrees", "project", p.Name, "error", err)
+		}
+		for _, x := range list {
+			v := wire.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Commit: x.Commit, Files: len(x.Files), Staged: x.Staged}
+			for _, sub := range x.Submodules {
+				v.Submodules = append(v.Submodules, wire.SalvagedSubmodule(sub))
+			}
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
