@@ -12,7 +12,7 @@ import (
 
 	"orange/internal/adapter/sqlite"
 	"orange/internal/core/board"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -75,7 +75,7 @@ func TestACardGoesOverTheBoard(t *testing.T) {
 		id := s.addCard("Login", demonstration(), "--description", "Customers want to log in.")
 		s.waitsFor(id, "1", "Plan-Pending-Approval")
 		item := s.wanted(id)
-		if item.Kind != engine.ItemBoard {
+		if item.Kind != explain.ItemBoard {
 			t.Errorf("the inbox says %+v", item)
 		}
 		hasAll(t, "the inbox", item.Text, "Plan-Approved", "Plan-Rejected")
@@ -84,7 +84,7 @@ func TestACardGoesOverTheBoard(t *testing.T) {
 		if card, _ := s.card("1"); slices.Contains(card.Tags, "Dev-Complete") || card.Column != "Development" {
 			t.Errorf("a failed worker's wishes were done: %+v", card)
 		}
-		if item := s.wanted(id); item.Kind != engine.ItemAttention || !strings.Contains(item.Text, "start the build server") {
+		if item := s.wanted(id); item.Kind != explain.ItemAttention || !strings.Contains(item.Text, "start the build server") {
 			t.Errorf("the inbox says %+v", item)
 		}
 		s.orange("board", "tag", "1", "--remove", "Implementation-Failed", "--project", "shop")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -28,9 +28,9 @@ const worksAndHandsOver = `
 `
 
 // asked waits until an agent of the task waits for a person's words.
-func (s *env) asked(id task.ID) engine.Item {
+func (s *env) asked(id task.ID) explain.Item {
 	s.t.Helper()
-	s.await(id, "an agent waits for a person", func(task.Task) bool { return s.wanted(id).Kind == engine.ItemIdle })
+	s.await(id, "an agent waits for a person", func(task.Task) bool { return s.wanted(id).Kind == explain.ItemIdle })
 	return s.wanted(id)
 }
 
@@ -59,7 +59,7 @@ reviewer:
 	item := s.asked(id)
 	hasAll(t, "the item", item.Text, "the worker asks something, and waits for an answer", "Which one should I take?")
 	hasAll(t, "the command", item.Do, "orange task answer "+string(id))
-	if len(item.Reasons) != 1 || item.Reasons[0].Kind != engine.BecauseOfMessage || item.Reasons[0].By != "worker" ||
+	if len(item.Reasons) != 1 || item.Reasons[0].Kind != explain.BecauseOfMessage || item.Reasons[0].By != "worker" ||
 		item.Reasons[0].Text != "I see **two** ways.\n\n1. a table\n2. a file\n\nWhich one should I take?" {
 		t.Errorf("%+v", item.Reasons)
 	}
@@ -69,7 +69,7 @@ reviewer:
 	}
 
 	s.orange("stop") // what was asked survives the server
-	if item := s.wanted(id); item.Kind != engine.ItemIdle || len(item.Reasons) != 1 {
+	if item := s.wanted(id); item.Kind != explain.ItemIdle || len(item.Reasons) != 1 {
 		t.Errorf("after a restart: %+v", item)
 	}
 
@@ -101,7 +101,7 @@ reviewer:
 	s.asked(id)
 	kill(t, s.alive(id, 1).Child.PID)
 	s.await(id, "its end is known", func(t task.Task) bool { return len(t.Attempts) == 0 })
-	if item := s.wanted(id); item.Kind != engine.ItemIdle || !strings.Contains(item.Text, "Which one should I take?") {
+	if item := s.wanted(id); item.Kind != explain.ItemIdle || !strings.Contains(item.Text, "Which one should I take?") {
 		t.Errorf("%+v", item)
 	}
 	s.orange("task", "answer", string(id), "the file")

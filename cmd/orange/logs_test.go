@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
@@ -76,7 +76,7 @@ func TestALogOfATerminalIsWhatItLookedLike(t *testing.T) {
 }
 
 // known is what status, explain and doctor say of the agents.
-func (s *env) known(id task.ID) (agents, idle int, x engine.Explanation, doctor string) {
+func (s *env) known(id task.ID) (agents, idle int, x explain.Explanation, doctor string) {
 	s.t.Helper()
 	var status struct{ Agents, Idle int }
 	check(s.t, json.Unmarshal([]byte(s.orange("status", "--json", "--timeout", "90s")), &status))

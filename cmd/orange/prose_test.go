@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/wire"
 )
@@ -45,12 +46,12 @@ func questioner(sessions string) string {
 func TestAQuestionInProseIsAnsweredFromEverySurface(t *testing.T) {
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", questioner(s.sessions()))
-		asked := func(n int) engine.Item {
+		asked := func(n int) explain.Item {
 			t.Helper()
-			var it engine.Item
+			var it explain.Item
 			s.eventually(fmt.Sprintf("question %d is in the inbox", n), func() bool {
 				it = s.wanted(id)
-				return it.Kind == engine.ItemIdle && len(it.Reasons) > 0 && strings.Contains(it.Reasons[0].Text, fmt.Sprintf("Question %d:", n))
+				return it.Kind == explain.ItemIdle && len(it.Reasons) > 0 && strings.Contains(it.Reasons[0].Text, fmt.Sprintf("Question %d:", n))
 			})
 			return it
 		}

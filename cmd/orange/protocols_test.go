@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -84,7 +84,7 @@ acceptance:
 			return ok && a.Number == 3 && a.Running
 		})
 		item := s.wanted(id)
-		if item.Kind != engine.ItemNoAnswer || item.Status != "Finished" {
+		if item.Kind != explain.ItemNoAnswer || item.Status != "Finished" {
 			t.Errorf("the inbox says %+v", item)
 		}
 		hasAll(t, "the inbox", item.Text, "the qa did not say how it went")
@@ -131,7 +131,7 @@ acceptance:
 		t.Errorf("%+v", got)
 	}
 	item := s.wanted(id)
-	if item.Kind != engine.ItemStuck {
+	if item.Kind != explain.ItemStuck {
 		t.Errorf("the inbox says %+v", item)
 	}
 	hasAll(t, "the inbox", item.Text, "qa")
@@ -167,7 +167,7 @@ acceptance:
 		t.Errorf("%+v", failedOnce)
 	}
 	item := s.wanted(id)
-	if item.Kind != engine.ItemFailed {
+	if item.Kind != explain.ItemFailed {
 		t.Errorf("the inbox says %+v", item)
 	}
 	hasAll(t, "the inbox", item.Text, "qa says failed", "it is your turn", "send it back to the development", "orange task respawn "+string(id))

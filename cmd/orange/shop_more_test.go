@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/board"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -70,21 +70,21 @@ func texts(comments []board.Comment) []string {
 }
 
 // wanted is what a task wants of a person; its kind is empty if it wants nothing.
-func (s *env) wanted(id task.ID) engine.Item {
+func (s *env) wanted(id task.ID) explain.Item {
 	s.t.Helper()
 	var out struct {
-		Inbox []engine.Item `json:"items"`
+		Inbox []explain.Item `json:"items"`
 	}
 	check(s.t, json.Unmarshal([]byte(s.orange("inbox", "--json")), &out))
-	at := slices.IndexFunc(out.Inbox, func(it engine.Item) bool { return it.Task == id })
+	at := slices.IndexFunc(out.Inbox, func(it explain.Item) bool { return it.Task == id })
 	if at < 0 {
-		return engine.Item{}
+		return explain.Item{}
 	}
 	return out.Inbox[at]
 }
 
 // follows runs the command that an inbox item names.
-func (s *env) follows(it engine.Item) {
+func (s *env) follows(it explain.Item) {
 	s.t.Helper()
 	words := strings.Fields(it.Do)
 	if len(words) < 2 || words[0] != "orange" {

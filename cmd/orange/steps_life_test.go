@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -75,7 +75,7 @@ func TestAStepThatDidNotWriteItsFileIsAsked(t *testing.T) {
 		"architect#3": output("architect", "implementation_plan.md") + block("READY_FOR_IMPLEMENTATION"),
 	}))
 	s.await(id, "the second did not write it well", func(t task.Task) bool { return t.CounterValue("no_answer") == 2 })
-	if item := s.wanted(id); item.Kind != engine.ItemNoAnswer || item.Status != "architect" {
+	if item := s.wanted(id); item.Kind != explain.ItemNoAnswer || item.Status != "architect" {
 		t.Errorf("the inbox says %+v", item)
 	}
 	silent := s.entries(id, journal.AgentSilent)
@@ -101,7 +101,7 @@ func TestAStepThatIsBlockedGoesOnWithAnAnswer(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		item := s.wanted(id)
-		if item.Kind != engine.ItemStuck {
+		if item.Kind != explain.ItemStuck {
 			t.Errorf("the inbox says %+v", item)
 		}
 		hasAll(t, "the inbox", item.Text, "implementer", "BLOCKED", "which port, and who may use it")
@@ -130,7 +130,7 @@ func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 	}))
 	s.rests(id, "halted")
 	item := s.wanted(id)
-	if item.Kind != engine.ItemStuck {
+	if item.Kind != explain.ItemStuck {
 		t.Errorf("the inbox says %+v", item)
 	}
 	hasAll(t, "the inbox", item.Text, "UNEXPECTED", "READY_FOR_LUNCH", "READY_FOR_IMPLEMENTATION, BLOCKED, NEEDS_CLARIFICATION, NEEDS_RESEARCH")
@@ -160,7 +160,7 @@ func TestAStepThatIsNotToBeginByItselfWaits(t *testing.T) {
 	id := s.create("feat/login", "maker:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\n"+block("MADE")+"tester:\n"+block("TESTED"), "--workflow", "slowly")
 	got := s.rests(id, "tester-ready")
 	item := s.wanted(id)
-	if got.AttemptsOfRole("tester") != 0 || item.Kind != engine.ItemReview {
+	if got.AttemptsOfRole("tester") != 0 || item.Kind != explain.ItemReview {
 		t.Errorf("%+v, the inbox says %+v", got, item)
 	}
 	s.orange("task", "complete", string(id))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 )
 
@@ -22,9 +22,9 @@ func openFake(t *testing.T, sessions, program string) *env {
 }
 
 // awaitWanted waits until a task wants a person for something of a kind.
-func (s *env) awaitWanted(id task.ID, kind engine.ItemKind) engine.Item {
+func (s *env) awaitWanted(id task.ID, kind explain.ItemKind) explain.Item {
 	s.t.Helper()
-	var it engine.Item
+	var it explain.Item
 	s.eventually("the inbox has an item of kind "+string(kind), func() bool {
 		it = s.wanted(id)
 		return it.Kind == kind
@@ -42,7 +42,7 @@ echo '{"session_id":"one"}' | orange hook claude SessionStart
 exec sleep 1000
 `)
 	id := s.createWith("feature", "--harness", "claude")
-	it := s.awaitWanted(id, engine.ItemNotStarted)
+	it := s.awaitWanted(id, explain.ItemNotStarted)
 	hasAll(t, "the inbox", it.Text, "Which moon?", "1. Luna 2. Io", "key ...[secret]")
 	hasAll(t, "what helps", it.Do, "orange task attach")
 	hasAll(t, "explain", s.orange("task", "explain", string(id)), "has not started", "Which moon?")
@@ -65,7 +65,7 @@ func TestAnAgentThatCannotStartIsNoCrash(t *testing.T) {
 		t.Run(sessions, func(t *testing.T) {
 			s := openFake(t, sessions, "echo 'missing FOO: set it to sk-ant-api03-0123456789abcdef' >&2\nexit 3\n")
 			id := s.createWith("feature", "--harness", "claude")
-			it := s.awaitWanted(id, engine.ItemNotStarted)
+			it := s.awaitWanted(id, explain.ItemNotStarted)
 			if !strings.HasPrefix(it.Text, "the worker could not start: missing FOO: set it to [secret] (code 3)") {
 				t.Errorf("the inbox says %q", it.Text)
 			}
@@ -90,7 +90,7 @@ echo '{"session_id":"one","error":"invalid_request","last_assistant_message":"AP
 exec sleep 1000
 `)
 	id := s.createWith("feature", "--harness", "claude")
-	it := s.awaitWanted(id, engine.ItemTurnFailed)
+	it := s.awaitWanted(id, explain.ItemTurnFailed)
 	if it.Text != "the turn of the worker failed: API Error: 400 no such model" || !strings.Contains(it.Do, "attach") {
 		t.Errorf("%+v", it)
 	}

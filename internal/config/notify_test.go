@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/config"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 )
 
 // loadNotify reads a config.json with this text.
@@ -95,8 +95,8 @@ func TestWhatSomebodyIsToldOf(t *testing.T) {
 
 func TestTheKindsAreThoseOfTheInbox(t *testing.T) {
 	want := []string{}
-	for _, kind := range engine.ItemKinds() {
-		if kind != engine.ItemPaused && kind != engine.ItemGit { // of no task
+	for _, kind := range explain.ItemKinds() {
+		if kind != explain.ItemPaused && kind != explain.ItemGit { // of no task
 			want = append(want, string(kind))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/notify"
 	"orange/internal/config"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/runtime/local"
 )
@@ -79,7 +79,7 @@ func (c codes) Show(ctx context.Context, code local.Code) error {
 
 // codeMessage is the notification that shows a code.
 func codeMessage(c local.Code, brief bool) notify.Message {
-	it := engine.Item{Kind: notify.Code, Project: c.Project, Do: c.Do + " --code " + c.Code, Since: time.Now().UTC()}
+	it := explain.Item{Kind: notify.Code, Project: c.Project, Do: c.Do + " --code " + c.Code, Since: time.Now().UTC()}
 	words := []string{c.Code, "confirms", c.Action}
 	if t := c.Task; t != nil {
 		it.Task, it.Branch, it.Summary, it.Status = t.ID, t.Branch, t.Summary, t.Status
@@ -89,5 +89,5 @@ func codeMessage(c local.Code, brief bool) notify.Message {
 		words = append(words, fmt.Sprintf("at commit %.12s", c.Head))
 	}
 	words = append(words, "for five minutes; if you did not ask for it, look at orange task history")
-	return notify.Message{ID: "code-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: brief, Code: strings.Join(words, " ")}
+	return notify.Message{ID: "code-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: brief, Code: strings.Join(words, " ")}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/host/agents"
@@ -16,14 +16,14 @@ import (
 
 // loadInbox lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
-func (s *Server) loadInbox(ctx context.Context, project string) ([]engine.Item, error) {
+func (s *Server) loadInbox(ctx context.Context, project string) ([]explain.Item, error) {
 	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.runtime.Paused() {
-		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+		b.items = append(b.items, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
 	}
 	for _, p := range s.runtime.Projects() {
 		if project == "" || p.Name == project {
-			b.items = append(b.items, engine.GitItems(p.Name, s.trust.UntrustedNotice(ctx, p))...)
+			b.items = append(b.items, explain.GitItems(p.Name, s.trust.UntrustedNotice(ctx, p))...)
 		}
 	}
 	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
@@ -54,7 +54,7 @@ func (s *Server) loadInbox(ctx context.Context, project string) ([]engine.Item, 
 // inbox is one look at all tasks.
 type inbox struct {
 	s      *Server
-	items  []engine.Item
+	items  []explain.Item
 	bound  map[task.ID]bool // holds a workspace
 	queued map[string]int   // tasks that wait for one, by project
 }
@@ -66,10 +66,10 @@ func (b *inbox) addTask(t task.Task) {
 	b.bound[t.ID] = t.Workspace != ""
 	def, err := b.s.runtime.Definition(&t)
 	if err != nil {
-		b.items = append(b.items, engine.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Since: t.Since})
+		b.items = append(b.items, explain.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Since: t.Since})
 		return
 	}
-	if it, ok := engine.InboxItem(def, t); ok {
+	if it, ok := explain.InboxItem(def, t); ok {
 		it.SetReasons(b.s.waitReasons(&t))
 		b.items = append(b.items, it)
 	}
@@ -77,19 +77,19 @@ func (b *inbox) addTask(t task.Task) {
 
 // waitReasons says why a task waits for a person, from its journal, its TASK.md and what
 // its agents wrote last. It says nothing about a task that waits for nobody.
-func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
+func (s *Server) waitReasons(t *task.Task) []explain.WaitReason {
 	def, err := s.runtime.Definition(t)
 	if err != nil {
 		return nil
 	}
-	if it, ok := engine.InboxItem(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
+	if it, ok := explain.InboxItem(def, *t); !ok || it.Kind == explain.ItemStart { // most tasks: nothing is read for them
 		return nil
 	}
-	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
+	from := explain.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
 	if doc, err := s.host.Folders.ReadTaskFile(t.Project, t.ID); err == nil {
 		from.Sections = doc.Sections()
 	}
-	return engine.WaitReasons(def, *t, from)
+	return explain.WaitReasons(def, *t, from)
 }
 
 // lastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not

@@ -15,7 +15,7 @@ import (
 	"orange/internal/adapter/notify"
 	"orange/internal/atomicfile"
 	"orange/internal/config"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/runtime/notifier"
 )
@@ -61,13 +61,13 @@ func (s *Server) seenAt(id task.ID) string {
 func (s *Server) newChannel(n *config.Notify) notifier.Channel {
 	w := notifier.Channel{
 		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
-		Wants: func(it engine.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
+		Wants: func(it explain.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
 	}
 	if n.Kind == "webhook" { // a program reads it
 		w.Several = 0
 	}
 	to := newSender(s.cfg, n)
-	w.Deliver = func(ctx context.Context, id string, items []engine.Item) error {
+	w.Deliver = func(ctx context.Context, id string, items []explain.Item) error {
 		m := notify.Message{ID: id, Items: s.withReasons(items), Brief: n.Brief}
 		if len(items) == 1 {
 			m.URL = s.seenAt(items[0].Task)
@@ -80,7 +80,7 @@ func (s *Server) newChannel(n *config.Notify) notifier.Channel {
 }
 
 // withReasons adds to the items why they wait.
-func (s *Server) withReasons(items []engine.Item) []engine.Item {
+func (s *Server) withReasons(items []explain.Item) []explain.Item {
 	out := slices.Clone(items)
 	for i := range out {
 		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
@@ -118,8 +118,8 @@ func newSender(cfg config.Config, n *config.Notify) sender {
 // SendTestNotification tells a test, from this very process. It says that it is one, also where the
 // words of people are left out.
 func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
-	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
-	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
+	it := explain.Item{Kind: explain.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
+	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: n.Brief, Test: true})
 }
 
 // checkNotify says how telling people went the last time.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -56,7 +57,7 @@ type TaskShown struct {
 
 	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
 
-	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
+	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
 }
 
 // A Journal is what was decided about a task, oldest entry first.
@@ -79,9 +80,9 @@ type History struct {
 // An InboxList is what waits for a person: first what frees other tasks, then by age. The
 // backlog, items of kind start, comes last.
 type InboxList struct {
-	Items   []engine.Item `json:"items"`
-	Total   int           `json:"total,omitempty"`   // number of items that wait for a person
-	Backlog int           `json:"backlog,omitempty"` // number of tasks that were created and not started
+	Items   []explain.Item `json:"items"`
+	Total   int            `json:"total,omitempty"`   // number of items that wait for a person
+	Backlog int            `json:"backlog,omitempty"` // number of tasks that were created and not started
 }
 
 // A Diff is what a task's branch changes.

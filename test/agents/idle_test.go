@@ -22,6 +22,7 @@ import (
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
 )
@@ -71,7 +72,7 @@ func TestAQuestionInProseIsAnswered(t *testing.T) {
 }
 
 // asked waits until the question of a turn is in the inbox, and logs how long that took.
-func (s *env) asked(id task.ID, turn int) engine.Item {
+func (s *env) asked(id task.ID, turn int) explain.Item {
 	s.t.Helper()
 	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		said := s.saidAt(turn)
@@ -79,18 +80,18 @@ func (s *env) asked(id task.ID, turn int) engine.Item {
 			continue
 		}
 		var out struct {
-			Items []engine.Item `json:"items"`
+			Items []explain.Item `json:"items"`
 		}
 		s.ask(&out, "inbox")
 		for _, it := range out.Items {
-			if it.Task == id && it.Kind == engine.ItemIdle && len(it.Reasons) > 0 && strings.Contains(it.Reasons[0].Text, fmt.Sprintf("number %d:", turn+1)) {
+			if it.Task == id && it.Kind == explain.ItemIdle && len(it.Reasons) > 0 && strings.Contains(it.Reasons[0].Text, fmt.Sprintf("number %d:", turn+1)) {
 				s.t.Logf("%s: question %d is in the inbox %v after the model's last byte", s.agent, turn+1, time.Since(said).Round(time.Millisecond))
 				return it
 			}
 		}
 	}
 	s.t.Fatalf("question %d does not come: %s\n%s", turn+1, s.orange("inbox"), s.orange("task", "history", string(id)))
-	return engine.Item{}
+	return explain.Item{}
 }
 
 // saidAt is when the model had said a turn of the worker's script, zero if it has not.

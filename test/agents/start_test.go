@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
 	"orange/internal/ui/cli"
@@ -45,11 +45,11 @@ func (s *env) ended(id task.ID) *env {
 }
 
 // wanted waits until a task wants a person, and says for what.
-func (s *env) wanted(id task.ID) engine.Item {
+func (s *env) wanted(id task.ID) explain.Item {
 	s.t.Helper()
 	began := time.Now()
 	var out struct {
-		Items []engine.Item `json:"items"`
+		Items []explain.Item `json:"items"`
 	}
 	for end := began.Add(longest); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		s.ask(&out, "inbox")
@@ -61,7 +61,7 @@ func (s *env) wanted(id task.ID) engine.Item {
 		}
 	}
 	s.t.Fatalf("nothing of it is in the inbox: %+v", s.task(id))
-	return engine.Item{}
+	return explain.Item{}
 }
 
 // played counts the requests of agents that the model answered.
@@ -134,9 +134,9 @@ func TestATurnThatItsProviderRefusesIsInTheInbox(t *testing.T) {
 				s := newEnv(t, agent, sessions, []scriptedmodel.Script{{Name: workerScript, When: toWorker, Turns: []scriptedmodel.Turn{turn}}})
 				id := s.create()
 				it := s.ended(id).wanted(id)
-				want := engine.ItemTurnFailed
+				want := explain.ItemTurnFailed
 				if sessions == "headless" {
-					want = engine.ItemNotStarted // it ended, and the model never said a word
+					want = explain.ItemNotStarted // it ended, and the model never said a word
 				}
 				if it.Kind != want || !strings.Contains(it.Text, "the moon is full") {
 					t.Errorf("%s: %q", it.Kind, it.Text)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/adapter/notify"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 )
 
 // standIn puts a program called name into PATH that writes its arguments down, one after
@@ -61,7 +61,7 @@ func TestTheDesktopIsToldPlainText(t *testing.T) {
 }
 
 func TestWhatIsBrokenIsUrgent(t *testing.T) {
-	for kind, urgency := range map[engine.ItemKind]string{engine.ItemAttention: "critical", engine.ItemReview: "normal", engine.ItemStart: "low"} {
+	for kind, urgency := range map[explain.ItemKind]string{explain.ItemAttention: "critical", explain.ItemReview: "normal", explain.ItemStart: "low"} {
 		args := standIn(t, "notify-send", "0")
 		m := message("x")
 		m.Items[0].Kind = kind

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/view/ansi"
 )
 
@@ -27,7 +27,7 @@ const (
 // A Message is what is told: one item, or several at once.
 type Message struct {
 	ID    string // the same if it is sent again
-	Items []engine.Item
+	Items []explain.Item
 	URL   string // where a person sees more, "" if there is no such place
 	Brief bool   // leave out what people and agents wrote
 	Test  bool   // nothing waits: somebody tries whether this arrives
@@ -35,15 +35,15 @@ type Message struct {
 }
 
 // Code is the kind of a message that shows a code. It is no item of the inbox.
-const Code engine.ItemKind = "code"
+const Code explain.ItemKind = "code"
 
 // testWords are what a test says, also one that leaves out what was written.
 const testWords = "this is a test: nothing waits for you"
 
 // firstItem is the only item, or the first, cleaned.
-func (m *Message) firstItem() engine.Item {
+func (m *Message) firstItem() explain.Item {
 	if len(m.Items) == 0 {
-		return engine.Item{}
+		return explain.Item{}
 	}
 	it := cleanItem(m.Items[0], m.Brief)
 	if m.Test {
@@ -56,7 +56,7 @@ func (m *Message) firstItem() engine.Item {
 }
 
 // cleanItem makes the texts of an item plain and short.
-func cleanItem(it engine.Item, brief bool) engine.Item {
+func cleanItem(it explain.Item, brief bool) explain.Item {
 	it.Project, it.Status = boundLine(it.Project, maxName), boundLine(it.Status, maxName)
 	it.Branch, it.Summary = boundLine(it.Branch, maxName), boundLine(it.Summary, maxText)
 	it.Text, it.Do = boundLine(it.Text, maxText), boundLine(it.Do, maxText)
@@ -113,8 +113,8 @@ func (m *Message) bodyText() string {
 
 // countKinds says how many of each kind there are.
 func (m *Message) countKinds() string {
-	number := map[engine.ItemKind]int{}
-	var kinds []engine.ItemKind
+	number := map[explain.ItemKind]int{}
+	var kinds []explain.ItemKind
 	for i := range m.Items {
 		if number[m.Items[i].Kind]++; number[m.Items[i].Kind] == 1 {
 			kinds = append(kinds, m.Items[i].Kind)
@@ -129,37 +129,37 @@ func (m *Message) countKinds() string {
 }
 
 // describeKind says what a kind wants, for messages that say nothing else.
-func describeKind(kind engine.ItemKind) string {
+func describeKind(kind explain.ItemKind) string {
 	switch kind {
-	case engine.ItemAttention:
+	case explain.ItemAttention:
 		return "something failed and was given up"
-	case engine.ItemConfirm:
+	case explain.ItemConfirm:
 		return "an agent asks for a move that you must grant"
-	case engine.ItemPermission:
+	case explain.ItemPermission:
 		return "an agent asks whether it may do something"
-	case engine.ItemInput:
+	case explain.ItemInput:
 		return "an agent asks something at its terminal"
-	case engine.ItemQuestion:
+	case explain.ItemQuestion:
 		return "a task waits for an answer"
-	case engine.ItemIdle:
+	case explain.ItemIdle:
 		return "an agent asked something, or stopped, and waits for your words"
-	case engine.ItemReview:
+	case explain.ItemReview:
 		return "work waits for a decision"
-	case engine.ItemStuck:
+	case explain.ItemStuck:
 		return "work needs help"
-	case engine.ItemNotStarted:
+	case explain.ItemNotStarted:
 		return "an agent could not start"
-	case engine.ItemTurnFailed:
+	case explain.ItemTurnFailed:
 		return "the turn of an agent failed"
-	case engine.ItemCrashed:
+	case explain.ItemCrashed:
 		return "an agent died"
-	case engine.ItemFailed:
+	case explain.ItemFailed:
 		return "an agent says that the work is not good"
-	case engine.ItemNoAnswer:
+	case explain.ItemNoAnswer:
 		return "an agent did not say how it went"
-	case engine.ItemBoard:
+	case explain.ItemBoard:
 		return "a card waits for a tag or a move"
-	case engine.ItemStart:
+	case explain.ItemStart:
 		return "a task was created and not started"
 	}
 	return "something waits for you"
@@ -180,11 +180,11 @@ func (m *Message) messageWeight() weight {
 	for i := range m.Items {
 		w := normal
 		switch m.Items[i].Kind {
-		case engine.ItemAttention:
+		case explain.ItemAttention:
 			w = gravest
-		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemIdle, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemStuck:
+		case Code, explain.ItemPermission, explain.ItemInput, explain.ItemConfirm, explain.ItemQuestion, explain.ItemIdle, explain.ItemNotStarted, explain.ItemTurnFailed, explain.ItemStuck:
 			w = heavy
-		case engine.ItemStart, engine.ItemNoAnswer:
+		case explain.ItemStart, explain.ItemNoAnswer:
 			w = light
 		}
 		out = max(out, w)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 )
 
@@ -117,18 +117,18 @@ type Webhook struct{ Remote }
 
 // event is the body of a webhook.
 type event struct {
-	ID      string          `json:"id"`
-	Kind    engine.ItemKind `json:"kind"`
-	Task    task.ID         `json:"task"`
-	Project string          `json:"project"`
-	Branch  string          `json:"branch,omitempty"`
-	Summary string          `json:"summary,omitempty"`
-	Status  string          `json:"status"`
-	Text    string          `json:"text,omitempty"`
-	Do      string          `json:"do,omitempty"`
-	Since   time.Time       `json:"since"`
-	URL     string          `json:"url,omitempty"`
-	Test    bool            `json:"test,omitempty"` // nothing waits
+	ID      string           `json:"id"`
+	Kind    explain.ItemKind `json:"kind"`
+	Task    task.ID          `json:"task"`
+	Project string           `json:"project"`
+	Branch  string           `json:"branch,omitempty"`
+	Summary string           `json:"summary,omitempty"`
+	Status  string           `json:"status"`
+	Text    string           `json:"text,omitempty"`
+	Do      string           `json:"do,omitempty"`
+	Since   time.Time        `json:"since"`
+	URL     string           `json:"url,omitempty"`
+	Test    bool             `json:"test,omitempty"` // nothing waits
 }
 
 // SendMessage posts a message, which has one item.
@@ -188,21 +188,21 @@ func (w Ntfy) SendMessage(ctx context.Context, m Message) error {
 }
 
 // kindTag is the short name of a picture for a kind.
-func kindTag(kind engine.ItemKind) string {
+func kindTag(kind explain.ItemKind) string {
 	switch kind {
-	case engine.ItemAttention, engine.ItemFailed, engine.ItemNotStarted, engine.ItemTurnFailed:
+	case explain.ItemAttention, explain.ItemFailed, explain.ItemNotStarted, explain.ItemTurnFailed:
 		return "warning"
-	case engine.ItemConfirm, engine.ItemPermission:
+	case explain.ItemConfirm, explain.ItemPermission:
 		return "raised_hand"
 	case Code:
 		return "key"
-	case engine.ItemInput, engine.ItemQuestion, engine.ItemIdle:
+	case explain.ItemInput, explain.ItemQuestion, explain.ItemIdle:
 		return "question"
-	case engine.ItemReview, engine.ItemBoard:
+	case explain.ItemReview, explain.ItemBoard:
 		return "eyes"
-	case engine.ItemStuck, engine.ItemNoAnswer:
+	case explain.ItemStuck, explain.ItemNoAnswer:
 		return "sos"
-	case engine.ItemCrashed:
+	case explain.ItemCrashed:
 		return "boom"
 	}
 	return "tangerine"

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/adapter/notify"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 )
 
 const planted = "s3cret-that-must-not-be-seen"
@@ -73,8 +73,8 @@ func (s *server) remote(secret string) notify.Remote {
 }
 
 func message(text string) notify.Message {
-	return notify.Message{ID: "0123abcd", URL: "http://127.0.0.1:4747/tasks/one", Items: []engine.Item{{
-		Task: "oneAAAAAAAAAAAAAAAAAA", Project: "shop", Branch: "feat/login", Summary: "Sign in", Status: "working", Kind: engine.ItemPermission,
+	return notify.Message{ID: "0123abcd", URL: "http://127.0.0.1:4747/tasks/one", Items: []explain.Item{{
+		Task: "oneAAAAAAAAAAAAAAAAAA", Project: "shop", Branch: "feat/login", Summary: "Sign in", Status: "working", Kind: explain.ItemPermission,
 		Text: text, Do: "orange task attach oneAAAAAAAAAAAAAAAAAA", Since: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC),
 	}}}
 }
@@ -234,7 +234,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	s := serve(t, nil)
 	m := message("?")
 	for range 6 {
-		m.Items = append(m.Items, engine.Item{Kind: engine.ItemAttention, Project: "shop"})
+		m.Items = append(m.Items, explain.Item{Kind: explain.ItemAttention, Project: "shop"})
 	}
 	if err := (notify.Ntfy{Remote: s.remote("")}).SendMessage(t.Context(), m); err != nil {
 		t.Fatal(err)

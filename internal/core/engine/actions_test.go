@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/core/als"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/handoff"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -170,7 +171,7 @@ func TestAWorkerCallsAPerson(t *testing.T) {
 			if e := d.Entries[0].Effects[0]; e.Do != workflow.TagCard || strings.Join(e.Tags, "") != tt.flag || len(e.Untags) > 0 {
 				t.Errorf("%s: %s", tt.state, deeds(d.Entries))
 			}
-			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemAttention {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemAttention {
 				t.Errorf("%s: %+v, %v", tt.state, it, ok)
 			}
 		}

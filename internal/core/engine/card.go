@@ -32,7 +32,7 @@ func (d *decider) decideOnCard(f *board.Snapshot) Verdict {
 			continue
 		}
 		entry := d.newEntry(journal.AutoAdvanced)
-		entry.Reason = "the card is in " + describeCardPlace(f)
+		entry.Reason = "the card is in " + CardPlaceText(f)
 		return d.takeEdgeWith(entry, e, Advance)
 	}
 	return d.recordCardLook(f)
@@ -44,7 +44,7 @@ func (d *decider) recordCardLook(f *board.Snapshot) Verdict {
 		return Stay
 	}
 	e := d.newEntry(journal.CardSeen)
-	e.CardSnapshot, e.Reason = f, "the card is in "+describeCardPlace(f)
+	e.CardSnapshot, e.Reason = f, "the card is in "+CardPlaceText(f)
 	return d.finishWith(e, Record)
 }
 
@@ -67,7 +67,7 @@ func (d *decider) readAgain(f *board.Snapshot) Verdict {
 		e.Reason = "a person changed the card"
 		return d.finishWith(e, Record)
 	}
-	e.CardSnapshot, e.Reason = f, "the card is in "+describeCardPlace(f)
+	e.CardSnapshot, e.Reason = f, "the card is in "+CardPlaceText(f)
 	d.newPlan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	return d.finishWith(e, Record)
 }
@@ -77,7 +77,8 @@ func (d *decider) hasPendingCardRead() bool {
 	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == workflow.ReadCard && !e.GivenUp })
 }
 
-func describeCardPlace(f *board.Snapshot) string {
+// CardPlaceText says where a card is and which tags it has.
+func CardPlaceText(f *board.Snapshot) string {
 	if len(f.Tags) == 0 {
 		return f.Column + ", without tags"
 	}

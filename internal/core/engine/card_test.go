@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -94,7 +95,7 @@ func TestACardIsDispatchedByItsFace(t *testing.T) {
 				}
 				if dispatches == 6 && tt.want != "" && !tt.person { // too many rounds without a person
 					want, count = "", 6
-					if it, _ := engine.InboxItem(w.def, w.task); w.task.Status != "halted" || !strings.HasPrefix(it.Text, "the work needs help: dispatches reached its bound of 6 since a person last decided: the card is in "+tt.column) {
+					if it, _ := explain.InboxItem(w.def, w.task); w.task.Status != "halted" || !strings.HasPrefix(it.Text, "the work needs help: dispatches reached its bound of 6 since a person last decided: the card is in "+tt.column) {
 						t.Errorf("%s after %d dispatches: %s", w.task.Status, dispatches, it.Text)
 					}
 				}
@@ -177,8 +178,8 @@ func TestACardThatLooksTheSameChangesNothing(t *testing.T) {
 	if d := w.looks(other); len(d.Entries) != 1 || w.task.CardSnapshot.Described != "d2" {
 		t.Errorf("%+v, seen %+v", d.Entries, w.task.CardSnapshot)
 	}
-	it, ok := engine.InboxItem(w.def, w.task)
-	if !ok || it.Kind != engine.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board tag p/1 Clarification-Answered" {
+	it, ok := explain.InboxItem(w.def, w.task)
+	if !ok || it.Kind != explain.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board tag p/1 Clarification-Answered" {
 		t.Errorf("%+v, %v", it, ok)
 	}
 }
@@ -228,7 +229,7 @@ func TestASerialGroupTakesOneTaskAtATime(t *testing.T) {
 		d.Entries[0].Reason != "another task of project supposed is at dev, and one works at a time" || len(w.task.Pending) > 0 || w.task.CounterValue("dispatches") != 0 {
 		t.Fatalf("%s: %+v", d.Verdict, d.Entries)
 	}
-	if it, ok := engine.InboxItem(w.def, w.task); ok {
+	if it, ok := explain.InboxItem(w.def, w.task); ok {
 		t.Errorf("a person is asked although other tasks come first: %+v", it)
 	}
 	for _, sig := range []signal.Signal{ready("dev"), {Kind: signal.Tracker, Actor: task.Engine, CardSnapshot: face("Development", "Planned"), Busy: []string{"dev"}}} {
@@ -271,7 +272,7 @@ func TestAQueuedCardIsDispatchedAsItLooksNow(t *testing.T) {
 	if w.must(signal.Signal{Kind: signal.Ready, Actor: task.Engine}); w.sent() != "" {
 		t.Errorf("nothing waits for the card any more: %q", w.sent())
 	}
-	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemBoard {
+	if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemBoard {
 		t.Errorf("a card that nobody waits for: %+v, %v", it, ok)
 	}
 	if w.looks(face("Analyse", "Ready"), "dev"); w.sent() != "architect/plan" || w.task.Queued {
@@ -293,7 +294,7 @@ func TestAWaitingCardNamesEachTagOnce(t *testing.T) {
 	w := placed(t, "joan-board", "board")
 	w.task.CardSnapshot = &board.Snapshot{Column: "Deploy", Tags: []string{"Review-Approved"}}
 	w.task.TrackerRef = "board:p/1"
-	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Text != "the card is in Deploy with Review-Approved: set Ops-Ready" {
+	if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Text != "the card is in Deploy with Review-Approved: set Ops-Ready" {
 		t.Errorf("%v %+v", ok, it)
 	}
 }

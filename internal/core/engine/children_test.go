@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -71,7 +72,7 @@ func TestTheWayOfAParent(t *testing.T) {
 	if w.task.Status != "Coordinating" || len(w.task.Attempts) > 0 || w.task.Workspace != "" || len(engine.Timers(w.def, &w.task)) > 0 {
 		t.Fatalf("%+v", w.task)
 	}
-	if it, ok := engine.InboxItem(w.def, w.task); ok {
+	if it, ok := explain.InboxItem(w.def, w.task); ok {
 		t.Errorf("a person is asked while the children work: %+v", it)
 	}
 	for _, states := range [][]string{{"Started", "Backlog"}, {"Finished", "Started"}} {

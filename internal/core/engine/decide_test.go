@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -135,7 +136,7 @@ func TestATaskGoesFromPlanToReviewing(t *testing.T) {
 	if d.Verdict != engine.Crash {
 		t.Fatal(d.Verdict, d.Reasons)
 	}
-	t.Logf("%+v", engine.Explain(w.def, w.task, signal.Signal{At: w.now}))
+	t.Logf("%+v", explain.Task(w.def, w.task, signal.Signal{At: w.now}))
 }
 
 // sectionsOf reads the sections of a task file.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -31,22 +31,22 @@ func TestAnIdleAgentIsNotAtWork(t *testing.T) {
 func TestOnlyAgentsWithAProcessLive(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
-	past := engine.Past{Entries: stored(t, w.log)}
-	x := engine.ExplainHistory(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}, past)
+	past := explain.Past{Entries: stored(t, w.log)}
+	x := explain.TaskWithPast(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}, past)
 	if x.Owner != "the engine" || x.Why != "attempt 1 of the worker has ended, and its end is being recorded" || x.Cost[0].Living != 0 {
 		t.Errorf("gone: %s, %s, %+v", x.Owner, x.Why, x.Cost)
 	}
 	if x.Cheapest.Run != "" || x.Cheapest.Opens != "the end of attempt 1 to be recorded" {
 		t.Errorf("%+v", x.Cheapest)
 	}
-	if g := engine.Summarize(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}); g.Owner != "the engine" {
+	if g := explain.Summarize(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}); g.Owner != "the engine" {
 		t.Errorf("at a glance: %+v", g)
 	}
 	if x := w.explain(); x.Cost[0].Living != 1 {
 		t.Errorf("without the knowledge of processes: %+v", x.Cost)
 	}
 	w.task.Attempts[0].Running = false
-	if x := engine.ExplainHistory(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}, past); x.Owner != "the engine" || x.Why != "attempt 1 of the worker is being started" {
+	if x := explain.TaskWithPast(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}, past); x.Owner != "the engine" || x.Why != "attempt 1 of the worker is being started" {
 		t.Errorf("starting: %s, %s", x.Owner, x.Why)
 	}
 }

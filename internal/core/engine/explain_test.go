@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -18,14 +19,14 @@ import (
 )
 
 // explain accounts for the world's task as it is now.
-func (w *world) explain(refused ...journal.Refusal) engine.Explanation {
+func (w *world) explain(refused ...journal.Refusal) explain.Explanation {
 	w.t.Helper()
 	doc, err := taskfile.Parse([]byte(w.body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	sig := signal.Signal{At: w.now, Artifacts: signal.Artifacts{Sections: doc.Sections()}}
-	return engine.ExplainHistory(w.def, w.task, sig, engine.Past{Entries: stored(w.t, w.log), Refusals: refused})
+	return explain.TaskWithPast(w.def, w.task, sig, explain.Past{Entries: stored(w.t, w.log), Refusals: refused})
 }
 
 func TestTheCheapestWayOn(t *testing.T) {
@@ -42,29 +43,29 @@ func TestTheCheapestWayOn(t *testing.T) {
 		name  string
 		spawn bool
 		do    func(*world)
-		want  engine.Unblock // Until is not compared, but that it is there is
+		want  explain.Unblock // Until is not compared, but that it is there is
 		wait  bool
 	}{
-		{"not started", false, func(*world) {}, engine.Unblock{Run: "orange task complete " + id, Opens: "pending -> planning"}, false},
-		{"an effect is owed", true, func(*world) {}, engine.Unblock{Opens: "acquire_workspace to be done"}, false},
-		{"the worker works", true, func(w *world) { w.perform() }, engine.Unblock{Opens: "the worker, which is at work"}, true},
+		{"not started", false, func(*world) {}, explain.Unblock{Run: "orange task complete " + id, Opens: "pending -> planning"}, false},
+		{"an effect is owed", true, func(*world) {}, explain.Unblock{Opens: "acquire_workspace to be done"}, false},
+		{"the worker works", true, func(w *world) { w.perform() }, explain.Unblock{Opens: "the worker, which is at work"}, true},
 		{"the worker died and comes again", true, func(w *world) {
 			w.perform()
 			w.send(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker"})
-		}, engine.Unblock{Opens: "the worker to be started again"}, true},
+		}, explain.Unblock{Opens: "the worker to be started again"}, true},
 		{"paused", true, func(w *world) { w.perform(); w.send(signal.Signal{Kind: signal.Pause, Actor: task.Human}) },
-			engine.Unblock{Run: "orange resume " + id, Opens: "effects and timers of the task go on"}, false},
+			explain.Unblock{Run: "orange resume " + id, Opens: "effects and timers of the task go on"}, false},
 		{"a question", true, func(w *world) { w.perform(); request("clarification")(w) },
-			engine.Unblock{Run: "orange task answer " + id + ` "..."`, Opens: "clarification -> planning"}, false},
+			explain.Unblock{Run: "orange task answer " + id + ` "..."`, Opens: "clarification -> planning"}, false},
 		{"stuck with nothing new", true, func(w *world) { w.perform(); stuck(w) },
-			engine.Unblock{Run: "orange task update " + id + " --status working", Opens: "stuck -> working"}, false},
+			explain.Unblock{Run: "orange task update " + id + " --status working", Opens: "stuck -> working"}, false},
 		{"stuck with a new handoff", true, func(w *world) { w.perform(); stuck(w); w.body += "\n## Handoff\n\nDONE: y\n" },
-			engine.Unblock{Run: "orange task complete " + id, Opens: "stuck -> agent-review"}, false},
-		{"over", true, func(w *world) { w.perform(); request("cancelled")(w) }, engine.Unblock{Opens: "nothing: the task is over"}, false},
+			explain.Unblock{Run: "orange task complete " + id, Opens: "stuck -> agent-review"}, false},
+		{"over", true, func(w *world) { w.perform(); request("cancelled")(w) }, explain.Unblock{Opens: "nothing: the task is over"}, false},
 		{"no workspace", false, func(w *world) {
 			w.free = nil
 			w.send(signal.Signal{Kind: signal.Ready, Actor: task.Engine})
-		}, engine.Unblock{Opens: "a workspace that another task gives back, or a larger pool: orange project update p --pool-size N"}, false},
+		}, explain.Unblock{Opens: "a workspace that another task gives back, or a larger pool: orange project update p --pool-size N"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Kind = ""
-	got := engine.Explain(def, tk, sig)
+	got := explain.Task(def, tk, sig)
 	if got.Cheapest.Edit != "" || got.Cheapest.Run != "orange task merge "+string(tk.ID) || got.Do != got.Cheapest.Run {
 		t.Errorf("%+v, do %q", got.Cheapest, got.Do) // what is missing here is a merge, and there is a command for it
 	}
@@ -98,7 +99,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Kind, sig.Artifacts.Sections = "", nil
-	if got := engine.Explain(def, tk, sig); got.Cheapest.Run == "" {
+	if got := explain.Task(def, tk, sig); got.Cheapest.Run == "" {
 		t.Errorf("%+v", got.Cheapest)
 	}
 	tk, sig, err = engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done"})
@@ -106,7 +107,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Kind = ""
-	if got := engine.Explain(def, tk, sig); got.Cheapest.Run != "orange task complete "+string(tk.ID) {
+	if got := explain.Task(def, tk, sig); got.Cheapest.Run != "orange task complete "+string(tk.ID) {
 		t.Errorf("merged already: %+v", got.Cheapest)
 	}
 	manual, err := workflow.Parse("manual.yaml", strings.ReplaceAll(def.Text, "respawn: auto", "respawn: manual"))
@@ -118,7 +119,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	tk.Crashed, sig.Kind = "worker", ""
-	got = engine.Explain(manual, tk, sig)
+	got = explain.Task(manual, tk, sig)
 	if !strings.Contains(got.Cheapest.Edit, "no ## Handoff: write it, with a line DONE:") || got.Cheapest.Opens != "working -> agent-review" {
 		t.Errorf("%+v", got.Cheapest)
 	}
@@ -153,8 +154,8 @@ func TestTheChainSaysWhatLedHere(t *testing.T) {
 		t.Fatalf("%d links: %s", len(x.Chain), asJSON(t, x.Chain))
 	}
 	started := x.Chain[1]
-	want := []engine.EffectOutcome{{Do: "acquire_workspace", Ended: engine.EffectDone, Tries: 1},
-		{Do: "spawn_agent", Role: "worker", Ended: engine.EffectDone, Tries: 2, Error: "no such program"}}
+	want := []explain.EffectOutcome{{Do: "acquire_workspace", Ended: explain.EffectDone, Tries: 1},
+		{Do: "spawn_agent", Role: "worker", Ended: explain.EffectDone, Tries: 2, Error: "no such program"}}
 	if diff := cmp.Diff(want, started.Effects); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
 	}
@@ -162,7 +163,7 @@ func TestTheChainSaysWhatLedHere(t *testing.T) {
 	if planned.Signal != signal.Request || planned.Actor != "worker" || planned.From != "planning" || planned.To != "working" || planned.Line == 0 || planned.Reason != "## Plan" {
 		t.Errorf("%+v", planned)
 	}
-	if diff := cmp.Diff([]engine.RoleCost{{Role: "worker", Attempts: 1, Living: 1, Seconds: 603}, {Role: "reviewer", Attempts: 1, Living: 1}}, x.Cost); diff != "" {
+	if diff := cmp.Diff([]explain.RoleCost{{Role: "worker", Attempts: 1, Living: 1, Seconds: 603}, {Role: "reviewer", Attempts: 1, Living: 1}}, x.Cost); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
 	}
 	if x.Deadline == nil || x.Deadline.Name != engine.Deadline || !x.Deadline.At.After(w.now) {
@@ -234,7 +235,7 @@ Refused so far: 1
 
 func TestATaskWithoutAJournalIsExplainedAllTheSame(t *testing.T) {
 	w := begin(t, "orange", true)
-	x := engine.ExplainHistory(w.def, w.task, signal.Signal{At: w.now}, engine.Past{Problem: "entry 2 does not parse"})
+	x := explain.TaskWithPast(w.def, w.task, signal.Signal{At: w.now}, explain.Past{Problem: "entry 2 does not parse"})
 	if text := x.Text(w.now); !strings.Contains(text, "How it came here cannot be told\n  entry 2 does not parse") || x.Owner == "" {
 		t.Error(text)
 	}
@@ -247,7 +248,7 @@ func TestWhateverHappensTheExplanationNamesAWay(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(rt, "signals") {
 			p.play(p.anySignal())
 		}
-		x := engine.ExplainHistory(p.def, p.task, signal.Signal{At: p.now}, engine.Past{Entries: p.log})
+		x := explain.TaskWithPast(p.def, p.task, signal.Signal{At: p.now}, explain.Past{Entries: p.log})
 		if p.task.Seq == 0 {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -58,7 +59,7 @@ func TestAClosedPullRequest(t *testing.T) {
 			if tt.verdict == engine.Record && d.Entries[0].Type != journal.PRClosed {
 				t.Errorf("type %s", d.Entries[0].Type)
 			}
-			if it, ok := engine.InboxItem(w.def, w.task); tt.attention != "" && (!ok || it.Kind != engine.ItemAttention) {
+			if it, ok := explain.InboxItem(w.def, w.task); tt.attention != "" && (!ok || it.Kind != explain.ItemAttention) {
 				t.Errorf("inbox: %v, %+v", ok, it)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/core/board"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/handoff"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -104,7 +104,7 @@ func TestAPersonIsWaitedForWhereAWorkerNeedsOne(t *testing.T) {
 	}
 	w.perform()
 	w.looks(face("Review", "Rework-Complete", "Needs-Clarification"))
-	if it, ok := engine.InboxItem(w.def, w.task); w.task.Status != "board" || !ok || it.Kind != engine.ItemAttention || !strings.Contains(it.Text, "is the colour right?") {
+	if it, ok := explain.InboxItem(w.def, w.task); w.task.Status != "board" || !ok || it.Kind != explain.ItemAttention || !strings.Contains(it.Text, "is the colour right?") {
 		t.Fatalf("%s, %+v", w.task.Status, it)
 	}
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -18,12 +19,12 @@ import (
 
 // permitted lists what an explanation says that a person may ask for: who may is not
 // the question, and no guard is in the way.
-func permitted(x engine.Explanation) []engine.Move {
-	var out []engine.Move
+func permitted(x explain.Explanation) []explain.Move {
+	var out []explain.Move
 	for _, e := range x.Edges {
 		words := func(s string) []string { return strings.Split(s, ", ") }
 		guarded := slices.ContainsFunc(e.Reasons, func(r engine.Reason) bool { return r.Rule == engine.RuleGuard && !r.OK })
-		if m := (engine.Move{To: e.To, As: e.As}); slices.Contains(words(e.On), "request") && slices.Contains(words(e.By), "human") && !guarded && !slices.Contains(out, m) {
+		if m := (explain.Move{To: e.To, As: e.As}); slices.Contains(words(e.On), "request") && slices.Contains(words(e.By), "human") && !guarded && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 	}
@@ -33,17 +34,17 @@ func permitted(x engine.Explanation) []engine.Move {
 // agree fails if a glance says anything else than the explanation and the inbox.
 func agree(t rapid.TB, def *workflow.Definition, tk task.Task, sig signal.Signal) {
 	t.Helper()
-	g, x := engine.Summarize(def, tk, sig), engine.Explain(def, tk, sig)
+	g, x := explain.Summarize(def, tk, sig), explain.Task(def, tk, sig)
 	type seen struct {
 		Kind, Owner, Why string
 		Deadline         *engine.Timer
-		Moves            []engine.Move
+		Moves            []explain.Move
 	}
 	want := seen{x.Kind, x.Owner, x.Why, x.Deadline, permitted(x)}
 	if d := cmp.Diff(want, seen{string(g.Kind), g.Owner, g.Why, g.Deadline, g.Moves}); d != "" {
 		t.Fatalf("in %s of %s: %s", tk.Status, def.Name, d)
 	}
-	it, wanted := engine.InboxItem(def, tk)
+	it, wanted := explain.InboxItem(def, tk)
 	if wanted != (g.Wants != nil) || wanted && !cmp.Equal(*g.Wants, it) {
 		t.Fatalf("in %s of %s a person is wanted for %+v, and the inbox says %+v", tk.Status, def.Name, g.Wants, it)
 	}
@@ -101,7 +102,7 @@ func TestAGlanceAtAnyTaskSaysWhatTheExplanationSays(t *testing.T) {
 // movesAreKnown asks for every move that is offered: none may be refused because there
 // is no such way, or because a person may not.
 func (p *player) movesAreKnown() {
-	for _, m := range engine.Summarize(p.def, p.task, signal.Signal{At: p.now}).Moves {
+	for _, m := range explain.Summarize(p.def, p.task, signal.Signal{At: p.now}).Moves {
 		d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, To: m.To, At: p.now})
 		if d.Verdict != engine.Refuse {
 			continue
@@ -116,7 +117,7 @@ func (p *player) movesAreKnown() {
 // answersAreTaken answers: where that is offered it is not refused because nothing was
 // asked, and where it is not offered it comes to nothing.
 func (p *player) answersAreTaken() {
-	g := engine.Summarize(p.def, p.task, signal.Signal{At: p.now})
+	g := explain.Summarize(p.def, p.task, signal.Signal{At: p.now})
 	if g.Wants != nil && g.Wants.Verb == engine.VerbAnswer && !g.Answers {
 		p.rt.Fatalf("an answer helps in %s, and is not offered: %+v", p.task.Status, g.Wants)
 	}
@@ -150,7 +151,7 @@ func TestMovesOfAPerson(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range engine.Summarize(load(t, tt.workflow), tt.task, signal.Signal{At: start, Children: make([]signal.Child, tt.children)}).Moves {
+			for _, m := range explain.Summarize(load(t, tt.workflow), tt.task, signal.Signal{At: start, Children: make([]signal.Child, tt.children)}).Moves {
 				got = append(got, m.To)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {

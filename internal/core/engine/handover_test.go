@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -70,8 +71,8 @@ func TestAnAgentIsAskedOnceToFinish(t *testing.T) {
 	if w.task.Status != "dev-implement" || !strings.Contains(w.task.WorkFailed, "a.txt") || w.task.CounterValue("crash_count")+w.task.CounterValue("no_answer") != 0 || len(w.task.Attempts) != 0 {
 		t.Fatalf("held %q, %+v", w.task.WorkFailed, w.task.Counters)
 	}
-	it, ok := engine.InboxItem(w.def, w.task)
-	if !ok || it.Kind != engine.ItemFailed || !strings.Contains(it.Text, "a.txt") || it.Do != "orange task respawn "+string(w.task.ID) {
+	it, ok := explain.InboxItem(w.def, w.task)
+	if !ok || it.Kind != explain.ItemFailed || !strings.Contains(it.Text, "a.txt") || it.Do != "orange task respawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -128,7 +129,7 @@ func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 		if d.Verdict != engine.Halt || w.task.Status != "halted" || w.task.ReturnTo != "architect" || d.Entries[0].Reason != want || w.task.LastReport.Diagnosis != want {
 			t.Errorf("%s in %s: %q", d.Verdict, w.task.Status, d.Entries[0].Reason)
 		}
-		if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "declared are READY_FOR_IMPLEMENTATION") {
+		if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemStuck || !strings.Contains(it.Text, "declared are READY_FOR_IMPLEMENTATION") {
 			t.Errorf("%+v, %v", it, ok)
 		}
 	}
@@ -161,8 +162,8 @@ func TestFailedWorkIsHeldForAPerson(t *testing.T) {
 		if w.task.CounterValue("crash_count")+w.task.CounterValue("no_answer") > 0 || w.task.Crashed != "" {
 			t.Errorf("%+v, crashed %q", w.task.Counters, w.task.Crashed)
 		}
-		it, ok := engine.InboxItem(w.def, w.task)
-		if !ok || it.Kind != engine.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa look again with orange task respawn") ||
+		it, ok := explain.InboxItem(w.def, w.task)
+		if !ok || it.Kind != explain.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa look again with orange task respawn") ||
 			!strings.HasSuffix(it.Do, "--status Started") {
 			t.Errorf("%+v, %v", it, ok)
 		}
@@ -185,8 +186,8 @@ func TestWhatHelpsHeldWork(t *testing.T) {
 		w := placed(t, "linear-sdlc", tt.state)
 		w.task.Counters[0].Value = tt.sessions
 		w.ends(word("failed"))
-		it, _ := engine.InboxItem(w.def, w.task)
-		if it.Kind != engine.ItemFailed || !strings.Contains(it.Text, tt.text) || !strings.Contains(it.Do, tt.do) || tt.do == "respawn" && strings.Contains(it.Text, "send it back") {
+		it, _ := explain.InboxItem(w.def, w.task)
+		if it.Kind != explain.ItemFailed || !strings.Contains(it.Text, tt.text) || !strings.Contains(it.Do, tt.do) || tt.do == "respawn" && strings.Contains(it.Text, "send it back") {
 			t.Errorf("%s: %q: %s", tt.state, it.Text, it.Do)
 		}
 	}
@@ -357,7 +358,7 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 		}
 		w.perform()
 	}
-	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer {
+	if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemNoAnswer {
 		t.Errorf("%+v, %v", it, ok)
 	}
 	says()

@@ -66,12 +66,6 @@ func AgentRests(def *workflow.Definition, t *task.Task) bool {
 	return ok
 }
 
-// asksForWords says that the inbox has somebody who waits for words.
-func (d *decider) asksForWords() bool {
-	var it Item
-	return !d.wantsAtTerminal(&it) && d.wantsWords(&it)
-}
-
 // attemptLives says that an attempt is not over.
 func (d *decider) attemptLives(number int) bool {
 	_, ok := d.t.AttemptByNumber(number)
@@ -103,31 +97,6 @@ func (d *decider) turnEnded(now *task.Condition, was task.Condition) (news bool)
 		now.Left = leftBy(d.sig.Final)
 	}
 	return was.Name != task.Idle || was.Since.Before(d.t.Since) || now.Left != "" && now.Left != was.Left
-}
-
-// idleItem says that an agent waits for a person's words.
-func (d *decider) idleItem(w *task.Unanswered, it *Item) {
-	it.Kind, it.Since, it.Do = ItemIdle, w.Since, d.answerCommand()
-	it.Text = d.idleText(w)
-}
-
-// answerCommand is the command by which a person answers.
-func (d *decider) answerCommand() string { return fmt.Sprintf("orange task answer %s \"...\"", d.t.ID) }
-
-// idleText says what an agent waits for.
-func (d *decider) idleText(w *task.Unanswered) string {
-	lives := d.attemptLives(w.Attempt)
-	switch {
-	case lives && d.t.WorkFailed != "":
-		return fmt.Sprintf("%s; the %s waits", d.t.WorkFailed, w.Role)
-	case w.Asks && lives:
-		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
-	case w.Asks:
-		return fmt.Sprintf("the %s ended with a question: your answer lets it go on", w.Role)
-	case lives:
-		return fmt.Sprintf("the %s ended its turn without moving the task, and waits", w.Role)
-	}
-	return fmt.Sprintf("the %s ended while it waited: your words let it go on", w.Role)
 }
 
 // answerIdle tells an agent that waits what a person says. The task stays where it is. An agent that
@@ -167,7 +136,7 @@ func (d *decider) refuseAnswer() Verdict {
 	if a == nil {
 		return d.refuse("%s waits for no answer", d.t.Status)
 	}
-	who := aPerson
+	who := "a person"
 	if a.By != task.Human && a.By != "" {
 		who = "the " + string(a.By)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -50,8 +51,8 @@ func (w *world) answer(words string) engine.Decision {
 }
 
 // inboxKind is what the task wants of a person, "" for nothing.
-func (w *world) inboxKind() engine.ItemKind {
-	it, _ := engine.InboxItem(w.def, w.task)
+func (w *world) inboxKind() explain.ItemKind {
+	it, _ := explain.InboxItem(w.def, w.task)
 	return it.Kind
 }
 
@@ -82,13 +83,13 @@ func TestAnAgentThatEndsItsTurnInItsOwnStateWaitsForAPerson(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		do     func(w *world)
-		kind   engine.ItemKind
+		kind   explain.ItemKind
 		text   string
 		timers string
 	}{
-		{"it asks", func(w *world) { w.turnEnds(1, asks) }, engine.ItemIdle, "the worker asks something", ""},
-		{"it stopped", func(w *world) { w.turnEnds(1, "I looked around.") }, engine.ItemIdle, "ended its turn without moving the task", "idle"},
-		{"it said nothing", func(w *world) { w.turnEnds(1, "") }, engine.ItemIdle, "ended its turn without moving the task", "idle"},
+		{"it asks", func(w *world) { w.turnEnds(1, asks) }, explain.ItemIdle, "the worker asks something", ""},
+		{"it stopped", func(w *world) { w.turnEnds(1, "I looked around.") }, explain.ItemIdle, "ended its turn without moving the task", "idle"},
+		{"it said nothing", func(w *world) { w.turnEnds(1, "") }, explain.ItemIdle, "ended its turn without moving the task", "idle"},
 		{"it runs again", func(w *world) { w.turnEnds(1, asks); w.runs(1) }, "", "", "deadline idle"},
 		{"a program says once more that it is idle", func(w *world) {
 			w.turnEnds(1, asks)
@@ -98,7 +99,7 @@ func TestAnAgentThatEndsItsTurnInItsOwnStateWaitsForAPerson(t *testing.T) {
 			if w.task.Seq != seq {
 				w.t.Errorf("%d entries more", w.task.Seq-seq)
 			}
-		}, engine.ItemIdle, "the worker asks something", ""},
+		}, explain.ItemIdle, "the worker asks something", ""},
 		{"its turn ended before the task came back to it", func(w *world) {
 			w.body += "\n## Handoff\n\nDONE: x\n"
 			w.to("worker", "agent-review")
@@ -117,19 +118,19 @@ func TestAnAgentThatEndsItsTurnInItsOwnStateWaitsForAPerson(t *testing.T) {
 			w.to(task.Human, "working")
 			w.turnEnds(1, asks)
 		}, "", "", ""},
-		{"the task waits itself", func(w *world) { w.to("worker", "clarification"); w.turnEnds(1, asks) }, engine.ItemQuestion, "questions wait", ""},
+		{"the task waits itself", func(w *world) { w.to("worker", "clarification"); w.turnEnds(1, asks) }, explain.ItemQuestion, "questions wait", ""},
 		{"it is ended at its deadline", func(w *world) { w.fires(engine.Deadline); w.turnEnds(1, asks) }, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := workingNow(t)
 			c.do(w)
-			it, _ := engine.InboxItem(w.def, w.task)
+			it, _ := explain.InboxItem(w.def, w.task)
 			if it.Kind != c.kind || !strings.Contains(it.Text, c.text) || w.timers() != c.timers {
 				t.Errorf("%+v, timers %q", it, w.timers())
 			}
-			if c.kind == engine.ItemIdle {
-				x := engine.Explain(w.def, w.task, signal.Signal{At: w.now})
-				if x.Owner != engine.APerson || !strings.HasPrefix(x.Do, "orange task answer") || !strings.Contains(x.Why, c.text) || it.Do != x.Do {
+			if c.kind == explain.ItemIdle {
+				x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
+				if x.Owner != explain.APerson || !strings.HasPrefix(x.Do, "orange task answer") || !strings.Contains(x.Why, c.text) || it.Do != x.Do {
 					t.Errorf("%s: %s, %s", x.Owner, x.Why, x.Do)
 				}
 			}
@@ -207,7 +208,7 @@ func TestAnAnswerToAnAgentThatDiedMeanwhileStartsAnother(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		die  func(w *world)
-		kind engine.ItemKind
+		kind explain.ItemKind
 	}{
 		{"it was killed, hours ago", func(w *world) {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
@@ -215,19 +216,19 @@ func TestAnAnswerToAnAgentThatDiedMeanwhileStartsAnother(t *testing.T) {
 				w.t.Errorf("%s, %+v", w.timers(), w.task)
 			}
 			w.now = w.now.Add(9 * time.Hour)
-		}, engine.ItemIdle},
+		}, explain.ItemIdle},
 		{"the machine was restarted", func(w *world) {
 			d := w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Mass: signal.MassReboot})
 			if effects(d.Entries) != "" || w.timers() != "" || w.task.CounterValue("crash_count") != 0 {
 				w.t.Errorf("%s, %+v", w.timers(), w.task)
 			}
-		}, engine.ItemIdle},
+		}, explain.ItemIdle},
 		{"it reached its limit", func(w *world) {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 1, Condition: &task.Condition{Name: task.Limited, Until: w.now.Add(time.Hour)}})
-		}, engine.ItemIdle},
+		}, explain.ItemIdle},
 		{"a person ended it", func(w *world) {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Final: asks})
-		}, engine.ItemIdle},
+		}, explain.ItemIdle},
 		{"it ended when the answer was on its way", func(w *world) {
 			w.answer("the first")
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
@@ -272,7 +273,7 @@ func TestAnAgentThatStoppedAndDiedIsReplaced(t *testing.T) {
 	w := workingNow(t)
 	w.turnEnds(1, "I looked around.")
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
-	if w.timers() != "respawn" || w.inboxKind() != engine.ItemCrashed {
+	if w.timers() != "respawn" || w.inboxKind() != explain.ItemCrashed {
 		t.Errorf("%s, %s", w.timers(), w.inboxKind())
 	}
 	if d := w.answer("the first"); d.Verdict != engine.Record || w.timers() == "respawn" {
@@ -284,8 +285,8 @@ func TestAnIdleAgentOfATaskThatIsHeldSaysWhy(t *testing.T) {
 	w := workingNow(t)
 	w.turnEnds(1, "I looked around.")
 	w.task.WorkFailed = "the worker handed over twice, and its work is incomplete: no commits"
-	it, _ := engine.InboxItem(w.def, w.task)
-	if it.Kind != engine.ItemIdle || it.Text != w.task.WorkFailed+"; the worker waits" {
+	it, _ := explain.InboxItem(w.def, w.task)
+	if it.Kind != explain.ItemIdle || it.Text != w.task.WorkFailed+"; the worker waits" {
 		t.Errorf("%+v", it)
 	}
 }
@@ -319,7 +320,7 @@ func TestAnAgentThatEndsByItself(t *testing.T) {
 			if d.Entries[0].Snapshot.Final != "" {
 				t.Error("the journal keeps the message")
 			}
-			if (c.held != "") != (w.inboxKind() == engine.ItemIdle) {
+			if (c.held != "") != (w.inboxKind() == explain.ItemIdle) {
 				t.Errorf("the item is %s", w.inboxKind())
 			}
 			w.decidedAgain()
@@ -370,7 +371,7 @@ func TestWhatFollowsWhenAnAgentStops(t *testing.T) {
 			t.Errorf("a running agent may be silent for ever: %s", got)
 		}
 		w.turnEnds(1, "I looked around once more.")
-		if got := w.timers(); got != "" || w.inboxKind() != engine.ItemIdle {
+		if got := w.timers(); got != "" || w.inboxKind() != explain.ItemIdle {
 			t.Errorf("it is nudged twice, or ended: %s, %s", got, w.inboxKind())
 		}
 		w.decidedAgain()
@@ -396,17 +397,17 @@ func TestAJournalOfEarlierRulesKnowsNoIdleAgents(t *testing.T) {
 
 func TestTheLastMessageIsAReason(t *testing.T) {
 	message := func(attempt int) string { return map[int]string{1: asks}[attempt] }
-	reasons := func(w *world) []engine.WaitReason {
-		return engine.WaitReasons(w.def, w.task, engine.Records{Entries: w.log, Message: message})
+	reasons := func(w *world) []explain.WaitReason {
+		return explain.WaitReasons(w.def, w.task, explain.Records{Entries: w.log, Message: message})
 	}
-	want := engine.WaitReason{Kind: engine.BecauseOfMessage, By: "worker", Text: asks}
+	want := explain.WaitReason{Kind: explain.BecauseOfMessage, By: "worker", Text: asks}
 	w := workingNow(t)
 	w.turnEnds(1, asks)
 	got := reasons(w)
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
-	it, _ := engine.InboxItem(w.def, w.task)
+	it, _ := explain.InboxItem(w.def, w.task)
 	it.SetReasons(got)
 	if it.Text != "the worker asks something, and waits for an answer: I see two ways. Which one should I take?" {
 		t.Error(it.Text)
@@ -456,10 +457,10 @@ func TestTheLastMessageBeforeALimitIsAReason(t *testing.T) {
 	if w.task.Status != "silent" {
 		t.Fatalf("%s", w.task.Status)
 	}
-	got := engine.WaitReasons(w.def, w.task, engine.Records{Entries: w.log, Message: func(attempt int) string {
+	got := explain.WaitReasons(w.def, w.task, explain.Records{Entries: w.log, Message: func(attempt int) string {
 		return map[int]string{1: "I looked around."}[attempt]
 	}})
-	if last := got[len(got)-1]; last != (engine.WaitReason{Kind: engine.BecauseOfMessage, By: "worker", Text: "I looked around."}) {
+	if last := got[len(got)-1]; last != (explain.WaitReason{Kind: explain.BecauseOfMessage, By: "worker", Text: "I looked around."}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -477,7 +478,7 @@ func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
 	}
 	w.must(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.WaitingInput, Detail: "a line is half typed"}})
 	x := w.explain()
-	if w.inboxKind() != engine.ItemInput || x.Owner != "a person" || !strings.Contains(x.Why, "half typed") {
+	if w.inboxKind() != explain.ItemInput || x.Owner != "a person" || !strings.Contains(x.Why, "half typed") {
 		t.Errorf("%s: %s: %s", w.inboxKind(), x.Owner, x.Why)
 	}
 	if x.Cheapest.Run != "orange task attach "+string(w.task.ID) || !strings.Contains(x.Cheapest.Opens, "the message that waits") {
@@ -489,10 +490,10 @@ func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
 func TestAnAgentWhoseTurnFailedTakesAnAnswer(t *testing.T) {
 	w := workingNow(t)
 	w.must(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.TurnFailed, Detail: "API Error: 400"}})
-	if x := w.explain(); w.inboxKind() != engine.ItemTurnFailed || x.Owner != "a person" || !strings.Contains(x.Why, "API Error: 400") {
+	if x := w.explain(); w.inboxKind() != explain.ItemTurnFailed || x.Owner != "a person" || !strings.Contains(x.Why, "API Error: 400") {
 		t.Errorf("%s: %s: %s", w.inboxKind(), x.Owner, x.Why)
 	}
-	if len(engine.WaitReasons(w.def, w.task, engine.Records{Entries: w.log, Message: func(int) string { return "an older message" }})) > 0 {
+	if len(explain.WaitReasons(w.def, w.task, explain.Records{Entries: w.log, Message: func(int) string { return "an older message" }})) > 0 {
 		t.Error("an older message is shown")
 	}
 	if d := w.answer("the provider is back, go on"); d.Verdict != engine.Record || d.Entries[0].Type != journal.AgentAnswered || len(d.Entries[0].Effects) == 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -65,7 +66,7 @@ func TestMassDeathsThatRepeatAreHeldForAPerson(t *testing.T) {
 	if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 		t.Errorf("something goes on by itself: %+v", timers)
 	}
-	x := engine.Explain(w.def, w.task, signal.Signal{At: w.now})
+	x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
 	if x.Owner != "a person" || !strings.Contains(x.Why, note) || !strings.Contains(x.Do, "task respawn") {
 		t.Errorf("%+v", x)
 	}
@@ -86,7 +87,7 @@ func TestMassDeathsThatAreFarApartAreNotHeld(t *testing.T) {
 		}
 	}
 	w.task.WorkFailed = "the work failed"
-	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemFailed {
+	if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemFailed {
 		t.Errorf("held for another reason: %+v", it)
 	}
 }

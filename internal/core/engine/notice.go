@@ -36,7 +36,7 @@ func (d *decider) decideOnNotice() Verdict {
 			news = d.turnEnded(&now, a.Condition)
 		}
 		if news {
-			e.Notice, e.Role, e.Reason = &now, a.Role, conditionText(now)
+			e.Notice, e.Role, e.Reason = &now, a.Role, ConditionText(now)
 		}
 	}
 	if u := d.sig.Usage; u != nil && u.Minus(a.Usage) != (task.Usage{}) {
@@ -48,7 +48,8 @@ func (d *decider) decideOnNotice() Verdict {
 	return d.finishWith(e, Record)
 }
 
-func conditionText(c task.Condition) string {
+// ConditionText is a condition with its details.
+func ConditionText(c task.Condition) string {
 	text := c.Name
 	if c.AsksPerson() {
 		text += ", with a question"

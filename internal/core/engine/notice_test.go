@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -295,37 +296,37 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	w := working(t)
 	none := func(what string) {
 		t.Helper()
-		if it, ok := engine.InboxItem(w.def, w.task); ok {
+		if it, ok := explain.InboxItem(w.def, w.task); ok {
 			t.Errorf("%s: %+v", what, it)
 		}
 	}
-	item := func(kind engine.ItemKind, do string) {
+	item := func(kind explain.ItemKind, do string) {
 		t.Helper()
-		it, ok := engine.InboxItem(w.def, w.task)
+		it, ok := explain.InboxItem(w.def, w.task)
 		if !ok || it.Kind != kind || !strings.Contains(it.Do, do) || it.Text == "" || it.Since.IsZero() {
 			t.Errorf("want %s: %t %+v", kind, ok, it)
 		}
 	}
 	none("an agent at work")
 	w.notices(1, &task.Condition{Name: task.WaitingPermission, Detail: "rm -r"}, nil)
-	item(engine.ItemPermission, "orange task attach")
+	item(explain.ItemPermission, "orange task attach")
 	w.notices(1, &task.Condition{Name: task.WaitingInput}, nil)
-	item(engine.ItemInput, "orange task attach")
+	item(explain.ItemInput, "orange task attach")
 	w.notices(1, &task.Condition{Name: task.Limited, Until: w.now.Add(time.Hour)}, nil)
 	none("a limit")
 	w.to("worker", "clarification")
-	item(engine.ItemQuestion, "orange task answer")
+	item(explain.ItemQuestion, "orange task answer")
 	w.to("worker", "working")
 	w.notices(1, &task.Condition{Name: task.Running}, nil)
 	w.end("worker")
-	item(engine.ItemCrashed, "orange task respawn")
+	item(explain.ItemCrashed, "orange task respawn")
 }
 
 func TestTheInboxPutsWhatFreesOthersFirst(t *testing.T) {
-	items := []engine.Item{
+	items := []explain.Item{
 		{Task: "a", Since: start.Add(time.Hour)}, {Task: "b", Since: start}, {Task: "c", Since: start.Add(2 * time.Hour), Frees: 2}, {Task: "d", Since: start.Add(3 * time.Hour), Frees: 1},
 	}
-	engine.SortInbox(items)
+	explain.SortInbox(items)
 	var got string
 	for _, it := range items {
 		got += string(it.Task)
@@ -395,12 +396,12 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 	w.body += "\n## Review\n\nVerdict: PASS\n"
 	w.to("reviewer", "reviewing")
 	w.perform()
-	fail := func(conflict *task.Conflict) engine.Item {
+	fail := func(conflict *task.Conflict) explain.Item {
 		t.Helper()
 		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
 		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: conflict}})
-		it, _ := engine.InboxItem(w.def, w.task)
-		x := engine.Explain(w.def, w.task, signal.Signal{Kind: signal.Request, Actor: task.Human, At: w.task.UpdatedAt})
+		it, _ := explain.InboxItem(w.def, w.task)
+		x := explain.Task(w.def, w.task, signal.Signal{Kind: signal.Request, Actor: task.Human, At: w.task.UpdatedAt})
 		if x.Cheapest.Run != it.Do {
 			t.Errorf("explain says %q, the inbox %q", x.Cheapest.Run, it.Do)
 		}
@@ -408,14 +409,14 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 	}
 	id := string(w.task.ID)
 	it := fail(&task.Conflict{Onto: "main", Files: []string{"a", "it's $(b)"}})
-	if want := "orange task request-changes " + id + ` 'The branch conflicts with main. Run git rebase main, resolve the conflicts in a, it'\''s $(b), and test again.'`; it.Do != want || it.Verb != "request-changes" || it.Kind != engine.ItemAttention {
+	if want := "orange task request-changes " + id + ` 'The branch conflicts with main. Run git rebase main, resolve the conflicts in a, it'\''s $(b), and test again.'`; it.Do != want || it.Verb != "request-changes" || it.Kind != explain.ItemAttention {
 		t.Errorf("%+v, want %s", it, want)
 	}
 	if it := fail(nil); it.Do != "orange task merge "+id || it.Verb != engine.VerbMerge {
 		t.Errorf("%+v", it)
 	}
 	w.task.GaveUp = nil
-	if it, _ := engine.InboxItem(w.def, w.task); it.Do != "orange resume "+id || it.Verb != engine.VerbResume {
+	if it, _ := explain.InboxItem(w.def, w.task); it.Do != "orange resume "+id || it.Verb != explain.VerbResume {
 		t.Errorf("%+v", it)
 	}
 	it = fail(&task.Conflict{Onto: "main", Files: []string{"a"}})
@@ -432,7 +433,7 @@ func TestAfterAConflictWhereWorkIsNotSentBackTheMergeIsAskedForAgain(t *testing.
 	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{
 		Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: &task.Conflict{Onto: "main", Files: []string{"a"}},
 	}})
-	it, _ := engine.InboxItem(w.def, w.task)
+	it, _ := explain.InboxItem(w.def, w.task)
 	if it.Do != "orange task merge "+string(w.task.ID) || it.Verb != engine.VerbMerge {
 		t.Errorf("%+v", it)
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
 
 // owned is what an explanation says of who must act, in one line.
 func owned(w *world) string {
-	x := engine.Explain(w.def, w.task, signal.Signal{At: w.now, Free: w.free, Artifacts: signal.Artifacts{Sections: sectionsOf(w.t, w.body)}})
+	x := explain.Task(w.def, w.task, signal.Signal{At: w.now, Free: w.free, Artifacts: signal.Artifacts{Sections: sectionsOf(w.t, w.body)}})
 	return fmt.Sprintf("%s: %s: %s", x.Kind, x.Owner, x.Why)
 }
 
@@ -101,14 +102,14 @@ func TestWhoMustActForEachKindOfState(t *testing.T) {
 
 func TestAStateTheWorkflowDoesNotHaveIsAPersonsAffair(t *testing.T) {
 	def := load(t, "orange")
-	x := engine.Explain(def, task.Task{ID: "x", Status: "lost", Seq: 1}, signal.Signal{At: start})
+	x := explain.Task(def, task.Task{ID: "x", Status: "lost", Seq: 1}, signal.Signal{At: start})
 	if x.Owner != "a person" || x.Why != `workflow orange has no state "lost"` {
 		t.Errorf("%s: %s", x.Owner, x.Why)
 	}
 }
 
 // ways writes the edges of an explanation down, one a line.
-func ways(x engine.Explanation) string {
+func ways(x explain.Explanation) string {
 	var b strings.Builder
 	for _, w := range x.Edges {
 		mark := "open"
@@ -142,7 +143,7 @@ func TestEveryWayOutIsWeighedWithItsReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ways(engine.Explain(def, tk, sig)); got != tt.want {
+		if got := ways(explain.Task(def, tk, sig)); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.from, got, tt.want)
 		}
 	}
@@ -151,7 +152,7 @@ func TestEveryWayOutIsWeighedWithItsReason(t *testing.T) {
 func TestTheNextStepsAreInTheOrderOfTheirTime(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.must(receipt(w.task.Pending[0].ID, "not now"))
-	x := engine.Explain(w.def, w.task, signal.Signal{At: w.now})
+	x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
 	var got []string
 	for _, s := range x.Next {
 		got = append(got, s.What)
@@ -161,7 +162,7 @@ func TestTheNextStepsAreInTheOrderOfTheirTime(t *testing.T) {
 		t.Errorf("%s\n%+v", strings.Join(got, "; "), x.Next)
 	}
 	w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})
-	if x := engine.Explain(w.def, w.task, signal.Signal{At: w.now}); len(x.Next) != 0 {
+	if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); len(x.Next) != 0 {
 		t.Errorf("a paused task goes on: %+v", x.Next)
 	}
 }

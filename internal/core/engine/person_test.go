@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -103,13 +104,13 @@ func TestBoundsDoNotHoldAPersonUp(t *testing.T) {
 		w := placed(t, "linear-sdlc", "Finished")
 		w.task.Counters[0].Value, w.task.Rules = 6, engine.Rules
 		x := w.explain()
-		if at := slices.IndexFunc(x.Edges, func(e engine.Way) bool { return e.To == "Started" && e.As == "request-changes" }); !x.Edges[at].Open {
+		if at := slices.IndexFunc(x.Edges, func(e explain.Way) bool { return e.To == "Started" && e.As == "request-changes" }); !x.Edges[at].Open {
 			t.Errorf("explain says that a person may not: %+v", x.Edges[at])
 		}
 		if w.must(tt.sig); w.task.Status != tt.want || w.task.CounterValue("sessions") != tt.n {
 			t.Errorf("%+v leads to %s with %+v", tt.sig, w.task.Status, w.task.Counters)
 		}
-		if it, _ := engine.InboxItem(w.def, w.task); tt.want == "Halted" && it.Text != "the work needs help: sessions reached its bound of 6 since a person last decided" {
+		if it, _ := explain.InboxItem(w.def, w.task); tt.want == "Halted" && it.Text != "the work needs help: sessions reached its bound of 6 since a person last decided" {
 			t.Error(it.Text)
 		}
 	}
@@ -120,15 +121,15 @@ func TestTheInboxSaysWhichBoundWasReached(t *testing.T) {
 	w := placed(t, "linear-sdlc", "Finished")
 	w.task.Counters[0].Value, w.task.Rules = 6, engine.Rules
 	w.ends(word("passed"))
-	it, _ := engine.InboxItem(w.def, w.task)
-	if w.task.Status != "Halted" || it.Kind != engine.ItemStuck || !strings.HasPrefix(it.Text, "the work needs help: sessions reached its bound of 6 since a person last decided: qa says passed") {
+	it, _ := explain.InboxItem(w.def, w.task)
+	if w.task.Status != "Halted" || it.Kind != explain.ItemStuck || !strings.HasPrefix(it.Text, "the work needs help: sessions reached its bound of 6 since a person last decided: qa says passed") {
 		t.Errorf("%s: %s", w.task.Status, it.Text)
 	}
 	if x := w.explain(); !strings.Contains(x.Why, "sessions reached its bound of 6") {
 		t.Error(x.Why)
 	}
 	w = placed(t, "linear-sdlc", "Finished")
-	if x := w.explain(); !slices.ContainsFunc(x.Bounds, func(b engine.Bound) bool {
+	if x := w.explain(); !slices.ContainsFunc(x.Bounds, func(b explain.Bound) bool {
 		return strings.HasPrefix(b.String(), "sessions is 0 of 6 since a person last decided: at 6 ")
 	}) {
 		t.Errorf("%v", x.Bounds)
@@ -151,8 +152,8 @@ func TestOldReasonsStay(t *testing.T) {
 func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 	w := placed(t, "orange", "cancelled")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen})
-	it, _ := engine.InboxItem(w.def, w.task)
-	if it.Kind != engine.ItemStart || it.Text != "it was reopened and not started" || it.Do != "orange task spawn "+string(w.task.ID) {
+	it, _ := explain.InboxItem(w.def, w.task)
+	if it.Kind != explain.ItemStart || it.Text != "it was reopened and not started" || it.Do != "orange task spawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
 	if x := w.explain(); x.Why != "it was reopened and not started" {
@@ -170,7 +171,7 @@ func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 		} else {
 			w = placed(t, tt.flow, tt.state)
 		}
-		if it, _ := engine.InboxItem(w.def, w.task); it.Kind != engine.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
+		if it, _ := explain.InboxItem(w.def, w.task); it.Kind != explain.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
 			t.Errorf("%s of %s: %+v", tt.state, tt.flow, it)
 		}
 	}

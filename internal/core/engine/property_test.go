@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -163,13 +164,13 @@ func (p *player) oneAgentPerRole() {
 	if len(p.task.Attempts) > 0 && p.task.Workspace == "" {
 		p.rt.Fatalf("an agent lives without a workspace: %+v", p.task)
 	}
-	x := engine.Explain(p.def, p.task, signal.Signal{At: p.now})
+	x := explain.Task(p.def, p.task, signal.Signal{At: p.now})
 	if x.Owner == "" || x.Why == "" {
 		p.rt.Fatalf("nobody owns the task: %+v", x)
 	}
-	if it, ok := engine.InboxItem(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
+	if it, ok := explain.InboxItem(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
 		p.rt.Fatalf("a person is not told what to do: %+v", it)
-	} else if looks := []engine.ItemKind{engine.ItemReview, engine.ItemBoard, engine.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
+	} else if looks := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
 		p.rt.Fatalf("no surface can offer anything for %+v: add its kind to helps", it)
 	}
 }
@@ -273,6 +274,6 @@ func FuzzSignal(f *testing.F) {
 		if _, err := journal.Fold(t, d.Entries); err != nil {
 			ft.Fatal(err)
 		}
-		engine.Explain(def, t, sig)
+		explain.Task(def, t, sig)
 	})
 }

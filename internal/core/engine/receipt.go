@@ -44,7 +44,7 @@ func (d *decider) decideOnReceipt() Verdict {
 			e.Type = journal.AgentSpawned
 			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, d.t.Workspace
 			if a, ok := d.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
-				e.Chosen = chosenText(&a)
+				e.Chosen = ChosenText(&a)
 			}
 		}
 		e.Unbind = p.Do == workflow.ReleaseWorkspace
@@ -60,7 +60,7 @@ func (d *decider) decideOnReceipt() Verdict {
 		}
 		return d.finishWith(e, Record)
 	}
-	if r.Final || e.Tries >= maxTries(p) {
+	if r.Final || e.Tries >= MaxTriesOf(p) {
 		e.Type = journal.EffectGaveUp
 		e.Attention = fmt.Sprintf("%s failed: %s", p.Do, r.Error)
 		if e.Tries > 1 {
@@ -79,8 +79,8 @@ func (d *decider) decideOnReceipt() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// chosenText says which agent was chosen for an attempt, and why not another.
-func chosenText(a *task.Attempt) string {
+// ChosenText says which agent was chosen for an attempt, and why not another.
+func ChosenText(a *task.Attempt) string {
 	if a.Why == "" {
 		return a.Harness
 	}
@@ -119,7 +119,8 @@ func (d *decider) pendingEffect(id string) *task.Effect {
 	return nil
 }
 
-func maxTries(p *task.Effect) int {
+// MaxTriesOf is how often an effect is tried before it is given up.
+func MaxTriesOf(p *task.Effect) int {
 	if p.NonBlocking {
 		return maxAsideTries
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -304,7 +305,7 @@ func TestASilentAgentIsAskedTriedAgainAndHalted(t *testing.T) {
 			if ask.Message != workflow.MessageState || ask.Prompt != "again" || ask.Attempt != 2 {
 				t.Errorf("%+v", ask)
 			}
-			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer || !strings.Contains(it.Text, "line 3: nothing that counts") {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemNoAnswer || !strings.Contains(it.Text, "line 3: nothing that counts") {
 				t.Errorf("%+v, %v", it, ok)
 			}
 			w.perform()
@@ -324,7 +325,7 @@ func TestASilentAgentIsAskedTriedAgainAndHalted(t *testing.T) {
 			if e := d.Entries[1]; !strings.HasPrefix(e.Reason, "no answer 3 of 3 in Finished: the qa ended (code 0)") {
 				t.Errorf("%q", e.Reason)
 			}
-			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "the qa cannot go on: ") {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemStuck || !strings.Contains(it.Text, "the qa cannot go on: ") {
 				t.Errorf("%+v, %v", it, ok)
 			}
 			if w.task.CounterValue("no_answer") != 0 || w.task.CounterValue("crash_count") != 0 {

@@ -233,8 +233,8 @@ func (d *decider) refuseNoEdge() Verdict {
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		if e := &d.def.Edges[i]; e.To == d.sig.To {
-			d.addReason(e, RuleEdge, false, "taken by the engine only, on "+triggerList(e))
-			return d.refuse("not in map: %s -> %s is taken by the engine only, on %s", d.t.Status, d.sig.To, triggerList(e))
+			d.addReason(e, RuleEdge, false, "taken by the engine only, on "+TriggerList(e))
+			return d.refuse("not in map: %s -> %s is taken by the engine only, on %s", d.t.Status, d.sig.To, TriggerList(e))
 		}
 	}
 	return d.refuse("not in map: there is no edge %s -> %s: from %s a task may go to %s", d.t.Status, d.sig.To, d.t.Status, d.listTargets())
@@ -285,7 +285,8 @@ func (d *decider) stateList() string {
 	return strings.Join(names, ", ")
 }
 
-func triggerList(e *workflow.Edge) string {
+// TriggerList names what an edge answers to.
+func TriggerList(e *workflow.Edge) string {
 	words := make([]string, len(e.On))
 	for i, t := range e.On {
 		words[i] = strings.TrimSpace(string(t.Kind) + " " + t.Value)

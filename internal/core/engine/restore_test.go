@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -94,12 +95,12 @@ func TestAStuckTaskWithoutAnAgentOffersToStartOne(t *testing.T) {
 	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
 	w.task.Status, w.task.Pending = "stuck", nil
-	it, _ := engine.InboxItem(w.def, w.task)
+	it, _ := explain.InboxItem(w.def, w.task)
 	if it.Do != "orange task attach "+string(w.task.ID) {
 		t.Errorf("while the worker lives: %q", it.Do)
 	}
 	w.task.Attempts = nil
-	it, _ = engine.InboxItem(w.def, w.task)
+	it, _ = explain.InboxItem(w.def, w.task)
 	if it.Do != "orange task respawn "+string(w.task.ID) {
 		t.Errorf("without an agent: %q", it.Do)
 	}

@@ -244,3 +244,9 @@ func (d *decider) respawnAgent(s *workflow.State) Verdict {
 	d.replaceAgent(s, &e, time.Minute)
 	return d.finishWith(e, Record)
 }
+
+// endedUnspoken says that the last agent of this visit ended without saying how it went.
+func (d *decider) endedUnspoken() bool {
+	said := d.t.LastReport
+	return said != nil && said.Visit == d.t.Visit && said.Diagnosis != "" && (said.Code == "" || d.def.SilenceCounter() != nil && d.t.CounterValue(d.def.SilenceCounter().Name) > 0)
+}

@@ -20,6 +20,10 @@ var startDelays = [...]time.Duration{time.Minute, 5 * time.Minute, 15 * time.Min
 // StartTries is how often the engine starts an agent again that could not start.
 const StartTries = len(startDelays)
 
+// StartDelay is how long the engine waits after the given failure of an agent to start, from 1
+// to StartTries.
+func StartDelay(failure int) time.Duration { return startDelays[failure-1] }
+
 // couldNotStart answers an agent that ended by itself before its first turn, and left nothing that
 // moves the task. It counts no crash, so it leads to no limit and to no fixer. Where the role has another
 // agent that this start has not tried, that one goes on.
@@ -58,18 +62,6 @@ func (d *decider) failedStart(s *workflow.State) *task.Unstarted {
 	return d.t.Unstarted
 }
 
-// unstartedItem says that an agent could not start, why, and what happens next.
-func (d *decider) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) {
-	it.Kind, it.Since = ItemNotStarted, d.t.UpdatedAt
-	it.Text, it.Do = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskCommand("respawn", "").Run
-	switch {
-	case d.t.WorkFailed != "":
-		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)
-	case u.Count <= StartTries:
-		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", humanize.FormatDuration(startDelays[u.Count-1]), u.Count+1, StartTries+1)
-	}
-}
-
 // Bounds of an agent's last lines as part of a sentence.
 const (
 	maxWordLines = 3
@@ -78,7 +70,7 @@ const (
 
 // lastWords are the last lines that an agent showed as part of a sentence: few, on one line, safe to show.
 func lastWords(last string) string {
-	return boundText(ansi.OneLine(strings.Join(ansi.LastLines(last, maxWordLines), " ")), maxWordBytes)
+	return humanize.Abridge(ansi.OneLine(strings.Join(ansi.LastLines(last, maxWordLines), " ")), maxWordBytes)
 }
 
 // withLastWords puts what an agent showed last before how it ended: it says more about the cause than

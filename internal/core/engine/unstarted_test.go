@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -28,15 +29,15 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 				if e.Type != journal.AgentNotBegun || e.Reason != "booting missing FOO (code 1)" || !e.Respawn.Equal(e.At.Add(wait)) || effects(d.Entries) != "" {
 					t.Fatalf("%+v, effects %q", e, effects(d.Entries))
 				}
-				it, ok := engine.InboxItem(w.def, w.task)
-				if !ok || it.Kind != engine.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
+				it, ok := explain.InboxItem(w.def, w.task)
+				if !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
 					t.Errorf("%+v", it)
 				}
-				if x := engine.Explain(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "could not start and is tried again: booting missing FOO") {
+				if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "could not start and is tried again: booting missing FOO") {
 					t.Errorf("%q", x.Why)
 				}
 				w.fires(engine.Respawn)
-				if it, ok := engine.InboxItem(w.def, w.task); ok {
+				if it, ok := explain.InboxItem(w.def, w.task); ok {
 					t.Errorf("it is tried again, and the inbox says %+v", it)
 				}
 			}
@@ -48,7 +49,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 			if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 				t.Errorf("something goes on by itself: %+v", timers)
 			}
-			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
 				t.Errorf("%+v", it)
 			}
 			if w.task.Status != "working" || w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" {
@@ -107,42 +108,42 @@ func TestACrashSaysFirstWhatTheAgentShowedLast(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	got := w.reasons("what the output says now")
-	if len(got) != 1 || got[0].Kind != engine.BecauseOfCrash || !strings.HasPrefix(got[0].Text, "    one\n    two\n    three\n") {
+	if len(got) != 1 || got[0].Kind != explain.BecauseOfCrash || !strings.HasPrefix(got[0].Text, "    one\n    two\n    three\n") {
 		t.Errorf("%+v", got)
 	}
 	w = beginWith(t, respawning("auto"))
 	w.perform()
 	w.breaks("no key")
-	if got := w.reasons(""); len(got) != 1 || got[0].Kind != engine.BecauseOfStart || got[0].Text != "    no key\n\nno key (code 1)" {
+	if got := w.reasons(""); len(got) != 1 || got[0].Kind != explain.BecauseOfStart || got[0].Text != "    no key\n\nno key (code 1)" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 	for name, want := range map[string]struct {
-		kind engine.ItemKind
+		kind explain.ItemKind
 		text string
 	}{
-		task.NotStarted: {engine.ItemNotStarted, "the worker has not started and its screen stands still: Select login method"},
-		task.TurnFailed: {engine.ItemTurnFailed, "the turn of the worker failed: Select login method"},
+		task.NotStarted: {explain.ItemNotStarted, "the worker has not started and its screen stands still: Select login method"},
+		task.TurnFailed: {explain.ItemTurnFailed, "the turn of the worker failed: Select login method"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := beginWith(t, respawning("auto"))
 			w.perform()
 			w.notices(1, &task.Condition{Name: name, Detail: "Select login method"}, nil)
-			it, ok := engine.InboxItem(w.def, w.task)
+			it, ok := explain.InboxItem(w.def, w.task)
 			if !ok || it.Kind != want.kind || it.Text != want.text || !strings.Contains(it.Do, "task attach") {
 				t.Errorf("%+v", it)
 			}
 			if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 				t.Errorf("it is ended or told to go on: %+v", timers)
 			}
-			x := engine.Explain(w.def, w.task, signal.Signal{At: w.now})
-			if x.Owner != engine.APerson || !strings.Contains(x.Why, want.text) || !strings.Contains(x.Do, "task attach") {
+			x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
+			if x.Owner != explain.APerson || !strings.Contains(x.Why, want.text) || !strings.Contains(x.Do, "task attach") {
 				t.Errorf("%+v", x)
 			}
 			w.notices(1, &task.Condition{Name: task.Running}, nil)
-			if it, ok := engine.InboxItem(w.def, w.task); ok {
+			if it, ok := explain.InboxItem(w.def, w.task); ok {
 				t.Errorf("it runs, and the inbox says %+v", it)
 			}
 		})
@@ -154,11 +155,11 @@ func TestAnAgentThatStartedInTheEndCouldStart(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		exit signal.Signal
-		kind engine.ItemKind
+		kind explain.ItemKind
 	}{
-		{"it asks", signal.Signal{Final: asks}, engine.ItemIdle},
-		{"it said nothing useful", signal.Signal{Final: "I looked around."}, engine.ItemNoAnswer},
-		{"it crashed", signal.Signal{Code: 1}, engine.ItemCrashed},
+		{"it asks", signal.Signal{Final: asks}, explain.ItemIdle},
+		{"it said nothing useful", signal.Signal{Final: "I looked around."}, explain.ItemNoAnswer},
+		{"it crashed", signal.Signal{Code: 1}, explain.ItemCrashed},
 		{"it ended with others", signal.Signal{Code: 1, Mass: signal.MassReboot}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,19 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 )
 
 // reasons are why the world's task waits.
-func (w *world) reasons(output string) []engine.WaitReason {
+func (w *world) reasons(output string) []explain.WaitReason {
 	w.t.Helper()
 	doc, err := taskfile.Parse([]byte(w.body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return engine.WaitReasons(w.def, w.task, engine.Records{
+	return explain.WaitReasons(w.def, w.task, explain.Records{
 		Entries: stored(w.t, w.log), Sections: doc.Sections(), Output: func(int) string { return output },
 	})
 }
@@ -51,7 +52,7 @@ func TestWhyATaskWaits(t *testing.T) {
 	}
 	tests := map[string]struct {
 		do   func(w *world)
-		want []engine.WaitReason
+		want []explain.WaitReason
 		text string // of the item
 	}{
 		"an agent says why it is stuck": {
@@ -60,14 +61,14 @@ func TestWhyATaskWaits(t *testing.T) {
 				sig.Note = "The database is gone:\n\n- no host\n- no password"
 				w.must(sig)
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}},
 			text: "the work needs help: The database is gone: - no host - no password",
 		},
 		"a person says why it is stuck": {
 			do: func(w *world) {
 				w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "stuck", Note: "wait for the audit"})
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "human", Text: "wait for the audit"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "human", Text: "wait for the audit"}},
 			text: "the work needs help: wait for the audit",
 		},
 		"its questions, as a list": {
@@ -75,7 +76,7 @@ func TestWhyATaskWaits(t *testing.T) {
 				w.to("worker", "clarification")
 				w.body += "\n## Questions\n\n1. Which colour?\n2. Which size?\n"
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfQuestions, Text: "1. Which colour?\n2. Which size?"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfQuestions, Text: "1. Which colour?\n2. Which size?"}},
 			text: "1. Which colour? 2. Which size?",
 		},
 		"its agents died": {
@@ -86,7 +87,7 @@ func TestWhyATaskWaits(t *testing.T) {
 				w.perform()
 				w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Code: 137, Last: "reading\nout of memory"})
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfCrash, By: "worker", Text: "    reading\n    out of memory\n\nreading out of memory; the worker ended (code 137, SIGKILL): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfCrash, By: "worker", Text: "    reading\n    out of memory\n\nreading out of memory; the worker ended (code 137, SIGKILL): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:"}},
 			text: "the work needs help: crash 2 of 2 in working: reading out of memory; the worker ended (code 137): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:",
 		},
 		"its review failed twice": {
@@ -94,7 +95,7 @@ func TestWhyATaskWaits(t *testing.T) {
 				failReview(w, "- the first")
 				failReview(w, "- a test is missing\n- a name is wrong")
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfVerdict, By: "reviewer", Text: "Verdict: FAIL\n\n- a test is missing\n- a name is wrong"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfVerdict, By: "reviewer", Text: "Verdict: FAIL\n\n- a test is missing\n- a name is wrong"}},
 			text: "the work needs help: ## Review: Verdict: FAIL - a test is missing - a name is wrong",
 		},
 		"it asks for more than it may": {
@@ -105,7 +106,7 @@ func TestWhyATaskWaits(t *testing.T) {
 				sig.Note = "it is mended"
 				w.must(sig)
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "it is mended"}},
+			want: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "it is mended"}},
 			text: "the worker asks for reviewing: it is mended",
 		},
 	}
@@ -120,7 +121,7 @@ func TestWhyATaskWaits(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
-			it, ok := engine.InboxItem(w.def, w.task)
+			it, ok := explain.InboxItem(w.def, w.task)
 			it.SetReasons(got)
 			if !ok || it.Text != tt.text {
 				t.Errorf("the item says %q", it.Text)

@@ -89,7 +89,7 @@ func (d *decider) checkActor(e *workflow.Edge, actor task.Actor) bool {
 	case e.AsksForConsent(actor):
 		return d.addReason(e, RuleActor, true, string(actor)+", if a person agrees")
 	}
-	return d.addReason(e, RuleActor, false, fmt.Sprintf("%s may not: it takes %s", orAnyone(actor), actorList(e)))
+	return d.addReason(e, RuleActor, false, fmt.Sprintf("%s may not: it takes %s", orAnyone(actor), ActorList(e)))
 }
 
 func (d *decider) checkGuard(e *workflow.Edge) bool {
@@ -283,7 +283,8 @@ func orAnyone(a task.Actor) string {
 	return string(a)
 }
 
-func actorList(e *workflow.Edge) string {
+// ActorList names who may ask for an edge.
+func ActorList(e *workflow.Edge) string {
 	if len(e.By)+len(e.Confirm) == 0 {
 		return "the engine itself"
 	}

@@ -26,6 +26,9 @@ func (d *decider) answerVerb() string {
 	return ""
 }
 
+// Complete is the verb that finishes the state a task is in.
+const Complete = "complete"
+
 // RequestChanges is the verb by which a person sends work back.
 const RequestChanges = "request-changes"
 

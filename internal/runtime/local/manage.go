@@ -7,23 +7,24 @@ import (
 	"strconv"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
 
 // Explain says why a task is where it is, with the evidence as it is now.
-func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, error) {
+func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation, error) {
 	t, ok, err := r.loadRecord(id)
 	if err != nil {
-		return engine.Explanation{}, err
+		return explain.Explanation{}, err
 	}
 	if !ok {
-		return engine.Explanation{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
+		return explain.Explanation{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
 	}
 	def, err := r.pinnedDefinition(&t)
 	if err != nil {
-		return engine.Explanation{}, err
+		return explain.Explanation{}, err
 	}
 	sig := signal.Signal{At: r.now()}
 	if r.Files != nil {
@@ -40,13 +41,13 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		sig.Absent = r.Absent(&t)
 	}
 	if sig.Children, err = r.loadChildren(def, &t); err != nil {
-		return engine.Explanation{}, err
+		return explain.Explanation{}, err
 	}
 	past, err := r.loadPast(ctx, &t)
 	if r.Message != nil {
 		past.Message = r.Message(&t)
 	}
-	out := engine.ExplainHistory(def, t, sig, past)
+	out := explain.TaskWithPast(def, t, sig, past)
 	if p, ok := r.pool.findProject(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && engine.MayMerge(def, &t) {
 		out.Confirm = "a merge by a person needs a code: ask for the merge, then give back with --code what is shown by notification"
 	}
@@ -55,8 +56,8 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 
 // loadPast reads how a task came to be where it is. A journal that cannot be read leaves
 // the rest of the answer as it is.
-func (r *Runtime) loadPast(ctx context.Context, t *task.Task) (engine.Past, error) {
-	var past engine.Past
+func (r *Runtime) loadPast(ctx context.Context, t *task.Task) (explain.Past, error) {
+	var past explain.Past
 	entries, err := r.Store.Journal(t.ID, 0)
 	if err != nil {
 		past.Problem = err.Error()

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -337,13 +337,13 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 }
 
 // inboxItem is what waits for a person, as the inbox has it.
-func (h *Notifier) inboxItem(t *task.Task) (engine.Item, bool) {
+func (h *Notifier) inboxItem(t *task.Task) (explain.Item, bool) {
 	if t.Deleted {
-		return engine.Item{}, false
+		return explain.Item{}, false
 	}
 	def, err := h.Definition(t)
 	if err != nil {
-		return engine.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
+		return explain.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
 	}
-	return engine.InboxItem(def, *t)
+	return explain.InboxItem(def, *t)
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/runtime/notifier"
 )
@@ -355,9 +355,9 @@ func TestWaysAreToldWhatTheyWant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		kind := r.way("kind", func(w *notifier.Channel) {
-			w.Wants = func(it engine.Item) bool { return it.Kind == engine.ItemAttention }
+			w.Wants = func(it explain.Item) bool { return it.Kind == explain.ItemAttention }
 		})
-		project := r.way("project", func(w *notifier.Channel) { w.Wants = func(it engine.Item) bool { return it.Project == "other" } })
+		project := r.way("project", func(w *notifier.Channel) { w.Wants = func(it explain.Item) bool { return it.Project == "other" } })
 		r.start()
 		r.store.write(asks("a", "?"))
 		r.store.write(broken("b", "?"))
@@ -454,7 +454,7 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 				e := r.way("one", remote)
 				began := make(chan struct{}, 1)
 				tell := r.ways[0].Deliver
-				r.ways[0].Deliver = func(ctx context.Context, id string, items []engine.Item) error {
+				r.ways[0].Deliver = func(ctx context.Context, id string, items []explain.Item) error {
 					began <- struct{}{}
 					select {
 					case <-ctx.Done():

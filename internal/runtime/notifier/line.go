@@ -9,20 +9,20 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 )
 
 // A Channel is one way to tell people something.
 type Channel struct {
 	Name    string // the same at each start; without blanks
-	Wants   func(engine.Item) bool
+	Wants   func(explain.Item) bool
 	Retry   bool // what went wrong may go well later
 	Several int  // more items than that at once are told as one message; 0: never
 
 	// Deliver tells items, one or several. The id is the same each time the same is told.
 	// An error with a method Lasting that says true is not tried again.
-	Deliver func(ctx context.Context, id string, items []engine.Item) error
+	Deliver func(ctx context.Context, id string, items []explain.Item) error
 }
 
 // A Result is how telling went the last time.
@@ -53,7 +53,7 @@ type channelQueue struct {
 // announcement is an item to be told.
 type announcement struct {
 	key   string
-	item  engine.Item
+	item  explain.Item
 	since time.Time // it was ordered
 }
 
@@ -169,7 +169,7 @@ func (w *channelQueue) run(ctx context.Context, done chan<- deliveryEnd) {
 
 // deliverItems tells orders. What is under way when ctx ends has a moment to arrive.
 func (w *channelQueue) deliverItems(ctx context.Context, orders []*announcement) error {
-	items := make([]engine.Item, len(orders))
+	items := make([]explain.Item, len(orders))
 	for i, o := range orders {
 		items[i] = o.item
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 )
 
@@ -32,10 +32,10 @@ func parseNotice(text string) notice {
 
 // keyOf names an item: as long as it is the same, nobody is told again. Whether the
 // moment belongs to it depends on the kind, because some are as young as the last entry.
-func keyOf(t *task.Task, it *engine.Item) string {
+func keyOf(t *task.Task, it *explain.Item) string {
 	since := it.Since.UnixNano()
 	switch it.Kind {
-	case engine.ItemAttention, engine.ItemFailed, engine.ItemCrashed:
+	case explain.ItemAttention, explain.ItemFailed, explain.ItemCrashed:
 		since = 0
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%s", it.Kind, t.Visit, since, it.Text))
@@ -81,7 +81,7 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 		return err
 	}
 	known := parseNotice(text)
-	var it engine.Item
+	var it explain.Item
 	if ok {
 		it, ok = h.inboxItem(&t)
 	}
@@ -117,8 +117,8 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 }
 
 // settleTime is how long an item of a kind must have waited before anybody is told.
-func settleTime(kind engine.ItemKind) time.Duration {
-	if kind == engine.ItemIdle {
+func settleTime(kind explain.ItemKind) time.Duration {
+	if kind == explain.ItemIdle {
 		return idleDelay
 	}
 	return settleDelay
@@ -144,7 +144,7 @@ func (h *Notifier) withdrawItem(id task.ID) {
 }
 
 // handToChannels gives an item to the ways that owe it.
-func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it engine.Item, n notice) {
+func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it explain.Item, n notice) {
 	owed := false
 	for _, w := range h.queues {
 		if slices.Contains(n.owed, w.Name) {

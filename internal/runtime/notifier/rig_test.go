@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -178,7 +179,7 @@ type recipient struct {
 	most  int           // items at once
 }
 
-func (e *recipient) tell(ctx context.Context, id string, items []engine.Item) error {
+func (e *recipient) tell(ctx context.Context, id string, items []explain.Item) error {
 	e.mu.Lock()
 	e.tries = append(e.tries, time.Since(e.began))
 	n, hold := len(e.tries), e.hold
@@ -237,7 +238,7 @@ func newEnv(t *testing.T) *env {
 // way adds somebody who wants everything.
 func (r *env) way(name string, change ...func(*notifier.Channel)) *recipient {
 	e := &recipient{began: time.Now()}
-	w := notifier.Channel{Name: name, Wants: func(engine.Item) bool { return true }, Deliver: e.tell}
+	w := notifier.Channel{Name: name, Wants: func(explain.Item) bool { return true }, Deliver: e.tell}
 	for _, c := range change {
 		c(&w)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/filewatch"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -38,12 +38,12 @@ type Options struct {
 	Watcher  *filewatch.Watcher // watches the worktrees and the output of agents
 	Rows     func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	Measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
-	Worktree func(t *task.Task) string              // folder, "" if it has none
-	Output   func(id task.ID, attempt int) string   // file, "" if there are no agents
-	Children func(t *task.Task) []signal.Child      // nil: nobody has any
-	Absent   func(t *task.Task) []int               // attempts that have no process; nil: nobody knows
-	Over     func(t *task.Task) bool                // nil: no task is
-	Reasons  func(t *task.Task) []engine.WaitReason // nil: nothing waits
+	Worktree func(t *task.Task) string               // folder, "" if it has none
+	Output   func(id task.ID, attempt int) string    // file, "" if there are no agents
+	Children func(t *task.Task) []signal.Child       // nil: nobody has any
+	Absent   func(t *task.Task) []int                // attempts that have no process; nil: nobody knows
+	Over     func(t *task.Task) bool                 // nil: no task is
+	Reasons  func(t *task.Task) []explain.WaitReason // nil: nothing waits
 	Log      *slog.Logger
 }
 

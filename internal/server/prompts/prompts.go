@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
@@ -175,7 +176,7 @@ type Records struct {
 	TaskFile   func(project string, id task.ID) (taskfile.Document, error)
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Journal    func(id task.ID, after int) ([]journal.Entry, error)
-	Reasons    func(t *task.Task) []engine.WaitReason
+	Reasons    func(t *task.Task) []explain.WaitReason
 	Log        *slog.Logger
 }
 
@@ -206,10 +207,10 @@ func (r Records) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 }
 
 // describeHalt is what the helper of a halted task is told besides the last report.
-func describeHalt(reasons []engine.WaitReason) string {
+func describeHalt(reasons []explain.WaitReason) string {
 	var out []string
 	for _, r := range reasons {
-		if r.Kind == engine.BecauseOfNote || r.Kind == engine.BecauseOfCrash {
+		if r.Kind == explain.BecauseOfNote || r.Kind == explain.BecauseOfCrash {
 			title := r.Kind.Title()
 			if r.By != "" {
 				title += " of the " + r.By

@@ -15,6 +15,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -28,7 +29,7 @@ import (
 type Engine interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
 	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
-	Explain(ctx context.Context, id task.ID) (engine.Explanation, error)
+	Explain(ctx context.Context, id task.ID) (explain.Explanation, error)
 	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error)
 	RecordRefusal(id task.ID, sig signal.Signal, why string) // writes down what was refused before it could be decided
@@ -86,8 +87,8 @@ type Server struct {
 	VerifyChain func(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) // up to the last row of a task
 
 	Definition func(t *task.Task) (*workflow.Definition, error)
-	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
-	Reasons    func(*task.Task) []engine.WaitReason // why a task waits for a person; nil: nobody knows
+	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
+	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: nobody knows
 	Where      func(ctx context.Context, path string) (wire.Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
 	Repair     func(ctx context.Context) error

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/core/board"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/view/ansi"
 	"orange/internal/view/diff"
@@ -25,8 +25,8 @@ func full(t testing.TB) *env {
 	r.server.Identity, r.server.Origins, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, g, &shelf{store: r.store}, &fakeTrackers{}
 	r.server.Workspaces, r.server.Screens, r.server.Changes = pool{}, newTheatre(), hunks{}
 	r.server.Library, r.server.Page, r.server.Measurements = books{}, page{}, newGlasses()
-	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {
-		return []engine.Item{{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume"}}, nil
+	r.server.Inbox = func(context.Context, string) ([]explain.Item, error) {
+		return []explain.Item{{Kind: explain.ItemPaused, Text: "everything is paused", Do: "orange resume"}}, nil
 	}
 	must(t, r.store.SetBoard("p", board.Vocabulary{Columns: []string{"To Do", "Done"}, Tags: []string{"Ready"}}))
 	_, err := r.store.AddCard(board.Card{Project: "p", Title: "Cart", Description: "words"}, morning)

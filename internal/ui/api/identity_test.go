@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
@@ -69,8 +69,8 @@ func guarded(t *testing.T) (*env, *guests) {
 	must(t, r.stop())
 	g := &guests{r: r}
 	r.server.Identity, r.server.Origins, r.server.Attempts = g, g, g
-	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {
-		return []engine.Item{{Task: "a"}, {Task: "b", Frees: 1}}, nil
+	r.server.Inbox = func(context.Context, string) ([]explain.Item, error) {
+		return []explain.Item{{Task: "a"}, {Task: "b", Frees: 1}}, nil
 	}
 	r.listen(r.server.Home + "/t")
 	return r, g

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -195,10 +196,10 @@ func (s *Server) readHistory(r *http.Request) (wire.History, error) {
 	return out, err
 }
 
-func (s *Server) explainTask(r *http.Request) (engine.Explanation, error) {
+func (s *Server) explainTask(r *http.Request) (explain.Explanation, error) {
 	t, err := s.loadTask(r)
 	if err != nil {
-		return engine.Explanation{}, err
+		return explain.Explanation{}, err
 	}
 	x, err := s.Engine.Explain(r.Context(), t.ID)
 	if err == nil && s.Reasons != nil {
@@ -209,8 +210,8 @@ func (s *Server) explainTask(r *http.Request) (engine.Explanation, error) {
 
 func (s *Server) listInbox(r *http.Request) (wire.InboxList, error) {
 	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
-	engine.SortInbox(items)
-	waiting, backlog := engine.CountInbox(items)
+	explain.SortInbox(items)
+	waiting, backlog := explain.CountInbox(items)
 	return wire.InboxList{Items: nonNil(items), Total: waiting, Backlog: backlog}, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -32,7 +33,7 @@ func NewServer(tasks ...task.Task) *api.Server {
 		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store(nil), Screens: screens{}, Changes: changes{},
 		Library: library{}, Page: page{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler),
 		Definition: func(*task.Task) (*workflow.Definition, error) { return nil, errors.New("there is no workflow") },
-		Inbox:      func(context.Context, string) ([]engine.Item, error) { return nil, nil },
+		Inbox:      func(context.Context, string) ([]explain.Item, error) { return nil, nil },
 		Where:      func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
 		Checks:     func(context.Context) []doctor.Result { return nil },
 		Repair:     func(context.Context) error { return nil },
@@ -51,8 +52,8 @@ func (Engine) Submit(context.Context, task.ID, signal.Signal) (engine.Answer, er
 func (Engine) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, nil
 }
-func (Engine) Explain(context.Context, task.ID) (engine.Explanation, error) {
-	return engine.Explanation{}, nil
+func (Engine) Explain(context.Context, task.ID) (explain.Explanation, error) {
+	return explain.Explanation{}, nil
 }
 func (Engine) FollowJournal(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
 	return nil, nil, nil

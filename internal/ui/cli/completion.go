@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
@@ -268,7 +269,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
 		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, lacksAgent)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
-		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(engine.ItemConfirm))),
+		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(explain.ItemConfirm))),
 		"task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, begunWork)), "task create-pr": onlyFirst(completeRows(deps, false, begunWork)),
 		"task delete": onlyFirst(completeRows(deps, true, isOver)), "task reopen": onlyFirst(completeRows(deps, true, allowsVerb(engine.Reopen))),
 		"task fork": onlyFirst(completeEntries(deps)), "pause": onlyFirst(completeRows(deps, false, goingOn)), "resume": onlyFirst(completeRows(deps, false, isStopped)),
@@ -309,7 +310,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,
 		"tracker add --kind":    completeFixed("linear\tissues in Linear", "github\tissues on GitHub", "mcp\ta board over MCP", "board\tthe local board"),
 		"tracker add --mapping": orFiles(completeFixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
-		"inbox --kind": eachOf(asStrings(engine.ItemKinds())...), "inbox --group": completeFixed("kind"),
+		"inbox --kind": eachOf(asStrings(explain.ItemKinds())...), "inbox --group": completeFixed("kind"),
 		"log --level": completeFixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
 		"detect --protocol": completeFixed(protocolNames()...), "handoff --from-format": completeFixed("json", "als", "section", "auto"), "handoff --as": completeFixed("json", "als", "section", "prompt"),
 		"audit --from": completeFiles, "audit --repo": completeFolders,
@@ -348,16 +349,16 @@ func hasLivingAgent(r *overview.Row) bool { return r.Life == overview.Alive }
 func isOver(r *overview.Row) bool         { return r.Kind == workflow.Terminal }
 func begunWork(r *overview.Row) bool      { return r.Kind != workflow.Queued }
 func goingOn(r *overview.Row) bool        { return !r.Paused }
-func isStopped(r *overview.Row) bool      { return r.Paused || r.Wants == engine.ItemAttention }
+func isStopped(r *overview.Row) bool      { return r.Paused || r.Wants == explain.ItemAttention }
 func awaitsReview(r *overview.Row) bool {
-	return r.Kind == workflow.HumanDo || r.Wants == engine.ItemAttention
+	return r.Kind == workflow.HumanDo || r.Wants == explain.ItemAttention
 }
 func lacksAgent(r *overview.Row) bool {
-	return r.Life == overview.Dead || waitsForAny(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.WaitsFor(engine.ItemNotStarted) && r.Life != overview.Alive
+	return r.Life == overview.Dead || waitsForAny(explain.ItemCrashed, explain.ItemFailed, explain.ItemNoAnswer)(r) || r.WaitsFor(explain.ItemNotStarted) && r.Life != overview.Alive
 }
 
 // waitsForAny chooses tasks that wait for a person for one of these reasons.
-func waitsForAny(kinds ...engine.ItemKind) func(*overview.Row) bool {
+func waitsForAny(kinds ...explain.ItemKind) func(*overview.Row) bool {
 	return func(r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 

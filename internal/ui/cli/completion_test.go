@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/cli"
@@ -46,9 +46,9 @@ func TestEverythingThatCanBeChosenIsCompleted(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	rows := []overview.Row{
 		{ID: "old", Project: "proj", Branch: "a", Status: "pending", Kind: "queued", Summary: "first"},
-		{ID: "asks", Project: "proj", Branch: "b", Status: "clarification", Kind: "waiting", Wants: engine.ItemQuestion, Answers: true, Moves: []engine.Move{{To: "x", As: "cancel"}}},
-		{ID: "grant", Project: "proj", Branch: "c", Status: "stuck", Kind: "halt", Wants: engine.ItemConfirm},
-		{ID: "works", Project: "proj", Branch: "d", Status: "working", Kind: "agent", Life: overview.Alive, Moves: []engine.Move{{To: "y", As: "complete"}, {To: "x", As: "cancel"}}},
+		{ID: "asks", Project: "proj", Branch: "b", Status: "clarification", Kind: "waiting", Wants: explain.ItemQuestion, Answers: true, Moves: []explain.Move{{To: "x", As: "cancel"}}},
+		{ID: "grant", Project: "proj", Branch: "c", Status: "stuck", Kind: "halt", Wants: explain.ItemConfirm},
+		{ID: "works", Project: "proj", Branch: "d", Status: "working", Kind: "agent", Life: overview.Alive, Moves: []explain.Move{{To: "y", As: "complete"}, {To: "x", As: "cancel"}}},
 		{ID: "died", Project: "proj", Branch: "e", Status: "working", Kind: "agent", Life: overview.Dead, Paused: true},
 		{ID: "done", Project: "proj", Branch: "f", Status: "done", Kind: "terminal"},
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 	"orange/internal/view/overview"
@@ -36,7 +36,7 @@ func newInboxCommand(deps Deps) *cobra.Command {
 		Example: "  orange inbox\n  orange inbox --kind stuck,question\n  orange inbox --kind start\n  orange inbox --group kind\n  orange inbox --follow --bell",
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "only what concerns this project")
-	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(asStrings(engine.ItemKinds()), ", "))
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(asStrings(explain.ItemKinds()), ", "))
 	cmd.Flags().StringVar(&f.group, "group", "", "kind: put items of one kind together")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
 	cmd.Flags().BoolVar(&f.bell, "bell", false, "with --follow: ring the terminal when one comes")
@@ -52,13 +52,13 @@ func newInboxCommand(deps Deps) *cobra.Command {
 		}
 		items = f.chooseItems(items)
 		if f.group != "" {
-			items = engine.GroupInbox(items)
+			items = explain.GroupInbox(items)
 		}
-		waiting, backlog := engine.CountInbox(items)
+		waiting, backlog := explain.CountInbox(items)
 		all := struct {
-			Items   []engine.Item `json:"items"`
-			Total   int           `json:"total,omitempty"`
-			Backlog int           `json:"backlog,omitempty"`
+			Items   []explain.Item `json:"items"`
+			Total   int            `json:"total,omitempty"`
+			Backlog int            `json:"backlog,omitempty"`
 		}{items, waiting, backlog}
 		return s.showResult(all, func(w io.Writer) error { return printInbox(w, s.Deps, items, &f) })
 	})
@@ -67,8 +67,8 @@ func newInboxCommand(deps Deps) *cobra.Command {
 
 func (f *inboxFlags) checkFlags() error {
 	for _, kind := range f.kinds {
-		if !slices.Contains(engine.ItemKinds(), engine.ItemKind(kind)) {
-			return usageError("kind %q is not known: use %s", cleanLine(kind), strings.Join(asStrings(engine.ItemKinds()), ", "))
+		if !slices.Contains(explain.ItemKinds(), explain.ItemKind(kind)) {
+			return usageError("kind %q is not known: use %s", cleanLine(kind), strings.Join(asStrings(explain.ItemKinds()), ", "))
 		}
 	}
 	switch {
@@ -83,8 +83,8 @@ func (f *inboxFlags) checkFlags() error {
 }
 
 // chooseItems returns the items of the kinds that are wanted, the backlog last.
-func (f *inboxFlags) chooseItems(items []engine.Item) []engine.Item {
-	out := []engine.Item{}
+func (f *inboxFlags) chooseItems(items []explain.Item) []explain.Item {
+	out := []explain.Item{}
 	for _, waits := range []bool{true, false} {
 		for i := range items {
 			if items[i].Kind.WaitsForPerson() == waits && (len(f.kinds) == 0 || slices.Contains(f.kinds, string(items[i].Kind))) {
@@ -99,8 +99,8 @@ func (f *inboxFlags) chooseItems(items []engine.Item) []engine.Item {
 const backlogShown = 3
 
 // printInbox prints what waits, then some of the backlog, then how many there are.
-func printInbox(w io.Writer, deps Deps, items []engine.Item, f *inboxFlags) error {
-	waiting, backlog := engine.CountInbox(items)
+func printInbox(w io.Writer, deps Deps, items []explain.Item, f *inboxFlags) error {
+	waiting, backlog := explain.CountInbox(items)
 	asked := len(f.kinds) > 0 || f.group != ""
 	switch {
 	case len(items) == 0 && len(f.kinds) > 0:
@@ -109,7 +109,7 @@ func printInbox(w io.Writer, deps Deps, items []engine.Item, f *inboxFlags) erro
 	case waiting == 0 && !asked:
 		fmt.Fprintln(w, "Nothing waits for you.")
 	}
-	groups := [][]engine.Item{items[:waiting], items[waiting:]}
+	groups := [][]explain.Item{items[:waiting], items[waiting:]}
 	if f.group != "" {
 		groups = slices.Collect(chunksByKind(items))
 	}
@@ -148,7 +148,7 @@ func waitingText(n int) string {
 	return fmt.Sprintf("%d wait for you", n)
 }
 
-func groupTitle(kind engine.ItemKind) string {
+func groupTitle(kind explain.ItemKind) string {
 	if !kind.WaitsForPerson() {
 		return "Backlog"
 	}
@@ -156,8 +156,8 @@ func groupTitle(kind engine.ItemKind) string {
 }
 
 // chunksByKind yields items that stand together and are of one kind.
-func chunksByKind(items []engine.Item) iter.Seq[[]engine.Item] {
-	return func(yield func([]engine.Item) bool) {
+func chunksByKind(items []explain.Item) iter.Seq[[]explain.Item] {
+	return func(yield func([]explain.Item) bool) {
 		for from := 0; from < len(items); {
 			to := from
 			for to < len(items) && items[to].Kind == items[from].Kind {
@@ -173,7 +173,7 @@ func chunksByKind(items []engine.Item) iter.Seq[[]engine.Item] {
 
 // printItems prints a line for each item, and below it why it waits and the command that
 // helps.
-func printItems(w io.Writer, deps Deps, items []engine.Item) error {
+func printItems(w io.Writer, deps Deps, items []explain.Item) error {
 	rows := [][]string{{"KIND", "TASK", "BRANCH", "AGE", "WHAT"}}
 	for i := range items {
 		rows = append(rows, inboxRow(deps, &items[i]))
@@ -202,7 +202,7 @@ const reasonLines = 12
 // printReasons prints why a task waits, at most so many lines of each reason, 0 for all.
 // Of a message the last lines are shown: that is where an agent asks. What already stands in
 // the text above is not repeated.
-func printReasons(w io.Writer, list []engine.WaitReason, above string, most int) {
+func printReasons(w io.Writer, list []explain.WaitReason, above string, most int) {
 	for _, r := range list {
 		text := strings.TrimSpace(cleanText(r.Text))
 		if text == "" || strings.Contains(above, text) {
@@ -212,7 +212,7 @@ func printReasons(w io.Writer, list []engine.WaitReason, above string, most int)
 		lines, before, after := strings.Split(text, "\n"), 0, 0
 		switch n := len(lines) - most; {
 		case most == 0 || n <= 0:
-		case r.Kind == engine.BecauseOfMessage:
+		case r.Kind == explain.BecauseOfMessage:
 			lines, before = lines[n:], n
 		default:
 			lines, after = lines[:most], n
@@ -229,7 +229,7 @@ func printReasons(w io.Writer, list []engine.WaitReason, above string, most int)
 	}
 }
 
-func inboxRow(deps Deps, it *engine.Item) []string {
+func inboxRow(deps Deps, it *explain.Item) []string {
 	name, what := branchOf(it), cleanLine(it.Text)
 	if deps.IsTerminal {
 		name = cutToWidth(name, 28)
@@ -241,7 +241,7 @@ func inboxRow(deps Deps, it *engine.Item) []string {
 }
 
 // branchOf names the branch that an item is about, "-" if it is about everything.
-func branchOf(it *engine.Item) string {
+func branchOf(it *explain.Item) string {
 	if it.Project == "" && it.Branch == "" {
 		return "-"
 	}
@@ -263,15 +263,15 @@ type inboxTail struct {
 // itemKey tells items apart.
 type itemKey struct {
 	task  task.ID
-	kind  engine.ItemKind
+	kind  explain.ItemKind
 	text  string
 	since time.Time
 }
 
-func keyOfItem(it *engine.Item) itemKey {
+func keyOfItem(it *explain.Item) itemKey {
 	k := itemKey{it.Task, it.Kind, it.Text, it.Since}
 	switch it.Kind {
-	case engine.ItemAttention, engine.ItemFailed, engine.ItemCrashed, engine.ItemPaused, engine.ItemGit: // as young as the last entry
+	case explain.ItemAttention, explain.ItemFailed, explain.ItemCrashed, explain.ItemPaused, explain.ItemGit: // as young as the last entry
 		k.since = time.Time{}
 	}
 	return k
@@ -326,7 +326,7 @@ func (t *inboxTail) showNewItems(state *overview.State) error {
 	return nil
 }
 
-func (t *inboxTail) printItem(it *engine.Item) error {
+func (t *inboxTail) printItem(it *explain.Item) error {
 	if wantsJSON(t.cmd) {
 		return printJSON(t.Stdout, it)
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 )
 
-func inboxOf(t *testing.T, items ...engine.Item) string {
+func inboxOf(t *testing.T, items ...explain.Item) string {
 	t.Helper()
 	return string(mustJSON(t, map[string]any{"items": items}))
 }
@@ -21,11 +22,11 @@ func inboxOf(t *testing.T, items ...engine.Item) string {
 func TestInboxAsText(t *testing.T) {
 	w := newEnv(t)
 	w.answers["/v1/inbox"] = inboxOf(t,
-		engine.Item{Task: idOne, Project: "proj", Branch: "feature", Status: "reviewing", Kind: engine.ItemReview, Text: "the work waits for a decision",
+		explain.Item{Task: idOne, Project: "proj", Branch: "feature", Status: "reviewing", Kind: explain.ItemReview, Text: "the work waits for a decision",
 			Do: "orange task merge " + idOne, Since: now().Add(-3 * time.Hour), Frees: 2},
-		engine.Item{Task: idTwo, Project: "a-project", Branch: "with-a-branch-of-some-length", Status: "working", Kind: engine.ItemPermission,
+		explain.Item{Task: idTwo, Project: "a-project", Branch: "with-a-branch-of-some-length", Status: "working", Kind: explain.ItemPermission,
 			Text: "the worker: waiting-permission: may I run \x1b[31mrm -rf\x1b[0m\nin /tmp/some/folder/with/a/long/name?", Do: "orange task attach " + idTwo, Since: now().Add(-20 * time.Second)},
-		engine.Item{Task: "three", Project: "p", Branch: "b", Kind: engine.ItemAttention, Text: "push failed: no route", Since: now().Add(-50 * time.Hour)})
+		explain.Item{Task: "three", Project: "p", Branch: "b", Kind: explain.ItemAttention, Text: "push failed: no route", Since: now().Add(-50 * time.Hour)})
 	const want = `KIND        TASK      BRANCH                                  AGE  WHAT
 review      oneAAAAA  proj/feature                            3h   [frees 2] the work waits for a decision
   orange task merge oneAAAAAAAAAAAAAAAAAA
@@ -58,9 +59,9 @@ attention   three     p/b                           2d   push failed: no route
 func TestTheInboxShowsAQuestionInProse(t *testing.T) {
 	w := newEnv(t)
 	message := strings.Repeat("I read a file.\n", 20) + "\n- Shall it be \x1b[2J\x1b]0;owned\x07blue?\n- Or green?"
-	w.answers["/v1/inbox"] = inboxOf(t, engine.Item{
-		Task: idOne, Project: "proj", Branch: "feature", Kind: engine.ItemIdle, Text: "the worker asks something", Do: "orange task answer " + idOne + ` "..."`, Verb: engine.VerbAnswer, Since: now(),
-		Reasons: []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: message}},
+	w.answers["/v1/inbox"] = inboxOf(t, explain.Item{
+		Task: idOne, Project: "proj", Branch: "feature", Kind: explain.ItemIdle, Text: "the worker asks something", Do: "orange task answer " + idOne + ` "..."`, Verb: engine.VerbAnswer, Since: now(),
+		Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: message}},
 	})
 	if code := w.run(t, "inbox"); code != 0 {
 		t.Fatal(code, w.err.String())
@@ -73,17 +74,17 @@ func TestTheInboxShowsAQuestionInProse(t *testing.T) {
 }
 
 func TestInbox(t *testing.T) {
-	one := func(w *env) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
+	one := func(w *env) { w.answers["/v1/inbox"] = inboxOf(t, explain.Item{Task: idOne, Kind: explain.ItemStuck}) }
 	tell(t, []story{
 		{name: "empty", args: "inbox", prepare: func(w *env) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: "Nothing waits for you.\n"},
 		{name: "everything is paused", args: "inbox", prepare: func(w *env) {
-			w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume", Since: now().Add(-time.Hour)})
+			w.answers["/v1/inbox"] = inboxOf(t, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused", Do: "orange resume", Since: now().Add(-time.Hour)})
 		}, out: "KIND    TASK  BRANCH  AGE  WHAT\npaused  -     -       1h   everything is paused\n  orange resume\n"},
 		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *env) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
 		{name: "as JSON", args: "inbox --json", prepare: one, out: `{"items":[{"task":"` + idOne + `"`},
 		{name: "of a project", args: "inbox --project p", prepare: func(w *env) {
 			w.handle = func(rw http.ResponseWriter, r *http.Request) {
-				reply(rw, map[string]any{"items": []engine.Item{{Kind: "start", Project: r.URL.Query().Get("project")}}})
+				reply(rw, map[string]any{"items": []explain.Item{{Kind: "start", Project: r.URL.Query().Get("project")}}})
 			}
 		}, out: "start"},
 		{name: "with an argument", args: "inbox x", code: 2, err: "use orange inbox"},

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/config"
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/cli"
 	"orange/internal/view/overview"
@@ -110,31 +110,31 @@ func (s *stream) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func wanting(id, branch string, kind engine.ItemKind, text string, seq int) overview.Row {
+func wanting(id, branch string, kind explain.ItemKind, text string, seq int) overview.Row {
 	return overview.Row{ID: task.ID(id), Project: "shop", Branch: branch, Wants: kind, Text: text, Do: "orange task show " + id, Asked: now(), Seq: seq}
 }
 
 func TestInboxFollow(t *testing.T) {
 	w, out, errs := newEnv(t), &screen{}, &screen{}
-	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Tasks: []overview.Row{wanting("one", "a", engine.ItemReview, "the work waits", 1)}}}
+	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Tasks: []overview.Row{wanting("one", "a", explain.ItemReview, "the work waits", 1)}}}
 	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int)
 	go func() { code <- cli.Run(ctx, w.Deps, []string{"inbox", "--follow", "--bell"}) }()
 	lines := "review      one       shop/a  the work waits  (orange task show one)\n"
 	out.shows(t, lines)
-	s.changes <- overview.Change{Row: 6, Tasks: []overview.Row{wanting("two", "b", engine.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 1)}}
+	s.changes <- overview.Change{Row: 6, Tasks: []overview.Row{wanting("two", "b", explain.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 1)}}
 	lines += "attention   two       shop/b  push failed badly  (orange task show two)\n"
 	out.shows(t, lines)
 	errs.shows(t, "\a")
-	later := wanting("two", "b", engine.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 2) // the same, younger
+	later := wanting("two", "b", explain.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 2) // the same, younger
 	later.Asked = now().Add(time.Hour)
 	s.changes <- overview.Change{Row: 7, Tasks: []overview.Row{later}}
 	s.changes <- overview.Change{} // the connection is lost
 	s.changes <- overview.Change{Row: 8, Paused: true, Tasks: []overview.Row{wanting("one", "a", "", "", 2)}}
 	lines += "paused      -         -  everything is paused: nothing starts and nothing ends  (orange resume)\n"
 	out.shows(t, lines)
-	s.changes <- overview.Change{Row: 9, Paused: true, Tasks: []overview.Row{wanting("one", "a", engine.ItemReview, "the work waits", 3)}} // again
+	s.changes <- overview.Change{Row: 9, Paused: true, Tasks: []overview.Row{wanting("one", "a", explain.ItemReview, "the work waits", 3)}} // again
 	lines += "review      one       shop/a  the work waits  (orange task show one)\n"
 	out.shows(t, lines)
 	cancel()

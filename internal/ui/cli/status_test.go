@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
@@ -21,7 +21,7 @@ func seen(t *testing.T, rows ...overview.Row) func(*env) {
 
 func TestStatus(t *testing.T) {
 	two := overview.Row{ID: idOne, Project: "proj", Status: "working", Kind: "agent", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1}, {Number: 2}, {Number: 3, Ending: true}}}
-	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: engine.ItemQuestion}
+	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: explain.ItemQuestion}
 	queued := overview.Row{ID: "three", Status: "pending", Kind: "queued", Queued: true}
 	resting := overview.Row{ID: "four", Attempts: []overview.Attempt{{Number: 1, Mood: task.Idle}, {Number: 2, Mood: task.Idle}, {Number: 3}, {Number: 4, Ending: true, Mood: task.Idle}}}
 	blocked := overview.Row{ID: "five", Attempts: []overview.Attempt{{Number: 1, Mood: task.NotStarted}, {Number: 2, Mood: task.TurnFailed}, {Number: 3, Ending: true, Mood: task.Limited}}}

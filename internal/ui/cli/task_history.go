@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -59,7 +59,7 @@ func (s session) showRefusals(ctx context.Context, id string) error {
 		}
 		rows := [][]string{}
 		for _, r := range x.Refusals {
-			rows = append(rows, []string{formatClock(s.Now(), r.At), cleanLine(engine.RefusalText(r))})
+			rows = append(rows, []string{formatClock(s.Now(), r.At), cleanLine(explain.RefusalText(r))})
 		}
 		return printTable(w, s.lineWidth(), rows)
 	})

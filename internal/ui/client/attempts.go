@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/wire"
 )
 
@@ -75,8 +75,8 @@ func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkWish) (wire
 }
 
 // ListInbox lists what waits for a person, the most pressing first; project "" for all.
-func (c *Client) ListInbox(ctx context.Context, project string) ([]engine.Item, error) {
-	out := wire.InboxList{Items: []engine.Item{}}
+func (c *Client) ListInbox(ctx context.Context, project string) ([]explain.Item, error) {
+	out := wire.InboxList{Items: []explain.Item{}}
 	err := c.getJSON(ctx, wire.PathInbox, ofProject(project), &out)
 	return out.Items, err
 }

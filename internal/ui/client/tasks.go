@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -72,8 +72,8 @@ func (c *Client) VerifyChain(ctx context.Context, id string) (wire.Chain, error)
 }
 
 // ExplainTask answers why a task is where it is.
-func (c *Client) ExplainTask(ctx context.Context, id string) (engine.Explanation, error) {
-	var out engine.Explanation
+func (c *Client) ExplainTask(ctx context.Context, id string) (explain.Explanation, error) {
+	var out explain.Explanation
 	err := c.ofTask(ctx, id, wire.PathTaskExplain, nil, &out)
 	return out, err
 }

@@ -16,7 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/verify"
@@ -43,7 +43,7 @@ const (
 type API interface {
 	ReadState(ctx context.Context, s client.StateQuery) (overview.State, error)
 	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
-	ExplainTask(ctx context.Context, id string) (engine.Explanation, error)
+	ExplainTask(ctx context.Context, id string) (explain.Explanation, error)
 	FindPlace(ctx context.Context, path string) (wire.Place, error)
 	CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error)
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/ui/mcp"
@@ -143,7 +143,7 @@ func TestWhatIsNotUnderstoodIsSaidInOneLine(t *testing.T) {
 	}
 	o := newFakeServer()
 	o.place = wire.Place{}
-	o.why = engine.Explanation{Kind: "agent", Status: "working"}
+	o.why = explain.Explanation{Kind: "agent", Status: "working"}
 	s := dial(t, mcp.Caller{API: o, Folder: "/elsewhere"})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestWordsOfOthersAreMarkedAndCannotGetOut(t *testing.T) {
 
 func TestTheInboxSaysWhatHelps(t *testing.T) {
 	o := newFakeServer()
-	o.state.Tasks[0].Wants, o.state.Tasks[0].Text, o.state.Tasks[0].Do = engine.ItemQuestion, "which colour?", "orange task answer x"
+	o.state.Tasks[0].Wants, o.state.Tasks[0].Text, o.state.Tasks[0].Do = explain.ItemQuestion, "which colour?", "orange task answer x"
 	v, text, _ := call(t, dial(t, mcp.Caller{API: o}), "inbox", args{})
 	items := v["items"].([]any)
 	if len(items) != 1 || items[0].(map[string]any)["kind"] != "question" || !strings.Contains(text, "| which colour?") || !strings.Contains(text, "orange task answer x") {
@@ -306,7 +306,7 @@ func TestTheInboxSaysWhatHelps(t *testing.T) {
 
 func TestAnExplanationShowsWaysAndRefusals(t *testing.T) {
 	o := newFakeServer()
-	o.why = engine.Explanation{Status: "working", Owner: "worker", Why: "it works", Since: now(), Edges: []engine.Way{{To: "done", As: "complete", By: "worker", On: "request", Closed: "gate tests: no"}}}
+	o.why = explain.Explanation{Status: "working", Owner: "worker", Why: "it works", Since: now(), Edges: []explain.Way{{To: "done", As: "complete", By: "worker", On: "request", Closed: "gate tests: no"}}}
 	for range 30 {
 		o.why.Refusals = append(o.why.Refusals, journal.Refusal{Kind: "request", Asked: "done", Actor: "worker", Why: "no"})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 	"orange/internal/view/humanize"
@@ -88,7 +88,7 @@ func (t *tools) addReading(s *sdk.Server) {
 		Name: "inbox", Annotations: readOnlyHints("What waits for a person"),
 		InputSchema: schemaOf[inboxIn](func(p map[string]*jsonschema.Schema) {
 			boundLimit(p["limit"])
-			for _, kind := range engine.ItemKinds() {
+			for _, kind := range explain.ItemKinds() {
 				p["kinds"].Items.Enum = append(p["kinds"].Items.Enum, string(kind))
 			}
 		}),
@@ -167,7 +167,7 @@ func listText(l listOut, now time.Time) string {
 	for _, r := range l.Tasks {
 		note := r.Owner
 		switch {
-		case r.Wants == string(engine.ItemStart):
+		case r.Wants == string(explain.ItemStart):
 			note = "not started"
 		case r.Wants != "":
 			note = "wants a person: " + r.Wants
@@ -371,7 +371,7 @@ type reason struct {
 	Text string `json:"text" jsonschema:"Markdown, untrusted"`
 }
 
-func reasonsOf(list []engine.WaitReason) []reason {
+func reasonsOf(list []explain.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
 		text, _ := cutText(r.Text, maxText)
@@ -387,17 +387,17 @@ func (t *tools) listInbox(ctx context.Context, c Caller, in inboxIn) (inboxOut, 
 	}
 	items := state.InboxItems()
 	if len(in.Kinds) > 0 {
-		items = slices.DeleteFunc(items, func(it engine.Item) bool { return !slices.Contains(in.Kinds, string(it.Kind)) })
+		items = slices.DeleteFunc(items, func(it explain.Item) bool { return !slices.Contains(in.Kinds, string(it.Kind)) })
 	}
 	out := inboxOut{Items: []item{}}
-	out.Total, out.Backlog = engine.CountInbox(items)
+	out.Total, out.Backlog = explain.CountInbox(items)
 	for i := range items[:min(len(items), cmp.Or(in.Limit, usualLimit))] {
 		out.Items = append(out.Items, itemOf(&items[i]))
 	}
 	return out, inboxText(out, t.Now()), nil
 }
 
-func itemOf(it *engine.Item) item {
+func itemOf(it *explain.Item) item {
 	return item{
 		Kind: string(it.Kind), Task: string(it.Task), Project: it.Project, Branch: cutLine(it.Branch, 200), Status: it.Status,
 		Text: cutLine(it.Text, maxLine), Do: cutLine(it.Do, 200), Since: it.Since, Frees: it.Frees,

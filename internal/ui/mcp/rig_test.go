@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
@@ -35,7 +35,7 @@ type fakeServer struct {
 	mu     sync.Mutex
 	state  overview.State
 	tasks  map[string]wire.TaskShown
-	why    engine.Explanation
+	why    explain.Explanation
 	place  wire.Place
 	refuse string // what every signal and wish is answered with
 	heard  []string
@@ -66,7 +66,7 @@ func (o *fakeServer) ReadTask(_ context.Context, id string) (wire.TaskShown, err
 	return wire.TaskShown{}, &client.Error{Status: http.StatusNotFound, Message: "task not found: " + id}
 }
 
-func (o *fakeServer) ExplainTask(_ context.Context, id string) (engine.Explanation, error) {
+func (o *fakeServer) ExplainTask(_ context.Context, id string) (explain.Explanation, error) {
 	o.why.Task = task.ID(id)
 	return o.why, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/ui/client"
 	"orange/internal/view/humanize"
 	"orange/internal/view/overview"
@@ -50,7 +50,7 @@ func (m *model) inboxBits() []piece {
 	if m.inbox.kind != "" {
 		out = append(out, piece{"only " + string(m.inbox.kind), m.theme.Accent})
 	}
-	waiting, backlog := engine.CountInbox(m.inbox.allItems(m))
+	waiting, backlog := explain.CountInbox(m.inbox.allItems(m))
 	if backlog > 0 {
 		out = append(out, piece{fmt.Sprintf("%d in the backlog", backlog), m.theme.Faint})
 	}

@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -72,7 +72,7 @@ type loaded struct {
 	ready   bool
 	entries []journal.Entry
 	body    string
-	explain engine.Explanation
+	explain explain.Explanation
 	def     *workflow.Definition
 	status  string
 	diff    wire.Diff

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/view/overview"
 )
@@ -17,13 +17,13 @@ type inbox struct {
 	at      int
 	top     int
 	chosen  task.ID
-	kind    engine.ItemKind // only items of this kind, "" for all
-	grouped bool            // items of one kind stand together
-	backlog bool            // the backlog is shown too
+	kind    explain.ItemKind // only items of this kind, "" for all
+	grouped bool             // items of one kind stand together
+	backlog bool             // the backlog is shown too
 }
 
 // allItems are the items of the projects that are shown.
-func (b *inbox) allItems(m *model) []engine.Item {
+func (b *inbox) allItems(m *model) []explain.Item {
 	all := m.state.InboxItems()
 	if m.choice.Project == "" {
 		return all
@@ -38,7 +38,7 @@ func (b *inbox) allItems(m *model) []engine.Item {
 }
 
 // listedItems are those that are listed. The backlog is, if somebody wants to see it.
-func (b *inbox) listedItems(m *model) []engine.Item {
+func (b *inbox) listedItems(m *model) []explain.Item {
 	all := b.allItems(m)
 	out := all[:0]
 	for _, it := range all {
@@ -47,7 +47,7 @@ func (b *inbox) listedItems(m *model) []engine.Item {
 		}
 	}
 	if b.grouped {
-		return engine.GroupInbox(out)
+		return explain.GroupInbox(out)
 	}
 	return out
 }
@@ -56,9 +56,9 @@ func (b *inbox) listedItems(m *model) []engine.Item {
 func (m *model) showNextKind() tea.Cmd {
 	b := &m.inbox
 	all := b.allItems(m)
-	kinds := []engine.ItemKind{""}
-	for _, kind := range engine.ItemKinds() {
-		if kind == b.kind || slices.ContainsFunc(all, func(it engine.Item) bool { return it.Kind == kind }) {
+	kinds := []explain.ItemKind{""}
+	for _, kind := range explain.ItemKinds() {
+		if kind == b.kind || slices.ContainsFunc(all, func(it explain.Item) bool { return it.Kind == kind }) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -90,7 +90,7 @@ func (b *inbox) keepCursor(m *model) {
 	b.moveTo(items, b.at)
 }
 
-func (b *inbox) moveTo(items []engine.Item, at int) {
+func (b *inbox) moveTo(items []explain.Item, at int) {
 	b.at, b.chosen = max(0, min(at, len(items)-1)), ""
 	if len(items) > 0 {
 		b.chosen = items[b.at].Task
@@ -122,7 +122,7 @@ func (b *inbox) visibleRowCount(m *model) int {
 // inboxTextHeight is how many of the lines say more about the item under the cursor.
 func inboxTextHeight(height int) int { return max(6, height*2/5) }
 
-func (b *inbox) visibleItems(m *model) []engine.Item {
+func (b *inbox) visibleItems(m *model) []explain.Item {
 	items := b.listedItems(m)
 	from := min(b.top, len(items))
 	return items[from:min(len(items), from+b.visibleRowCount(m))]
@@ -131,7 +131,7 @@ func (b *inbox) visibleItems(m *model) []engine.Item {
 // renderPage is the page of the inbox.
 func (b *inbox) renderPage(m *model, width, height int) []string {
 	items := b.listedItems(m)
-	_, backlog := engine.CountInbox(b.allItems(m))
+	_, backlog := explain.CountInbox(b.allItems(m))
 	folded := ""
 	if backlog > 0 && !b.backlog && b.kind == "" {
 		folded = fmt.Sprintf("  %d in the backlog: b shows them", backlog)
@@ -167,7 +167,7 @@ func (b *inbox) renderPage(m *model, width, height int) []string {
 	return append(out, more...)
 }
 
-func countKind(items []engine.Item, kind engine.ItemKind) int {
+func countKind(items []explain.Item, kind explain.ItemKind) int {
 	n := 0
 	for i := range items {
 		if items[i].Kind == kind {
@@ -177,7 +177,7 @@ func countKind(items []engine.Item, kind engine.ItemKind) int {
 	return n
 }
 
-func (m *model) inboxRow(it *engine.Item, word string, width int, selected bool) string {
+func (m *model) inboxRow(it *explain.Item, word string, width int, selected bool) string {
 	mark := "  "
 	if selected {
 		mark = "▸ "
@@ -205,7 +205,7 @@ func (m *model) inboxRow(it *engine.Item, word string, width int, selected bool)
 }
 
 // renderItem says what the item under the cursor is about.
-func (b *inbox) renderItem(m *model, it *engine.Item, width, height int) []string {
+func (b *inbox) renderItem(m *model, it *explain.Item, width, height int) []string {
 	out := []string{m.theme.Border.Render(strings.Repeat("─", width))}
 	if it.Summary != "" {
 		out = append(out, m.styledLine(m.theme.Strong, it.Summary, width)...)
@@ -225,7 +225,7 @@ func (b *inbox) renderItem(m *model, it *engine.Item, width, height int) []strin
 // reasonLines say in at most so many lines why a task waits: its text, and the reasons that
 // the text does not say. Of a message that is too long the end is shown: that is where an
 // agent asks.
-func (m *model) reasonLines(list []engine.WaitReason, text string, width, height int) []string {
+func (m *model) reasonLines(list []explain.WaitReason, text string, width, height int) []string {
 	var out []string
 	if len(list) == 0 || strings.Contains(text, list[0].Text) {
 		out = m.styledLines(m.theme.Text, text, width)
@@ -234,7 +234,7 @@ func (m *model) reasonLines(list []engine.WaitReason, text string, width, height
 		for _, r := range list {
 			out = append(out, m.styledLine(m.theme.Faint, plainLine(r.Heading()), width)...)
 			lines := m.theme.RenderMarkdown(r.Text, width)
-			if r.Kind == engine.BecauseOfMessage {
+			if r.Kind == explain.BecauseOfMessage {
 				lines = lines[max(0, len(lines)-max(0, height-len(out))):]
 			}
 			out = append(out, lines...)

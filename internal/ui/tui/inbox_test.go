@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/overview"
@@ -87,7 +88,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 	} {
 		r := newEnv(t, 80, 24)
 		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id-login" })]
-		login.Wants, login.Text, login.Verb, login.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main."
+		login.Wants, login.Text, login.Verb, login.Note = explain.ItemAttention, "merge failed", verb, "Run git rebase main."
 		login.Seq++
 		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{login}}})
 		r.press("i")
@@ -108,13 +109,13 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 
 // longBacklog is a change to a state of nine things that wait for a person, and 300 that were not started.
 func longBacklog(r *env) changeMsg {
-	kinds := []engine.ItemKind{engine.ItemReview, engine.ItemStuck, engine.ItemQuestion}
+	kinds := []explain.ItemKind{explain.ItemReview, explain.ItemStuck, explain.ItemQuestion}
 	c := overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects}
 	for i := range r.m.state.Tasks {
 		c.Gone = append(c.Gone, r.m.state.Tasks[i].ID)
 	}
 	for i := range 309 {
-		row := overview.Row{ID: task.ID(fmt.Sprintf("id-%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: engine.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
+		row := overview.Row{ID: task.ID(fmt.Sprintf("id-%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: explain.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
 		if i < 9 {
 			row.Status, row.Kind, row.Wants, row.Text = "stuck", workflow.Halt, kinds[i%3], "it waits"
 		}
@@ -160,11 +161,11 @@ func TestTheBacklogRingsNoBell(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.m.Bell = true
 	r.m.ringBell()
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-new", Wants: engine.ItemStart})
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-new", Wants: explain.ItemStart})
 	if r.m.ringBell() != nil {
 		t.Error("a task of the backlog rings the bell")
 	}
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-more", Wants: engine.ItemStuck})
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-more", Wants: explain.ItemStuck})
 	if r.m.ringBell() == nil {
 		t.Error("a task that waits rings no bell")
 	}
@@ -174,8 +175,8 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	row := r.m.state.Tasks[0]
 	row.Seq++
-	row.Wants, row.Text = engine.ItemStuck, "the work needs help: The database is gone: - no host"
-	row.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}}
+	row.Wants, row.Text = explain.ItemStuck, "the work needs help: The database is gone: - no host"
+	row.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}}
 	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
 	r.press("i", "f", "f", "f", "f")
 	for _, want := range []string{"only stuck", "Note (worker)", "• no host"} {
@@ -189,10 +190,10 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	row := r.m.state.Tasks[1]
 	row.Seq++
-	row.Wants, row.Verb, row.Answers, row.Text = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something, and waits for an answer"
+	row.Wants, row.Verb, row.Answers, row.Text = explain.ItemIdle, engine.VerbAnswer, true, "the worker asks something, and waits for an answer"
 	row.Asked = noon.Add(-100 * time.Hour)
 	long := strings.Repeat("I read a file.\n\n", 40)
-	row.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: long + "- Shall it be **blue**?\n- Or green?"}}
+	row.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: long + "- Shall it be **blue**?\n- Or green?"}}
 	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
 	r.shows("you: idle")
 	r.press("i", "home")

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/workflow"
 	"orange/internal/view/overview"
 )
@@ -55,9 +56,9 @@ func (m *model) runKey(key string) tea.Cmd {
 		r := m.selectedRow()
 		if items := m.inbox.listedItems(m); a.task && r == nil && m.page == pageInbox && m.inbox.at < len(items) && (a.keys[0] == "enter" || key == "P") {
 			switch it := items[m.inbox.at]; it.Kind { // of no task
-			case engine.ItemPaused:
+			case explain.ItemPaused:
 				return m.togglePauseAll()
-			case engine.ItemGit:
+			case explain.ItemGit:
 				m.showNote("look at it, then run %s", it.Do)
 				return nil
 			}
@@ -122,7 +123,7 @@ func (m *model) enterWord(r *overview.Row) string {
 func alwaysOffered(*model, *overview.Row) bool { return true }
 
 func hasBacklog(m *model, _ *overview.Row) bool {
-	_, backlog := engine.CountInbox(m.inbox.allItems(m))
+	_, backlog := explain.CountInbox(m.inbox.allItems(m))
 	return backlog > 0
 }
 
@@ -137,10 +138,10 @@ func mayRequest(verb string) func(*model, *overview.Row) bool {
 
 // needsAnswer says whether an answer helps a task most, here or at its agent's terminal.
 func needsAnswer(_ *model, r *overview.Row) bool {
-	return r.Verb == engine.VerbAnswer || r.Verb == engine.VerbAttach
+	return r.Verb == engine.VerbAnswer || r.Verb == explain.VerbAttach
 }
 
-func waitsFor(kinds ...engine.ItemKind) func(*model, *overview.Row) bool {
+func waitsFor(kinds ...explain.ItemKind) func(*model, *overview.Row) bool {
 	return func(_ *model, r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 
@@ -171,10 +172,10 @@ func allActions() []action {
 func taskActions() []action {
 	review := func(_ *model, r *overview.Row) bool { return r.Kind == workflow.HumanDo }
 	over := func(_ *model, r *overview.Row) bool { return r.Kind == workflow.Terminal }
-	held := func(_ *model, r *overview.Row) bool { return r.Paused || r.Wants == engine.ItemAttention }
+	held := func(_ *model, r *overview.Row) bool { return r.Paused || r.Wants == explain.ItemAttention }
 	return []action{
 		newAction("e", "e", "answer", groupTask, "answer what its agent asks").forTask((*model).answerAgent, needsAnswer),
-		newAction("a", "a", "approve", groupTask, "grant the move that its agent asks for").forTask((*model).approveMove, waitsFor(engine.ItemConfirm)),
+		newAction("a", "a", "approve", groupTask, "grant the move that its agent asks for").forTask((*model).approveMove, waitsFor(explain.ItemConfirm)),
 		newAction("P", "P", "resume", groupTask, "pause it, or let it go on").forTask((*model).togglePause, held),
 		newAction("enter w", "Enter", "", groupTask, "or w: start it, go to its agent's terminal, or start the agent again").forTask((*model).enterTask, canEnter),
 		newAction("m", "m", "merge", groupTask, "merge its branch").forTask((*model).mergeTask, review),

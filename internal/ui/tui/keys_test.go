@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
@@ -193,7 +193,7 @@ func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 	r.on("search")
 	r.press("p")
 	broken := s.Tasks[1]
-	broken.Wants, broken.Verb, broken.Text, broken.Seq = "attention", engine.VerbResume, "create_pr failed: no remote", 9
+	broken.Wants, broken.Verb, broken.Text, broken.Seq = "attention", explain.VerbResume, "create_pr failed: no remote", 9
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{broken}}})
 	r.shows("search: create_pr failed: no remote")
 }
@@ -427,7 +427,7 @@ func TestTheBell(t *testing.T) {
 		t.Errorf("it rings at the beginning: %v", r.said)
 	}
 	s := sampleState()
-	s.Tasks[1].Wants, s.Tasks[1].Verb, s.Tasks[1].Seq = "input", engine.VerbAttach, 9
+	s.Tasks[1].Wants, s.Tasks[1].Verb, s.Tasks[1].Seq = "input", explain.VerbAttach, 9
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	if len(r.said) != 1 {

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -236,19 +237,19 @@ func helpOf(r *overview.Row) (help, bool) {
 	switch r.Verb {
 	case engine.VerbAnswer:
 		return help{"answer", (*model).answerAgent}, true
-	case engine.VerbApprove:
+	case explain.VerbApprove:
 		return help{"approve", (*model).approveMove}, true
 	case engine.RequestChanges:
 		return help{"request changes", (*model).requestChanges}, true
-	case engine.VerbResume:
+	case explain.VerbResume:
 		return help{"try again", (*model).togglePause}, true
 	case engine.Respawn:
 		return help{"respawn", (*model).restartAgent}, true
 	case engine.VerbMerge:
-		if r.Wants != engine.ItemReview { // work is read before it is merged
+		if r.Wants != explain.ItemReview { // work is read before it is merged
 			return help{"merge", (*model).mergeTask}, true
 		}
-	case engine.VerbAttach, engine.VerbSpawn:
+	case explain.VerbAttach, explain.VerbSpawn:
 		return help{}, false
 	}
 	return help{"view", (*model).openText}, true
@@ -374,7 +375,7 @@ func (m *model) approveMove(r *overview.Row) tea.Cmd {
 }
 
 func (m *model) togglePause(r *overview.Row) tea.Cmd {
-	if r.Paused || r.Wants == engine.ItemAttention {
+	if r.Paused || r.Wants == explain.ItemAttention {
 		return m.sendSignal(r, "the resumption of "+r.Branch, signal.Signal{Kind: signal.Resume})
 	}
 	return m.sendSignal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
@@ -440,7 +441,7 @@ func (m *model) requestChanges(r *overview.Row) tea.Cmd {
 
 // answerAgent asks for the words that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answerAgent(r *overview.Row) tea.Cmd {
-	if r.Verb == engine.VerbAttach {
+	if r.Verb == explain.VerbAttach {
 		p := m.openPrompt("terminal", r.Text, r, nil)
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)

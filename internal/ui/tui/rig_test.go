@@ -14,6 +14,7 @@ import (
 	charm "github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -90,9 +91,9 @@ func (f *fake) ReadJournal(_ context.Context, id string, _ int) ([]journal.Entry
 	}, f.fails
 }
 
-func (f *fake) ExplainTask(_ context.Context, id string) (engine.Explanation, error) {
+func (f *fake) ExplainTask(_ context.Context, id string) (explain.Explanation, error) {
 	f.hear("explain %s", id)
-	return engine.Explanation{Task: task.ID(id), Workflow: "orange", Status: "reviewing", Kind: "human", Since: noon.Add(-time.Minute), Visit: 5, Owner: "a person", Why: "it waits for a person's decision", Do: "orange task merge " + id}, f.fails
+	return explain.Explanation{Task: task.ID(id), Workflow: "orange", Status: "reviewing", Kind: "human", Since: noon.Add(-time.Minute), Visit: 5, Owner: "a person", Why: "it waits for a person's decision", Do: "orange task merge " + id}, f.fails
 }
 
 func (f *fake) ReadDiff(_ context.Context, id string) (wire.Diff, error) {
@@ -275,11 +276,11 @@ var errNo = errors.New("a gate is not met: write ## Plan")
 // sampleState is a state with one task of every sort.
 func sampleState() overview.State {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
-	moves := func(list ...string) []engine.Move {
-		var out []engine.Move
+	moves := func(list ...string) []explain.Move {
+		var out []explain.Move
 		for _, m := range list {
 			as, to, _ := strings.Cut(m, ":")
-			out = append(out, engine.Move{As: as, To: to})
+			out = append(out, explain.Move{As: as, To: to})
 		}
 		return out
 	}
@@ -289,20 +290,20 @@ func sampleState() overview.State {
 	cancel := "cancel:cancelled"
 	rows := []overview.Row{
 		{ID: "id-login", Branch: "login", Summary: "Let customers log in", Status: "reviewing", Kind: workflow.HumanDo, Workspace: "shop--1", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
-			Owner: "a person", Why: "it waits for a person's decision", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge id-login", Verb: engine.VerbMerge, Asked: ago(time.Minute),
+			Owner: "a person", Why: "it waits for a person's decision", Wants: explain.ItemReview, Text: "the work waits for a decision", Do: "orange task merge id-login", Verb: engine.VerbMerge, Asked: ago(time.Minute),
 			PR: &overview.PR{Number: 7, URL: "https://example.com/pull/7", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 120, Deleted: 34, Files: 4}, Spent: task.Usage{Micros: 1_230_000}, Active: ago(90 * time.Second), Moves: moves("complete:done", "request-changes:working", cancel)},
 		{ID: "id-search", Branch: "search", Summary: "Let customers search the catalogue by name, colour and size", Status: "working", Kind: workflow.Agent, Workspace: "shop--2", Life: overview.Alive, Attempts: alive(3, "worker", "busy"),
 			Owner: "worker", Why: "attempt 3 is at work", Work: &overview.Work{Commits: 1, Added: 12345, Deleted: 2}, Spent: task.Usage{Micros: 12_510_000}, Active: ago(5 * time.Second), Moves: moves("stuck:stuck", cancel), Deadline: &engine.Timer{At: noon.Add(2 * time.Hour)}},
 		{ID: "id-colours", Branch: "colours", Summary: "Pick the colours of the landing page", Status: "clarification", Kind: workflow.Waiting, Workspace: "shop--3", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
-			Owner: "a person", Wants: engine.ItemQuestion, Text: "questions wait for an answer: see ## Questions in TASK.md", Do: "orange task answer id-colours \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: ago(10 * time.Minute), Active: ago(10 * time.Minute), Moves: moves("complete:planning", cancel)},
+			Owner: "a person", Wants: explain.ItemQuestion, Text: "questions wait for an answer: see ## Questions in TASK.md", Do: "orange task answer id-colours \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: ago(10 * time.Minute), Active: ago(10 * time.Minute), Moves: moves("complete:planning", cancel)},
 		{ID: "id-clean", Branch: "build/clean", Summary: "Clean the build", Status: "planning", Kind: workflow.Agent, Workspace: "shop--4", Life: overview.Alive, Attempts: alive(1, "worker", "waiting-permission"),
-			Owner: "a person", Wants: engine.ItemPermission, Text: "the worker: waiting-permission: May I run rm -r build?", Do: "orange task attach id-clean", Verb: engine.VerbAttach, Asked: ago(3 * time.Minute), Active: ago(3 * time.Minute), Moves: moves(cancel)},
+			Owner: "a person", Wants: explain.ItemPermission, Text: "the worker: waiting-permission: May I run rm -r build?", Do: "orange task attach id-clean", Verb: explain.VerbAttach, Asked: ago(3 * time.Minute), Active: ago(3 * time.Minute), Moves: moves(cancel)},
 		{ID: "id-index", Branch: "index", Summary: "Build an index", Status: "working", Kind: workflow.Agent, Workspace: "shop--5", Life: overview.Dead,
-			Owner: "a person", Wants: engine.ItemCrashed, Text: "the worker died: killed by SIGKILL", Do: "orange task respawn id-index", Verb: engine.Respawn, Asked: ago(time.Hour), Active: ago(time.Hour), Crashes: 1, Moves: moves(cancel)},
+			Owner: "a person", Wants: explain.ItemCrashed, Text: "the worker died: killed by SIGKILL", Do: "orange task respawn id-index", Verb: engine.Respawn, Asked: ago(time.Hour), Active: ago(time.Hour), Crashes: 1, Moves: moves(cancel)},
 		{ID: "id-mail", Branch: "mail", Summary: "Send mail", Status: "stuck", Kind: workflow.Halt, Workspace: "shop--6", Life: overview.None,
-			Owner: "a person", Wants: engine.ItemConfirm, Text: "the fixer asks for reviewing", Do: "orange task approve id-mail", Verb: engine.VerbApprove, Answers: true, Asked: ago(2 * time.Hour), Active: ago(2 * time.Hour), Moves: moves("resume:working", cancel)},
+			Owner: "a person", Wants: explain.ItemConfirm, Text: "the fixer asks for reviewing", Do: "orange task approve id-mail", Verb: explain.VerbApprove, Answers: true, Asked: ago(2 * time.Hour), Active: ago(2 * time.Hour), Moves: moves("resume:working", cancel)},
 		{ID: "id-later", Branch: "later", Summary: "Something for later", Status: "pending", Kind: workflow.Queued, Life: overview.None,
-			Owner: "a person", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn id-later", Verb: engine.VerbSpawn, Asked: ago(26 * time.Hour), Active: ago(26 * time.Hour), Moves: moves("complete:planning", cancel)},
+			Owner: "a person", Wants: explain.ItemStart, Text: "it was created and not started", Do: "orange task spawn id-later", Verb: explain.VerbSpawn, Asked: ago(26 * time.Hour), Active: ago(26 * time.Hour), Moves: moves("complete:planning", cancel)},
 		{ID: "id-push", Branch: "push", Summary: "Push notifications", Status: "working", Kind: workflow.Agent, Life: overview.None, Paused: true,
 			Owner: "a person", Why: "the task is paused", Active: ago(72 * time.Hour), Moves: moves(cancel)},
 		{ID: "id-old", Branch: "old", Summary: "Something that is over", Status: "done", Kind: workflow.Terminal, Life: overview.None,

@@ -8,7 +8,7 @@ import (
 
 	charm "github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/tui/render"
 	"orange/internal/view/overview"
@@ -254,7 +254,7 @@ func (m *model) statusStyle(r *overview.Row) render.Style {
 
 func whoCell(m *model, r *overview.Row) []piece {
 	switch {
-	case r.Wants == engine.ItemStart:
+	case r.Wants == explain.ItemStart:
 		return []piece{{"backlog", m.theme.Faint}}
 	case r.Wants != "":
 		return []piece{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
@@ -270,11 +270,11 @@ func whoCell(m *model, r *overview.Row) []piece {
 	return []piece{{who, m.theme.Text}}
 }
 
-func wantStyle(m *model, kind engine.ItemKind) render.Style {
+func wantStyle(m *model, kind explain.ItemKind) render.Style {
 	switch kind {
-	case engine.ItemAttention, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
+	case explain.ItemAttention, explain.ItemNotStarted, explain.ItemTurnFailed, explain.ItemCrashed, explain.ItemFailed, explain.ItemStuck, explain.ItemNoAnswer:
 		return m.theme.Bad
-	case engine.ItemStart:
+	case explain.ItemStart:
 		return m.theme.Faint
 	}
 	return m.theme.Warn

@@ -15,7 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/ui/client"
@@ -50,7 +50,7 @@ type Feed interface {
 type Reader interface {
 	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
 	ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error)
-	ExplainTask(ctx context.Context, id string) (engine.Explanation, error)
+	ExplainTask(ctx context.Context, id string) (explain.Explanation, error)
 	ReadDiff(ctx context.Context, id string) (wire.Diff, error)
 	ReadWorkflow(ctx context.Context, hash string) (wire.WorkflowText, error)
 	ListWorkflows(context.Context) ([]wire.WorkflowInfo, error)

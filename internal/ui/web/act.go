@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -182,7 +183,7 @@ type formButton struct {
 }
 
 // moveButtons lists the moves of a task that a person may ask for, as buttons.
-func moveButtons(id task.ID, moves []engine.Move, ends func(engine.Move) bool) []formButton {
+func moveButtons(id task.ID, moves []explain.Move, ends func(explain.Move) bool) []formButton {
 	var out []formButton
 	for _, m := range moves {
 		one := formButton{Do: "move:" + m.To, Label: m.To, To: m.To}

@@ -3,7 +3,7 @@ package web_test
 import (
 	"testing"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/view/overview"
 )
 
@@ -66,7 +66,7 @@ func storyCounts(t *testing.T, b *tab) {
 
 func storyEnd(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
-	b.house.world.change(reviewingTask, func(r *overview.Row) { r.Moves = append(r.Moves, engine.Move{To: "cancelled", As: "cancel"}) })
+	b.house.world.change(reviewingTask, func(r *overview.Row) { r.Moves = append(r.Moves, explain.Move{To: "cancelled", As: "cancel"}) })
 	b.wait(`document.getElementById("t-` + reviewingTask + `").dataset.m.includes("cancelled")`)
 	b.drag("#t-"+reviewingTask+" .t", `[data-col="done"] h2`, true)
 	b.wait(`document.getElementById("ask").open && document.querySelector("#ask details[data-to=done]").open`)

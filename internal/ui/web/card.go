@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
@@ -48,7 +48,7 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 	}
 	c.Class, c.Life = lifeOf(r)
 	switch {
-	case r.Wants == engine.ItemStart:
+	case r.Wants == explain.ItemStart:
 		c.Act, c.Why = "not started", r.Text
 	case r.Wants != "":
 		c.Class += " wants"
@@ -80,7 +80,7 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 // moveTargets are states as an attribute lists them, and those of them for which the form is
 // opened: work is sent back with words, and nothing ends by a slip of the hand. A name
 // with a blank in it is left to the form.
-func moveTargets(moves []engine.Move, ends func(engine.Move) bool) (all, notes string) {
+func moveTargets(moves []explain.Move, ends func(explain.Move) bool) (all, notes string) {
 	var every, some []string
 	for _, m := range moves {
 		if strings.ContainsAny(m.To, " \t\n") {
@@ -96,10 +96,10 @@ func moveTargets(moves []engine.Move, ends func(engine.Move) bool) (all, notes s
 
 // endPredicate says of moves of a workflow whether they end a task. It asks for the workflow
 // when it must, and takes what it cannot find out for an end.
-func (s *Site) endPredicate(ctx context.Context, hash string) func(engine.Move) bool {
+func (s *Site) endPredicate(ctx context.Context, hash string) func(explain.Move) bool {
 	var def *workflow.Definition
 	asked := false
-	return func(m engine.Move) bool {
+	return func(m explain.Move) bool {
 		if m.As == "cancel" {
 			return true
 		}
@@ -143,37 +143,37 @@ func lifeOf(r *overview.Row) (class, words string) {
 }
 
 // wantsText says in two words what a person is wanted for.
-func wantsText(k engine.ItemKind) string {
+func wantsText(k explain.ItemKind) string {
 	switch k {
-	case engine.ItemAttention:
+	case explain.ItemAttention:
 		return "You: look, it was given up"
-	case engine.ItemConfirm:
+	case explain.ItemConfirm:
 		return "You: approve"
-	case engine.ItemPermission:
+	case explain.ItemPermission:
 		return "You: permit"
-	case engine.ItemInput, engine.ItemQuestion:
+	case explain.ItemInput, explain.ItemQuestion:
 		return "You: answer"
-	case engine.ItemIdle:
+	case explain.ItemIdle:
 		return "You: reply"
-	case engine.ItemReview:
+	case explain.ItemReview:
 		return "You: review"
-	case engine.ItemStuck:
+	case explain.ItemStuck:
 		return "You: help"
-	case engine.ItemNotStarted:
+	case explain.ItemNotStarted:
 		return "You: it could not start"
-	case engine.ItemTurnFailed:
+	case explain.ItemTurnFailed:
 		return "You: its turn failed"
-	case engine.ItemCrashed:
+	case explain.ItemCrashed:
 		return "You: respawn"
-	case engine.ItemFailed:
+	case explain.ItemFailed:
 		return "You: it failed"
-	case engine.ItemNoAnswer:
+	case explain.ItemNoAnswer:
 		return "You: it did not say"
-	case engine.ItemBoard:
+	case explain.ItemBoard:
 		return "You: tag the card"
-	case engine.ItemStart:
+	case explain.ItemStart:
 		return "backlog"
-	case engine.ItemGit:
+	case explain.ItemGit:
 		return "You: look at what git would run"
 	}
 	return "You: " + string(k)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
@@ -25,7 +26,7 @@ func (s *Site) inboxRoutes(mux *http.ServeMux) {
 type inboxData struct {
 	page
 	Project string // only of this one, "" for all
-	Kind    engine.ItemKind
+	Kind    explain.ItemKind
 	Grouped bool // items of one kind stand together
 	Kinds   []inboxKind
 	Waiting int // wait for a person, of every kind
@@ -65,10 +66,10 @@ type inboxItem struct {
 	Group                    string // heading above it, "" for none
 }
 
-func itemOf(it *engine.Item, now time.Time) inboxItem {
+func itemOf(it *explain.Item, now time.Time) inboxItem {
 	out := inboxItem{
 		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
-		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
+		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == explain.ItemPaused,
 		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
 	}
 	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
@@ -76,8 +77,8 @@ func itemOf(it *engine.Item, now time.Time) inboxItem {
 }
 
 // addLinks lead to the items of each kind there are, and to the other way to put them together.
-func (d *inboxData) addLinks(items []engine.Item) {
-	at := func(kind engine.ItemKind, grouped bool) string {
+func (d *inboxData) addLinks(items []explain.Item) {
+	at := func(kind explain.ItemKind, grouped bool) string {
 		q := url.Values{}
 		for name, value := range map[string]string{"project": d.Project, "kind": string(kind)} {
 			if value != "" {
@@ -94,7 +95,7 @@ func (d *inboxData) addLinks(items []engine.Item) {
 	}
 	d.Switch = at(d.Kind, !d.Grouped)
 	d.Kinds = []inboxKind{{Name: "all", Count: d.Waiting, Href: at("", d.Grouped), Here: d.Kind == ""}}
-	for _, kind := range engine.ItemKinds() {
+	for _, kind := range explain.ItemKinds() {
 		n := 0
 		for i := range items {
 			if items[i].Kind == kind {
@@ -114,11 +115,11 @@ type reason struct {
 	End     bool // its end is shown first: that is where an agent asks
 }
 
-func reasonsOf(list []engine.WaitReason) []reason {
+func reasonsOf(list []explain.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
 		text := template.HTML(markdown.RenderHTML(r.Text)) //nolint:gosec // HTML in it is text
-		out = append(out, reason{ansi.OneLine(r.Heading()), text, r.Kind == engine.BecauseOfMessage})
+		out = append(out, reason{ansi.OneLine(r.Heading()), text, r.Kind == explain.BecauseOfMessage})
 	}
 	return out
 }
@@ -136,26 +137,26 @@ func (s *Site) serveInbox(w http.ResponseWriter, r *http.Request) {
 		rows[state.Tasks[i].ID] = &state.Tasks[i]
 	}
 	q := r.URL.Query()
-	d.Project, d.Kind, d.Grouped = ansi.OneLine(q.Get("project")), engine.ItemKind(q.Get("kind")), q.Get("group") == "kind"
-	if !slices.Contains(engine.ItemKinds(), d.Kind) {
+	d.Project, d.Kind, d.Grouped = ansi.OneLine(q.Get("project")), explain.ItemKind(q.Get("kind")), q.Get("group") == "kind"
+	if !slices.Contains(explain.ItemKinds(), d.Kind) {
 		d.Kind = ""
 	}
-	items := slices.DeleteFunc(state.InboxItems(), func(it engine.Item) bool { return d.Project != "" && it.Task != "" && it.Project != d.Project })
-	d.Waiting, d.Behind = engine.CountInbox(items)
+	items := slices.DeleteFunc(state.InboxItems(), func(it explain.Item) bool { return d.Project != "" && it.Task != "" && it.Project != d.Project })
+	d.Waiting, d.Behind = explain.CountInbox(items)
 	d.addLinks(items)
 	if d.Grouped {
-		items = engine.GroupInbox(items)
+		items = explain.GroupInbox(items)
 	}
 	for i := range items {
 		it := &items[i]
 		switch item := itemOf(it, d.Now); {
 		case d.Kind != "" && it.Kind != d.Kind:
-		case it.Kind == engine.ItemStart && len(d.Backlog) < maxBacklog:
+		case it.Kind == explain.ItemStart && len(d.Backlog) < maxBacklog:
 			if row := rows[it.Task]; row != nil {
 				item.Title = titleText(row)
 			}
 			d.Backlog = append(d.Backlog, item)
-		case it.Kind != engine.ItemStart:
+		case it.Kind != explain.ItemStart:
 			if row := rows[it.Task]; row != nil {
 				item.Title = titleText(row)
 				s.addHelp(r.Context(), &item, row)
@@ -180,12 +181,12 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 		button(engine.VerbMerge, "Merge", "go")
 	case engine.RequestChanges:
 		it.Ask, it.Words = "What is to change", r.Note
-	case engine.VerbApprove:
+	case explain.VerbApprove:
 		if to := s.askedFor(ctx, r.ID); to != "" {
 			it.Ask = "Why (optional)"
 			button("approve:"+to, "Approve "+ansi.OneLine(to), "go")
 		}
-	case engine.VerbAttach:
+	case explain.VerbAttach:
 		it.atTerminal(r)
 		it.Type = s.o.Input
 	case engine.VerbAnswer:
@@ -194,13 +195,13 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	case engine.Respawn:
 		it.Ask = "Words for the next one (optional)"
 		button(engine.Respawn, "Start again", "go")
-	case engine.VerbSpawn:
-		button(engine.VerbSpawn, "Start", "go")
+	case explain.VerbSpawn:
+		button(explain.VerbSpawn, "Start", "go")
 	}
 	switch {
-	case r.Wants == engine.ItemAttention:
-		button(engine.VerbResume, "Try again", "")
-	case r.Wants == engine.ItemReview && r.May(engine.RequestChanges):
+	case r.Wants == explain.ItemAttention:
+		button(explain.VerbResume, "Try again", "")
+	case r.Wants == explain.ItemReview && r.May(engine.RequestChanges):
 		it.Ask = "What is to change"
 	}
 	for _, w := range moveButtons(r.ID, r.Moves, s.endPredicate(ctx, r.WorkflowHash)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -27,13 +28,13 @@ func shop(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.add(
-		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Verb: engine.VerbSpawn, Asked: epoch},
+		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: explain.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Verb: explain.VerbSpawn, Asked: epoch},
 		overview.Row{ID: "B0000000000000000000b", Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working",
 			Attempts: []overview.Attempt{{Number: 1, Role: "worker", Since: epoch, Active: epoch.Add(time.Hour), Mood: "working", Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}},
 			Deadline: &engine.Timer{At: epoch.Add(5 * time.Hour), What: "the worker is ended"}, Workspace: "shop--1", Spent: task.Usage{Micros: 1420000}},
-		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Verb: engine.VerbMerge, Asked: epoch,
+		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: explain.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Verb: engine.VerbMerge, Asked: epoch,
 			PR: &overview.PR{Number: 12, URL: "https://git.example/pr/12", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}},
-		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: engine.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: epoch},
+		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: explain.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: epoch},
 		overview.Row{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
 	)
 	return w
@@ -85,11 +86,11 @@ func TestBoard(t *testing.T) {
 func TestTextIsText(t *testing.T) {
 	w := newWorld(t)
 	bad := `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Wants: engine.ItemQuestion, Text: bad, Do: bad, Why: bad, Harness: bad, Tracker: bad,
+	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Wants: explain.ItemQuestion, Text: bad, Do: bad, Why: bad, Harness: bad, Tracker: bad,
 		PR:       &overview.PR{URL: "javascript:alert(1)", State: "OPEN", Checks: bad},
 		Attempts: []overview.Attempt{{Number: 1, Role: bad, Mood: bad, Detail: bad, Since: epoch}}})
 	w.change("A0000000000000000000a", func(r *overview.Row) {
-		r.Moves = append(r.Moves, engine.Move{To: bad, As: bad}, engine.Move{To: "two words"})
+		r.Moves = append(r.Moves, explain.Move{To: bad, As: bad}, explain.Move{To: "two words"})
 	})
 	h := newEnv(t, w)
 	v := h.visitor(t)
@@ -207,8 +208,8 @@ func TestInbox(t *testing.T) {
 func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 	w := shop(t)
 	w.change(workingTask, func(r *overview.Row) {
-		r.Wants, r.Text, r.Asked = engine.ItemStuck, "the work needs help", epoch
-		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}
+		r.Wants, r.Text, r.Asked = explain.ItemStuck, "the work needs help", epoch
+		r.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}
 	})
 	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
@@ -218,8 +219,8 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 func TestAnIdleAgentIsAnswered(t *testing.T) {
 	w := shop(t)
 	w.change(workingTask, func(r *overview.Row) {
-		r.Wants, r.Verb, r.Answers, r.Text, r.Asked = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something", epoch
-		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}
+		r.Wants, r.Verb, r.Answers, r.Text, r.Asked = explain.ItemIdle, engine.VerbAnswer, true, "the worker asks something", epoch
+		r.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}
 	})
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?kind=idle")
@@ -245,10 +246,10 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 
 // An agent that asks at its terminal hears nothing but what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
-	for kind, mood := range map[engine.ItemKind]string{engine.ItemPermission: task.WaitingPermission, engine.ItemInput: task.WaitingInput} {
+	for kind, mood := range map[explain.ItemKind]string{explain.ItemPermission: task.WaitingPermission, explain.ItemInput: task.WaitingInput} {
 		w := shop(t)
 		w.change(workingTask, func(r *overview.Row) {
-			r.Wants, r.Verb, r.Text, r.Asked = kind, engine.VerbAttach, "the reviewer asks", epoch
+			r.Wants, r.Verb, r.Text, r.Asked = kind, explain.VerbAttach, "the reviewer asks", epoch
 			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: mood}, overview.Attempt{Number: 3, Role: "fixer", Mood: task.TurnFailed})
 		})
 		item := func(h *env) string {
@@ -272,7 +273,7 @@ func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 	w := shop(t)
 	w.asked = "done"
 	w.change(reviewingTask, func(r *overview.Row) {
-		r.Wants, r.Verb, r.Text = engine.ItemConfirm, engine.VerbApprove, "the worker asks for done"
+		r.Wants, r.Verb, r.Text = explain.ItemConfirm, explain.VerbApprove, "the worker asks for done"
 	})
 	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
@@ -292,7 +293,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 		engine.VerbMerge:      `value="merge" class="go">Merge<`,
 	} {
 		w.change(reviewingTask, func(r *overview.Row) {
-			r.Wants, r.Text, r.Verb, r.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main <b>"
+			r.Wants, r.Text, r.Verb, r.Note = explain.ItemAttention, "merge failed", verb, "Run git rebase main <b>"
 		})
 		_, body := newEnv(t, w).visitor(t).get("/inbox")
 		says(t, body, []string{want, `value="request-changes"`}, nil)
@@ -310,7 +311,7 @@ func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 	}
 	says(t, item(), []string{"What is to change", `value="request-changes"`, `value="merge"`}, nil)
 	w.change(reviewingTask, func(r *overview.Row) {
-		r.Moves = slices.DeleteFunc(slices.Clone(r.Moves), func(m engine.Move) bool { return m.As == engine.RequestChanges })
+		r.Moves = slices.DeleteFunc(slices.Clone(r.Moves), func(m explain.Move) bool { return m.As == engine.RequestChanges })
 	})
 	says(t, item(), []string{`value="merge"`, `value="move:done"`}, []string{"What is to change", "<textarea", `value="request-changes"`})
 }

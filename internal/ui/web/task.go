@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -57,7 +57,7 @@ type taskPage struct {
 	Facts    []taskFact
 	Acts     []taskAct
 	Main     *taskAct // what helps now
-	Explain  *engine.Explanation
+	Explain  *explain.Explanation
 	Body     template.HTML
 	Attempts []taskAttempt
 	Moments  []taskMoment
@@ -143,7 +143,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 
 // taskChanges adds what the task's branch changes.
 func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
-	may := slices.ContainsFunc(out.Look.Moves, func(m engine.Move) bool { return m.As == "request-changes" })
+	may := slices.ContainsFunc(out.Look.Moves, func(m explain.Move) bool { return m.As == "request-changes" })
 	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
 	if err != nil {
 		out.DiffProblem = ansi.OneLine(err.Error())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -213,7 +214,7 @@ func (s *studio) routes() http.Handler {
 	of("", func() any { return wire.TaskShown{Task: s.task, Body: s.body, Dir: "/tasks/t"} })
 	of("/journal", func() any { return map[string]any{"entries": s.entries} })
 	of("/explain", func() any {
-		return engine.ExplainHistory(s.def, s.task, signal.Signal{At: s.now}, engine.Past{Entries: s.entries, Refusals: s.refused})
+		return explain.TaskWithPast(s.def, s.task, signal.Signal{At: s.now}, explain.Past{Entries: s.entries, Refusals: s.refused})
 	})
 	of("/attempts", func() any { return map[string]any{"attempts": s.attempts()} })
 	of("/diff", func() any { return wire.Diff{Base: "0123456789abcdef", Files: diff.Parse(s.diff)} })

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -229,20 +229,20 @@ func taskPersonActions(entries []journal.Entry) map[string]string {
 		e := &entries[i]
 		for _, f := range e.Effects {
 			names[f.ID] = strings.TrimSpace(f.Do + " " + f.Role)
-			out[f.ID] = names[f.ID] + ": " + string(engine.EffectPending)
+			out[f.ID] = names[f.ID] + ": " + string(explain.EffectPending)
 		}
 		for _, id := range e.Dropped {
-			out[id] = names[id] + ": " + string(engine.EffectDropped)
+			out[id] = names[id] + ": " + string(explain.EffectDropped)
 		}
 		if e.Receipt == nil || names[e.Receipt.Effect] == "" {
 			continue
 		}
-		how := engine.EffectDone
+		how := explain.EffectDone
 		switch e.Type {
 		case journal.EffectFailed:
-			how = engine.EffectFailed
+			how = explain.EffectFailed
 		case journal.EffectGaveUp:
-			how = engine.EffectGivenUp
+			how = explain.EffectGivenUp
 		}
 		text := names[e.Receipt.Effect] + ": " + string(how)
 		if e.Tries > 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -125,7 +126,7 @@ func (p *taskPage) addActions() {
 	if t.Asked != nil {
 		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + ansi.OneLine(t.Asked.To), Why: ansi.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
 	}
-	if row.Verb == engine.VerbAttach {
+	if row.Verb == explain.VerbAttach {
 		add(taskAct{Label: "Open the terminal", Why: "the agent waits there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
 	}
 	if row.Answers {
@@ -134,7 +135,7 @@ func (p *taskPage) addActions() {
 	if row.Kind == workflow.Queued && !t.Queued {
 		add(taskAct{Do: "spawn", Label: "Start", Why: "the task gets a workspace and its first agent", Class: "go"})
 	}
-	if row.Life == overview.Dead || t.WorkFailed != "" || row.Wants == engine.ItemNoAnswer || row.Wants == engine.ItemNotStarted && row.Life != overview.Alive {
+	if row.Life == overview.Dead || t.WorkFailed != "" || row.Wants == explain.ItemNoAnswer || row.Wants == explain.ItemNotStarted && row.Life != overview.Alive {
 		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {

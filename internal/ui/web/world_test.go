@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -153,14 +154,14 @@ func (w *world) add(rows ...overview.Row) {
 }
 
 // stateOf is what the workflow says of a state.
-func stateOf(status string) (workflow.Kind, []engine.Move, string, overview.Life) {
+func stateOf(status string) (workflow.Kind, []explain.Move, string, overview.Life) {
 	switch status {
 	case "pending":
-		return workflow.Queued, []engine.Move{{To: "working", As: "complete"}}, "a person", overview.None
+		return workflow.Queued, []explain.Move{{To: "working", As: "complete"}}, "a person", overview.None
 	case "working":
-		return workflow.Agent, []engine.Move{{To: "reviewing", As: "complete"}}, "worker", overview.Alive
+		return workflow.Agent, []explain.Move{{To: "reviewing", As: "complete"}}, "worker", overview.Alive
 	case "reviewing":
-		return workflow.HumanDo, []engine.Move{{To: "working", As: "request-changes"}, {To: "done", As: "complete"}}, "a person", overview.None
+		return workflow.HumanDo, []explain.Move{{To: "working", As: "request-changes"}, {To: "done", As: "complete"}}, "a person", overview.None
 	}
 	return workflow.Terminal, nil, "nobody", overview.None
 }
@@ -214,7 +215,7 @@ func (w *world) typeIn(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	asks := func(row overview.Row) bool {
-		return string(row.ID) == r.PathValue("id") && (row.Wants == engine.ItemPermission || row.Wants == engine.ItemInput)
+		return string(row.ID) == r.PathValue("id") && (row.Wants == explain.ItemPermission || row.Wants == explain.ItemInput)
 	}
 	if !slices.ContainsFunc(w.state.Tasks, asks) {
 		answer(rw, 404, map[string]string{"error": "no agent of it asks at a terminal"})

@@ -125,3 +125,14 @@ func Plural(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
+
+// Abridge cuts text to at most n bytes and three dots, between characters.
+func Abridge(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return strings.TrimRight(text[:n], " \n") + "..."
+}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -78,23 +79,23 @@ type Row struct {
 	Life     Life      `json:"life"`
 	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
 
-	Owner string          `json:"owner"` // who must act
-	Why   string          `json:"why"`
-	Wants engine.ItemKind `json:"wants,omitempty"` // what a person is wanted for
-	Text  string          `json:"text,omitempty"`  // in words
-	Do    string          `json:"do,omitempty"`    // the command that helps
-	Verb  string          `json:"verb,omitempty"`  // what that command asks for; see engine.Item
-	Note  string          `json:"note,omitempty"`  // the words that go with it
-	Asked time.Time       `json:"asked,omitzero"`  // since when
+	Owner string           `json:"owner"` // who must act
+	Why   string           `json:"why"`
+	Wants explain.ItemKind `json:"wants,omitempty"` // what a person is wanted for
+	Text  string           `json:"text,omitempty"`  // in words
+	Do    string           `json:"do,omitempty"`    // the command that helps
+	Verb  string           `json:"verb,omitempty"`  // what that command asks for; see explain.Item
+	Note  string           `json:"note,omitempty"`  // the words that go with it
+	Asked time.Time        `json:"asked,omitzero"`  // since when
 
-	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their lines
+	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their lines
 
-	PR       *PR           `json:"pr,omitempty"`
-	Work     *Work         `json:"work,omitempty"` // nil: nobody has looked
-	Spent    task.Usage    `json:"spent,omitzero"`
-	Moves    []engine.Move `json:"moves,omitempty"`   // that a person may ask for
-	Answers  bool          `json:"answers,omitempty"` // an answer of a person would be taken
-	Deadline *engine.Timer `json:"deadline,omitempty"`
+	PR       *PR            `json:"pr,omitempty"`
+	Work     *Work          `json:"work,omitempty"` // nil: nobody has looked
+	Spent    task.Usage     `json:"spent,omitzero"`
+	Moves    []explain.Move `json:"moves,omitempty"`   // that a person may ask for
+	Answers  bool           `json:"answers,omitempty"` // an answer of a person would be taken
+	Deadline *engine.Timer  `json:"deadline,omitempty"`
 
 	Paused  bool      `json:"paused,omitempty"`
 	Queued  bool      `json:"queued,omitempty"`
@@ -155,7 +156,7 @@ type Facts struct {
 
 	Absent   []int          // attempts that have no process
 	Children []signal.Child // tasks that are parts of it
-	Reasons  []engine.WaitReason
+	Reasons  []explain.WaitReason
 }
 
 // NewRow is the row of a task. def is nil if its workflow cannot be read.
@@ -168,14 +169,14 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	}
 	r.addAgents(t, f)
 	if def == nil {
-		r.Owner, r.Why = engine.APerson, "its workflow cannot be read: see orange doctor"
-		r.Wants, r.Text, r.Do, r.Asked = engine.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
+		r.Owner, r.Why = explain.APerson, "its workflow cannot be read: see orange doctor"
+		r.Wants, r.Text, r.Do, r.Asked = explain.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
 		return r
 	}
 	if c := def.CrashCounter(); c != nil {
 		r.Crashes = t.CounterValue(c.Name)
 	}
-	g := engine.Summarize(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
+	g := explain.Summarize(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, cleanLine(g.Why, maxText), g.Deadline, g.Moves
 	r.Answers = g.Answers
 	if it := g.Wants; it != nil {
@@ -234,16 +235,16 @@ func lifeOf(t *task.Task, absent []int) Life {
 
 // May says whether a person may ask for a verb.
 func (r *Row) May(verb string) bool {
-	return slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == verb })
+	return slices.ContainsFunc(r.Moves, func(m explain.Move) bool { return m.As == verb })
 }
 
 // WaitsFor says whether a person is wanted for one of these.
-func (r *Row) WaitsFor(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
+func (r *Row) WaitsFor(kinds ...explain.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
 // AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
 func (r *Row) AtTerminal() string {
-	mood := map[engine.ItemKind]string{
-		engine.ItemPermission: task.WaitingPermission, engine.ItemInput: task.WaitingInput, engine.ItemNotStarted: task.NotStarted, engine.ItemTurnFailed: task.TurnFailed,
+	mood := map[explain.ItemKind]string{
+		explain.ItemPermission: task.WaitingPermission, explain.ItemInput: task.WaitingInput, explain.ItemNotStarted: task.NotStarted, explain.ItemTurnFailed: task.TurnFailed,
 	}[r.Wants]
 	for i := range r.Attempts {
 		if a := &r.Attempts[i]; mood != "" && a.Mood == mood {
@@ -254,11 +255,11 @@ func (r *Row) AtTerminal() string {
 }
 
 // cleanReasons makes reasons safe for a terminal. They keep their lines.
-func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
-	var out []engine.WaitReason
+func cleanReasons(list []explain.WaitReason) []explain.WaitReason {
+	var out []explain.WaitReason
 	for _, r := range list {
 		text := ansi.SteadyText(ansi.SafeText(humanize.Cut(r.Text, maxReason)))
-		out = append(out, engine.WaitReason{Kind: r.Kind, By: cleanWord(r.By), Text: text})
+		out = append(out, explain.WaitReason{Kind: r.Kind, By: cleanWord(r.By), Text: text})
 	}
 	return out
 }

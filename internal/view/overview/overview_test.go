@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -67,11 +67,11 @@ func TestOf(t *testing.T) {
 	got := NewRow(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
 	want := Row{
 		ID: tk.ID, Project: "p", Branch: "b", Summary: "do it", Status: "working", Kind: workflow.Agent, Workflow: "orange", WorkflowHash: "h", Harness: "h",
-		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: engine.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
+		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: explain.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
 		Attempts: []Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Active: noon.Add(time.Hour), Mood: task.WaitingInput, Detail: "a b?"}},
-		Wants:    engine.ItemInput, Text: "the worker: waiting-input: a b?", Do: "orange task attach 000000000000000000001", Verb: engine.VerbAttach, Asked: noon,
+		Wants:    explain.ItemInput, Text: "the worker: waiting-input: a b?", Do: "orange task attach 000000000000000000001", Verb: explain.VerbAttach, Asked: noon,
 		PR: &PR{Number: 12, URL: "https://forge.example/o/r/pull/12", State: "OPEN", Checks: "passed"}, Work: &Work{Commits: 2}, Spent: task.Usage{Micros: 5},
-		Moves:    []engine.Move{{To: "agent-review", As: "complete"}, {To: "clarification", As: "clarify"}, {To: "stuck", As: "stuck"}, {To: "cancelled", As: "cancel"}},
+		Moves:    []explain.Move{{To: "agent-review", As: "complete"}, {To: "clarification", As: "clarify"}, {To: "stuck", As: "stuck"}, {To: "cancelled", As: "cancel"}},
 		Deadline: got.Deadline, Created: noon, Since: noon, Active: noon.Add(time.Hour), Seq: 9, Crashes: 1,
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -81,7 +81,7 @@ func TestOf(t *testing.T) {
 
 func TestATaskWhoseWorkflowCannotBeReadWantsAPerson(t *testing.T) {
 	got := NewRow(nil, &task.Task{ID: "t", Status: "working", Since: noon}, Facts{}, noon)
-	if got.Wants != engine.ItemAttention || got.Owner != engine.APerson || got.Do == "" || !got.Asked.Equal(noon) {
+	if got.Wants != explain.ItemAttention || got.Owner != explain.APerson || got.Do == "" || !got.Asked.Equal(noon) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -180,7 +180,7 @@ func TestChecks(t *testing.T) {
 func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
 	def := definition(t, "orange")
 	k := task.Task{ID: "1", Status: "stuck", Visit: 2}
-	reasons := []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "- one\x1b[31m\n- two"}}
+	reasons := []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "- one\x1b[31m\n- two"}}
 	r := NewRow(def, &k, Facts{Reasons: reasons}, time.Time{})
 	if r.Text != "the work needs help: - one - two" {
 		t.Errorf("text: %q", r.Text)
@@ -223,8 +223,8 @@ func TestWhoNeedsAPersonAtItsTerminal(t *testing.T) {
 		{Number: 2, Role: "worker", Mood: task.TurnFailed}, // in the state of another: nobody waits for it
 		{Number: 3, Role: "fixer", Mood: task.WaitingPermission},
 	}
-	for kind, want := range map[engine.ItemKind]string{
-		engine.ItemPermission: "reviewer", engine.ItemTurnFailed: "worker", engine.ItemInput: "", engine.ItemNotStarted: "", engine.ItemCrashed: "", "": "",
+	for kind, want := range map[explain.ItemKind]string{
+		explain.ItemPermission: "reviewer", explain.ItemTurnFailed: "worker", explain.ItemInput: "", explain.ItemNotStarted: "", explain.ItemCrashed: "", "": "",
 	} {
 		if got := (&Row{Wants: kind, Attempts: attempts}).AtTerminal(); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -202,32 +202,32 @@ func (s *State) ApplyChange(c Change) {
 
 // InboxItems is what waits for a person, what frees other tasks first, then by age. The backlog
 // comes last.
-func (s *State) InboxItems() []engine.Item {
+func (s *State) InboxItems() []explain.Item {
 	queued := map[string]int{} // for a workspace, by project
 	for i := range s.Tasks {
 		if s.Tasks[i].Queued {
 			queued[s.Tasks[i].Project]++
 		}
 	}
-	var out []engine.Item
+	var out []explain.Item
 	if s.Paused {
-		out = append(out, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+		out = append(out, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
 	}
 	for _, p := range s.Projects {
-		out = append(out, engine.GitItems(p.Name, p.Git)...)
+		out = append(out, explain.GitItems(p.Name, p.Git)...)
 	}
 	for i := range s.Tasks {
 		r := &s.Tasks[i]
 		if r.Wants == "" {
 			continue
 		}
-		it := engine.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked, Reasons: r.Reasons}
+		it := explain.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked, Reasons: r.Reasons}
 		if r.Workspace != "" {
 			it.Frees = queued[r.Project]
 		}
 		out = append(out, it)
 	}
-	engine.SortInbox(out)
+	explain.SortInbox(out)
 	return out
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
@@ -21,9 +21,9 @@ func some() []Row {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	return []Row{
 		{ID: "1", Project: "shop", Branch: "login", Summary: "Let customers log in", Status: "working", Kind: workflow.Agent, Owner: "worker", Harness: "claude", Created: at(1), Active: at(9), Spent: task.Usage{Micros: 5}},
-		{ID: "2", Project: "shop", Branch: "Search", Summary: "find things", Status: "reviewing", Kind: workflow.HumanDo, Owner: "a person", Wants: engine.ItemReview, Asked: at(5), Created: at(2), Active: at(3), PR: &PR{Number: 12}},
+		{ID: "2", Project: "shop", Branch: "Search", Summary: "find things", Status: "reviewing", Kind: workflow.HumanDo, Owner: "a person", Wants: explain.ItemReview, Asked: at(5), Created: at(2), Active: at(3), PR: &PR{Number: 12}},
 		{ID: "3", Project: "blog", Branch: "feed", Status: "done", Kind: workflow.Terminal, Owner: "nobody", Created: at(3), Active: at(8), Spent: task.Usage{Micros: 9}},
-		{ID: "4", Project: "blog", Branch: "atom", Status: "done", Kind: workflow.Terminal, Wants: engine.ItemAttention, Asked: at(4), Created: at(4), Active: at(4)},
+		{ID: "4", Project: "blog", Branch: "atom", Status: "done", Kind: workflow.Terminal, Wants: explain.ItemAttention, Asked: at(4), Created: at(4), Active: at(4)},
 		{ID: "5", Project: "blog", Branch: "tags", Status: "pending", Kind: workflow.Queued, Queued: true, Tracker: "linear:ENG-7", Created: at(5), Active: at(5)},
 		{ID: "6", Project: "zoo", Branch: "x", Status: "working", Created: at(6), Active: at(6)}, // its workflow cannot be read
 	}
@@ -102,7 +102,7 @@ func anyRows() *rapid.Generator[[]Row] {
 			Project: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "project"), Branch: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "branch"),
 			Status:  rapid.SampledFrom([]string{"", "working", "done", "new"}).Draw(t, "status"),
 			Kind:    rapid.SampledFrom([]workflow.Kind{"", workflow.Agent, workflow.Terminal, workflow.Halt}).Draw(t, "kind"),
-			Wants:   rapid.SampledFrom([]engine.ItemKind{"", engine.ItemReview}).Draw(t, "wants"),
+			Wants:   rapid.SampledFrom([]explain.ItemKind{"", explain.ItemReview}).Draw(t, "wants"),
 			Created: at("created"), Active: at("active"), Asked: at("asked"), Spent: task.Usage{Micros: rapid.Int64Range(0, 2).Draw(t, "micros")},
 		}
 	})
@@ -240,9 +240,9 @@ func TestInbox(t *testing.T) {
 			queued[tasks[i].Project]++
 		}
 	}
-	want := []engine.Item{{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"}}
+	want := []explain.Item{{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"}}
 	for i := range tasks {
-		it, ok := engine.InboxItem(def, tasks[i])
+		it, ok := explain.InboxItem(def, tasks[i])
 		if !ok {
 			continue
 		}
@@ -252,7 +252,7 @@ func TestInbox(t *testing.T) {
 		it.Text = ansi.OneLine(it.Text)
 		want = append(want, it)
 	}
-	engine.SortInbox(want)
+	explain.SortInbox(want)
 	if d := cmp.Diff(want, s.InboxItems()); d != "" {
 		t.Error(d)
 	}

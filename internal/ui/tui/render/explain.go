@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/view/humanize"
 )
 
 // RenderExplanation says why a task is where it is: who must act, what helps, which ways lead on
 // and what holds them closed, and what the engine will do by itself.
-func (t Theme) RenderExplanation(x engine.Explanation, now time.Time, width int) []string {
+func (t Theme) RenderExplanation(x explain.Explanation, now time.Time, width int) []string {
 	if width < 1 {
 		return nil
 	}
@@ -38,13 +38,13 @@ func (s *sheet) beginPart(name string) {
 	s.putLine(strip{{name, s.title}})
 }
 
-func (s *sheet) putOwner(x *engine.Explanation, now time.Time) {
+func (s *sheet) putOwner(x *explain.Explanation, now time.Time) {
 	var head strip
 	head.addText(s.strong, x.Status)
 	head.addTextf(s.faint, " for %s, visit %d", humanize.FormatAge(now, x.Since), x.Visit)
 	s.putWrapped(nil, nil, head)
 	look := s.busy
-	if x.Owner == engine.APerson {
+	if x.Owner == explain.APerson {
 		look = s.warn
 	}
 	var who strip
@@ -65,7 +65,7 @@ func (s *sheet) putOwner(x *engine.Explanation, now time.Time) {
 	}
 }
 
-func (s *sheet) putCheapest(u engine.Unblock) {
+func (s *sheet) putCheapest(u explain.Unblock) {
 	say := func(label, text string, look pen) {
 		if text != "" {
 			s.putWrapped(strip{{label + " ", s.faint}}, indentStrip(len(label)+1), strip{{oneLine(text), look}})
@@ -80,7 +80,7 @@ func (s *sheet) putCheapest(u engine.Unblock) {
 	say("Then:", u.Opens, s.text)
 }
 
-func (s *sheet) putBounds(list []engine.Bound) {
+func (s *sheet) putBounds(list []explain.Bound) {
 	if len(list) > 0 {
 		s.beginPart("Bounds")
 	}
@@ -89,7 +89,7 @@ func (s *sheet) putBounds(list []engine.Bound) {
 	}
 }
 
-func (s *sheet) putWays(edges []engine.Way) {
+func (s *sheet) putWays(edges []explain.Way) {
 	if len(edges) == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (s *sheet) putWays(edges []engine.Way) {
 	}
 }
 
-func (s *sheet) putWay(w *engine.Way) {
+func (s *sheet) putWay(w *explain.Way) {
 	mark, look := "✗ ", s.bad
 	if w.Open {
 		mark, look = "✓ ", s.good
@@ -122,7 +122,7 @@ func (s *sheet) putWay(w *engine.Way) {
 	}
 }
 
-func (s *sheet) putNextSteps(steps []engine.Step, now time.Time) {
+func (s *sheet) putNextSteps(steps []explain.Step, now time.Time) {
 	s.beginPart("What the engine does next")
 	if len(steps) == 0 {
 		s.putLine(append(indentStrip(2), piece{"nothing by itself", s.faint}))
@@ -135,20 +135,20 @@ func (s *sheet) putNextSteps(steps []engine.Step, now time.Time) {
 	}
 }
 
-func (s *sheet) putCosts(list []engine.RoleCost) {
+func (s *sheet) putCosts(list []explain.RoleCost) {
 	if len(list) == 0 {
 		return
 	}
 	s.beginPart("Cost so far")
 	for _, c := range list {
-		s.putWrapped(indentStrip(2), indentStrip(4), strip{{oneLine(engine.CostText(c)), s.text}})
+		s.putWrapped(indentStrip(2), indentStrip(4), strip{{oneLine(explain.CostText(c)), s.text}})
 	}
 }
 
 // refusalsShown is how many refusals are shown, the newest.
 const refusalsShown = 5
 
-func (s *sheet) putRefusals(x *engine.Explanation, now time.Time) {
+func (s *sheet) putRefusals(x *explain.Explanation, now time.Time) {
 	n := len(x.Refusals)
 	if n == 0 {
 		return
@@ -157,7 +157,7 @@ func (s *sheet) putRefusals(x *engine.Explanation, now time.Time) {
 	for _, r := range x.Refusals[max(0, n-refusalsShown):] {
 		var line strip
 		line.addText(s.faint, humanize.FormatAge(now, r.At)+" ago ")
-		line.addText(s.bad, shortOf(engine.RefusalText(r)))
+		line.addText(s.bad, shortOf(explain.RefusalText(r)))
 		s.putWrapped(indentStrip(2), indentStrip(4), line)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -75,17 +75,17 @@ func definition(t testing.TB, name string) *workflow.Definition {
 // played is the day of the journals, an hour after their end.
 var played = time.Date(2026, 11, 15, 16, 35, 34, 0, time.UTC)
 
-func explained(t testing.TB, list []journal.Entry) engine.Explanation {
+func explained(t testing.TB, list []journal.Entry) explain.Explanation {
 	t.Helper()
 	folded, err := journal.Fold(task.Task{}, list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := engine.Past{Entries: list, Refusals: []journal.Refusal{{
+	past := explain.Past{Entries: list, Refusals: []journal.Refusal{{
 		Task: folded.ID, At: played.Add(-10 * time.Minute), Actor: "worker", Attempt: 1, Kind: signal.Request, Asked: "reviewing",
 		Why: "working -> reviewing: no such way for the worker; it may ask for agent-review",
 	}}}
-	return engine.ExplainHistory(definition(t, "orange"), folded, signal.Signal{At: played}, past)
+	return explain.TaskWithPast(definition(t, "orange"), folded, signal.Signal{At: played}, past)
 }
 
 const document = `# Let customers log in

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -162,18 +163,18 @@ var types = []string{
 	"agent.no-answer", "work.failed", "card.seen", "pr.closed", "effect.asked", "effect.done", "effect.failed", "effect.gave-up", "confirmation.asked",
 }
 
-func anyExplanation(t *rapid.T) engine.Explanation {
+func anyExplanation(t *rapid.T) explain.Explanation {
 	text := func(name string) string { return textOf().Draw(t, name) }
-	x := engine.Explanation{
+	x := explain.Explanation{
 		Task: task.ID(text("id")), Status: text("status"), Owner: text("owner"), Why: text("why"), Since: moments.Draw(t, "since"), Visit: 3,
-		Cheapest: engine.Unblock{Edit: text("edit"), Run: text("run"), Opens: text("opens")}, Problem: text("problem"),
+		Cheapest: explain.Unblock{Edit: text("edit"), Run: text("run"), Opens: text("opens")}, Problem: text("problem"),
 	}
 	if rapid.Bool().Draw(t, "rich") {
 		x.Deadline = &engine.Timer{At: moments.Draw(t, "deadline")}
-		x.Edges = []engine.Way{{To: text("to"), As: text("as"), On: text("on"), By: text("by"), Open: rapid.Bool().Draw(t, "open"),
+		x.Edges = []explain.Way{{To: text("to"), As: text("as"), On: text("on"), By: text("by"), Open: rapid.Bool().Draw(t, "open"),
 			Reasons: []engine.Reason{{Rule: engine.Rule(text("rule")), Text: text("reason")}}}}
-		x.Next = []engine.Step{{What: text("what"), At: moments.Draw(t, "step")}}
-		x.Cost = []engine.RoleCost{{Role: text("role"), Attempts: 2, Seconds: 90}}
+		x.Next = []explain.Step{{What: text("what"), At: moments.Draw(t, "step")}}
+		x.Cost = []explain.RoleCost{{Role: text("role"), Attempts: 2, Seconds: 90}}
 		x.Refusals = []journal.Refusal{{At: moments.Draw(t, "refused"), Actor: task.Actor(text("who")), Kind: signal.Request, Why: text("because")}}
 	}
 	return x

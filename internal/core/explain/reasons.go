@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"fmt"
@@ -6,10 +6,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // A WaitReason says why a task waits for a person, in the words of whoever knows. Text is
@@ -130,7 +132,7 @@ type waitReasons struct {
 }
 
 func (w *waitReasons) addReason(kind WaitReasonKind, by, text string) {
-	text = boundText(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // it may begin with indented code
+	text = humanize.Abridge(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // it may begin with indented code
 	if text == "" || slices.ContainsFunc(w.out, func(r WaitReason) bool { return r.Text == text }) {
 		return
 	}
@@ -186,13 +188,13 @@ func failedTurn(t *task.Task, number int) bool {
 // findSpeaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
 // whose end or request brought the task here.
 func (w *waitReasons) findSpeaker() (number int, role string) {
-	x := &decider{def: w.def, t: w.t}
-	if u := x.waitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
+	now := engine.NewSituation(w.def, w.t, nil)
+	if u := now.WaitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
 		return u.Attempt, u.Role
 	}
 	for _, a := range w.t.Attempts {
 		switch {
-		case a.Ending || a.Role != w.state.Role && !standsIn(w.def, w.t, w.state.Role, a.Role):
+		case a.Ending || a.Role != w.state.Role && !now.StandsIn(w.state.Role, a.Role):
 		case a.Condition.Name == task.Idle:
 			return a.Number, a.Role
 		default:
@@ -307,21 +309,10 @@ func lastLines(output string) string {
 	var lines []string
 	for line := range strings.Lines(output) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
-			lines = append(lines, "    "+boundText(line, maxReasonLine))
+			lines = append(lines, "    "+humanize.Abridge(line, maxReasonLine))
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
-}
-
-// boundText cuts text to at most n bytes and three dots, between characters.
-func boundText(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.TrimRight(text[:n], " \n") + "..."
 }
 
 // boundEnd keeps the end of a text, at most n bytes in all, between characters: what is asked stands there.
@@ -343,7 +334,7 @@ func (it *Item) SetReasons(reasons []WaitReason) {
 		return
 	}
 	first := reasons[0]
-	words := boundText(strings.Join(strings.Fields(first.Text), " "), maxReasonLine)
+	words := humanize.Abridge(strings.Join(strings.Fields(first.Text), " "), maxReasonLine)
 	switch {
 	case first.Kind == BecauseOfQuestions:
 		it.Text = words

@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/humanize"
@@ -35,7 +36,7 @@ func (b Bound) String() string {
 
 // counterBounds lists the counters that decide something in a state: those that count its agent's
 // failures, and those that open or close ways out of it.
-func (d *decider) counterBounds(s *workflow.State) []Bound {
+func (d *explainer) counterBounds(s *workflow.State) []Bound {
 	out := []Bound{}
 	for i := range d.def.Counters {
 		c := &d.def.Counters[i]
@@ -57,9 +58,9 @@ func (d *decider) counterBounds(s *workflow.State) []Bound {
 }
 
 // atBound says where a failure that reaches its bound leads.
-func (d *decider) atBound(on workflow.TriggerKind) string {
+func (d *explainer) atBound(on workflow.TriggerKind) string {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
-		if e := &d.def.Edges[i]; e.AnswersTo(on, "") && d.guardHolds(e) {
+		if e := &d.def.Edges[i]; e.AnswersTo(on, "") && d.now.GuardHolds(e) {
 			return "the task goes to " + e.To
 		}
 	}
@@ -67,42 +68,33 @@ func (d *decider) atBound(on workflow.TriggerKind) string {
 }
 
 // waysAt says which ways a counter closes and opens when it reaches its bound, "" for none.
-func (d *decider) waysAt(c *workflow.Counter) string {
+func (d *explainer) waysAt(c *workflow.Counter) string {
 	then := *d.t
 	then.Counters = slices.DeleteFunc(slices.Clone(then.Counters), func(o task.Counter) bool { return o.Name == c.Name })
 	then.Counters = append(then.Counters, task.Counter{Name: c.Name, Value: c.Max, Total: c.Max})
-	full := &decider{def: d.def, t: &then, sig: d.sig}
+	full := engine.NewSituation(d.def, &then, d.sig)
 	begun := *d.t
 	begun.Counters = slices.DeleteFunc(slices.Clone(begun.Counters), func(o task.Counter) bool { return o.Name == c.Name })
-	empty := &decider{def: d.def, t: &begun, sig: d.sig}
+	empty := engine.NewSituation(d.def, &begun, d.sig)
 	var words []string
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
 		word := "the way to " + e.To + " opens"
-		if empty.guardHolds(e) {
+		if empty.GuardHolds(e) {
 			word = "the way to " + e.To + " closes"
 		}
-		if empty.guardHolds(e) != full.guardHolds(e) && !slices.Contains(words, word) {
+		if empty.GuardHolds(e) != full.GuardHolds(e) && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
 	return strings.Join(words, " and ")
 }
 
-// guardHolds is guard without a note.
-func (d *decider) guardHolds(e *workflow.Edge) bool {
-	if e.When == nil {
-		return true
-	}
-	ok, err := e.When.Holds(d.guardEnv())
-	return ok && err == nil
-}
-
 // NextTimer says which timer is the next, when it is due and what follows then, for a
 // heading and its text.
 func (x Explanation) NextTimer(now time.Time) (label, text string) {
 	tm := x.Deadline
-	label = map[string]string{Deadline: "Deadline:", Respawn: "Next start:", Lifted: "Limit:"}[tm.Name]
+	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.Lifted: "Limit:"}[tm.Name]
 	switch {
 	case tm.Cooldown:
 		label = "Cooldown:"

@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -105,8 +106,7 @@ func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
 	if !ok || t.Deleted || s.Kind == workflow.Terminal && t.Attention == "" {
 		return Item{}, false
 	}
-	x := &decider{def: def, t: &t}
-	x.sig = &x.signal
+	x := newExplainer(def, &t, nil)
 	it := Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Since: t.Since}
 	if !x.fillNeededAction(s, &it) {
 		return Item{}, false
@@ -116,7 +116,7 @@ func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
 }
 
 // fillNeededAction fills in what is wanted, the most pressing first.
-func (d *decider) fillNeededAction(s *workflow.State, it *Item) bool {
+func (d *explainer) fillNeededAction(s *workflow.State, it *Item) bool {
 	t := d.t
 	switch {
 	case t.Attention != "":
@@ -131,10 +131,10 @@ func (d *decider) fillNeededAction(s *workflow.State, it *Item) bool {
 	case d.wantsAtTerminal(it), d.wantsWords(it):
 	case t.WorkFailed != "":
 		d.heldItem(s, it)
-	case d.failedStart(s) != nil && t.Crashed == "":
+	case d.now.FailedStart(s) != nil && t.Crashed == "":
 		d.unstartedItem(s, t.Unstarted, it)
 	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && t.LastReport != nil && t.LastReport.Outcome == string(signal.Failed):
-		it.Kind, it.Do = ItemReview, d.taskCommand(Complete, "").Run
+		it.Kind, it.Do = ItemReview, d.taskCommand(engine.Complete, "").Run
 		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.LastReport.Role)
 	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && d.waitsItsTurn():
 		return false // other tasks come first
@@ -155,7 +155,7 @@ func (d *decider) fillNeededAction(s *workflow.State, it *Item) bool {
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()
 		it.Do, it.Verb = d.decisionCommand(s)
-	case d.endedUnspoken():
+	case d.now.EndedUnspoken():
 		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.LastReport.Role, t.LastReport.Diagnosis), d.taskCommand("log", "").Run, t.LastReport.At
 	case t.Crashed != "":
 		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, withReason("the "+t.Crashed+" died", t.StateReason), d.taskCommand("respawn", "").Run, t.UpdatedAt
@@ -168,7 +168,7 @@ func (d *decider) fillNeededAction(s *workflow.State, it *Item) bool {
 }
 
 // notStarted says how the task came to a queue in which nobody starts it.
-func (d *decider) notStarted() string {
+func (d *explainer) notStarted() string {
 	if d.t.Visit > 1 {
 		return "it was reopened and not started"
 	}
@@ -177,21 +177,21 @@ func (d *decider) notStarted() string {
 
 // waitsItsTurn says that the task leaves the board as soon as it can. One whose card has
 // changed since it was queued may not.
-func (d *decider) waitsItsTurn() bool {
+func (d *explainer) waitsItsTurn() bool {
 	return d.t.Queued && d.t.CardSnapshot != nil && slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool {
 		e := &d.def.Edges[i]
-		return e.MatchesCard(d.t.CardSnapshot) && d.checkGuard(e)
+		return e.MatchesCard(d.t.CardSnapshot) && d.now.GuardHolds(e)
 	})
 }
 
 // heldItem says that the work failed and whose turn it is now.
-func (d *decider) heldItem(s *workflow.State, it *Item) {
+func (d *explainer) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, d.t.WorkFailed, d.t.UpdatedAt
-	if u := d.failedStart(s); u != nil {
+	if u := d.now.FailedStart(s); u != nil {
 		d.unstartedItem(s, u, it)
 		return
 	}
-	if d.massHeld() {
+	if d.now.MassHeld() {
 		it.Kind, it.Do = ItemCrashed, d.taskCommand("respawn", "").Run
 		return
 	}
@@ -204,7 +204,7 @@ func (d *decider) heldItem(s *workflow.State, it *Item) {
 		e := &d.def.Edges[i]
 		to, _ := d.def.StateNamed(e.To)
 		works := to.Kind == workflow.Agent || to.Kind == workflow.Waiting
-		if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(task.Human) || e.As == "complete" || !works || !d.guardOfPerson(e) {
+		if e.As == engine.Complete || !works || !d.now.PersonMayAsk(e) {
 			continue
 		}
 		whom := e.To
@@ -217,12 +217,6 @@ func (d *decider) heldItem(s *workflow.State, it *Item) {
 	}
 	it.Text += "; it is your turn"
 	it.Do = d.taskCommand("respawn", "").Run
-}
-
-// endedUnspoken says that the last agent of this visit ended without saying how it went.
-func (d *decider) endedUnspoken() bool {
-	said := d.t.LastReport
-	return said != nil && said.Visit == d.t.Visit && said.Diagnosis != "" && (said.Code == "" || d.def.SilenceCounter() != nil && d.t.CounterValue(d.def.SilenceCounter().Name) > 0)
 }
 
 // saidHalt says that the task halted because of what an agent said. One that passed and found a bound reached did its part.
@@ -242,8 +236,8 @@ func haltText(said *task.LastReport) string {
 }
 
 // boardText says which tags would let the task go on.
-func (d *decider) boardText() string {
-	text := "the card is in " + describeCardPlace(d.t.CardSnapshot)
+func (d *explainer) boardText() string {
+	text := "the card is in " + engine.CardPlaceText(d.t.CardSnapshot)
 	set, off := d.boardWays()
 	if len(set) > 0 {
 		text += ": set " + strings.Join(set, ", or ")
@@ -255,7 +249,7 @@ func (d *decider) boardText() string {
 }
 
 // boardCommand is the command that lets the task go on, if there is one way.
-func (d *decider) boardCommand() string {
+func (d *explainer) boardCommand() string {
 	card := cardOf(d.t.TrackerRef)
 	switch set, off := d.boardWays(); {
 	case len(set) > 0:
@@ -268,7 +262,7 @@ func (d *decider) boardCommand() string {
 
 // boardWays lists the tags of a person that would let the task go on, and those that are
 // in the way.
-func (d *decider) boardWays() (set, off []string) {
+func (d *explainer) boardWays() (set, off []string) {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		for _, tr := range d.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
@@ -294,7 +288,7 @@ func withReason(text, reason string) string {
 }
 
 // forPerson says that nobody but a person sets the tags.
-func (d *decider) forPerson(tags []string) bool {
+func (d *explainer) forPerson(tags []string) bool {
 	return !slices.ContainsFunc(tags, func(name string) bool {
 		tag, ok := d.def.Board.TagNamed(name)
 		return !ok || !tag.OnlyPeople()
@@ -306,12 +300,12 @@ func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
 // wantsAtTerminal looks for an agent that needs a person at its terminal. A turn that failed matters
 // where the task waits for that turn.
-func (d *decider) wantsAtTerminal(it *Item) bool {
+func (d *explainer) wantsAtTerminal(it *Item) bool {
 	s, _ := d.def.StateNamed(d.t.Status)
 	for i := range d.t.Attempts {
 		a := &d.t.Attempts[i]
 		kind, text := atTerminal(a)
-		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !standsIn(d.def, d.t, s.Role, a.Role)) {
+		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !d.now.StandsIn(s.Role, a.Role)) {
 			continue
 		}
 		it.Kind, it.Text, it.Since, it.Do = kind, text, a.Condition.Since, d.taskCommand("attach", "").Run
@@ -322,8 +316,8 @@ func (d *decider) wantsAtTerminal(it *Item) bool {
 
 // wantsWords looks for an agent that waits for a person's words. One that ended without a question is
 // of interest because it died, and one without a process because its end is not recorded yet.
-func (d *decider) wantsWords(it *Item) bool {
-	w := d.waitsForWords()
+func (d *explainer) wantsWords(it *Item) bool {
+	w := d.now.WaitsForWords()
 	if w == nil || !w.Asks && !d.attemptLives(w.Attempt) || slices.Contains(d.sig.Absent, w.Attempt) {
 		return false
 	}
@@ -335,9 +329,9 @@ func (d *decider) wantsWords(it *Item) bool {
 func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission:
-		return ItemPermission, fmt.Sprintf("the %s: %s", a.Role, conditionText(c))
+		return ItemPermission, fmt.Sprintf("the %s: %s", a.Role, engine.ConditionText(c))
 	case task.WaitingInput:
-		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, conditionText(c))
+		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, engine.ConditionText(c))
 	case task.NotStarted:
 		return ItemNotStarted, withReason("the "+a.Role+" has not started and its screen stands still", c.Detail)
 	case task.TurnFailed:
@@ -347,7 +341,7 @@ func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 }
 
 // leftOut says what was missing when the work was handed over.
-func (d *decider) leftOut() string {
+func (d *explainer) leftOut() string {
 	switch h := d.t.Handover; {
 	case h == nil:
 		return ""
@@ -360,16 +354,16 @@ func (d *decider) leftOut() string {
 }
 
 // handedNothing says that the task was handed over without any change.
-func (d *decider) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
+func (d *explainer) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
 
 // decisionCommand is the command for a task that waits for a person's decision, and its verb where
 // surfaces have one of their own.
-func (d *decider) decisionCommand(s *workflow.State) (run, verb string) {
+func (d *explainer) decisionCommand(s *workflow.State) (run, verb string) {
 	switch {
-	case d.mergeHelps() && d.handedNothing():
-		return d.taskCommand(Complete, "").Run, ""
-	case d.mergeHelps():
-		return d.taskCommand(VerbMerge, "").Run, VerbMerge
+	case d.now.MergeHelps() && d.handedNothing():
+		return d.taskCommand(engine.Complete, "").Run, ""
+	case d.now.MergeHelps():
+		return d.taskCommand(engine.VerbMerge, "").Run, engine.VerbMerge
 	}
 	if way := d.cheapestWay(s); way.Run != "" && way.Edit == "" {
 		return way.Run, ""
@@ -380,22 +374,22 @@ func (d *decider) decisionCommand(s *workflow.State) (run, verb string) {
 // mergeItem says how to help a task whose merge was given up: after a conflict the worker
 // rebases its branch, where the work can be sent back. Otherwise the merge is asked for again
 // once a person has mended what is named, because resuming the task would not ask for it.
-func (d *decider) mergeItem(it *Item) {
+func (d *explainer) mergeItem(it *Item) {
 	gave := d.t.GaveUp
 	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
 	switch {
 	case gave == nil || gave.Do != workflow.MergeBranch:
 	case gave.Conflict != nil && d.sendsBack():
-		it.Verb, it.Note = RequestChanges, rebaseWords(gave.Conflict)
-		it.Do = d.taskCommand(RequestChanges, "", shellQuote(it.Note)).Run
-	case d.mergeHelps() && !slices.ContainsFunc(d.t.Pending, owed):
-		it.Do, it.Verb = d.taskCommand(VerbMerge, "").Run, VerbMerge
+		it.Verb, it.Note = engine.RequestChanges, rebaseWords(gave.Conflict)
+		it.Do = d.taskCommand(engine.RequestChanges, "", shellQuote(it.Note)).Run
+	case d.now.MergeHelps() && !slices.ContainsFunc(d.t.Pending, owed):
+		it.Do, it.Verb = d.taskCommand(engine.VerbMerge, "").Run, engine.VerbMerge
 	}
 }
 
 // sendsBack says whether a person may send the work back now.
-func (d *decider) sendsBack() bool {
-	return d.personMay(RequestChanges)
+func (d *explainer) sendsBack() bool {
+	return d.now.PersonMay(engine.RequestChanges)
 }
 
 // rebaseWords tells a worker to resolve a conflict.

@@ -1,10 +1,7 @@
-package engine
+package explain
 
 import (
-	"slices"
-
-	"orange/internal/core/task"
-	"orange/internal/core/workflow"
+	"orange/internal/core/engine"
 )
 
 // Verbs by which a person helps with an item, besides those that move a task.
@@ -17,23 +14,23 @@ const (
 
 // helpfulVerb is the verb that helps most with an item of a kind, "" where none does and a person
 // has to look first.
-func (d *decider) helpfulVerb(kind ItemKind) string {
+func (d *explainer) helpfulVerb(kind ItemKind) string {
 	switch kind {
 	case ItemQuestion, ItemIdle, ItemStuck:
 		if d.takesAnswer() {
-			return VerbAnswer
+			return engine.VerbAnswer
 		}
 	case ItemConfirm:
 		return VerbApprove
 	case ItemPermission, ItemInput, ItemTurnFailed:
 		return VerbAttach
 	case ItemNotStarted:
-		if s, _ := d.def.StateNamed(d.t.Status); d.failedStart(s) == nil { // it stands still at its terminal
+		if s, _ := d.def.StateNamed(d.t.Status); d.now.FailedStart(s) == nil { // it stands still at its terminal
 			return VerbAttach
 		}
-		return Respawn
+		return engine.Respawn
 	case ItemCrashed, ItemFailed, ItemNoAnswer:
-		return Respawn
+		return engine.Respawn
 	case ItemAttention, ItemPaused:
 		return VerbResume
 	case ItemStart:
@@ -44,19 +41,10 @@ func (d *decider) helpfulVerb(kind ItemKind) string {
 
 // takesAnswer says whether an answer of a person would be taken now. Surfaces offer to
 // answer where it is.
-func (d *decider) takesAnswer() bool {
-	verb := d.answerVerb()
+func (d *explainer) takesAnswer() bool {
+	verb := d.now.AnswerVerb()
 	if verb == "" {
-		return d.waitsForWords() != nil
+		return d.now.WaitsForWords() != nil
 	}
-	return !d.def.WaitsForChildren(d.t.Status) && d.personMay(verb)
-}
-
-// personMay says whether a person may ask for a verb of the workflow now, as far as that is
-// known before the gates are looked at.
-func (d *decider) personMay(verb string) bool {
-	return slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool {
-		e := &d.def.Edges[i]
-		return e.As == verb && e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human) && d.guardOfPerson(e)
-	})
+	return !d.def.WaitsForChildren(d.t.Status) && d.now.PersonMay(verb)
 }

@@ -1,9 +1,10 @@
-package engine
+package explain
 
 import (
 	"fmt"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -16,12 +17,10 @@ type Unblock struct {
 	Until time.Time `json:"until,omitzero"` // the longest wait
 }
 
-// Complete is the verb that finishes the state a task is in.
-const Complete = "complete"
-
 // cheapestUnblock finds the least that gets the task going.
-func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
+func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
 	t := d.t
+	pending, _ := d.now.FirstPending()
 	switch {
 	case t.Paused:
 		return d.taskCommand("resume", "effects and timers of the task go on")
@@ -29,8 +28,8 @@ func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
 		var it Item
 		d.fillNeededAction(s, &it)
 		opens := map[string]string{
-			RequestChanges: "the branch is rebased, and the work is reviewed again",
-			VerbMerge:      "the branch is merged, once what is named is mended",
+			engine.RequestChanges: "the branch is rebased, and the work is reviewed again",
+			engine.VerbMerge:      "the branch is merged, once what is named is mended",
 		}[it.Verb]
 		if opens == "" {
 			return d.taskCommand("resume", "what was given up is tried again, and the deadline counts again")
@@ -40,8 +39,8 @@ func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
 		return d.taskCommand("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
 	case d.keptFrom() != nil:
 		return d.taskCommand("attach", "the "+d.keptFrom().Role+" gets the message that waits, once its prompt is empty")
-	case d.inLine() != nil:
-		return Unblock{Opens: d.inLine().Do + " to be done", Until: d.inLine().NotBefore}
+	case pending != nil:
+		return Unblock{Opens: pending.Do + " to be done", Until: pending.NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
 	case d.asksForWords():
@@ -62,7 +61,7 @@ func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:
 		return d.cheapestWithAgent(s)
-	case s.Kind == workflow.HumanDo && d.mergeHelps() && !d.isMerged() && !d.handedNothing():
+	case s.Kind == workflow.HumanDo && d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing():
 		return d.taskCommand("merge", "the branch is merged, and the task is done")
 	}
 	return d.cheapestWay(s)
@@ -70,7 +69,7 @@ func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
 
 // cheapestWithAgent waits for an agent that lives or is about to. Where there is none
 // a person may do its part; the deadline repairs it too.
-func (d *decider) cheapestWithAgent(s *workflow.State) Unblock {
+func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	var until time.Time
 	if tm := d.nextTimer(); tm != nil {
 		until = tm.At
@@ -111,13 +110,13 @@ const (
 )
 
 // cheapestWay weighs the edges a person may ask for.
-func (d *decider) cheapestWay(s *workflow.State) Unblock {
+func (d *explainer) cheapestWay(s *workflow.State) Unblock {
 	best, least := Unblock{Opens: "nothing that a person could ask for here"}, costTooMuch
 	for _, e := range d.waysOn() {
-		edit, possible := d.missingForEdge(e)
+		edit, possible := d.now.MissingForPerson(e)
 		cost := 0
 		switch {
-		case e.As == Complete:
+		case e.As == engine.Complete:
 		case s.Kind == workflow.HumanDo:
 			cost += costRetreat
 		default:
@@ -134,51 +133,34 @@ func (d *decider) cheapestWay(s *workflow.State) Unblock {
 	return best
 }
 
-func (d *decider) wayCommand(e *workflow.Edge) Unblock {
+func (d *explainer) wayCommand(e *workflow.Edge) Unblock {
 	leads := d.t.Status + " -> " + e.To
-	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Waiting && e.As == Complete && !d.def.WaitsForChildren(s.Name) {
+	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Waiting && e.As == engine.Complete && !d.def.WaitsForChildren(s.Name) {
 		return Unblock{Run: d.answerCommand(), Opens: leads}
 	}
-	if e.As == Complete {
-		return d.taskCommand(Complete, leads)
+	if e.As == engine.Complete {
+		return d.taskCommand(engine.Complete, leads)
 	}
 	return d.taskCommand("update", leads, "--status", e.To)
 }
 
 // waysOn lists the edges that finish the state, in the order in which the verb tries
 // them, then those that lead neither to an end nor into trouble.
-func (d *decider) waysOn() []*workflow.Edge {
-	sig := *d.sig
-	sig.To, sig.Verb = "", Complete
-	y := &decider{def: d.def, t: d.t, sig: &sig}
-	out := y.requestedEdges()
+func (d *explainer) waysOn() []*workflow.Edge {
+	out := d.now.EdgesOfVerb(engine.Complete)
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
 		to, _ := d.def.StateNamed(e.To)
 		back := to.Kind == workflow.Terminal || to.Kind == workflow.Halt || to.Kind == workflow.Waiting
-		if e.AnswersTo(workflow.OnRequest, "") && e.As != Complete && !back {
+		if e.AnswersTo(workflow.OnRequest, "") && e.As != engine.Complete && !back {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// missingForEdge says what a person must write or do before the edge opens, "" for nothing.
-// A guard that does not hold is nothing a person could mend.
-func (d *decider) missingForEdge(e *workflow.Edge) (edit string, possible bool) {
-	d.reasons = nil
-	defer func() { d.reasons = nil }()
-	if !e.PermitsActor(task.Human) || !d.guardOfPerson(e) {
-		return "", false
-	}
-	if d.checkGates(e) {
-		return "", true
-	}
-	return nearestReason(d.reasons).Text, true
-}
-
 // taskCommand is an action that is one command about the task.
-func (d *decider) taskCommand(verb, opens string, args ...string) Unblock {
+func (d *explainer) taskCommand(verb, opens string, args ...string) Unblock {
 	run := "orange task " + verb + " " + string(d.t.ID)
 	if verb == "resume" {
 		run = "orange resume " + string(d.t.ID)
@@ -187,10 +169,4 @@ func (d *decider) taskCommand(verb, opens string, args ...string) Unblock {
 		run += " " + a
 	}
 	return Unblock{Run: run, Opens: opens}
-}
-
-// isMerged says whether the branch is known to be merged.
-func (d *decider) isMerged() bool {
-	ok, _ := findEvidence(d.sig.Evidence, workflow.Merged, workflow.Merged)
-	return ok
 }

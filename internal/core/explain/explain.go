@@ -1,11 +1,16 @@
-package engine
+// Package explain says why a task is where it is, what it waits for, and what gets it going. It
+// decides nothing: package engine does, and answers the questions on which an explanation is
+// built.
+package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -13,24 +18,39 @@ import (
 	"orange/internal/view/humanize"
 )
 
+// explainer is one explanation: the task, the present, and what the engine answers about them.
+type explainer struct {
+	def *workflow.Definition
+	t   *task.Task
+	sig *signal.Signal
+	now *engine.Situation
+}
+
+func newExplainer(def *workflow.Definition, t *task.Task, sig *signal.Signal) *explainer {
+	if sig == nil {
+		sig = &signal.Signal{}
+	}
+	return &explainer{def: def, t: t, sig: sig, now: engine.NewSituation(def, t, sig)}
+}
+
 // An Explanation says where a task is, who must act, what is open, what is closed
 // and why, and what the engine will do next.
 type Explanation struct {
-	Task     task.ID   `json:"task"`
-	Workflow string    `json:"workflow"`
-	Status   string    `json:"status"`
-	Kind     string    `json:"kind"`
-	Since    time.Time `json:"since"`
-	Visit    int       `json:"visit"`
-	Owner    string    `json:"owner"` // who must act: a person, the engine, a role, or nobody
-	Why      string    `json:"why"`
-	Do       string    `json:"do,omitempty"`      // the command that moves it on, if a person must
-	Cheapest Unblock   `json:"cheapest"`          // the least that gets it going
-	Confirm  string    `json:"confirm,omitempty"` // what a person must give back before their merge
-	Deadline *Timer    `json:"deadline,omitempty"`
-	Edges    []Way     `json:"edges"`
-	Bounds   []Bound   `json:"bounds"` // counters that decide something here
-	Next     []Step    `json:"next"`
+	Task     task.ID       `json:"task"`
+	Workflow string        `json:"workflow"`
+	Status   string        `json:"status"`
+	Kind     string        `json:"kind"`
+	Since    time.Time     `json:"since"`
+	Visit    int           `json:"visit"`
+	Owner    string        `json:"owner"` // who must act: a person, the engine, a role, or nobody
+	Why      string        `json:"why"`
+	Do       string        `json:"do,omitempty"`      // the command that moves it on, if a person must
+	Cheapest Unblock       `json:"cheapest"`          // the least that gets it going
+	Confirm  string        `json:"confirm,omitempty"` // what a person must give back before their merge
+	Deadline *engine.Timer `json:"deadline,omitempty"`
+	Edges    []Way         `json:"edges"`
+	Bounds   []Bound       `json:"bounds"` // counters that decide something here
+	Next     []Step        `json:"next"`
 
 	// From the journal, and from what is kept beside it:
 	Chain    []Cause           `json:"chain"`             // how it came here, oldest first
@@ -43,14 +63,14 @@ type Explanation struct {
 
 // A Way is one edge out of the state, weighed for those who may take it.
 type Way struct {
-	To      string   `json:"to"`
-	As      string   `json:"as,omitempty"`
-	On      string   `json:"on"`
-	By      string   `json:"by"`
-	Line    int      `json:"line"` // in the workflow file
-	Open    bool     `json:"open"`
-	Closed  string   `json:"closed,omitempty"` // the rule that holds it closed, with its line
-	Reasons []Reason `json:"reasons"`
+	To      string          `json:"to"`
+	As      string          `json:"as,omitempty"`
+	On      string          `json:"on"`
+	By      string          `json:"by"`
+	Line    int             `json:"line"` // in the workflow file
+	Open    bool            `json:"open"`
+	Closed  string          `json:"closed,omitempty"` // the rule that holds it closed, with its line
+	Reasons []engine.Reason `json:"reasons"`
 }
 
 // A Step is something the engine will do by itself.
@@ -59,10 +79,10 @@ type Step struct {
 	At   time.Time `json:"at,omitzero"` // zero: at once
 }
 
-// Explain answers why t is where it is. sig carries the present: the time, the
+// Task answers why t is where it is. sig carries the present: the time, the
 // sections, the evidence, the free workspaces. Its kind does not matter.
-func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation {
-	x := &decider{def: def, t: &t, sig: &sig}
+func Task(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation {
+	x := newExplainer(def, &t, &sig)
 	out := Explanation{
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
 		Edges: []Way{}, Bounds: []Bound{}, Next: x.nextSteps(), Deadline: x.nextTimer(),
@@ -71,7 +91,7 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	for _, i := range def.EdgesFrom(t.Status) {
 		out.Edges = append(out.Edges, x.weighWay(&def.Edges[i]))
 	}
-	if e := x.wayBack(); e != nil {
+	if e := x.now.ReopenEdge(); e != nil {
 		out.Edges = append(out.Edges, x.weighWay(e))
 	}
 	s, ok := def.StateNamed(t.Status)
@@ -97,44 +117,50 @@ const (
 )
 
 // weighWay weighs one edge without regard to who asks: who may is part of the answer.
-func (d *decider) weighWay(e *workflow.Edge) Way {
-	d.reasons = nil
-	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
-	w.Open = d.limitReached(e) && d.fitsCard(e) && d.guardOfPerson(e) && d.checkGates(e)
-	w.Reasons = d.reasons
+func (d *explainer) weighWay(e *workflow.Edge) Way {
+	w := Way{To: e.To, As: e.As, On: engine.TriggerList(e), By: engine.ActorList(e), Line: e.Pos.Line}
+	if closed := cmp.Or(d.limitClosed(e), d.cardClosed(e)); closed != nil {
+		w.Reasons = []engine.Reason{*closed}
+	} else {
+		w.Open, w.Reasons = d.now.WeighEdge(e)
+	}
 	for i := range w.Reasons {
 		if r := &w.Reasons[i]; !r.OK {
 			w.Closed = fmt.Sprintf("%s: %s", r.Rule, r.Text)
 		}
 	}
-	d.reasons = nil
 	return w
 }
 
-// fitsCard closes an edge that waits for a card that looks different.
-func (d *decider) fitsCard(e *workflow.Edge) bool {
-	waits := slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
-	if !waits || d.t.CardSnapshot == nil || e.MatchesCard(d.t.CardSnapshot) {
-		return true
-	}
-	return d.addReason(e, RuleGate, false, "the card is in "+describeCardPlace(d.t.CardSnapshot))
+// closedReason is a rule that keeps an edge closed.
+func (d *explainer) closedReason(e *workflow.Edge, rule engine.Rule, text string) *engine.Reason {
+	return &engine.Reason{From: d.t.Status, To: e.To, Line: e.Pos.Line, Rule: rule, Text: text}
 }
 
-// limitReached closes an edge that waits for limits until one of them is reached.
-func (d *decider) limitReached(e *workflow.Edge) bool {
+// cardClosed closes an edge that waits for a card that looks different.
+func (d *explainer) cardClosed(e *workflow.Edge) *engine.Reason {
+	waits := slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
+	if !waits || d.t.CardSnapshot == nil || e.MatchesCard(d.t.CardSnapshot) {
+		return nil
+	}
+	return d.closedReason(e, engine.RuleGate, "the card is in "+engine.CardPlaceText(d.t.CardSnapshot))
+}
+
+// limitClosed closes an edge that waits for limits until one of them is reached.
+func (d *explainer) limitClosed(e *workflow.Edge) *engine.Reason {
 	var below []string
 	for _, tr := range e.On {
 		c := map[workflow.TriggerKind]*workflow.Counter{workflow.OnCrashLimit: d.def.CrashCounter(), workflow.OnSilence: d.def.SilenceCounter()}[tr.Kind]
 		if c == nil || d.t.CounterValue(c.Name) >= c.Max {
-			return true
+			return nil
 		}
 		below = append(below, fmt.Sprintf("%s is %d and the limit is %d", c.Name, d.t.CounterValue(c.Name), c.Max))
 	}
-	return d.addReason(e, RuleGuard, false, strings.Join(below, ", "))
+	return d.closedReason(e, engine.RuleGuard, strings.Join(below, ", "))
 }
 
 // findOwner names who must act for the task to go on.
-func (d *decider) findOwner(s *workflow.State) (who, why string) {
+func (d *explainer) findOwner(s *workflow.State) (who, why string) {
 	t := d.t
 	switch {
 	case t.Paused && t.PauseReason != "":
@@ -150,13 +176,13 @@ func (d *decider) findOwner(s *workflow.State) (who, why string) {
 		_, text := atTerminal(a)
 		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
 	}
-	if p, n := d.inLine(), d.blockingCount(); p != nil && n == 1 {
+	if p, n := d.now.FirstPending(); p != nil && n == 1 {
 		return theEngine, "one effect is to be done, " + p.Do
 	} else if p != nil {
 		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
 	}
 	if d.asksForWords() {
-		return aPerson, d.idleText(d.waitsForWords())
+		return aPerson, d.idleText(d.now.WaitsForWords())
 	}
 	if t.WorkFailed != "" {
 		return aPerson, t.WorkFailed
@@ -193,8 +219,8 @@ func (d *decider) findOwner(s *workflow.State) (who, why string) {
 
 // keptFrom is the agent that the next message cannot reach before a person was at its terminal, nil
 // if there is none.
-func (d *decider) keptFrom() *task.Attempt {
-	p := d.inLine()
+func (d *explainer) keptFrom() *task.Attempt {
+	p, _ := d.now.FirstPending()
 	if p == nil {
 		return nil
 	}
@@ -206,14 +232,14 @@ func (d *decider) keptFrom() *task.Attempt {
 	return &a
 }
 
-func (d *decider) agentOwner(s *workflow.State) (who, why string) {
+func (d *explainer) agentOwner(s *workflow.State) (who, why string) {
 	if a, ok := d.t.LiveAttempt(s.Role); ok {
 		return d.liveOwner(s, a)
 	}
-	if coolsDown(s, d.t) {
+	if d.now.CoolsDown(s) {
 		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, humanize.FormatDuration(s.Cooldown), d.t.ID)
 	}
-	if u := d.failedStart(s); u != nil && !d.t.RespawnAt.IsZero() {
+	if u := d.now.FailedStart(s); u != nil && !d.t.RespawnAt.IsZero() {
 		return theEngine, fmt.Sprintf("the %s could not start and is tried again: %s", s.Role, u.Words)
 	}
 	if !d.t.RespawnAt.IsZero() && d.t.Crashed == "" {
@@ -229,7 +255,7 @@ func (d *decider) agentOwner(s *workflow.State) (who, why string) {
 }
 
 // liveOwner names who must act while an agent lives: it, or the one it waits for.
-func (d *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
+func (d *explainer) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
 	if d.isAbsent(a) && a.Running {
 		return theEngine, fmt.Sprintf("attempt %d of the %s has ended, and its end is being recorded", a.Number, s.Role)
 	}
@@ -238,7 +264,7 @@ func (d *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string)
 	}
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission, task.WaitingInput:
-		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, conditionText(c))
+		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, engine.ConditionText(c))
 	case task.NotStarted, task.TurnFailed:
 		_, text := atTerminal(&a)
 		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
@@ -248,20 +274,20 @@ func (d *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string)
 		return s.Role, fmt.Sprintf("attempt %d is idle: its turn has ended", a.Number)
 	}
 	if a.Why != "" {
-		return s.Role, fmt.Sprintf("attempt %d is at work: %s", a.Number, chosenText(&a))
+		return s.Role, fmt.Sprintf("attempt %d is at work: %s", a.Number, engine.ChosenText(&a))
 	}
 	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 }
 
 // isAbsent says that an attempt is known to have no process now.
-func (d *decider) isAbsent(a task.Attempt) bool { return slices.Contains(d.sig.Absent, a.Number) }
+func (d *explainer) isAbsent(a task.Attempt) bool { return slices.Contains(d.sig.Absent, a.Number) }
 
 // nextTimer is the next moment at which the engine acts by itself, whatever an agent
 // does until then.
-func (d *decider) nextTimer() *Timer {
-	var next *Timer
-	for _, tm := range Timers(d.def, d.t) {
-		if tm.Name == Idle {
+func (d *explainer) nextTimer() *engine.Timer {
+	var next *engine.Timer
+	for _, tm := range engine.Timers(d.def, d.t) {
+		if tm.Name == engine.Idle {
 			continue
 		}
 		if next == nil || tm.At.Before(next.At) {
@@ -272,7 +298,7 @@ func (d *decider) nextTimer() *Timer {
 }
 
 // nextSteps lists what the engine will do by itself, soonest first.
-func (d *decider) nextSteps() []Step {
+func (d *explainer) nextSteps() []Step {
 	out := []Step{}
 	var line, aside time.Time // effects keep their order: one that waits holds up those behind it
 	for i := range d.t.Pending {
@@ -286,14 +312,14 @@ func (d *decider) nextSteps() []Step {
 		}
 		what := strings.TrimSpace(p.Do + " " + p.Role)
 		if p.Tries > 0 {
-			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, maxTries(p), p.Error)
+			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, engine.MaxTriesOf(p), p.Error)
 		}
 		if p.NotBefore.After(*at) {
 			*at = p.NotBefore
 		}
 		out = append(out, Step{What: what, At: *at})
 	}
-	for _, tm := range Timers(d.def, d.t) {
+	for _, tm := range engine.Timers(d.def, d.t) {
 		out = append(out, Step{What: tm.What, At: tm.At})
 	}
 	slices.SortStableFunc(out, func(a, b Step) int { return a.At.Compare(b.At) })

@@ -1,9 +1,10 @@
-package engine
+package explain
 
 import (
 	"fmt"
 	"slices"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -19,7 +20,7 @@ type TaskSummary struct {
 	Owner    string        // who must act: a person, the engine, a role, or nobody
 	Why      string
 	Wants    *Item // what a person is wanted for, nil if nobody is
-	Deadline *Timer
+	Deadline *engine.Timer
 	Moves    []Move
 	Answers  bool // an answer of a person would be taken
 }
@@ -43,7 +44,7 @@ func Summarize(def *workflow.Definition, t task.Task, sig signal.Signal) TaskSum
 		out.Owner, out.Why = aPerson, noState(def, t.Status)
 		return out
 	}
-	x := &decider{def: def, t: &t, sig: &sig}
+	x := newExplainer(def, &t, &sig)
 	out.Kind, out.Deadline = s.Kind, x.nextTimer()
 	out.Owner, out.Why = x.findOwner(s)
 	out.Moves, out.Answers = x.listPersonMoves(), x.takesAnswer()
@@ -55,18 +56,18 @@ func noState(def *workflow.Definition, status string) string {
 }
 
 // listPersonMoves lists the states that a person may ask for.
-func (d *decider) listPersonMoves() []Move {
+func (d *explainer) listPersonMoves() []Move {
 	var out []Move
 	add := func(e *workflow.Edge) {
 		m := Move{To: e.To, As: e.As}
-		if e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human) && d.guardOfPerson(e) && !slices.Contains(out, m) {
+		if d.now.PersonMayAsk(e) && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		add(&d.def.Edges[i])
 	}
-	if e := d.wayBack(); e != nil {
+	if e := d.now.ReopenEdge(); e != nil {
 		add(e)
 	}
 	return out

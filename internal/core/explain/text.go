@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"slices"
@@ -69,10 +69,10 @@ type RoleCost struct {
 // chainLength is how many links of the chain are told.
 const chainLength = 12
 
-// ExplainHistory is Explain with the past: the chain of causes, the cost so far, and what was
+// TaskWithPast is Task with the past: the chain of causes, the cost so far, and what was
 // refused.
-func ExplainHistory(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
-	out := Explain(def, t, sig)
+func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
+	out := Task(def, t, sig)
 	out.Chain = causeChain(past.Entries)
 	out.Cost = sumRoleCosts(&t, past.Entries, &sig)
 	out.Refusals = append(out.Refusals, past.Refusals...)

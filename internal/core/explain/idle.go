@@ -1,0 +1,61 @@
+package explain
+
+import (
+	"fmt"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
+)
+
+// asksForWords says that the inbox has somebody who waits for words.
+func (d *explainer) asksForWords() bool {
+	var it Item
+	return !d.wantsAtTerminal(&it) && d.wantsWords(&it)
+}
+
+// idleItem says that an agent waits for a person's words.
+func (d *explainer) idleItem(w *task.Unanswered, it *Item) {
+	it.Kind, it.Since, it.Do = ItemIdle, w.Since, d.answerCommand()
+	it.Text = d.idleText(w)
+}
+
+// answerCommand is the command by which a person answers.
+func (d *explainer) answerCommand() string {
+	return fmt.Sprintf("orange task answer %s \"...\"", d.t.ID)
+}
+
+// idleText says what an agent waits for.
+func (d *explainer) idleText(w *task.Unanswered) string {
+	lives := d.attemptLives(w.Attempt)
+	switch {
+	case lives && d.t.WorkFailed != "":
+		return fmt.Sprintf("%s; the %s waits", d.t.WorkFailed, w.Role)
+	case w.Asks && lives:
+		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
+	case w.Asks:
+		return fmt.Sprintf("the %s ended with a question: your answer lets it go on", w.Role)
+	case lives:
+		return fmt.Sprintf("the %s ended its turn without moving the task, and waits", w.Role)
+	}
+	return fmt.Sprintf("the %s ended while it waited: your words let it go on", w.Role)
+}
+
+// unstartedItem says that an agent could not start, why, and what happens next.
+func (d *explainer) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) {
+	it.Kind, it.Since = ItemNotStarted, d.t.UpdatedAt
+	it.Text, it.Do = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskCommand("respawn", "").Run
+	switch {
+	case d.t.WorkFailed != "":
+		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)
+	case u.Count <= engine.StartTries:
+		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", humanize.FormatDuration(engine.StartDelay(u.Count)), u.Count+1, engine.StartTries+1)
+	}
+}
+
+// attemptLives says that an attempt is not over.
+func (d *explainer) attemptLives(number int) bool {
+	_, ok := d.t.AttemptByNumber(number)
+	return ok
+}
