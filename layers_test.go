@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/", "internal/view/"},
 	"internal/runtime/effect":        {"internal/core/", "internal/view/", "internal/runtime/local"},
-	"internal/runtime/trackers":      {"internal/core/", "internal/view/"},
+	"internal/runtime/trackers":      {"internal/core/", "internal/view/", "internal/transport"},
 	"internal/runtime/notifier":      {"internal/core/", "internal/view/"},
 	"internal/transport":             {},
 	"internal/trackertest":           {"internal/core/", "internal/view/", "internal/runtime/trackers"},

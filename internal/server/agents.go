@@ -51,7 +51,7 @@ func (s *Server) newPrompts() prompts.Service {
 	}
 	return prompts.Service{
 		Task: s.store.Task, Definition: s.findDefinition, Project: s.findProject, Facts: records.TaskFacts,
-		Card: func(t *task.Task) *prompt.Card { return s.allCards().promptCard(t) },
+		Card: func(t *task.Task) *prompt.Card { return s.trackerService.CardForAgents(t) },
 		Pull: func(ctx context.Context, t task.Task) (string, string, error) {
 			return s.trackerService.PullRequest(ctx, t)
 		},
@@ -60,17 +60,12 @@ func (s *Server) newPrompts() prompts.Service {
 
 // newExecutor builds what carries effects out.
 func (s *Server) newExecutor() effect.Executor {
-	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: delivery{s}, Sections: s.host.Folders, Cards: s.allCards()}
+	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: delivery{s}, Sections: s.host.Folders, Cards: s.trackerService}
 }
 
 // workspaces are those of all projects.
 func (s *Server) workspaces() workspaces.Service {
 	return workspaces.Service{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.findProject, Projects: s.runtime.Projects, Log: s.log}
-}
-
-// allCards are the cards of the local boards and of trackers.
-func (s *Server) allCards() allCards {
-	return allCards{local: cards{s.newBoards()}, trackerService: s.trackerService}
 }
 
 // isHeadless says whether agents run without a terminal.

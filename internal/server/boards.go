@@ -25,7 +25,6 @@ type boards struct {
 	store      *sqlite.Store
 	project    func(name string) (task.Project, bool)
 	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
-	pinned     func(t *task.Task) (*workflow.Definition, error)         // the workflow that a task follows
 	now        func() time.Time
 
 	// changed hears of every change by a person that did change something; nil: nobody
@@ -42,8 +41,7 @@ type boards struct {
 func (s *Server) newBoards() boards {
 	return boards{
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.loadVocabulary, now: time.Now,
-		pinned: func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
-		warn:   s.log.Warn,
+		warn: s.log.Warn,
 		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
 			return s.runtime.ConfirmCard(ctx, card, workflow, code)
 		},
@@ -60,11 +58,13 @@ func (s *Server) newBoards() boards {
 
 // catchUp lets tasks hear what an earlier server did not tell them any more.
 func (s *Server) catchUp() {
-	c := cards{s.newBoards()}
 	s.runtime.CatchUp(s.loadWaitingTasks, func(t *task.Task, tell func(board.Snapshot)) {
+		if _, _, ok := board.ParseRef(t.TrackerRef); !ok {
+			return // the next look at the tracker tells it
+		}
 		s.news.Lock()
 		defer s.news.Unlock()
-		if face, err := c.ReadCard(context.Background(), *t); err == nil {
+		if face, err := s.trackerService.ReadCard(context.Background(), *t); err == nil {
 			tell(*face)
 		}
 	})
@@ -143,16 +143,6 @@ func (b boards) learnVocabularyFor(project, workflow string) error {
 		return err
 	}
 	return b.store.SetBoard(project, v)
-}
-
-// learnTaskVocabulary teaches it the words of the workflow that a task is pinned to, whatever has
-// become of its file.
-func (b boards) learnTaskVocabulary(t *task.Task) error {
-	def, err := b.pinned(t)
-	if err != nil {
-		return err
-	}
-	return b.store.SetBoard(t.Project, vocabularyOf(def))
 }
 
 func (b boards) requireRegistered(project string) error {

@@ -11,15 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/core/board"
-	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/effect"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
-	"orange/internal/transport"
 )
 
 // maxNews bounds one piece of news of a tracker, in bytes.
@@ -99,50 +95,4 @@ type control struct {
 // Busy implements api.Control.
 func (c control) Busy() bool {
 	return c.receivesWebhooks || c.page.isOpen() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
-}
-
-// allCards changes cards wherever they are: on the local board or at a tracker.
-type allCards struct {
-	local          cards
-	trackerService *trackers.Service
-}
-
-var _ effect.Cards = allCards{}
-
-func (a allCards) isLocal(ref string) bool {
-	_, _, ok := board.ParseRef(ref)
-	return ok
-}
-
-// ChangeCard implements effect.Cards.
-func (a allCards) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (string, error) {
-	if a.isLocal(t.TrackerRef) {
-		return a.local.ChangeCard(ctx, t, e)
-	}
-	note, err := a.trackerService.ChangeCard(ctx, t, e)
-	var out *transport.LockedOut
-	if errors.As(err, &out) && e.NonBlocking && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
-		err = task.Mistakef("%v", err)
-	}
-	return note, err
-}
-
-// ReadCard implements effect.Cards.
-func (a allCards) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error) {
-	if a.isLocal(t.TrackerRef) {
-		return a.local.ReadCard(ctx, t)
-	}
-	return a.trackerService.ReadCard(ctx, t)
-}
-
-// promptCard is the task's card for its agents, nil if it is on no board.
-func (a allCards) promptCard(t *task.Task) *prompt.Card {
-	if a.isLocal(t.TrackerRef) {
-		return a.local.promptCard(t)
-	}
-	card, comments, ok := a.trackerService.CardForAgents(t)
-	if !ok {
-		return nil
-	}
-	return &prompt.Card{Card: card, Comments: comments}
 }

@@ -41,8 +41,10 @@ func (s *Server) connectTracker(cfg tracker.Config) (trackers.Backend, error) {
 	}
 	switch cfg.Kind {
 	case tracker.Board:
-		if err := s.newBoards().learnVocabularyFor(cfg.Project, cfg.Workflow); err != nil {
-			return nil, err
+		if cfg.Name != tracker.Board { // it is looked at as a tracker, and not only through its tasks
+			if err := s.newBoards().learnVocabularyFor(cfg.Project, cfg.Workflow); err != nil {
+				return nil, err
+			}
 		}
 		return s.store.ProjectTracker(cfg.Project, time.Now), nil
 	case tracker.Linear:

@@ -45,7 +45,25 @@ type env struct {
 // newClient opens another one, which knows nothing yet.
 func (s *env) newClient() (*trackers.Client, *observedPort) {
 	port := &observedPort{Backend: s.OpenClient(s.T)}
+	if local, ok := port.Backend.(trackers.LocalBoard); ok {
+		return trackers.NewClient(observedBoard{port, local.LearnVocabulary}), port
+	}
 	return trackers.NewClient(port), port
+}
+
+// observedBoard is a local board that is watched.
+type observedBoard struct {
+	*observedPort
+	learn func(v board.Vocabulary) error
+}
+
+// LearnVocabulary implements trackers.LocalBoard.
+func (b observedBoard) LearnVocabulary(v board.Vocabulary) error { return b.learn(v) }
+
+// knowsWords says whether clients keep the words of the tracker. Those of the local board ask it.
+func (s *env) knowsWords() bool {
+	_, local := s.port.Backend.(trackers.LocalBoard)
+	return !local
 }
 
 // observedPort is a port that is watched, and that lets somebody else act before a write.

@@ -29,7 +29,7 @@ func textPointer(s string) *string { return &s }
 
 func eachKind(s *env) {
 	key := s.addPlainIssue()
-	for _, st := range []struct {
+	for i, st := range []struct {
 		change board.Change
 		column string
 		tags   []string
@@ -44,7 +44,7 @@ func eachKind(s *env) {
 		{board.Change{Description: textPointer("Another description.\n\nOf two paragraphs.")}, "Started", []string{"Claimed-Dev-1"}},
 		{board.Change{Title: "Another title"}, "Started", []string{"Claimed-Dev-1"}},
 	} {
-		st.change.Key = fmt.Sprintf("each/%s%s%v%v", st.change.Column, st.change.Title, st.change.AddTags, st.change.RemoveTags)
+		st.change.Key = fmt.Sprint("each/", i)
 		got := s.applyChange(key, st.change)
 		s.requireReadAsReal(got)
 		s.requireColumnAndTags(key, st.column, st.tags...)
@@ -176,7 +176,7 @@ func unknownNames(s *env) {
 	s.requireRefused(key, board.Change{AddTags: []string{"Nope"}}, "Nope", "Ready")
 	words := s.port.words
 	s.requireRefused(key, board.Change{Column: "Nope"})
-	if s.port.words != words+1 {
+	if s.knowsWords() && s.port.words != words+1 {
 		s.Errorf("the words were read %d times for a name that is not known, want once", s.port.words-words)
 	}
 	s.applyChange(key, board.Change{Key: "u/1", Column: "Started"})
@@ -236,7 +236,7 @@ func longComment(s *env) {
 			s.requireReadAsReal(s.applyChange(key, board.Change{Key: "long/" + name, Comment: long}))
 		}
 		s.holdsAll(key, long)
-		if n := len(s.ReadIssue(s.T, key).Comments); n < 2 {
+		if n := len(s.ReadIssue(s.T, key).Comments); n < 2 && s.knowsWords() { // the local board takes it whole
 			s.Errorf("%s: %d comments", name, n)
 		}
 	}
@@ -257,6 +257,7 @@ func refusedHalfWay(s *env) {
 	if _, err := s.client.Apply(s.newContext(), key, board.Change{Key: "half/1", Comment: long}); err != nil {
 		s.isRefusal(err, "not this one")
 	}
+	s.port.fail = nil
 	s.applyChange(key, board.Change{Key: "half/1", Comment: long})
 	s.holdsAll(key, long)
 }

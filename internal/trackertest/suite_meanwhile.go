@@ -38,7 +38,7 @@ func renamedOld(s *env) {
 	key := s.renameBehindClient("Started", "In Work")
 	_, err := s.client.Apply(s.newContext(), key, board.Change{Key: "r/1", Column: "Started", Comment: "Off we go."})
 	s.isRefusal(err, "In Work")
-	if s.port.words != 1 {
+	if s.knowsWords() && s.port.words != 1 {
 		s.Errorf("the words were read %d times, want once", s.port.words)
 	}
 	// Where a column keeps its identity the card may have come to it.
@@ -55,7 +55,7 @@ func renamedNew(s *env) {
 	s.requireReadAsReal(s.applyChange(key, board.Change{Key: "r/3", Column: "in work", AddTags: []string{"Ready"}, Comment: "Off we go."}))
 	s.requireColumnAndTags(key, "In Work", "Planned", "Ready")
 	s.saidOnce(key, "Off we go.")
-	if s.port.words != 1 {
+	if s.knowsWords() && s.port.words != 1 {
 		s.Errorf("the words were read %d times, want once", s.port.words)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"orange/internal/core/board"
 	"orange/internal/core/task"
@@ -73,15 +72,17 @@ func (b *BoardTracker) ReadIssue(_ context.Context, key string) (tracker.Issue, 
 	return issueOf(card, comments), nil
 }
 
-// WriteChange changes a card, all of the change or nothing. Only what is said is known by its
-// key: everything else can be made so again, after somebody has undone it.
+// LearnVocabulary adds the columns and tags that the board does not know.
+func (b *BoardTracker) LearnVocabulary(v board.Vocabulary) error {
+	return b.store.SetBoard(b.project, v)
+}
+
+// WriteChange changes a card, all of the change or nothing. A change whose key was seen before
+// is not made again.
 func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
 	number, err := b.parseNumber(was.Key)
 	if err != nil {
 		return err
-	}
-	if c.Comment == "" || utf8.RuneCountInString(c.Key) > board.MaxKey {
-		c.Key = ""
 	}
 	c.Author = cmp.Or(c.Author, orange)
 	_, _, err = b.store.ChangeCard(b.project, number, c, b.now())

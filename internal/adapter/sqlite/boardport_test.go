@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	_ trackers.Backend = (*BoardTracker)(nil)
-	_ trackers.Store   = (*Store)(nil)
+	_ trackers.LocalBoard = (*BoardTracker)(nil)
+	_ trackers.Store      = (*Store)(nil)
 )
 
 func TestTheLocalBoardIsATracker(t *testing.T) {
@@ -38,7 +38,7 @@ type boardWorld struct {
 
 	mu     sync.Mutex
 	fault  trackertest.Fault
-	writes int
+	failed int // writes that were tried
 }
 
 var errBroken = errors.New("the disk reports an error")
@@ -53,21 +53,25 @@ func (w *boardWorld) InjectFault(f trackertest.Fault) {
 	w.fault = f
 }
 
-func (w *boardWorld) CountWrites() int {
+// CountWrites counts the events of all cards: a change whose key was seen writes none.
+func (w *boardWorld) CountWrites() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.writes
+	if err := w.store.read.QueryRow("SELECT count(*) FROM card_event").Scan(&n); err != nil {
+		panic(err)
+	}
+	return n + w.failed
 }
 
 // fails says how a request fails, "" if it does not.
 func (w *boardWorld) fails(write bool) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if write {
-		w.writes++
-	}
 	if w.fault.Times == 0 || w.fault.Writes && !write {
 		return ""
+	}
+	if write {
+		w.failed++
 	}
 	w.fault.Times--
 	return w.fault.Kind

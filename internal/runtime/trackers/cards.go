@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"orange/internal/core/board"
+	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/transport"
 )
 
 // patience bounds one change of an issue: agents may wait behind it.
@@ -27,32 +28,49 @@ const claimFor = 2 * time.Hour
 func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name, key, ok := tracker.ParseRef(t.TrackerRef)
+	name, _, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok {
 		return "", task.Mistakef("%q is not an issue of a tracker", t.TrackerRef)
 	}
-	list, err := o.Store.Trackers()
+	cfg, ok, err := o.configOf(t.TrackerRef)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Name == name }) {
+	if !ok {
 		return fmt.Sprintf("there is no tracker %q any more: it is left out", name), nil
 	}
-	d, err := o.openTracker(name)
+	d, err := o.openConnection(cfg)
 	if err != nil {
 		return "", err
 	}
-	c := changeOf(&d.cfg, &t, &e)
+	note, err = o.changeIssue(ctx, d, &t, &e)
+	var locked *transport.LockedOut
+	if errors.As(err, &locked) && e.NonBlocking && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
+		err = task.Mistakef("%v", err)
+	}
+	return note, err
+}
+
+func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, e *task.Effect) (note string, err error) {
+	if err := o.teachBoard(d, t); err != nil {
+		return "", err
+	}
+	key, _ := d.cfg.IssueKey(t.TrackerRef)
+	c := changeOf(d, e)
 	if e.Do == workflow.ClaimCard || e.Do == workflow.ReleaseCard {
-		if err := o.updateClaim(&t, &e); err != nil {
+		if err := o.updateClaim(d, t, e, &c); err != nil {
 			return "", err
 		}
 	}
-	if e.Do == workflow.DescribeCard && e.Arg != "" {
+	if e.Do == workflow.DescribeCard {
 		is, err := d.client.ReadIssue(ctx, key)
-		if err == nil && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
+		if err != nil {
+			return o.resolveUndone(ctx, d, "", err)
+		}
+		if e.Arg != "" && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
 			return "the description was changed meanwhile: it is left as it is", nil
 		}
+		c.Was = &is.Card.Description
 	}
 	if e.Do == workflow.MoveCard && e.NonBlocking {
 		done := false
@@ -64,14 +82,35 @@ func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (n
 	var no *board.Refusal
 	switch {
 	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.NonBlocking:
-		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, name, e.Arg)
-	case errors.As(err, &no):
+		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, d.cfg.Name, e.Arg)
+	case errors.As(err, &no) && c.Claim == nil: // a claim of another ends: it is tried again
 		return err.Error(), nil
 	case err != nil:
 		return o.resolveUndone(ctx, d, note, err)
 	}
-	o.keepOwn(name, &is, c.Column)
+	o.keepOwn(d.cfg.Name, &is, c.Column)
 	return note, nil
+}
+
+// teachBoard has the local board learn the columns and tags of the workflow that a task follows,
+// whatever has become of its file.
+func (o *Service) teachBoard(d *connection, t *task.Task) error {
+	local, ok := d.backend.(LocalBoard)
+	if !ok {
+		return nil
+	}
+	def, err := o.Tasks.Definition(t)
+	if err != nil {
+		return err
+	}
+	v := board.Vocabulary{Columns: columnsOf(&d.cfg, def)}
+	if def.Board != nil {
+		v = def.Board.Vocabulary()
+	}
+	if len(v.Columns) == 0 {
+		return nil
+	}
+	return local.LearnVocabulary(v)
 }
 
 // resolveUndone is how a change ends that was not made. An issue that is gone needs none; but a
@@ -133,6 +172,9 @@ func (o *Service) ChangeIssue(ctx context.Context, name, key string, c board.Cha
 // keepOwn keeps an issue that was just changed, and maybe moved to a column. That somebody
 // else moved it meanwhile is for the next look at the tracker to find.
 func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
+	if name == tracker.Board { // nobody looks at it as a tracker
+		return
+	}
 	have, ok, err := o.Store.KeptIssue(name, is.Key)
 	if err == nil && ok && !sameName(to, is.Card.Column) && !sameName(have.Card.Column, is.Card.Column) {
 		return
@@ -145,8 +187,8 @@ func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
 	}
 }
 
-// changeOf is what an effect means for an issue.
-func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
+// changeOf is what an effect means for an issue, but for claims.
+func changeOf(d *connection, e *task.Effect) board.Change {
 	c := board.Change{Key: e.ID, Author: "orange"}
 	if e.Role != "" {
 		c.Author = e.Role
@@ -155,34 +197,41 @@ func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
 	case workflow.TagCard:
 		c.AddTags, c.RemoveTags = e.Tags, e.Untags
 	case workflow.MoveCard:
-		c.Column = cfg.ColumnName(e.Arg)
+		c.Column = d.cfg.ColumnName(e.Arg)
 	case workflow.CommentCard:
 		c.Comment = e.Text
-		if e.Role != "" {
+		if e.Role != "" && !d.client.isLocal() {
 			c.Comment = "**" + e.Role + "**\n\n" + e.Text
 		}
 	case workflow.DescribeCard:
 		c.Description = &e.Text
-	case workflow.ClaimCard:
-		if e.Arg != "" {
-			c.AddTags = []string{e.Arg}
-		}
-	case workflow.ReleaseCard:
-		if e.Arg != "" {
-			c.RemoveTags = []string{e.Arg}
-		}
 	}
 	return c
 }
 
-// updateClaim takes or gives back the lease that a claim is. It is between tasks of this data
-// folder; that somebody else's tag is on the issue is for the workflow to look at.
-func (o *Service) updateClaim(t *task.Task, e *task.Effect) error {
-	if e.Do == workflow.ReleaseCard {
-		return o.Store.ReleaseLease(t.TrackerRef, string(t.ID))
+// updateClaim takes or gives back a claim. The local board keeps it with the card. Elsewhere it is
+// a lease between tasks of this data folder and a tag; that somebody else's tag is on the issue is
+// for the workflow to look at.
+func (o *Service) updateClaim(d *connection, t *task.Task, e *task.Effect, c *board.Change) error {
+	owner, now, release := string(t.ID), o.Now(), e.Do == workflow.ReleaseCard
+	if d.client.isLocal() {
+		if release {
+			c.Release = owner
+		} else {
+			c.Claim = &board.Claim{Owner: owner, Tag: e.Arg, Until: now.Add(claimFor)}
+		}
+		return nil
 	}
-	now := o.Now()
-	ok, err := o.Store.TakeLease(t.TrackerRef, string(t.ID), now.Add(claimFor), now)
+	var tags []string
+	if e.Arg != "" {
+		tags = []string{e.Arg}
+	}
+	if release {
+		c.RemoveTags = tags
+		return o.Store.ReleaseLease(t.TrackerRef, owner)
+	}
+	c.AddTags = tags
+	ok, err := o.Store.TakeLease(t.TrackerRef, owner, now.Add(claimFor), now)
 	if err == nil && !ok {
 		err = errors.New("another task has claimed the issue: it is tried again")
 	}
@@ -193,40 +242,44 @@ func (o *Service) updateClaim(t *task.Task, e *task.Effect) error {
 func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name, key, _ := tracker.ParseRef(t.TrackerRef)
-	d, err := o.openTracker(name)
+	cfg, ok, err := o.configOf(t.TrackerRef)
+	if err == nil && !ok {
+		err = task.Mistakef("%q is an issue of no tracker: see orange tracker list", t.TrackerRef)
+	}
 	if err != nil {
 		return nil, err
 	}
+	d, err := o.openConnection(cfg)
+	if err != nil {
+		return nil, err
+	}
+	key, _ := cfg.IssueKey(t.TrackerRef)
 	is, err := d.client.ReadIssue(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	o.keepOwn(name, &is, is.Card.Column) // whoever moved it, the task sees it now
+	o.keepOwn(cfg.Name, &is, is.Card.Column) // whoever moved it, the task sees it now
 	face := is.Card.Snapshot()
 	return &face, nil
 }
 
 // CardForAgents is a task's issue for its agents, as it was last read, with the words of those
-// only whose words count.
-func (o *Service) CardForAgents(t *task.Task) (board.Card, []board.Comment, bool) {
-	name, key, ok := tracker.ParseRef(t.TrackerRef)
-	if !ok {
-		return board.Card{}, nil, false
-	}
-	cfg, err := o.Config(name)
-	if err != nil {
-		return board.Card{}, nil, false
-	}
-	is, ok, err := o.Store.KeptIssue(name, key)
+// only whose words count; nil if the task has none.
+func (o *Service) CardForAgents(t *task.Task) *prompt.Card {
+	cfg, ok, err := o.configOf(t.TrackerRef)
 	if err != nil || !ok {
-		return board.Card{}, nil, false
+		return nil
 	}
-	var said []board.Comment
+	key, _ := cfg.IssueKey(t.TrackerRef)
+	is, ok, err := o.keptIssue(&cfg, key)
+	if err != nil || !ok {
+		return nil
+	}
+	out := &prompt.Card{Card: is.Card}
 	for i, c := range is.Comments {
-		if isForAgents(&cfg, &c) {
-			said = append(said, board.Comment{Number: i + 1, Author: c.Author, At: c.At, Text: c.Text})
+		if cfg.Kind == tracker.Board || isForAgents(&cfg, &c) {
+			out.Comments = append(out.Comments, board.Comment{Number: i + 1, Author: c.Author, At: c.At, Text: c.Text})
 		}
 	}
-	return is.Card, said, true
+	return out
 }

@@ -201,3 +201,60 @@ func TestAnIssueThatSomebodyClaimedIsNotTaken(t *testing.T) {
 		}
 	})
 }
+
+// Nobody made a tracker of the board of project p: its cards are changed all the same.
+func TestWhatEffectsDoToACardOfTheLocalBoard(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
+		check(t, r.store.SetBoard("p", board.Vocabulary{Columns: []string{"Analyse"}, Tags: []string{"Needs-Clarification"}}))
+		_, err := r.store.AddCard(board.Card{Project: "p", Title: "Cart", Column: "Analyse", Tags: []string{"Needs-Clarification"}, Description: "Sell."}, time.Now())
+		check(t, err)
+		a, err := r.tasks.Create(t.Context(), signal.NewTask{Actor: task.Human, Workflow: "joan-board", New: signal.New{Project: "p", Branch: "b", Summary: "s", TrackerRef: "board:p/1"}})
+		check(t, err)
+		synctest.Wait()
+		other, lost := a.Task, a.Task
+		other.ID, lost.TrackerRef = "another", "board:p/9"
+		for _, step := range []struct {
+			t    task.Task
+			e    task.Effect
+			note string
+			err  string
+		}{
+			{t: a.Task, e: task.Effect{ID: "1", Do: workflow.ClaimCard, Arg: "Claimed-Dev-1"}}, // a tag that only the workflow knows
+			{t: other, e: task.Effect{ID: "2", Do: workflow.ClaimCard, Arg: "Claimed-Dev-1"}, err: "the card is claimed by " + string(a.Task.ID)},
+			{t: a.Task, e: task.Effect{ID: "3", Do: workflow.CommentCard, Role: "ba", Text: "Done."}},
+			{t: a.Task, e: task.Effect{ID: "3", Do: workflow.CommentCard, Role: "ba", Text: "Done."}},
+			{t: a.Task, e: task.Effect{ID: "4", Do: workflow.TagCard, Tags: []string{"Nope"}}, note: `tag "Nope" is not known`},
+			{t: a.Task, e: task.Effect{ID: "5", Do: workflow.MoveCard, Arg: "Review"}},
+			{t: a.Task, e: task.Effect{ID: "6", Do: workflow.DescribeCard, Text: "Buy.", Arg: board.Fingerprint("Give away.")}, note: "the description was changed meanwhile"},
+			{t: a.Task, e: task.Effect{ID: "7", Do: workflow.DescribeCard, Text: "Buy.", Arg: board.Fingerprint("Sell.")}},
+			{t: a.Task, e: task.Effect{ID: "8", Do: workflow.TagCard, Tags: []string{"Ready"}}},
+			{t: lost, e: task.Effect{ID: "9", Do: workflow.MoveCard, Arg: "Done"}, note: "card not found: p/9"},
+		} {
+			note, err := r.service.ChangeCard(t.Context(), step.t, step.e)
+			if (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) || (note == "") != (step.note == "") || !strings.Contains(note, step.note) {
+				t.Errorf("%s %s: %q, %v", step.e.ID, step.e.Do, note, err)
+			}
+		}
+		_, _, err = r.store.ChangeCard("p", 1, board.Change{RemoveTags: []string{"Ready"}}, time.Now())
+		check(t, err)
+		// An earlier try set the tag, and a person took it off: it stays off.
+		if note, err := r.service.ChangeCard(t.Context(), a.Task, task.Effect{ID: "8", Do: workflow.TagCard, Tags: []string{"Ready"}}); note != "" || err != nil {
+			t.Errorf("%q, %v", note, err)
+		}
+		got := r.service.CardForAgents(&a.Task)
+		if got.Column != "Review" || got.Description != "Buy." || strings.Join(got.Tags, " ") != "Needs-Clarification Claimed-Dev-1" || got.Claim == nil || got.Claim.Owner != string(a.Task.ID) {
+			t.Errorf("%+v, claim %+v", got.Card, got.Claim)
+		}
+		if len(got.Comments) != 1 || got.Comments[0].Author != "ba" || got.Comments[0].Text != "Done." {
+			t.Errorf("%+v", got.Comments)
+		}
+		_, err = r.service.ChangeCard(t.Context(), a.Task, task.Effect{ID: "10", Do: workflow.ReleaseCard})
+		check(t, err)
+		if snap, err := r.service.ReadCard(t.Context(), a.Task); err != nil || strings.Join(snap.Tags, " ") != "Needs-Clarification" {
+			t.Errorf("%+v, %v", snap, err)
+		}
+		if kept, err := r.store.KeptIssues(tracker.Board); err != nil || len(kept) > 0 {
+			t.Errorf("%d cards are kept twice, %v", len(kept), err)
+		}
+	})
+}

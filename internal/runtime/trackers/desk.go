@@ -76,6 +76,9 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 	if err != nil {
 		return was, err
 	}
+	if d.isLocal() {
+		return d.changeCard(ctx, was, c)
+	}
 	words, fresh, err := d.knownVocabulary(ctx)
 	if err != nil {
 		return was, err
@@ -99,6 +102,29 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 	}
 	is, err = d.tryChange(ctx, was, c, words)
 	return is, refuseStale(err, c)
+}
+
+// isLocal says whether the tracker is the board in the store.
+func (d *Client) isLocal() bool {
+	_, ok := d.Backend.(LocalBoard)
+	return ok
+}
+
+// changeCard has the local board make a change as it is. What the card does not show
+// afterwards is missing only if its version says that this change was made, and no other: an
+// earlier try may have made it, and somebody else may have undone it.
+func (d *Client) changeCard(ctx context.Context, was tracker.Issue, c board.Change) (tracker.Issue, error) {
+	if err := d.WriteChange(ctx, was, c); err != nil {
+		return was, err
+	}
+	is, err := d.ReadIssue(ctx, was.Key)
+	if err != nil || is.Card.Version != was.Card.Version+1 {
+		return is, err
+	}
+	if missing := board.MissingEffect(is.Card, c); missing != "" {
+		return is, &missingChange{missing}
+	}
+	return is, nil
 }
 
 // tryChange makes a change with the words that are known, and looks whether it is there.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -87,12 +88,30 @@ func (o *Service) Config(name string) (tracker.Config, error) {
 	return tracker.Config{}, task.Mistakef("there is no tracker %q: see orange tracker list", name)
 }
 
-// openTracker returns a tracker's desk, anew if its configuration was changed.
+// configOf is the configuration of the tracker that an issue is of. The board of a project is one
+// even if nobody configured it: then it is called tracker.Board, as no other tracker is.
+func (o *Service) configOf(ref string) (cfg tracker.Config, ok bool, err error) {
+	list, err := o.Store.Trackers()
+	for _, cfg := range list {
+		if _, ok := cfg.IssueKey(ref); ok {
+			return cfg, true, nil
+		}
+	}
+	project, _, ok := board.ParseRef(ref)
+	return tracker.Config{Name: tracker.Board, Kind: tracker.Board, Project: project}, ok, err
+}
+
+// openTracker returns a connection with a tracker.
 func (o *Service) openTracker(name string) (*connection, error) {
 	cfg, err := o.Config(name)
 	if err != nil {
 		return nil, err
 	}
+	return o.openConnection(cfg)
+}
+
+// openConnection connects with a tracker, again if its configuration was changed.
+func (o *Service) openConnection(cfg tracker.Config) (*connection, error) {
 	d, old, err := o.reopenTracker(cfg)
 	if old != nil {
 		closeBackend(old.backend)
@@ -105,7 +124,11 @@ func (o *Service) openTracker(name string) (*connection, error) {
 func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	have := o.connections[cfg.Name]
+	name := cfg.Name
+	if name == tracker.Board { // there is one for each project
+		name = cfg.IssueRef("")
+	}
+	have := o.connections[name]
 	if have != nil && reflect.DeepEqual(have.cfg, cfg) {
 		return have, nil, nil
 	}
@@ -123,12 +146,12 @@ func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err err
 	if o.busy == nil {
 		o.busy = map[string]*sync.Mutex{}
 	}
-	if o.busy[cfg.Name] == nil {
-		o.busy[cfg.Name] = new(sync.Mutex)
+	if o.busy[name] == nil {
+		o.busy[name] = new(sync.Mutex)
 	}
-	d = &connection{cfg: cfg, client: NewClient(port), backend: port, busy: o.busy[cfg.Name]}
+	d = &connection{cfg: cfg, client: NewClient(port), backend: port, busy: o.busy[name]}
 	d.client.now, d.client.salt = o.Now, salt
-	o.connections[cfg.Name] = d
+	o.connections[name] = d
 	return d, have, nil
 }
 
@@ -261,7 +284,7 @@ func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, boo
 	if cfg.Kind != tracker.Board {
 		return o.Store.KeptIssue(cfg.Name, key)
 	}
-	d, err := o.openTracker(cfg.Name)
+	d, err := o.openConnection(*cfg)
 	if err != nil {
 		return tracker.Issue{}, false, err
 	}

@@ -31,6 +31,14 @@ type Backend interface {
 	AccountName(ctx context.Context) (string, error)
 }
 
+// A LocalBoard is the tracker that is in the store. It makes a change that has a key once, all
+// of it or nothing, keeps who made it and who has claimed a card, and learns the columns and
+// tags of workflows.
+type LocalBoard interface {
+	Backend
+	LearnVocabulary(v board.Vocabulary) error
+}
+
 // A WebhookParser is a tracker that sends news. The error is tracker.ErrForged unless they are
 // signed with the secret that both sides know.
 type WebhookParser interface {

@@ -112,9 +112,15 @@ func newEnv(t *testing.T, cfg tracker.Config) *env {
 func (r *env) newOffice() *trackers.Service {
 	return &trackers.Service{
 		Store: r.store, Tasks: r.tasks, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Connect: func(tracker.Config) (trackers.Backend, error) { r.opened++; return r.hub, nil },
-		Forge:   func(context.Context, task.Project) (trackers.Forge, error) { return r.forge, nil },
-		Fetch:   func(context.Context, task.Project) error { r.fetched++; return nil },
+		Connect: func(cfg tracker.Config) (trackers.Backend, error) {
+			if cfg.Kind == tracker.Board {
+				return r.store.ProjectTracker(cfg.Project, time.Now), nil
+			}
+			r.opened++
+			return r.hub, nil
+		},
+		Forge: func(context.Context, task.Project) (trackers.Forge, error) { return r.forge, nil },
+		Fetch: func(context.Context, task.Project) error { r.fetched++; return nil },
 	}
 }
 

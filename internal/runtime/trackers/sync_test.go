@@ -64,8 +64,8 @@ func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
 		if got, err := r.service.Drifts(); err != nil || len(got) > 0 {
 			t.Errorf("drifts: %+v, %v", got, err)
 		}
-		if card, _, ok := r.service.CardForAgents(&task1); !ok || card.Column != "Started" {
-			t.Errorf("shown: %v, %+v", ok, card)
+		if card := r.service.CardForAgents(&task1); card == nil || card.Column != "Started" {
+			t.Errorf("shown: %+v", card)
 		}
 		r.service.HasWatched()
 	})
@@ -504,17 +504,16 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 			t.Errorf("%d bytes: %.300q", len(w.Context), w.Context)
 		}
 		t1 := r.of("ENG-1")
-		_, said, ok := r.service.CardForAgents(&t1)
-		if !ok || len(said) != 1 || said[0].Author != "alice" {
-			t.Errorf("%v, %+v", ok, said)
+		if got := r.service.CardForAgents(&t1); got == nil || len(got.Comments) != 1 || got.Comments[0].Author != "alice" {
+			t.Errorf("%+v", got)
 		}
 	})
 }
 
 func TestATaskOfAnotherPlaceIsNotShown(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
-		for _, ref := range []string{"", "x", "gone:1", "lin:ENG-9"} {
-			if _, _, ok := r.service.CardForAgents(&task.Task{TrackerRef: ref}); ok {
+		for _, ref := range []string{"", "x", "gone:1", "lin:ENG-9", "board:p/9"} {
+			if r.service.CardForAgents(&task.Task{TrackerRef: ref}) != nil {
 				t.Errorf("%q is shown", ref)
 			}
 		}
