@@ -18,7 +18,7 @@ BIN := bin/orange
 
 build:
 	@mkdir -p bin
-	$(GO) build -trimpath -o $(BIN) ./cmd/orange
+	$(GO) build -trimpath -ldflags "$$(scripts/version.sh)" -o $(BIN) ./cmd/orange
 
 demo: tools build
 	@scripts/demo.sh $(BIN)

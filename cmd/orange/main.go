@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"orange/internal/config"
@@ -12,8 +13,12 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// version is what orange version prints. A release build sets it with -ldflags.
-var version = "0.1.0-dev"
+// The program's version and the commit it was built from. Make sets both with -ldflags -X (see
+// scripts/version.sh); a plain go build leaves what it knows in the build information.
+var (
+	version = "0.1.0-dev"
+	commit  = ""
+)
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -24,12 +29,13 @@ func run(args []string) int {
 	if code, ok := server.RunHelper(args); ok {
 		return code
 	}
+	version, commit := programVersion()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cfg, err := config.Load(os.Getenv, os.UserHomeDir)
 	cwd, _ := os.Getwd()
 	return cli.Run(ctx, cli.Deps{
-		Config: cfg, ConfigErr: err, Version: version, Cwd: cwd,
+		Config: cfg, ConfigErr: err, Version: version, Commit: commit, Cwd: cwd,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return server.Serve(ctx, cfg, version, o) },
@@ -48,6 +54,28 @@ func run(args []string) int {
 		MCP:        server.MCPRunner(cfg, version, cwd),
 		Install:    server.InstallSkill,
 	}, args)
+}
+
+// programVersion returns the version and the commit. Without -ldflags it takes the commit from the
+// build information and adds it to the version, so that two builds are told apart.
+func programVersion() (string, string) {
+	info, ok := debug.ReadBuildInfo()
+	if commit != "" || !ok {
+		return version, commit
+	}
+	setting := map[string]string{}
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	revision := setting["vcs.revision"]
+	if len(revision) < 12 {
+		return version, ""
+	}
+	v := version + "+" + revision[:12]
+	if setting["vcs.modified"] == "true" {
+		v += ".dirty"
+	}
+	return v, revision
 }
 
 func isTerminal(f *os.File) bool {

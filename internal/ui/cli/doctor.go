@@ -137,8 +137,8 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	hello, err := c.Hello(ctx)
 	server := doctor.Result{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
 	if err == nil && hello.Version != deps.Version {
-		server.OK, server.Detail = false, fmt.Sprintf("version %s runs, and this is %s", hello.Version, deps.Version)
-		server.Fix = "run orange stop; the next command starts the new one"
+		server.OK, server.Detail = false, fmt.Sprintf("version %s, pid %d; this command is %s", hello.Version, hello.PID, deps.Version)
+		server.Fix = "run orange stop; the next command starts a server of this version, and agents keep running"
 	}
 	ask := c.RunChecks
 	if repair {

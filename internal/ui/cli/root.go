@@ -13,7 +13,6 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/ui/client"
-	"orange/internal/wire"
 )
 
 // Deps is what the commands need from the outside.
@@ -26,6 +25,7 @@ type Deps struct {
 	Cwd        string
 	IsTerminal bool // a person sits at Stdin and Stdout
 	Version    string
+	Commit     string // that the program was built from, "" if unknown
 	Workflows  WorkflowSource
 
 	Serve   func(context.Context, ServeOptions) error               // runs the server until ctx ends
@@ -108,6 +108,8 @@ func New(deps Deps) *cobra.Command {
 	addCompletions(deps, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.Version = deps.Version
+	root.SetVersionTemplate(describeVersion(deps) + "\n")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return asUsageError(cmd, err) })
 	root.SetIn(deps.Stdin)
@@ -148,20 +150,5 @@ func requireArguments(least, most int) cobra.PositionalArgs {
 			return usageError("%d arguments do not fit: use %s", len(args), cmd.UseLine())
 		}
 		return nil
-	}
-}
-
-func newVersionCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: requireArguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
-		Long:    "Print the version of this program.",
-		Example: "  orange version",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := map[string]any{"version": deps.Version, "api": wire.Version}
-			return showResult(cmd, v, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, "orange "+deps.Version)
-				return err
-			})
-		},
 	}
 }

@@ -106,7 +106,13 @@ func TestEverythingElse(t *testing.T) {
 		{name: "unknown command of a group", args: "task bogus", code: 2, err: `orange: task: command "bogus" is not known: see orange task --help`},
 		{name: "unknown flag, as JSON", args: "task list --bogus --json", code: 2, out: `{"error":"unknown flag: --bogus: see orange task list --help"}`, err: "unknown flag"},
 		{name: "version", args: "version", out: "orange 1.2.3\n"},
-		{name: "version as JSON", args: "version --json", out: `{"api":1,"version":"1.2.3"}`},
+		{name: "version with a commit", args: "version", prepare: func(w *env) { w.Commit = "abc" }, out: "orange 1.2.3 (commit abc)\n"},
+		{name: "version as a flag", args: "--version", out: "orange 1.2.3\n"},
+		{name: "version as a short flag", args: "-v", prepare: func(w *env) { w.Commit = "abc" }, out: "orange 1.2.3 (commit abc)\n"},
+		{name: "version as JSON", args: "version --json", prepare: func(w *env) { w.Commit = "abc" }, out: `{"api":1,"commit":"abc","go":"go`},
+		{name: "a server of another version", args: "pause", prepare: func(w *env) { w.Version, w.answers["/v1/pause"] = "1.3.0", `{"paused":true}` }, out: "orange resume",
+			err: "orange: the server is version 1.2.3 and this command is 1.3.0: run orange stop, and the next command starts a server of this version; agents keep running\n"},
+		{name: "an agent hears nothing of another version", args: "task list", prepare: func(w *env) { w.Version, w.Config.Token = "1.3.0", "t" }, out: "proj/feature"},
 		{name: "version with a broken configuration", args: "version", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, out: "orange"},
 		{name: "broken configuration", args: "task list", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, code: 1, err: "orange: task list: config.json:1:1: x\n"},
 		{name: "pause everything", args: "pause", prepare: func(w *env) { w.answers["/v1/pause"] = `{"paused":true}` }, out: "orange resume", asked: []string{"POST /v1/pause"}},
@@ -206,7 +212,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, w.out.String(), w.err.String())
 	}
 	w.Version = "9"
-	if code := w.run(t, "doctor", "--json"); code != 1 || !strings.Contains(w.out.String(), "version 1.2.3 runs, and this is 9") {
+	if code := w.run(t, "doctor", "--json"); code != 1 || !strings.Contains(w.out.String(), "version 1.2.3, pid 7; this command is 9") {
 		t.Errorf("exit %d\n%s", code, w.out.String())
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -32,6 +32,7 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 			return err
 		}
 		defer c.Close()
+		warnOfOtherServer(deps, c.ServerVersion())
 		return run(cmd.Context(), session{Deps: deps, Client: c, cmd: cmd}, args)
 	}
 }

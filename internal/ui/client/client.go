@@ -25,6 +25,7 @@ const maxErrorBody = 4 << 20
 type Client struct {
 	http      *http.Client
 	token     string                      // of the attempt this runs in, "" outside of any
+	server    string                      // version of the server that Connect reached
 	reconnect func(context.Context) error // finds another server if this one leaves; nil: there will be none
 }
 
@@ -52,6 +53,9 @@ func newClient(where func() string) *Client {
 
 // Close drops the connections that are open and idle.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// ServerVersion is the version of the server that Connect reached.
+func (c *Client) ServerVersion() string { return c.server }
 
 // An Error is the server's no: what it said, and the whole answer.
 type Error struct {

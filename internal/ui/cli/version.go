@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/wire"
+)
+
+func newVersionCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: requireArguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
+		Long:    "Print the version of this program, and the commit that it was built from where that is known.",
+		Example: "  orange version\n  orange version --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := map[string]any{"version": deps.Version, "api": wire.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+			if deps.Commit != "" {
+				v["commit"] = deps.Commit
+			}
+			return showResult(cmd, v, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, describeVersion(deps))
+				return err
+			})
+		},
+	}
+}
+
+func describeVersion(deps Deps) string {
+	if deps.Commit == "" {
+		return "orange " + deps.Version
+	}
+	return fmt.Sprintf("orange %s (commit %s)", deps.Version, deps.Commit)
+}
+
+// warnOfOtherServer tells a person that the server was built from another version. Agents are
+// not told: they cannot restart it.
+func warnOfOtherServer(deps Deps, server string) {
+	if server != deps.Version && deps.Config.Token == "" {
+		fmt.Fprintf(deps.Stderr, "orange: the server is version %s and this command is %s: run orange stop, and the next command starts a server of this version; agents keep running\n", //nolint:errcheck // nobody could be told
+			cleanLine(server), deps.Version)
+	}
+}
