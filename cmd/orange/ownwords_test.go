@@ -75,11 +75,13 @@ reviewer:
   - section: {name: Review, text: "Verdict: PASS\n\nby the reviewer"}
   - exit: 0
 `)
+	// The reviewer has begun its turn: a reviewer that begins one while no server runs, and ends
+	// soon after, could not start as far as Orange knows.
 	idle := func(t task.Task) bool {
-		return t.Status == "agent-review" && len(t.Attempts) == 2 && t.Attempts[0].Condition.Name == task.Idle && t.Attempts[1].Running
+		return t.Status == "agent-review" && len(t.Attempts) == 2 && t.Attempts[0].Condition.Name == task.Idle && t.Attempts[1].Condition.Name == task.Running
 	}
-	s.await(own, "the worker is idle", idle)
-	got := s.await(foreign, "the worker is idle", idle)
+	s.await(own, "the worker is idle and the reviewer at work", idle)
+	got := s.await(foreign, "the worker is idle and the reviewer at work", idle)
 	if len(got.Samples) != 1 || got.Samples[0].Section != "Review" || got.Samples[0].Foreign != "worker" {
 		t.Fatalf("%+v", got.Samples)
 	}
