@@ -34,17 +34,18 @@ func peersOf(a *agents.Agents) peers {
 	return peers{holders, a.IdentifyCaller, a.IsShim, shim.HasExited}
 }
 
-// How often it is looked again who asks, and how long the first pause is.
+// identifyCaller tries again peerTries times. The first pause is peerPause and each next one is twice as
+// long: 2.5 s in all, because on a busy machine a child of the server needs as long to run its program.
 const (
-	peerTries = 4
+	peerTries = 8
 	peerPause = 10 * time.Millisecond
 )
 
 var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
 
-// identifyCaller is the attempt that a request comes from, nil for a person. One look that finds somebody who
-// may ask for nothing, or that ends while others come and go, is no reason to say no at once: what shows
-// nothing may hold the connection, and a child of the server shows nothing before it runs its program.
+// identifyCaller returns the attempt that a request comes from, nil for a person. It tries again before it
+// refuses: a process that hides its connections may be a child of the server that does not run its program
+// yet, and processes come and go while they are looked up.
 func (p peers) identifyCaller(r *http.Request, token string) (*agent.Caller, error) {
 	who, why := p.identifyOnce(r, token)
 	for try := 0; why != nil && try < peerTries; try++ {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"orange/internal/core/agent"
 )
@@ -43,7 +44,7 @@ func TestWhoHoldsAConnection(t *testing.T) {
 		"a token, and whoever shows it leaves": {[][]int{{gone}, nil}, "worker's", "", "is gone"},
 	}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			looks := slices.Clone(tt.holders)
 			p := peers{
 				holders: func(*http.Request) ([]int, error) {
@@ -78,6 +79,11 @@ func TestWhoHoldsAConnection(t *testing.T) {
 			if (err != nil) != (tt.why != "") || err != nil && !strings.Contains(err.Error(), tt.why) || role != tt.want {
 				t.Errorf("role %q, %v; want %q, %q", role, err, tt.want, tt.why)
 			}
-		})
+		}))
 	}
+}
+
+// inFakeTime runs a test whose pauses take no time.
+func inFakeTime(f func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
 }
