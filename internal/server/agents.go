@@ -42,14 +42,14 @@ func (s *Server) findDefinition(t *task.Task) (*workflow.Definition, error) {
 }
 
 // newPrompts builds what renders prompts.
-func (s *Server) newPrompts() prompts.Service {
+func (s *Server) newPrompts() prompts.Renderer {
 	records := prompts.Records{
 		TaskFile: func(project string, id task.ID) (taskfile.Document, error) {
 			return s.host.Folders.ReadTaskFile(project, id)
 		},
 		Definition: s.findDefinition, Journal: s.store.Journal, Reasons: s.waitReasons, Log: s.log,
 	}
-	return prompts.Service{
+	return prompts.Renderer{
 		Task: s.store.Task, Definition: s.findDefinition, Project: s.findProject, Facts: records.TaskFacts,
 		Card: func(t *task.Task) *prompt.Card { return s.trackerService.CardForAgents(t) },
 		Pull: func(ctx context.Context, t task.Task) (string, string, error) {
@@ -60,12 +60,12 @@ func (s *Server) newPrompts() prompts.Service {
 
 // newExecutor builds what carries effects out.
 func (s *Server) newExecutor() effect.Executor {
-	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: delivery{s}, Sections: s.host.Folders, Cards: s.trackerService}
+	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: s.delivery, Sections: s.host.Folders, Cards: s.trackerService}
 }
 
 // workspaces are those of all projects.
-func (s *Server) workspaces() workspaces.Service {
-	return workspaces.Service{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.findProject, Projects: s.runtime.Projects, Log: s.log}
+func (s *Server) workspaces() workspaces.Manager {
+	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.findProject, Projects: s.runtime.Projects, Log: s.log}
 }
 
 // isHeadless says whether agents run without a terminal.

@@ -16,6 +16,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
+	"orange/internal/server/page"
 )
 
 // maxNews bounds one piece of news of a tracker, in bytes.
@@ -87,12 +88,12 @@ func hookHandler(hear func(ctx context.Context, name string, header http.Header,
 type control struct {
 	*local.Runtime
 	trackerService   *trackers.Service
-	page             *webPage
+	page             *page.Page
 	notifier         *notifier.Notifier
 	receivesWebhooks bool // news come from outside
 }
 
 // Busy implements api.Control.
 func (c control) Busy() bool {
-	return c.receivesWebhooks || c.page.isOpen() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
+	return c.receivesWebhooks || c.page.KeepsServer() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"orange/internal/adapter/git"
@@ -31,10 +30,19 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
+	"orange/internal/server/anchors"
 	"orange/internal/server/callers"
+	"orange/internal/server/delivery"
 	"orange/internal/server/evidence"
+	"orange/internal/server/forges"
 	"orange/internal/server/gittrust"
+	"orange/internal/server/health"
+	"orange/internal/server/homestore"
+	"orange/internal/server/library"
 	"orange/internal/server/measure"
+	"orange/internal/server/notifications"
+	"orange/internal/server/page"
+	"orange/internal/server/projects"
 	"orange/internal/server/terminals"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
@@ -76,19 +84,18 @@ type Server struct {
 	executor         effect.Executor
 	news             sync.Mutex // see boards
 	trackerService   *trackers.Service
-	forges           forges
+	forges           *forges.Directory
 	retrack          chan struct{} // the trackers are not the same any more
 	receivesWebhooks bool          // news of trackers come in over HTTP
-	page             *webPage
+	page             *page.Page
 	measure          *measure.Service
 	moves            moves
 	notifier         *notifier.Notifier
-	anchors          *anchors           // nil: no merge is anchored
+	anchors          *anchors.Anchors // nil: no merge is anchored
+	delivery         delivery.Service
+	backups          *homestore.Backups
 	fault            func(point string) // kills the process when it is told to; nil: never
 	api              *api.Server
-
-	backedUp  chan struct{}         // closes when the first backup was made, or failed
-	backupErr atomic.Pointer[error] // how the last one went
 
 	ctx    context.Context // of everything that Start starts
 	stop   context.CancelFunc
@@ -111,7 +118,7 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	}
 	s := &Server{
 		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
-		retrack: make(chan struct{}, 1), backedUp: make(chan struct{}), served: make(chan error, 1),
+		retrack: make(chan struct{}, 1), served: make(chan error, 1),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.buildParts(); err != nil {
@@ -125,10 +132,11 @@ func (s *Server) buildParts() (err error) {
 		return err
 	}
 	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: parseLogLevel(s.cfg.LogLevel)}))
-	if s.store, err = openHomeStore(s.cfg.Home); err != nil {
+	if s.store, err = homestore.Open(s.cfg.Home); err != nil {
 		return err
 	}
 	s.git, s.trust = gittrust.New(s.cfg.Home, s.store)
+	s.forges, s.backups = &forges.Directory{Git: s.git, Log: s.log}, homestore.NewBackups(s.store, s.cfg.Home, s.log)
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
@@ -143,12 +151,14 @@ func (s *Server) buildParts() (err error) {
 	if s.runtime, err = s.newRuntime(); err != nil {
 		return err
 	}
-	s.page, s.measure = &webPage{s: s}, s.newMeasure()
+	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log}
+	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.trackerService = s.newTrackerService()
 	if !s.cfg.Record {
 		s.executor = s.newExecutor()
 	}
-	s.notifier, s.anchors = s.newNotifier(), s.newAnchors()
+	s.notifier = s.notifications().NewNotifier(notifier.Options{Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition})
+	s.anchors = s.newAnchors()
 	s.api = s.newAPI()
 	return nil
 }
@@ -157,7 +167,7 @@ func (s *Server) buildParts() (err error) {
 func (s *Server) newRuntime() (*local.Runtime, error) {
 	options := local.Options{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
-		Codes:    codes{s.cfg, s.git},
+		Codes:    notifications.Codes{Config: s.cfg, Git: s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: s.fault,
@@ -204,18 +214,18 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	}
 	s.runInBackground(s.stayReachable)
 	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
-	s.runInBackground(s.backUp)
-	s.runInBackground(s.recoverLandings)
+	s.runInBackground(s.backups.Run)
+	s.runInBackground(func(ctx context.Context) { s.delivery.RecoverLandings(ctx, s.runtime.Projects()) })
 	ended, err := s.watchTrackers(s.ctx, s.options.Hooks)
 	if err != nil {
 		return err
 	}
 	s.ends = append(s.ends, ended)
 	if s.anchors != nil {
-		s.runInBackground(s.anchors.followMerges)
+		s.runInBackground(s.anchors.FollowMerges)
 	}
 	s.runInBackground(s.notifier.Run)
-	closed, err := s.page.startPage(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
+	closed, err := s.page.Start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
 	s.ends = append(s.ends, closed)
 	if err != nil {
 		return err
@@ -272,7 +282,7 @@ func (s *Server) Close() (err error) {
 
 // newEvidence builds what looks evidence up.
 func (s *Server) newEvidence() evidence.Source {
-	return evidence.Source{Git: s.git, Pull: s.findPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
+	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
 }
 
 // adoptAttempts looks after the attempts that are not over.
@@ -284,15 +294,70 @@ func (s *Server) adoptAttempts() {
 	s.host.AdoptAttempts(tasks)
 }
 
+// newPage builds the web page. It is not open.
+func (s *Server) newPage() *page.Page {
+	return page.New(page.Options{
+		Home: s.cfg.Home, Socket: s.cfg.Socket, At: func() string { return s.socket.Path() }, Web: s.cfg.Web, Self: s.self, Version: s.version, Settings: s.store,
+		Workflow: workflowFiles(s.cfg).FindWorkflow, ToolEnv: s.host.ToolEnv, Agents: s.host.Agents, Log: s.log,
+	})
+}
+
+// newAnchors builds what anchors merges, nil where nothing is done in repositories.
+func (s *Server) newAnchors() *anchors.Anchors {
+	if s.cfg.Record {
+		return nil
+	}
+	out, err := anchors.New(anchors.Options{Journal: s.store, Git: s.git, Follow: s.runtime.FollowJournal, Projects: s.runtime.Projects, Fault: s.fault, Log: s.log})
+	if err != nil {
+		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
+	}
+	return out
+}
+
+// notifications are the channels by which people are told something.
+func (s *Server) notifications() notifications.Channels {
+	return notifications.Channels{Config: s.cfg, Tasks: s.store, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
+}
+
+// projects registers repositories.
+func (s *Server) projects() projects.Registry {
+	return projects.Registry{Runtime: s.runtime, Git: s.git, Trust: s.trust, Host: s.host, Size: max(s.cfg.PoolSize, 0), Load: s.loadTrust}
+}
+
+// library knows all workflows.
+func (s *Server) library() library.Library {
+	return library.Library{Tasks: s.store, Files: workflowdir.New(s.cfg.UserWorkflows), Projects: s.runtime.Projects}
+}
+
+// newChecks builds what says what is wrong with the data folder.
+func (s *Server) newChecks() health.Checks {
+	check := health.Checks{
+		Store: s.store, Git: s.git, Trust: s.trust, Host: s.host, Projects: s.runtime.Projects, Workspaces: s.workspaces().ListWorkspaces,
+		Backups: s.backups.Check, Trackers: s.checkTrackers, Notifications: s.notifications().Check,
+		Anchors: func(context.Context) (string, error) { return "merges are only recorded, and none is anchored", nil },
+	}
+	if s.anchors != nil {
+		check.Anchors = s.anchors.Check
+	}
+	return check
+}
+
+// repairRecords writes the records again from their journals.
+func (s *Server) repairRecords(ctx context.Context) error {
+	err := s.store.RepairRecords(ctx)
+	s.runtime.ForgetRecords()
+	return err
+}
+
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.host.Folders, Boards: s.newBoards(),
-		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.findPlace, Checks: s.runChecks, Repair: s.repairRecords,
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.newBoards(),
+		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
+		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: callers.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if !s.cfg.Record {
-		shown := terminals.Service{Host: s.host, Definition: s.runtime.Definition}
+		shown := terminals.Viewer{Host: s.host, Definition: s.runtime.Definition}
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = callers.Identity{Agents: s.host.Agents}, shown, s.workspaces(), shown
 	}
 	return out

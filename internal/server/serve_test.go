@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/runtime/local"
+	"orange/internal/server/homestore"
 	"orange/internal/ui/cli"
 )
 
@@ -37,7 +38,7 @@ func owingHome(t *testing.T, tasks int) config.Config {
 	cfg, err := config.Load(func(name string) string { return vars[name] }, func() (string, error) { return dir, nil })
 	check(t, err)
 	check(t, os.MkdirAll(cfg.Home, 0o700))
-	store, err := sqlite.Open(storePath(cfg.Home))
+	store, err := sqlite.Open(homestore.Path(cfg.Home))
 	check(t, err)
 	check(t, store.SaveProject(task.Project{Name: "shop", Path: dir, DefaultBranch: "main", PoolSize: tasks}))
 	still, err := local.New(local.Options{
@@ -60,7 +61,7 @@ func owingHome(t *testing.T, tasks int) config.Config {
 
 func effectsOf(cfg config.Config) string {
 	var out strings.Builder
-	for _, file := range globIn(cfg.Home, "effects/*") {
+	for _, file := range homestore.GlobIn(cfg.Home, "effects/*") {
 		text, _ := os.ReadFile(file) // it may be written now
 		out.Write(text)
 	}

@@ -19,6 +19,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/trackers"
+	"orange/internal/server/forges"
 	"orange/internal/transport"
 	"orange/internal/ui/api"
 )
@@ -26,9 +27,9 @@ import (
 // newTrackerService puts together what works with trackers.
 func (s *Server) newTrackerService() *trackers.Service {
 	return &trackers.Service{
-		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connectTracker, Forge: s.projectForge, Log: s.log, Now: time.Now,
+		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connectTracker, Forge: s.forges.ProjectForge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
-			return s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
+			return s.git.FetchBranch(ctx, p.Path, forges.Origin, p.DefaultBranch)
 		},
 	}
 }
@@ -37,7 +38,7 @@ func (s *Server) newTrackerService() *trackers.Service {
 func (s *Server) connectTracker(cfg tracker.Config) (trackers.Backend, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
-		hooks = config.KeepSecret(secretReader(cfg.Webhook), hookSecretEvery, time.Now)
+		hooks = config.KeepSecret(forges.SecretReader(cfg.Webhook), hookSecretEvery, time.Now)
 	}
 	switch cfg.Kind {
 	case tracker.Board:
@@ -49,15 +50,15 @@ func (s *Server) connectTracker(cfg tracker.Config) (trackers.Backend, error) {
 		return s.store.ProjectTracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
-		calls := s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: source,
+		calls := forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: source,
 			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, maxFault)) },
 			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, maxFault)) },
 			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
 		})
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
+		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: forges.SecretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
 	case tracker.GitHub:
 		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
+			URL: cfg.URL, Scope: cfg.Scope, Token: forges.GitHubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
 		})
 		return t, err
 	case tracker.MCP:
@@ -86,12 +87,12 @@ func (s *Server) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.newHTTPClient(transport.Options{Name: cfg.Name, Secret: cfg.Token})}
+	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: cfg.Token})}
 	if p, ok := s.runtime.Project(cfg.Project); ok {
 		o.Dir = p.Path
 	}
 	if cfg.Token != "" {
-		o.Token = secretReader(cfg.Token)
+		o.Token = forges.SecretReader(cfg.Token)
 	}
 	if len(cfg.Command) > 0 {
 		o.HTTP, o.Env = nil, s.boardEnv(cfg)

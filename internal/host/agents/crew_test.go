@@ -73,7 +73,7 @@ func newEnv(t *testing.T, terminal bool) *env {
 	o := agents.Options{
 		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
-		Prompts: prompts.Service{Task: c.Task, Definition: c.Definition, Project: c.Project},
+		Prompts: prompts.Renderer{Task: c.Task, Definition: c.Definition, Project: c.Project},
 		WatchOutput: func(_ string, changed func()) (func(), error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Service renders prompts and finds reports.
-type Service struct {
+// A Renderer renders prompts and finds reports.
+type Renderer struct {
 	Task       func(id task.ID) (task.Task, bool, error)
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Project    func(name string) (task.Project, bool)
@@ -32,7 +32,7 @@ type Service struct {
 }
 
 // PlanStart says which agent an effect starts.
-func (s Service) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error) {
+func (s Renderer) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error) {
 	def, err := s.Definition(t)
 	if err != nil {
 		return agent.StartPlan{}, err
@@ -53,7 +53,7 @@ func (s Service) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error
 }
 
 // StartPrompt renders what an agent is told when it is started.
-func (s Service) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error) {
+func (s Renderer) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error) {
 	f, err := s.gatherFacts(t, e, o.Nonce)
 	if err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func (s Service) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, 
 }
 
 // MessageText renders what a living agent is told.
-func (s Service) MessageText(t *task.Task, e *task.Effect, nonce string) (string, error) {
+func (s Renderer) MessageText(t *task.Task, e *task.Effect, nonce string) (string, error) {
 	f, err := s.gatherFacts(t, e, nonce)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (s Service) MessageText(t *task.Task, e *task.Effect, nonce string) (string
 }
 
 // gatherFacts collects what the words for an attempt are made of.
-func (s Service) gatherFacts(t *task.Task, e *task.Effect, nonce string) (prompt.Facts, error) {
+func (s Renderer) gatherFacts(t *task.Task, e *task.Effect, nonce string) (prompt.Facts, error) {
 	def, err := s.Definition(t)
 	if err != nil {
 		return prompt.Facts{}, err
@@ -116,7 +116,7 @@ func repositoryText(p task.Project, name string) (string, bool) {
 
 // FindReport looks for what an attempt of a task reports in its last message. It returns nil for a role
 // without a protocol and for a task that is not known.
-func (s Service) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) {
+func (s Renderer) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) {
 	t, ok, err := s.Task(id)
 	if err != nil || !ok {
 		return nil, err

@@ -25,7 +25,7 @@ type viewedAgent struct {
 
 // ReadScreen implements api.Screens. An agent with a terminal shows what is on it; of one
 // that has none, or that has ended, the last lines of its log are shown.
-func (s Service) ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error) {
+func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error) {
 	out := wire.Screen{Role: role, At: time.Now().UTC()}
 	a, ok, err := s.findAgent(&t, role)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s Service) ReadScreen(ctx context.Context, t task.Task, role string) (wire
 
 // findAgent is the one that a person wants to see: the living one of the role, else the last
 // one there was. Without a role it is the one whose turn it is.
-func (s Service) findAgent(t *task.Task, role string) (viewedAgent, bool, error) {
+func (s Viewer) findAgent(t *task.Task, role string) (viewedAgent, bool, error) {
 	if live, ok := s.livingAttempt(t, role); ok {
 		k := agents.Key{Task: t.ID, Number: live.Number}
 		card, err := s.Host.Agents.LoadCard(k)
@@ -79,7 +79,7 @@ func (s Service) findAgent(t *task.Task, role string) (viewedAgent, bool, error)
 
 // livingAttempt is the newest living attempt of a role; without one, that of the state's role
 // before all others.
-func (s Service) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
+func (s Viewer) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
 	if role == "" {
 		if def, err := s.Definition(t); err == nil {
 			if st, ok := def.StateNamed(t.Status); ok && st.Role != "" {
@@ -104,12 +104,12 @@ func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 }
 
 // hasTerminal says whether an agent has one.
-func (s Service) hasTerminal(t *task.Task, a viewedAgent) bool {
+func (s Viewer) hasTerminal(t *task.Task, a viewedAgent) bool {
 	return s.Host.HasTerminal() && t.Session != "" && a.card.Window != ""
 }
 
 // WatchOutput implements api.Screens.
-func (s Service) WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error) {
+func (s Viewer) WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error) {
 	a, ok, err := s.findAgent(&t, role)
 	if err != nil || !ok || !a.alive {
 		return nil, err
@@ -119,7 +119,7 @@ func (s Service) WatchOutput(ctx context.Context, t task.Task, role string) (<-c
 
 // TypeText implements api.Screens. The text is pasted as one; its last line ends are those
 // that Enter makes.
-func (s Service) TypeText(ctx context.Context, t task.Task, role, text string) error {
+func (s Viewer) TypeText(ctx context.Context, t task.Task, role, text string) error {
 	text, err := host.CleanTypedText(text)
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"orange/internal/wire"
 )
 
-// Service implements api.Attempts and api.Screens.
-type Service struct {
+// Viewer implements api.Attempts and api.Screens.
+type Viewer struct {
 	Host       *host.Host
 	Definition func(t *task.Task) (*workflow.Definition, error)
 }
@@ -25,7 +25,7 @@ type Service struct {
 const maxLogLines = 2000
 
 // ListAttempts implements api.Attempts.
-func (s Service) ListAttempts(t task.Task) ([]wire.Attempt, error) {
+func (s Viewer) ListAttempts(t task.Task) ([]wire.Attempt, error) {
 	var out []wire.Attempt
 	for _, n := range s.Host.Agents.AttemptNumbers(&t) {
 		k := agents.Key{Task: t.ID, Number: n}
@@ -46,7 +46,7 @@ func (s Service) ListAttempts(t task.Task) ([]wire.Attempt, error) {
 }
 
 // AttachCommand implements api.Attempts.
-func (s Service) AttachCommand(t task.Task, role string) ([]string, error) {
+func (s Viewer) AttachCommand(t task.Task, role string) ([]string, error) {
 	if !s.Host.HasTerminal() {
 		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
 	}
@@ -67,12 +67,12 @@ func (s Service) AttachCommand(t task.Task, role string) ([]string, error) {
 }
 
 // HandleHook implements api.Attempts.
-func (s Service) HandleHook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
+func (s Viewer) HandleHook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
 	return s.Host.Agents.ReceiveHook(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
 }
 
 // AttemptLog implements api.Attempts.
-func (s Service) AttemptLog(t task.Task, number int, role, after string) (wire.Log, error) {
+func (s Viewer) AttemptLog(t task.Task, number int, role, after string) (wire.Log, error) {
 	number, card, err := s.findAttempt(&t, number, role)
 	if err != nil {
 		return wire.Log{}, err
@@ -96,7 +96,7 @@ func (s Service) AttemptLog(t task.Task, number int, role, after string) (wire.L
 }
 
 // LastMessage implements api.Attempts.
-func (s Service) LastMessage(t task.Task, number int, role string) (wire.Message, error) {
+func (s Viewer) LastMessage(t task.Task, number int, role string) (wire.Message, error) {
 	number, card, err := s.findAttempt(&t, number, role)
 	if err != nil {
 		return wire.Message{}, err
@@ -107,7 +107,7 @@ func (s Service) LastMessage(t task.Task, number int, role string) (wire.Message
 }
 
 // findAttempt finds the attempt of a number, else the newest of a role, else the newest.
-func (s Service) findAttempt(t *task.Task, number int, role string) (int, agents.Card, error) {
+func (s Viewer) findAttempt(t *task.Task, number int, role string) (int, agents.Card, error) {
 	list := s.Host.Agents.AttemptNumbers(t)
 	for i := len(list) - 1; i >= 0; i-- {
 		card, err := s.Host.Agents.LoadCard(agents.Key{Task: t.ID, Number: list[i]})

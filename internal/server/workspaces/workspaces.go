@@ -15,8 +15,8 @@ import (
 	"orange/internal/wire"
 )
 
-// Service hands out the workspaces of projects.
-type Service struct {
+// Manager hands out the workspaces of projects.
+type Manager struct {
 	Host     *host.Host
 	Bound    func() (map[string]task.ID, error) // which task holds which
 	Project  func(name string) (task.Project, bool)
@@ -25,29 +25,29 @@ type Service struct {
 }
 
 // Acquire implements effect.Workspaces.
-func (s Service) Acquire(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
+func (s Manager) Acquire(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
 	done.Base, done.Note, err = s.Host.Acquire(ctx, t, name)
 	return done, err
 }
 
 // Release implements effect.Workspaces.
-func (s Service) Release(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
+func (s Manager) Release(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
 	done.Salvage, done.Note, err = s.Host.Release(ctx, t, name)
 	return done, err
 }
 
 // Ready implements effect.Workspaces.
-func (s Service) Ready(ctx context.Context, t task.Task) (string, error) {
+func (s Manager) Ready(ctx context.Context, t task.Task) (string, error) {
 	return s.Host.Ready(ctx, t)
 }
 
 // RenameBranch implements effect.Workspaces.
-func (s Service) RenameBranch(ctx context.Context, t task.Task, from string) error {
+func (s Manager) RenameBranch(ctx context.Context, t task.Task, from string) error {
 	return s.Host.RenameBranch(ctx, t, from)
 }
 
 // ListWorkspaces implements api.Workspaces.
-func (s Service) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
+func (s Manager) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
 	bound, err := s.Bound()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s Service) ListWorkspaces(context.Context) ([]wire.Workspace, error) {
 }
 
 // InitPool implements api.Workspaces.
-func (s Service) InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
+func (s Manager) InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
 	p, ok := s.Project(project)
 	if !ok {
 		return nil, task.Mistakef("project %q is not registered: see orange project list", project)
@@ -88,7 +88,7 @@ func (s Service) InitPool(ctx context.Context, project string, count int) ([]wir
 }
 
 // CleanWorkspaces implements api.Workspaces.
-func (s Service) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	if wish.Purge && wish.Older <= 0 {
 		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
 	}
@@ -132,7 +132,7 @@ func describeRemoved(x worktree.Removed, dry bool) string {
 }
 
 // ListSalvages implements api.Workspaces.
-func (s Service) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
+func (s Manager) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
 	var out []wire.Salvage
 	for _, p := range s.Projects() {
 		if project != "" && p.Name != project {

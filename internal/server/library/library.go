@@ -1,4 +1,6 @@
-package server
+// Package library knows all workflows: those that are built in, those of the user and of the repositories of projects,
+// and those that tasks are pinned to.
+package library
 
 import (
 	"cmp"
@@ -15,13 +17,23 @@ import (
 	"orange/internal/wire"
 )
 
-// library knows all workflows: those that are built in, those of the user and of projects'
-// repositories, and those that tasks are pinned to.
-type library struct{ s *Server }
+// Tasks has the tasks and the texts that they are pinned to.
+type Tasks interface {
+	EachTask(f task.Filter, yield func(fold []byte) error) error
+	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
+	Workflow(hash string) (name, file, text string, ok bool, err error)
+}
+
+// Library implements api.Library and api.Workflows.
+type Library struct {
+	Tasks    Tasks
+	Files    *workflowdir.Dir
+	Projects func() []task.Project
+}
 
 // ListWorkflows implements api.Library. What tasks are pinned to is listed as such only where
 // nobody has that text any more.
-func (l library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
+func (l Library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
 	open, err := l.countOpenTasks()
 	if err != nil {
 		return nil, err
@@ -33,7 +45,7 @@ func (l library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 		out = append(out, wire.WorkflowInfo{Name: ansi.OneLine(f.name), Hash: f.pinHash(), Origin: f.origin, File: ansi.OneLine(f.file), Tasks: open[f.pinHash()]})
 	}
 	l.eachWorkflow(func(f foundWorkflow) bool { add(f); return true })
-	err = l.s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
+	err = l.Tasks.EachWorkflow(ctx, func(hash, name, file, text string) error {
 		if !listed[hash] {
 			add(foundWorkflow{name: name, origin: "pinned", file: file, text: text, pinned: hash})
 		}
@@ -45,8 +57,8 @@ func (l library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 
 // Workflow implements api.Workflows: what tasks are pinned to, and everything that Known
 // lists.
-func (l library) Workflow(hash string) (name, file, text string, ok bool, err error) {
-	name, file, text, ok, err = l.s.store.Workflow(hash)
+func (l Library) Workflow(hash string) (name, file, text string, ok bool, err error) {
+	name, file, text, ok, err = l.Tasks.Workflow(hash)
 	if ok || err != nil {
 		return name, file, text, ok, err
 	}
@@ -68,18 +80,17 @@ func (f *foundWorkflow) pinHash() string { return cmp.Or(f.pinned, workflow.Hash
 
 // eachWorkflow passes every workflow that a new task could follow, until yield says that it is
 // enough. A file that cannot be read is passed over: whoever wants to use it hears why.
-func (l library) eachWorkflow(yield func(foundWorkflow) bool) {
+func (l Library) eachWorkflow(yield func(foundWorkflow) bool) {
 	for _, name := range builtin.Names() {
 		if text, _ := builtin.Text(name); !yield(foundWorkflow{name: name, origin: "built-in", file: builtin.File(name), text: text}) {
 			return
 		}
 	}
-	dir := workflowdir.New(l.s.cfg.UserWorkflows)
-	if !eachFile(dir, workflowdir.OfUser, "", workflowdir.OfUser, yield) {
+	if !eachFile(l.Files, workflowdir.OfUser, "", workflowdir.OfUser, yield) {
 		return
 	}
-	for _, p := range l.s.runtime.Projects() {
-		if !eachFile(dir, p.Name, p.Path, workflowdir.OfRepository, yield) {
+	for _, p := range l.Projects() {
+		if !eachFile(l.Files, p.Name, p.Path, workflowdir.OfRepository, yield) {
 			return
 		}
 	}
@@ -102,9 +113,9 @@ func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found
 }
 
 // countOpenTasks counts the tasks that are not over by what they are pinned to.
-func (l library) countOpenTasks() (map[string]int, error) {
+func (l Library) countOpenTasks() (map[string]int, error) {
 	out := map[string]int{}
-	err := l.s.store.EachTask(task.Filter{}, func(fold []byte) error {
+	err := l.Tasks.EachTask(task.Filter{}, func(fold []byte) error {
 		var t struct {
 			Hash string `json:"workflow_hash"`
 		}

@@ -1,4 +1,4 @@
-package server
+package notifications
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 
 func TestHowNotificationsWentIsKept(t *testing.T) {
 	cfg := config.Config{Home: t.TempDir(), Notify: []config.Notify{{Kind: "desktop"}, {Kind: "bell"}}}
-	s := &Server{cfg: cfg}
+	s := Channels{Config: cfg}
 	says := func(words string, broken bool) {
 		t.Helper()
-		text, err := s.checkNotify(t.Context())
+		text, err := s.Check(t.Context())
 		if (err != nil) != broken || !strings.Contains(text+fmt.Sprint(err), words) {
 			t.Errorf("the doctor says %q, %v", text, err)
 		}
@@ -35,11 +35,18 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 		t.Errorf("kept is %+v", got)
 	}
 	says("desktop (number 1): no desktop", true)
-	s.cfg.Notify = nil
+	s.Config.Notify = nil
 	says("nobody is to be told", false)
 	check(t, os.WriteFile(cfg.ToldFile(), []byte("{"), 0o600))
 	check(t, file.recordResult(notifier.Result{Channel: two, At: at})) // a broken one is written anew
 	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {
 		t.Errorf("left are %v", entries)
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package restore
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orange/internal/adapter/sqlite"
+	"orange/internal/server/homestore"
 	"orange/internal/ui/cli"
 )
 
@@ -22,15 +23,15 @@ func TestARestoreLeavesAStoreThatIsNotDamaged(t *testing.T) {
 		want    string // "": it is intact
 	}{
 		"the check is broken off": {over, func(t *testing.T, home string) {
-			store, err := sqlite.Open(storePath(home))
+			store, err := sqlite.Open(homestore.Path(home))
 			check(t, err)
 			check(t, store.Close())
 		}, "context canceled"},
 		"a newer orange wrote it": {context.Background(), func(t *testing.T, home string) {
-			store, err := sqlite.Open(storePath(home))
+			store, err := sqlite.Open(homestore.Path(home))
 			check(t, err)
 			check(t, store.Close())
-			db, err := sql.Open("sqlite", storePath(home))
+			db, err := sql.Open("sqlite", homestore.Path(home))
 			check(t, err)
 			_, err = db.Exec("PRAGMA user_version = 99")
 			check(t, err)
@@ -41,22 +42,22 @@ func TestARestoreLeavesAStoreThatIsNotDamaged(t *testing.T) {
 			store, err := sqlite.Open(file)
 			check(t, err)
 			t.Cleanup(func() { check(t, store.Close()) }) // until then all is in the write-ahead log
-			check(t, os.Symlink(file, storePath(home)))
+			check(t, os.Symlink(file, homestore.Path(home)))
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			tc.prepare(t, home)
-			before, err := os.Lstat(storePath(home))
+			before, err := os.Lstat(homestore.Path(home))
 			check(t, err)
 			var report cli.Restored
-			err = placeStore(tc.ctx, home, &report, func(string) {})
+			err = PlaceStore(tc.ctx, home, &report, func(string) {})
 			if tc.want == "" {
 				check(t, err)
 			} else if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
-			if after, err := os.Lstat(storePath(home)); err != nil || !os.SameFile(before, after) {
+			if after, err := os.Lstat(homestore.Path(home)); err != nil || !os.SameFile(before, after) {
 				t.Errorf("the store was replaced: %v", err)
 			}
 			if report.Empty || report.Problem != "" || report.Aside != "" {
@@ -66,16 +67,9 @@ func TestARestoreLeavesAStoreThatIsNotDamaged(t *testing.T) {
 	}
 }
 
-// The path of a data folder may have characters that mean something in a pattern.
-func TestTracesAreFoundBelowAnyName(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "data [1]*")
-	for _, dir := range []string{"attempts/4vGJk2mXq0aTz1Lw8RbYd/1", "attempts/4vGJk2mXq0aTz1Lw8RbYd/2", "workspaces/shop--1", "workspaces/.aside"} {
-		check(t, os.MkdirAll(filepath.Join(home, dir), 0o700))
-	}
-	if found, err := tracesIn(home); err != nil || found != (traces{attempts: 1, workspaces: 1}) {
-		t.Errorf("%+v, %v", found, err)
-	}
-	if found := globIn(home, "attempts/*/*"); len(found) != 2 || found[1] != filepath.Join(home, "attempts/4vGJk2mXq0aTz1Lw8RbYd/2") {
-		t.Errorf("%q", found)
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,6 @@
-package server
+// Package notifications tells people what waits for them, and shows the codes that confirm merges, by the channels
+// of the configuration.
+package notifications
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,42 +26,41 @@ import (
 // maxSingleMessages is how many items a person is told one by one. More are told as one message.
 const maxSingleMessages = 5
 
-// newNotifier builds what tells people what waits for them.
-func (s *Server) newNotifier() *notifier.Notifier {
-	told := &deliveryFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
+// Channels builds the channels of the configuration.
+type Channels struct {
+	Config  config.Config
+	Tasks   Tasks
+	Reasons func(t *task.Task) []explain.WaitReason
+	SeenAt  func(id task.ID) string // where a person sees a task, or all that waits if none is named; "": nowhere
+	Log     *slog.Logger
+}
+
+// Tasks reads tasks.
+type Tasks interface {
+	Task(id task.ID) (task.Task, bool, error)
+}
+
+// NewNotifier builds what tells people what waits for them. Of the options it is given it sets the channels
+// and what becomes of the results.
+func (s Channels) NewNotifier(o notifier.Options) *notifier.Notifier {
+	told := &deliveryFile{path: s.Config.ToldFile(), names: map[string]bool{}}
 	var ways []notifier.Channel
-	for i := range s.cfg.Notify {
-		n := &s.cfg.Notify[i]
+	for i := range s.Config.Notify {
+		n := &s.Config.Notify[i]
 		told.names[n.Name()] = true
 		ways = append(ways, s.newChannel(n))
 	}
-	return notifier.New(notifier.Options{
-		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Channels: ways, Log: s.log,
-		Report: func(r notifier.Result) {
-			if err := told.recordResult(r); err != nil {
-				s.log.Warn("keep how notifications went", "component", "herald", "error", err)
-			}
-		},
-	})
-}
-
-// seenAt is where a person sees a task, or all that waits if none is named; "" if no page
-// is open. The token is not part of it: whoever has no session must ask for one.
-func (s *Server) seenAt(id task.ID) string {
-	s.page.mu.Lock()
-	defer s.page.mu.Unlock()
-	switch open := s.page.open; {
-	case open == nil:
-		return ""
-	case id == "":
-		return "http://" + open.Addr().String() + "/inbox"
-	default:
-		return "http://" + open.Addr().String() + "/tasks/" + string(id)
+	o.Channels, o.Log = ways, s.Log
+	o.Report = func(r notifier.Result) {
+		if err := told.recordResult(r); err != nil {
+			s.Log.Warn("keep how notifications went", "component", "herald", "error", err)
+		}
 	}
+	return notifier.New(o)
 }
 
 // newChannel builds the notification channel that the configuration describes.
-func (s *Server) newChannel(n *config.Notify) notifier.Channel {
+func (s Channels) newChannel(n *config.Notify) notifier.Channel {
 	w := notifier.Channel{
 		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
 		Wants: func(it explain.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
@@ -66,13 +68,13 @@ func (s *Server) newChannel(n *config.Notify) notifier.Channel {
 	if n.Kind == "webhook" { // a program reads it
 		w.Several = 0
 	}
-	to := newSender(s.cfg, n)
+	to := newSender(s.Config, n)
 	w.Deliver = func(ctx context.Context, id string, items []explain.Item) error {
 		m := notify.Message{ID: id, Items: s.withReasons(items), Brief: n.Brief}
 		if len(items) == 1 {
-			m.URL = s.seenAt(items[0].Task)
+			m.URL = s.SeenAt(items[0].Task)
 		} else {
-			m.URL = s.seenAt("")
+			m.URL = s.SeenAt("")
 		}
 		return to.SendMessage(ctx, m)
 	}
@@ -80,11 +82,11 @@ func (s *Server) newChannel(n *config.Notify) notifier.Channel {
 }
 
 // withReasons adds to the items why they wait.
-func (s *Server) withReasons(items []explain.Item) []explain.Item {
+func (s Channels) withReasons(items []explain.Item) []explain.Item {
 	out := slices.Clone(items)
 	for i := range out {
-		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
-			out[i].SetReasons(s.waitReasons(&t))
+		if t, ok, err := s.Tasks.Task(out[i].Task); err == nil && ok {
+			out[i].SetReasons(s.Reasons(&t))
 		}
 	}
 	return out
@@ -115,26 +117,26 @@ func newSender(cfg config.Config, n *config.Notify) sender {
 	return notify.Desktop{System: runtime.GOOS, Env: env}
 }
 
-// SendTestNotification tells a test, from this very process. It says that it is one, also where the
+// SendTest tells a test, from this very process. It says that it is one, also where the
 // words of people are left out.
-func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
+func SendTest(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	it := explain.Item{Kind: explain.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
 	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: n.Brief, Test: true})
 }
 
-// checkNotify says how telling people went the last time.
-func (s *Server) checkNotify(context.Context) (string, error) {
-	if len(s.cfg.Notify) == 0 {
+// Check says how telling people went the last time.
+func (s Channels) Check(context.Context) (string, error) {
+	if len(s.Config.Notify) == 0 {
 		return "nobody is to be told", nil
 	}
-	known, err := config.ReadTold(s.cfg.ToldFile())
+	known, err := config.ReadTold(s.Config.ToldFile())
 	if err != nil {
 		return "", err
 	}
 	var bad []error
 	good := 0
-	for i := range s.cfg.Notify {
-		n := &s.cfg.Notify[i]
+	for i := range s.Config.Notify {
+		n := &s.Config.Notify[i]
 		switch told, ok := known[n.Name()]; {
 		case ok && told.Problem != "":
 			bad = append(bad, fmt.Errorf("%s (number %d): %s", n.Kind, i+1, told.Problem))
@@ -142,7 +144,7 @@ func (s *Server) checkNotify(context.Context) (string, error) {
 			good++
 		}
 	}
-	return fmt.Sprintf("%d ways, %d were told something and it went well", len(s.cfg.Notify), good), errors.Join(bad...)
+	return fmt.Sprintf("%d ways, %d were told something and it went well", len(s.Config.Notify), good), errors.Join(bad...)
 }
 
 // deliveryFile keeps how telling people went, for orange notify list and orange doctor.

@@ -1,4 +1,5 @@
-package server
+// Package page opens the web page of a server, and MCP over HTTP beside it.
+package page
 
 import (
 	"cmp"
@@ -25,10 +26,31 @@ import (
 	"orange/internal/wire"
 )
 
-// webPage is the web page of this server: opened when it is asked for. It is a client of
+// Settings keep what the next server should know.
+type Settings interface {
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Options are what a Page needs.
+type Options struct {
+	Home     string
+	Socket   string        // of the server, whose client the page is
+	At       func() string // where the socket is now
+	Web      string        // address of the configuration, "" for the usual one
+	Self     string        // this program
+	Version  string
+	Settings Settings
+	Workflow func(name, cwd string) (file, text string, err error)
+	ToolEnv  func() []string // what a program inherits that searches a workflow
+	Agents   *agents.Agents  // nil: no agents run
+	Log      *slog.Logger
+}
+
+// Page is the web page of this server: opened when it is asked for. It is a client of
 // the server's own socket, like every other.
-type webPage struct {
-	s *Server
+type Page struct {
+	Options
 
 	mu     sync.Mutex
 	life   context.Context // the server's; nil: it has not begun, or leaves
@@ -41,9 +63,27 @@ type webPage struct {
 	ended  chan struct{}
 }
 
+// New returns a page that is not open.
+func New(o Options) *Page { return &Page{Options: o} }
+
+// SeenAt is where a person sees a task, or all that waits if none is named; "" if the page
+// is not open. The token is not part of it: whoever has no session must ask for one.
+func (p *Page) SeenAt(id task.ID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.open == nil:
+		return ""
+	case id == "":
+		return "http://" + p.open.Addr().String() + "/inbox"
+	default:
+		return "http://" + p.open.Addr().String() + "/tasks/" + string(id)
+	}
+}
+
 // OpenPage implements api.Page: it opens the page, if it is not open. Where its usual port is
 // taken it takes any.
-func (p *webPage) OpenPage(ctx context.Context) (wire.PageAddress, error) {
+func (p *Page) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, err := p.openAddress()
@@ -54,7 +94,7 @@ func (p *webPage) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 }
 
 // PageToken implements api.Page.
-func (p *webPage) PageToken(ctx context.Context) (wire.PageToken, error) {
+func (p *Page) PageToken(ctx context.Context) (wire.PageToken, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, err := p.openAddress()
@@ -65,12 +105,12 @@ func (p *webPage) PageToken(ctx context.Context) (wire.PageToken, error) {
 }
 
 // openAddress is where the page is. It opens the page, if it is not open. The lock is held.
-func (p *webPage) openAddress() (string, error) {
+func (p *Page) openAddress() (string, error) {
 	if p.life == nil {
 		return "", task.ErrClosing
 	}
 	if p.open == nil {
-		if err := p.listenNear(cmp.Or(p.s.cfg.Web, cli.UsualPage)); err != nil {
+		if err := p.listenNear(cmp.Or(p.Web, cli.UsualPage)); err != nil {
 			return "", err
 		}
 	}
@@ -78,9 +118,9 @@ func (p *webPage) openAddress() (string, error) {
 	return "http://" + p.open.Addr().String() + "/", nil
 }
 
-// startPage opens the page at an address, if one is wanted at once. The function it returns
+// Start opens the page at an address, if one is wanted at once. The function it returns
 // waits for the end.
-func (p *webPage) startPage(ctx context.Context, address string, input bool) (ended func(), err error) {
+func (p *Page) Start(ctx context.Context, address string, input bool) (ended func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life, p.input = ctx, input
@@ -88,7 +128,7 @@ func (p *webPage) startPage(ctx context.Context, address string, input bool) (en
 	case address == "":
 		p.reopenLast()
 		return p.closePage, nil
-	case address == p.s.cfg.Web: // a setting is no reason that a server cannot start
+	case address == p.Web: // a setting is no reason that a server cannot start
 		err = p.listenNear(address)
 	default:
 		err = p.listenAt(address)
@@ -108,30 +148,30 @@ const (
 )
 
 // saveAddress notes where the page is, for the next server. The lock is held.
-func (p *webPage) saveAddress() {
+func (p *Page) saveAddress() {
 	at := p.open.Addr().String() + " " + time.Now().UTC().Format(time.RFC3339)
-	if err := p.s.store.SetSetting(pageSetting, at); err != nil {
-		p.s.log.Warn("remember where the web page is", "component", "web", "error", err)
+	if err := p.Settings.SetSetting(pageSetting, at); err != nil {
+		p.Log.Warn("remember where the web page is", "component", "web", "error", err)
 	}
 }
 
 // reopenLast opens the page where the server before had it, if somebody asked for it lately.
 // One that cannot be opened there is opened when it is asked for. The lock is held.
-func (p *webPage) reopenLast() {
-	text, err := p.s.store.Setting(pageSetting)
+func (p *Page) reopenLast() {
+	text, err := p.Settings.Setting(pageSetting)
 	address, when, ok := strings.Cut(text, " ")
 	at, wrong := time.Parse(time.RFC3339, when)
 	if err != nil || !ok || wrong != nil || time.Since(at) > pageMemory {
 		return
 	}
 	if err := p.listenAt(address); err != nil {
-		p.s.log.Info("the web page is not where it was", "component", "web", "error", err)
+		p.Log.Info("the web page is not where it was", "component", "web", "error", err)
 	}
 }
 
 // listenNear opens the page at an address, or at any port beside it if that is taken. The
 // lock is held.
-func (p *webPage) listenNear(address string) error {
+func (p *Page) listenNear(address string) error {
 	err := p.listenAt(address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		host, _, _ := net.SplitHostPort(address)
@@ -140,19 +180,19 @@ func (p *webPage) listenNear(address string) error {
 	return err
 }
 
-// isOpen says whether the page is open, so that the server stays.
-func (p *webPage) isOpen() bool {
+// KeepsServer says whether the page was wanted from the start, so that the server stays.
+func (p *Page) KeepsServer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stays
 }
 
 // listenAt opens the page. The lock is held.
-func (p *webPage) listenAt(address string) error {
+func (p *Page) listenAt(address string) error {
 	if err := config.CheckLoopback(address); err != nil {
 		return task.Mistakef("web page: %v", err)
 	}
-	token, err := pageToken(p.s.cfg.Home)
+	token, err := pageToken(p.Home)
 	if err != nil {
 		return err
 	}
@@ -162,13 +202,13 @@ func (p *webPage) listenAt(address string) error {
 	}
 	codes := web.NewCodes(nil)
 	o := web.Options{
-		API: client.FromOptions(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Codes: codes, Input: p.input,
-		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
+		API: client.FromOptions(client.Options{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.input,
+		MCP: p.mcpHandler(token), Verify: p.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
 	o.Describe = callers.DescribePeer
-	if h := p.s.host; h != nil && h.Agents != nil {
-		o.Who = func(r *http.Request) error { return callers.RefuseAgents(h.Agents, r) }
+	if p.Agents != nil {
+		o.Who = func(r *http.Request) error { return callers.RefuseAgents(p.Agents, r) }
 	}
 	life := p.life
 	p.open, p.token, p.codes, p.ended = l, token, codes, make(chan struct{})
@@ -176,20 +216,20 @@ func (p *webPage) listenAt(address string) error {
 		Handler: web.New(o).Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return life }, // streams end with the server
 		ConnContext: web.ConnContext,
-		ErrorLog:    slog.NewLogLogger(p.s.log.Handler(), slog.LevelDebug),
+		ErrorLog:    slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
 	}
 	go func() {
 		defer close(p.ended)
 		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			p.s.log.Error("the web page is not served any more", "component", "web", "error", err)
+			p.Log.Error("the web page is not served any more", "component", "web", "error", err)
 		}
 	}()
-	p.s.log.Info("the web page is open", "component", "web", "address", l.Addr().String())
+	p.Log.Info("the web page is open", "component", "web", "address", l.Addr().String())
 	return nil
 }
 
 // closePage ends the page. What is being answered has a moment.
-func (p *webPage) closePage() {
+func (p *Page) closePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life = nil

@@ -1,13 +1,17 @@
-package server
+// Package homestore opens the store of a data folder, if it is the newest that the folder shows, and copies it every
+// day.
+package homestore
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/internal/adapter/sqlite"
@@ -15,8 +19,11 @@ import (
 	"orange/internal/host"
 )
 
-func storePath(home string) string    { return filepath.Join(home, "orange.db") }
-func backupFolder(home string) string { return filepath.Join(home, "backups") }
+// Path is where a data folder has its store.
+func Path(home string) string { return filepath.Join(home, "orange.db") }
+
+// BackupFolder is where a data folder has the copies of its store.
+func BackupFolder(home string) string { return filepath.Join(home, "backups") }
 
 // traces is what a data folder holds that only a store can have led to.
 type traces struct {
@@ -28,16 +35,16 @@ func tracesIn(home string) (found traces, err error) {
 	if err != nil {
 		return found, err
 	}
-	backups, err := sqlite.ListBackups(backupFolder(home))
+	backups, err := sqlite.ListBackups(BackupFolder(home))
 	if err != nil {
 		return found, err
 	}
-	count := func(name string) int { return len(globIn(home, name+"/[^.]*")) }
+	count := func(name string) int { return len(GlobIn(home, name+"/[^.]*")) }
 	return traces{len(folders), count("attempts"), count("workspaces"), len(backups)}, nil
 }
 
-// globIn lists what matches a pattern below a folder, whose own path is no part of the pattern.
-func globIn(folder, pattern string) []string {
+// GlobIn lists what matches a pattern below a folder, whose own path is no part of the pattern.
+func GlobIn(folder, pattern string) []string {
 	found, _ := fs.Glob(os.DirFS(folder), pattern) // what cannot be read has no entries
 	for i := range found {
 		found[i] = filepath.Join(folder, found[i])
@@ -45,10 +52,10 @@ func globIn(folder, pattern string) []string {
 	return found
 }
 
-// openHomeStore opens the store of a data folder. An empty one is made only where nothing shows that
+// Open opens the store of a data folder. An empty one is made only where nothing shows that
 // there was another.
-func openHomeStore(home string) (*sqlite.Store, error) {
-	path := storePath(home)
+func Open(home string) (*sqlite.Store, error) {
+	path := Path(home)
 	store, err := sqlite.OpenExisting(path)
 	if errors.Is(err, sqlite.ErrEmpty) {
 		return openEmpty(home, path)
@@ -56,7 +63,7 @@ func openHomeStore(home string) (*sqlite.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := foldersAhead(store, taskdir.New(host.TasksFolder(home)))
+	ahead, err := FoldersAhead(store, taskdir.New(host.TasksFolder(home)))
 	if err == nil && len(ahead) > 0 {
 		err = fmt.Errorf("open the store %s: it is older than the task folders (tasks that show more: %d, the first is %s); run orange doctor --restore, or put the newer store back",
 			path, len(ahead), ahead[0].ID)
@@ -87,17 +94,17 @@ func openEmpty(home, path string) (*sqlite.Store, error) {
 // clockSlack is how much a clock may have been put back between two entries.
 const clockSlack = time.Hour
 
-// an aheadFolder is a task's folder that shows entries which the store does not have.
-type aheadFolder struct {
+// AheadFolder is a task's folder that shows entries which the store does not have.
+type AheadFolder struct {
 	taskdir.Found
-	known bool
-	seq   int // last entry of the store
-	last  int // last entry that history.jsonl shows
+	Known bool // the store has the task
+	Seq   int  // last entry of the store
+	Last  int  // last entry that history.jsonl shows
 }
 
-// foldersAhead lists the folders that show more than the store knows. An entry that is missing was
+// FoldersAhead lists the folders that show more than the store knows. An entry that is missing was
 // decided after the newest that is there: a history that was not written since need not be read.
-func foldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]aheadFolder, error) {
+func FoldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]AheadFolder, error) {
 	folders, err := dir.ListFolders()
 	if err != nil {
 		return nil, err
@@ -110,14 +117,14 @@ func foldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]aheadFolder, error) 
 	if err != nil {
 		return nil, err
 	}
-	var out []aheadFolder
+	var out []AheadFolder
 	for _, f := range folders {
 		seq, known := seqs[f.ID]
 		if known && f.Written.Before(newest.Add(-clockSlack)) {
 			continue
 		}
 		if last, err := dir.LastSeq(f.Project, f.ID); err == nil && last > seq { // what cannot be read shows nothing
-			out = append(out, aheadFolder{f, known, seq, last})
+			out = append(out, AheadFolder{f, known, seq, last})
 		}
 	}
 	return out, nil
@@ -129,36 +136,53 @@ const backupEvery = 24 * time.Hour
 // backupRetry is how long it waits after a copy that failed.
 const backupRetry = time.Hour
 
-// backUp copies the store now and every day, until ctx ends.
-func (s *Server) backUp(ctx context.Context) {
+// Backups copies a store.
+type Backups struct {
+	store *sqlite.Store
+	home  string
+	log   *slog.Logger
+	first chan struct{}         // closes when the first backup was made, or failed
+	last  atomic.Pointer[error] // how the last one went
+}
+
+// NewBackups returns what copies the store of a data folder. It copies nothing yet.
+func NewBackups(store *sqlite.Store, home string, log *slog.Logger) *Backups {
+	return &Backups{store: store, home: home, log: log, first: make(chan struct{})}
+}
+
+// Run copies the store now and every day, until ctx ends.
+func (b *Backups) Run(ctx context.Context) {
 	first := sync.Once{}
 	for ctx.Err() == nil {
 		next := backupEvery
-		made, err := s.store.WriteBackup(ctx, backupFolder(s.cfg.Home), time.Now())
-		s.backupErr.Store(&err)
-		first.Do(func() { close(s.backedUp) })
+		made, err := b.store.WriteBackup(ctx, BackupFolder(b.home), time.Now())
+		b.last.Store(&err)
+		first.Do(func() { close(b.first) })
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
 			next = backupRetry
-			s.log.Error("back up the store", "component", "serve", "error", err)
+			b.log.Error("back up the store", "component", "serve", "error", err)
 		case made:
-			s.log.Info("backed up the store", "component", "serve")
+			b.log.Info("backed up the store", "component", "serve")
 		}
-		sleepContext(ctx, next)
+		select {
+		case <-ctx.Done():
+		case <-time.After(next):
+		}
 	}
 }
 
-// checkBackups says which backups there are, and why the last one failed.
-func (s *Server) checkBackups(ctx context.Context) (string, error) {
+// Check says which backups there are, and why the last one failed.
+func (b *Backups) Check(ctx context.Context) (string, error) {
 	select {
-	case <-s.backedUp:
+	case <-b.first:
 	case <-ctx.Done():
 	}
-	if err := s.backupErr.Load(); err != nil && *err != nil {
+	if err := b.last.Load(); err != nil && *err != nil {
 		return "", *err
 	}
-	list, err := sqlite.ListBackups(backupFolder(s.cfg.Home))
+	list, err := sqlite.ListBackups(BackupFolder(b.home))
 	if err != nil || len(list) == 0 {
 		return "there is none", err
 	}

@@ -1,4 +1,5 @@
-package server
+// Package health says what can be wrong with a data folder, and with the agents of this machine.
+package health
 
 import (
 	"context"
@@ -9,30 +10,52 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/adapter/git"
 	"orange/internal/adapter/harness"
+	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/tmux"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
+	"orange/internal/host"
 	"orange/internal/host/agents"
+	"orange/internal/server/gittrust"
+	"orange/internal/wire"
 )
 
-// runChecks looks at what can be wrong with the data folder.
-func (s *Server) runChecks(ctx context.Context) []doctor.Result {
+// A Check says what it found, or what is wrong.
+type Check = func(ctx context.Context) (string, error)
+
+// Checks are what can be wrong with a data folder.
+type Checks struct {
+	Store         *sqlite.Store
+	Git           *git.Git
+	Trust         *gittrust.Trust
+	Host          *host.Host
+	Projects      func() []task.Project
+	Workspaces    func(ctx context.Context) ([]wire.Workspace, error)
+	Backups       Check
+	Anchors       Check
+	Trackers      Check
+	Notifications Check
+}
+
+// Run makes all checks.
+func (s Checks) Run(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "run orange stop, then orange doctor --restore"},
-		{Name: "backups", Run: s.checkBackups, Fix: "do what it says; the server tries again within an hour and when it starts"},
+		{Name: "backups", Run: s.Backups, Fix: "do what it says; the server tries again within an hour and when it starts"},
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs orange doctor --restore"},
 		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a backup or an export, and trust what happened before that row only"},
-		{Name: "anchors", Run: s.checkAnchors, Fix: "a journal that was rewritten: compare it with a backup or an export, and trust what happened up to the last row that agrees only; an older store: put the newer one back, or run orange stop and orange doctor --restore; an anchor that cannot be written: do what it says, and it is tried again"},
+		{Name: "anchors", Run: s.Anchors, Fix: "a journal that was rewritten: compare it with a backup or an export, and trust what happened up to the last row that agrees only; an older store: put the newer one back, or run orange stop and orange doctor --restore; an anchor that cannot be written: do what it says, and it is tried again"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "git programs", Run: s.checkGitPrograms, Fix: "look at each, then remove it from the configuration of git, or run orange project update NAME --trust-git"},
-		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
-		{Name: "notifications", Run: s.checkNotify, Fix: "orange notify list and orange notify test say more"},
+		{Name: "trackers", Run: s.Trackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
+		{Name: "notifications", Run: s.Notifications, Fix: "orange notify list and orange notify test say more"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
-	if !s.cfg.Record {
+	if s.Host.Agents != nil {
 		list = append(list,
 			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "restart the server: orange stop, then any command"},
 			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
@@ -44,19 +67,19 @@ func (s *Server) runChecks(ctx context.Context) []doctor.Result {
 
 // checkAgents makes sure that every attempt that is not over is being watched. Only agents
 // that have a process are alive.
-func (s *Server) checkAgents(context.Context) (string, error) {
-	tasks, err := s.store.UnsettledTasks()
+func (s Checks) checkAgents(context.Context) (string, error) {
+	tasks, err := s.Store.UnsettledTasks()
 	if err != nil {
 		return "", err
 	}
 	alive, lost := 0, 0
 	for i := range tasks {
-		absent := s.host.Agents.AttemptsWithoutProcess(&tasks[i])
+		absent := s.Host.Agents.AttemptsWithoutProcess(&tasks[i])
 		for _, a := range tasks[i].Attempts {
 			if !a.Running {
 				continue
 			}
-			if !s.host.Agents.IsWatched(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
+			if !s.Host.Agents.IsWatched(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
 				lost++
 			}
 			if !slices.Contains(absent, a.Number) {
@@ -74,19 +97,19 @@ func (s *Server) checkAgents(context.Context) (string, error) {
 	return fmt.Sprintf("%d alive, all watched; %s", alive, first), nil
 }
 
-func (s *Server) checkTerminal(ctx context.Context) (string, error) {
-	if !s.host.HasTerminal() {
+func (s Checks) checkTerminal(ctx context.Context) (string, error) {
+	if !s.Host.HasTerminal() {
 		return "agents run without one", nil
 	}
-	version, err := s.host.TerminalVersion(ctx)
+	version, err := s.Host.TerminalVersion(ctx)
 	if err == nil && !tmux.IsSupported(version) {
 		err = fmt.Errorf("tmux %s is too old", version)
 	}
-	return "tmux " + version + " at " + s.cfg.Terminal, err
+	return "tmux " + version + " at " + s.Host.Terminal, err
 }
 
-func (s *Server) checkWorkspaces(ctx context.Context) (string, error) {
-	list, err := s.workspaces().ListWorkspaces(ctx)
+func (s Checks) checkWorkspaces(ctx context.Context) (string, error) {
+	list, err := s.Workspaces(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -108,26 +131,19 @@ func (s *Server) checkWorkspaces(ctx context.Context) (string, error) {
 
 // changesWorkspace says whether a task is about to get its workspace or to give it back: the
 // record and the workspace then differ for a moment.
-func (s *Server) changesWorkspace(id task.ID) bool {
-	t, ok, err := s.store.Task(id)
+func (s Checks) changesWorkspace(id task.ID) bool {
+	t, ok, err := s.Store.Task(id)
 	return err == nil && ok && slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
 		return !e.GivenUp && (e.Do == workflow.AcquireWorkspace || e.Do == workflow.ReleaseWorkspace)
 	})
 }
 
-// repairRecords writes the records anew from their journals.
-func (s *Server) repairRecords(ctx context.Context) error {
-	err := s.store.RepairRecords(ctx)
-	s.runtime.ForgetRecords()
-	return err
+func (s Checks) checkStore(ctx context.Context) (string, error) {
+	return "intact", s.Store.CheckIntegrity(ctx)
 }
 
-func (s *Server) checkStore(ctx context.Context) (string, error) {
-	return "intact", s.store.CheckIntegrity(ctx)
-}
-
-func (s *Server) checkJournal(ctx context.Context) (string, error) {
-	different, err := s.store.CompareRecords(ctx)
+func (s Checks) checkJournal(ctx context.Context) (string, error) {
+	different, err := s.Store.CompareRecords(ctx)
 	if err == nil && len(different) > 0 {
 		err = fmt.Errorf("%d records are not what their journals fold to: %s", len(different), strings.Join(different, "; "))
 	}
@@ -135,35 +151,35 @@ func (s *Server) checkJournal(ctx context.Context) (string, error) {
 }
 
 // checkChain compares every row of the journal with its link.
-func (s *Server) checkChain(ctx context.Context) (string, error) {
-	chain, broken, err := s.store.VerifyChain(ctx)
+func (s Checks) checkChain(ctx context.Context) (string, error) {
+	chain, broken, err := s.Store.VerifyChain(ctx)
 	return fmt.Sprintf("%d rows are as they were written, the last link is %.16s", chain.Rows, chain.Head), errors.Join(broken, err)
 }
 
-func (s *Server) checkWorkflows(ctx context.Context) (string, error) {
+func (s Checks) checkWorkflows(ctx context.Context) (string, error) {
 	n := 0
-	err := s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
+	err := s.Store.EachWorkflow(ctx, func(hash, name, file, text string) error {
 		n++
 		return checkPinned(hash, name, file, text)
 	})
 	return fmt.Sprintf("%d pinned texts read as they were", n), err
 }
 
-func (s *Server) checkProjects(ctx context.Context) (string, error) {
-	list := s.runtime.Projects()
+func (s Checks) checkProjects(ctx context.Context) (string, error) {
+	list := s.Projects()
 	for _, p := range list {
 		if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("project %s: its repository %s is gone: if it was moved, run orange project update %s --path NEW", p.Name, p.Path, p.Name)
 		}
-		if _, err := s.git.FindRoot(ctx, p.Path); err != nil {
+		if _, err := s.Git.FindRoot(ctx, p.Path); err != nil {
 			return "", fmt.Errorf("project %s: %w", p.Name, err)
 		}
 	}
 	return fmt.Sprintf("%d registered, all are repositories", len(list)), nil
 }
 
-func (s *Server) checkAttention(context.Context) (string, error) {
-	tasks, err := s.store.UnsettledTasks()
+func (s Checks) checkAttention(context.Context) (string, error) {
+	tasks, err := s.Store.UnsettledTasks()
 	if err != nil {
 		return "", err
 	}
@@ -188,4 +204,20 @@ func checkPinned(hash, name, file, text string) error {
 		return fmt.Errorf("workflow %s (%.12s): %w", name, hash, err)
 	}
 	return nil
+}
+
+// checkGitPrograms says which programs git may run, and complains about those that it may not.
+func (s Checks) checkGitPrograms(ctx context.Context) (string, error) {
+	trusted := 0
+	var wrong []string
+	for _, p := range s.Projects() {
+		trusted += len(s.Trust.TrustedPrograms(p.Name))
+		if text := s.Trust.CheckUntrusted(ctx, p); text != "" {
+			wrong = append(wrong, "project "+p.Name+": "+text)
+		}
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
+	}
+	return fmt.Sprintf("%d trusted, and git names no others", trusted), nil
 }

@@ -1,4 +1,4 @@
-package server
+package library
 
 import (
 	"errors"
@@ -9,25 +9,20 @@ import (
 	"strings"
 
 	"orange/internal/adapter/workflowdir"
-	"orange/internal/config"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/cli"
 )
 
-// NewWorkflowSource finds workflow files for the commands that need no server.
-func NewWorkflowSource(cfg config.Config) cli.WorkflowSource {
-	return workflows{workflowdir.New(cfg.UserWorkflows)}
-}
-
-type workflows struct{ dir *workflowdir.Dir }
+// Files finds workflow files for the commands that need no server. It implements cli.WorkflowSource.
+type Files struct{ Dir *workflowdir.Dir }
 
 // FindWorkflow implements cli.WorkflowSource.
-func (w workflows) FindWorkflow(name, cwd string) (file, text string, err error) {
+func (w Files) FindWorkflow(name, cwd string) (file, text string, err error) {
 	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
 		return readWorkflow(name, cwd)
 	}
-	file, text, ok, err := w.dir.Find(name, gitRoot(cwd))
+	file, text, ok, err := w.Dir.Find(name, GitRoot(cwd))
 	if err != nil || ok {
 		return file, text, err
 	}
@@ -57,16 +52,16 @@ func readWorkflow(path, cwd string) (file, text string, err error) {
 }
 
 // ListWorkflows implements cli.WorkflowSource.
-func (w workflows) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
-	root := gitRoot(cwd)
+func (w Files) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
+	root := GitRoot(cwd)
 	var out []cli.WorkflowEntry
 	seen := map[string]bool{}
-	for _, f := range w.dir.ListFiles(root) {
+	for _, f := range w.Dir.ListFiles(root) {
 		if seen[f.Name] {
 			continue
 		}
 		seen[f.Name] = true
-		_, text, _, err := w.dir.Find(f.Name, root)
+		_, text, _, err := w.Dir.Find(f.Name, root)
 		var wrong *workflow.Error
 		switch {
 		case errors.As(err, &wrong): // said of this one; the others are listed
@@ -86,8 +81,8 @@ func (w workflows) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
 }
 
 // SaveWorkflows implements cli.WorkflowSource.
-func (w workflows) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
-	root := gitRoot(cwd)
+func (w Files) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
+	root := GitRoot(cwd)
 	switch {
 	case user:
 		root = ""
@@ -98,11 +93,11 @@ func (w workflows) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, for
 	for i, e := range list {
 		files[i] = workflowdir.File{Name: e.Name, Text: e.Text}
 	}
-	return w.dir.SaveFiles(files, root, force)
+	return w.Dir.SaveFiles(files, root, force)
 }
 
-// gitRoot is the nearest folder above dir that holds a repository, "" if none does.
-func gitRoot(dir string) string {
+// GitRoot is the nearest folder above dir that holds a repository, "" if none does.
+func GitRoot(dir string) string {
 	for ; dir != ""; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir

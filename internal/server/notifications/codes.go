@@ -1,4 +1,4 @@
-package server
+package notifications
 
 import (
 	"context"
@@ -18,30 +18,30 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// codes shows codes by the notification channels that can carry one.
-type codes struct {
-	cfg config.Config
-	git *git.Git
+// Codes shows codes by the notification channels that can carry one.
+type Codes struct {
+	Config config.Config
+	Git    *git.Git
 }
 
 // Head implements local.Codes.
-func (c codes) Head(ctx context.Context, p task.Project, branch string) (string, error) {
-	return c.git.BranchTip(ctx, p.Path, branch)
+func (c Codes) Head(ctx context.Context, p task.Project, branch string) (string, error) {
+	return c.Git.BranchTip(ctx, p.Path, branch)
 }
 
 // Shares implements local.Codes. Where it cannot be told, the answer is yes.
-func (c codes) Shares(ctx context.Context, a, b task.Project) bool {
-	same, err := c.git.SameRepository(ctx, a.Path, b.Path)
+func (c Codes) Shares(ctx context.Context, a, b task.Project) bool {
+	same, err := c.Git.SameRepository(ctx, a.Path, b.Path)
 	return err != nil || same
 }
 
 // codeChannels are the notification channels that show codes of a project. The bell carries no
 // text, and on the desktop the text is an argument of a program: every process of this
 // user, agents included, could read the code there.
-func (c codes) codeChannels(project string) []*config.Notify {
+func (c Codes) codeChannels(project string) []*config.Notify {
 	var out []*config.Notify
-	for i := range c.cfg.Notify {
-		n := &c.cfg.Notify[i]
+	for i := range c.Config.Notify {
+		n := &c.Config.Notify[i]
 		if n.IsRemote() && (len(n.Projects) == 0 || slices.Contains(n.Projects, project)) {
 			out = append(out, n)
 		}
@@ -50,7 +50,7 @@ func (c codes) codeChannels(project string) []*config.Notify {
 }
 
 // CanShow implements local.Codes.
-func (c codes) CanShow(project string) error {
+func (c Codes) CanShow(project string) error {
 	if len(c.codeChannels(project)) == 0 {
 		return task.Mistakef("no notification channel can show a code for project %s: add ntfy, slack or webhook to notify in config.json and restart the server; desktop and bell cannot carry one", project)
 	}
@@ -59,13 +59,13 @@ func (c codes) CanShow(project string) error {
 
 // Show implements local.Codes: it sends a code by every channel and returns an error if
 // none took it.
-func (c codes) Show(ctx context.Context, code local.Code) error {
+func (c Codes) Show(ctx context.Context, code local.Code) error {
 	channels := c.codeChannels(code.Project)
 	failed := make([]error, len(channels))
 	var sending sync.WaitGroup
 	for i, n := range channels {
 		sending.Go(func() {
-			if err := newSender(c.cfg, n).SendMessage(ctx, codeMessage(code, n.Brief)); err != nil {
+			if err := newSender(c.Config, n).SendMessage(ctx, codeMessage(code, n.Brief)); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", n.Kind, err)
 			}
 		})

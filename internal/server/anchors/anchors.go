@@ -1,10 +1,13 @@
-package server
+// Package anchors writes the link of each row of the journal that records a merge into the repository that was
+// merged in, and compares the journal with what is there.
+package anchors
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,16 +17,34 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/server/gittrust"
-	"orange/internal/ui/cli"
 )
 
-// anchors writes the link of each row that records a merge into the repository that was merged
-// in. It follows the journal, so that it does not matter whether a merge was made here or by a
-// forge, nor when the server was killed.
-type anchors struct {
-	s     *Server
-	fault func(point string)
+// Journal is where merges are recorded, and where the place that was reached in it is kept.
+type Journal interface {
+	ID() (string, error) // of the store
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+	LastRow() (int64, error)
+	Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
+	RowLink(row int64) (journal.Link, bool, error)
+	RestorePoints() ([]journal.Restore, error)
+	Task(id task.ID) (task.Task, bool, error)
+}
+
+// Options are what Anchors needs.
+type Options struct {
+	Journal  Journal
+	Git      *git.Git
+	Follow   func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+	Projects func() []task.Project
+	Fault    func(point string) // kills the process when it is told to; nil: never
+	Log      *slog.Logger
+}
+
+// Anchors anchors merges. It follows the journal, so that it does not matter whether a merge was made here
+// or by a forge, nor when the server was killed.
+type Anchors struct {
+	Options
 
 	mu   sync.Mutex // held by whoever follows the journal
 	row  int64      // up to which the journal was followed
@@ -45,31 +66,27 @@ const (
 	anchorKeep    = 4096           // rows without a merge after which the place in the journal is kept
 )
 
-// newAnchors builds what anchors merges, nil where nothing is done in repositories.
-func (s *Server) newAnchors() *anchors {
-	if s.cfg.Record {
-		return nil
-	}
-	a := &anchors{s: s, fault: s.fault}
-	if a.fault == nil {
-		a.fault = func(string) {}
+// New finds the place in the journal from which merges are to be anchored.
+func New(o Options) (*Anchors, error) {
+	a := &Anchors{Options: o}
+	if a.Fault == nil {
+		a.Fault = func(string) {}
 	}
 	if err := a.loadFirstRow(); err != nil {
-		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
-		return nil
+		return nil, err
 	}
-	return a
+	return a, nil
 }
 
-// followMerges anchors merges until ctx ends.
-func (a *anchors) followMerges(ctx context.Context) {
+// FollowMerges anchors merges until ctx ends.
+func (a *Anchors) FollowMerges(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, more, err := a.s.runtime.FollowJournal(a.currentRow(), "", 0) // before looking: what comes meanwhile is not missed
+		_, more, err := a.Follow(a.currentRow(), "", 0) // before looking: what comes meanwhile is not missed
 		if err == nil {
 			err = a.catchUp(ctx, false)
 		}
 		if err != nil && ctx.Err() == nil {
-			a.s.log.Error("follow the journal", "component", "anchors", "error", err)
+			a.Log.Error("follow the journal", "component", "anchors", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -79,14 +96,14 @@ func (a *anchors) followMerges(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.saveRow(); err != nil {
-		a.s.log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
+		a.Log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
 	}
 }
 
 // loadFirstRow finds the place in the journal. Before the first server that anchors, no merge was
 // recorded.
-func (a *anchors) loadFirstRow() error {
-	text, err := a.s.store.Setting(anchorRowKey)
+func (a *Anchors) loadFirstRow() error {
+	text, err := a.Journal.Setting(anchorRowKey)
 	if err != nil {
 		return err
 	}
@@ -95,14 +112,14 @@ func (a *anchors) loadFirstRow() error {
 		a.kept = a.row
 		return err
 	}
-	if a.row, err = a.s.store.LastRow(); err != nil {
+	if a.row, err = a.Journal.LastRow(); err != nil {
 		return err
 	}
 	a.kept = -1
 	return a.saveRow()
 }
 
-func (a *anchors) currentRow() int64 {
+func (a *Anchors) currentRow() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.row
@@ -110,12 +127,12 @@ func (a *anchors) currentRow() int64 {
 
 // catchUp follows the journal to its end and writes the anchors that are owed: if there is a
 // new one, or if all are wanted, also those that failed before.
-func (a *anchors) catchUp(ctx context.Context, all bool) error {
+func (a *Anchors) catchUp(ctx context.Context, all bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	found := 0
 	for {
-		rows, err := a.s.store.Rows(a.row, "", anchorBatch)
+		rows, err := a.Journal.Rows(a.row, "", anchorBatch)
 		if err != nil {
 			return err
 		}
@@ -139,12 +156,12 @@ func (a *anchors) catchUp(ctx context.Context, all bool) error {
 	return nil
 }
 
-func (a *anchors) hasUntried() bool {
+func (a *Anchors) hasUntried() bool {
 	return slices.ContainsFunc(a.owed, func(o owedAnchor) bool { return o.err == nil })
 }
 
 // noteMerge finds out whether a row records a merge.
-func (a *anchors) noteMerge(row journal.Row) bool {
+func (a *Anchors) noteMerge(row journal.Row) bool {
 	if !bytes.Contains(row.Entry, []byte(`"commit":"`)) && !bytes.Contains(row.Entry, []byte(signal.PRMerged)) {
 		return false
 	}
@@ -156,7 +173,7 @@ func (a *anchors) noteMerge(row journal.Row) bool {
 	if !ok {
 		return false
 	}
-	t, known, err := a.s.store.Task(e.Task)
+	t, known, err := a.Journal.Task(e.Task)
 	if err != nil || !known {
 		return false
 	}
@@ -166,17 +183,17 @@ func (a *anchors) noteMerge(row journal.Row) bool {
 }
 
 // writeOwed tries to write every anchor that is owed.
-func (a *anchors) writeOwed(ctx context.Context) {
+func (a *Anchors) writeOwed(ctx context.Context) {
 	left := a.owed[:0]
 	for _, o := range a.owed {
-		p, ok := a.s.runtime.Project(o.project)
+		p, ok := a.findProject(o.project)
 		if !ok {
-			a.s.log.Warn("a merge is not anchored: its project is not registered any more", "component", "anchors", "project", o.project, "task", o.Task)
+			a.Log.Warn("a merge is not anchored: its project is not registered any more", "component", "anchors", "project", o.project, "task", o.Task)
 			continue
 		}
 		if o.err = a.writeAnchor(ctx, p, &o.Anchor); o.err != nil {
 			if ctx.Err() == nil {
-				a.s.log.Error("anchor a merge; it is tried again at the next one and when the server starts",
+				a.Log.Error("anchor a merge; it is tried again at the next one and when the server starts",
 					"component", "anchors", "project", p.Name, "task", o.Task, "commit", o.Commit, "error", o.err)
 			}
 			left = append(left, o)
@@ -185,12 +202,21 @@ func (a *anchors) writeOwed(ctx context.Context) {
 	a.owed = left
 }
 
-func (a *anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.Anchor) error {
+func (a *Anchors) findProject(name string) (task.Project, bool) {
+	for _, p := range a.Projects() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return task.Project{}, false
+}
+
+func (a *Anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.Anchor) error {
 	var err error
-	if to.Store, err = a.s.store.ID(); err != nil {
+	if to.Store, err = a.Journal.ID(); err != nil {
 		return err
 	}
-	link, ok, err := a.s.store.RowLink(to.Row)
+	link, ok, err := a.Journal.RowLink(to.Row)
 	if err != nil {
 		return err
 	}
@@ -198,17 +224,17 @@ func (a *anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.A
 		return fmt.Errorf("row %d has no link: run orange doctor", to.Row)
 	}
 	to.Link = link
-	a.fault("anchor.before")
-	err = a.s.git.AddAnchor(ctx, p.Path, to.Store, to.CommitMessage(), to.At, func(texts []string) bool { return slices.Contains(texts, to.CommitMessage()) })
+	a.Fault("anchor.before")
+	err = a.Git.AddAnchor(ctx, p.Path, to.Store, to.CommitMessage(), to.At, func(texts []string) bool { return slices.Contains(texts, to.CommitMessage()) })
 	if err != nil {
 		return err
 	}
-	a.fault("anchor.after")
-	return a.s.store.SetSetting(anchorLastKey+p.Name, strconv.FormatInt(to.Row, 10))
+	a.Fault("anchor.after")
+	return a.Journal.SetSetting(anchorLastKey+p.Name, strconv.FormatInt(to.Row, 10))
 }
 
 // saveRow remembers up to which row all merges are anchored.
-func (a *anchors) saveRow() error {
+func (a *Anchors) saveRow() error {
 	row := a.row
 	for _, o := range a.owed {
 		row = min(row, o.Row-1)
@@ -216,7 +242,7 @@ func (a *anchors) saveRow() error {
 	if row == a.kept {
 		return nil
 	}
-	err := a.s.store.SetSetting(anchorRowKey, strconv.FormatInt(row, 10))
+	err := a.Journal.SetSetting(anchorRowKey, strconv.FormatInt(row, 10))
 	if err == nil {
 		a.kept = row
 	}
@@ -235,27 +261,24 @@ func describeAnchored(merges, repositories int) string {
 	return fmt.Sprintf("%d %s anchored in %d %s", merges, are, repositories, in)
 }
 
-// checkAnchors compares the journal with its anchors in the repositories of all projects.
-func (s *Server) checkAnchors(ctx context.Context) (string, error) {
-	if s.anchors == nil {
-		return "merges are only recorded, and none is anchored", nil
-	}
-	if err := s.anchors.catchUp(ctx, true); err != nil {
+// Check compares the journal with its anchors in the repositories of all projects.
+func (a *Anchors) Check(ctx context.Context) (string, error) {
+	if err := a.catchUp(ctx, true); err != nil {
 		return "", err
 	}
 	var wrong []string
-	s.anchors.mu.Lock()
-	for _, o := range s.anchors.owed {
+	a.mu.Lock()
+	for _, o := range a.owed {
 		wrong = append(wrong, fmt.Sprintf("project %s: the merge of task %s as %.12s is not anchored: %v", o.project, o.Task, o.Commit, o.err))
 	}
-	s.anchors.mu.Unlock()
-	id, err := s.store.ID()
+	a.mu.Unlock()
+	id, err := a.Journal.ID()
 	if err != nil {
 		return "", err
 	}
 	agree, lost, in := 0, 0, 0
-	for _, p := range s.runtime.Projects() {
-		found, err := s.compareAnchors(ctx, p, id)
+	for _, p := range a.Projects() {
+		found, err := Compare(ctx, a.Journal, a.Git, p, id)
 		agree, lost = agree+found.Agree, lost+found.Lost
 		if found.Anchors > 0 {
 			in++
@@ -274,35 +297,35 @@ func (s *Server) checkAnchors(ctx context.Context) (string, error) {
 	return detail, nil
 }
 
-// compareAnchors compares the journal with its anchors in the repository of a project.
-func (s *Server) compareAnchors(ctx context.Context, p task.Project, store string) (journal.Anchored, error) {
-	list, err := readAnchors(ctx, s.git, p.Path, store)
+// Compare compares the journal of a store with its anchors in the repository of a project.
+func Compare(ctx context.Context, j Journal, g *git.Git, p task.Project, store string) (journal.Anchored, error) {
+	list, err := Read(ctx, g, p.Path, store)
 	if err != nil {
 		return journal.Anchored{}, err
 	}
-	restores, err := s.store.RestorePoints()
+	restores, err := j.RestorePoints()
 	if err != nil {
 		return journal.Anchored{}, err
 	}
-	rows, err := s.store.LastRow()
+	rows, err := j.LastRow()
 	if err != nil {
 		return journal.Anchored{}, err
 	}
 	var failed error
 	found := journal.CompareAnchors(list, rows, func(row int64) (journal.Link, bool) {
-		link, ok, err := s.store.RowLink(row)
+		link, ok, err := j.RowLink(row)
 		failed = errors.Join(failed, err)
 		return link, ok
 	}, restores)
 	if err := errors.Join(failed, found.Err(rows)); err != nil {
 		return found, err
 	}
-	return found, s.anchorsMissing(p, list, store)
+	return found, requireAnchors(j, p, list, store)
 }
 
-// anchorsMissing says that a repository has lost anchors.
-func (s *Server) anchorsMissing(p task.Project, list []journal.Anchor, store string) error {
-	text, err := s.store.Setting(anchorLastKey + p.Name)
+// requireAnchors says that a repository has lost anchors.
+func requireAnchors(j Journal, p task.Project, list []journal.Anchor, store string) error {
+	text, err := j.Setting(anchorLastKey + p.Name)
 	if err != nil || text == "" {
 		return err
 	}
@@ -314,8 +337,8 @@ func (s *Server) anchorsMissing(p task.Project, list []journal.Anchor, store str
 		last, git.AnchorRef(store), p.Path)
 }
 
-// readAnchors reads the anchors of a store in a repository, oldest first.
-func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal.Anchor, error) {
+// Read reads the anchors of a store in a repository, oldest first.
+func Read(ctx context.Context, g *git.Git, root, store string) ([]journal.Anchor, error) {
 	texts, err := g.AnchorTexts(ctx, root, store)
 	if err != nil {
 		return nil, err
@@ -332,14 +355,4 @@ func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal
 		list = append(list, a)
 	}
 	return list, nil
-}
-
-// NewRepository looks into git repositories for orange audit.
-func NewRepository() cli.Repository { return repository{git.New().WithEnviron(gittrust.GitEnv)} }
-
-type repository struct{ *git.Git }
-
-// ReadAnchors implements cli.Repository.
-func (r repository) ReadAnchors(ctx context.Context, root, store string) ([]journal.Anchor, error) {
-	return readAnchors(ctx, r.Git, root, store)
 }

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"bytes"
@@ -12,48 +12,35 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/adapter/workflowdir"
-	"orange/internal/config"
-	"orange/internal/core/signal"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/server/callers"
-	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
 	"orange/internal/ui/web"
 )
 
-// MCPRunner speaks MCP with whoever runs orange mcp, in a process of its own.
-func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
-	return func(ctx context.Context, o cli.MCPOptions) error {
-		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
-		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
-		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflows{workflowdir.New(cfg.UserWorkflows)}.FindWorkflow}, c, o.In, o.Out)
-	}
-}
-
 // mcpHandler speaks MCP over HTTP with those who show the token of the web page, as a
 // person, and with those who show an attempt's, as that attempt.
-func (s *Server) mcpHandler(pageToken string) http.Handler {
-	o := mcp.Options{Version: s.version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.FindWorkflow, Verify: s.verifyElsewhere}
-	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
+func (p *Page) mcpHandler(pageToken string) http.Handler {
+	o := mcp.Options{Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere}
+	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
 }
 
 // mcpCaller is who asks. The calls go through the socket like everybody's, where an
 // attempt is known by its token; here it must not be shown by a process of another attempt.
-func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
-	o := client.Options{Socket: s.cfg.Socket, Home: s.cfg.Home}
+func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
+	o := client.Options{Socket: p.Socket, Home: p.Home}
 	c := mcp.Caller{}
 	token, shown := web.BearerToken(r)
 	switch {
 	case !shown || token == "":
 		return c, nil, mcp.ErrNoToken
 	case web.EqualSecrets(token, pageToken): // that it is no agent who shows it, the page has seen to
-	case s.host.Agents == nil: // nobody could tell an attempt from a person
+	case p.Agents == nil: // nobody could tell an attempt from a person
 		return c, nil, callers.ErrUnknownToken
 	default:
-		who, err := callers.AttemptOf(s.host.Agents, token, r)
+		who, err := callers.AttemptOf(p.Agents, token, r)
 		if err != nil {
 			return c, nil, err
 		}
@@ -66,7 +53,7 @@ func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 
 // verifyElsewhere searches the states of a workflow in a process of its own: it may take
 // a gigabyte and a core, which are not this server's to give.
-func (s *Server) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+func (p *Page) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
 	var r verify.Report
 	dir, err := os.MkdirTemp("", "orange-verify")
 	if err != nil {
@@ -77,8 +64,8 @@ func (s *Server) verifyElsewhere(ctx context.Context, def *workflow.Definition, 
 	if err := os.WriteFile(file, []byte(def.Text), 0o600); err != nil {
 		return r, err
 	}
-	cmd := exec.CommandContext(ctx, s.self, "workflow", "verify", "--json", "--max-states", strconv.Itoa(maxStates), file)
-	cmd.Dir, cmd.Env = dir, config.ToolEnv(config.Environ())
+	cmd := exec.CommandContext(ctx, p.Self, "workflow", "verify", "--json", "--max-states", strconv.Itoa(maxStates), file)
+	cmd.Dir, cmd.Env = dir, p.ToolEnv()
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err = cmd.Run() // 1 is a workflow that is not proved, which the report says

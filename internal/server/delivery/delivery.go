@@ -1,10 +1,13 @@
-package server
+// Package delivery brings finished work where it belongs: into the default branch, to a remote, or to a forge as a
+// pull request.
+package delivery
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"orange/internal/adapter/git"
@@ -14,15 +17,20 @@ import (
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
+	"orange/internal/server/forges"
 )
 
-// delivery brings finished work where it belongs.
-type delivery struct{ s *Server }
+// Service implements effect.Delivery.
+type Service struct {
+	Git      *git.Git
+	Forges   *forges.Directory
+	Project  func(name string) (task.Project, bool)
+	TaskFile func(project string, id task.ID) (taskfile.Document, error)
+	Log      *slog.Logger
+}
 
-const origin = "origin"
-
-func (d delivery) requireProject(t *task.Task) (task.Project, error) {
-	p, ok := d.s.runtime.Project(t.Project)
+func (d Service) requireProject(t *task.Task) (task.Project, error) {
+	p, ok := d.Project(t.Project)
 	if !ok {
 		return p, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
@@ -31,7 +39,7 @@ func (d delivery) requireProject(t *task.Task) (task.Project, error) {
 
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
-func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	p, err := d.requireProject(&t)
 	if err != nil {
 		return local.EffectResult{}, err
@@ -40,7 +48,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 	if t.PRURL != "" && strategy == workflow.MergeAuto {
 		return d.mergedPR(ctx, &t, p)
 	}
-	landed, err := d.s.git.MergeBranch(ctx, p.Path, git.Merging{
+	landed, err := d.Git.MergeBranch(ctx, p.Path, git.Merging{
 		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
@@ -51,37 +59,37 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 		landed = ""
 	}
 	if t.Delivery.PushesBranch() {
-		if err := d.s.git.PushBranch(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
-			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
+		if err := d.Git.PushBranch(ctx, p.Path, forges.Origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
+			d.Log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
 	return local.EffectResult{Landed: landed}, nil
 }
 
-// recoverLandings finishes or takes back what landings of a server that died have left in the
-// projects' checkouts. It waits for a git that is still at work.
-func (s *Server) recoverLandings(ctx context.Context) {
-	for _, p := range s.runtime.Projects() {
-		did, err := s.git.RecoverLanding(ctx, p.Path)
+// RecoverLandings finishes or takes back what landings of a server that died have left in the
+// checkouts of projects. It waits for a git that is still at work.
+func (d Service) RecoverLandings(ctx context.Context, projects []task.Project) {
+	for _, p := range projects {
+		did, err := d.Git.RecoverLanding(ctx, p.Path)
 		switch {
 		case err != nil:
-			s.log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
+			d.Log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
 		case did != "":
-			s.log.Info(did, "component", "delivery", "project", p.Name)
+			d.Log.Info(did, "component", "delivery", "project", p.Name)
 		}
 	}
 }
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
-func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.EffectResult, error) {
-	pr, err := d.s.findPullRequest(ctx, p, t.PRURL, t.Branch)
+func (d Service) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.EffectResult, error) {
+	pr, err := d.Forges.FindPullRequest(ctx, p, t.PRURL, t.Branch)
 	switch {
 	case err != nil:
 		return local.EffectResult{}, err
 	case pr.Branch != t.Branch:
 		return local.EffectResult{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
-		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.FetchBranch(ctx, p.Path, origin, p.DefaultBranch)
+		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.Git.FetchBranch(ctx, p.Path, forges.Origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
 		return local.EffectResult{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
 	}
@@ -102,7 +110,7 @@ func asFinalError(err error) error {
 }
 
 // Push implements effect.Delivery.
-func (d delivery) Push(ctx context.Context, t task.Task) error {
+func (d Service) Push(ctx context.Context, t task.Task) error {
 	p, err := d.requireProject(&t)
 	if err != nil {
 		return err
@@ -111,15 +119,15 @@ func (d delivery) Push(ctx context.Context, t task.Task) error {
 }
 
 // pushBranch pushes the branch. Where there is no remote trying again cannot help.
-func (d delivery) pushBranch(ctx context.Context, t *task.Task, p task.Project) error {
-	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
-		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, origin, p.Name)
+func (d Service) pushBranch(ctx context.Context, t *task.Task, p task.Project) error {
+	if has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin); err == nil && !has {
+		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, forges.Origin, p.Name)
 	}
-	return d.s.git.PushBranch(ctx, p.Path, origin, t.Branch)
+	return d.Git.PushBranch(ctx, p.Path, forges.Origin, t.Branch)
 }
 
 // CreatePR implements effect.Delivery.
-func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
+func (d Service) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	p, err := d.requireProject(&t)
 	if err != nil {
 		return "", err
@@ -127,11 +135,11 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err := d.pushBranch(ctx, &t, p); err != nil {
 		return "", err
 	}
-	doc, err := d.s.host.Folders.ReadTaskFile(t.Project, t.ID)
+	doc, err := d.TaskFile(t.Project, t.ID)
 	if err != nil {
 		return "", err
 	}
-	forge, err := d.s.projectForge(ctx, p)
+	forge, err := d.Forges.ProjectForge(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -148,15 +156,15 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 
 // DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is
 // nothing to delete.
-func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
+func (d Service) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 	p, err := d.requireProject(&t)
 	if err != nil || !t.Delivery.PushesBranch() {
 		return err
 	}
-	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
+	if has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin); err == nil && !has {
 		return nil
 	}
-	return asFinalError(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
+	return asFinalError(d.Git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
 }
 
 // prBody is what a pull request says: what was planned and what was done, in the

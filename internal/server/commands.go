@@ -1,0 +1,83 @@
+package server
+
+// What the command line needs without a server.
+
+import (
+	"context"
+	"os"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/config"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/server/anchors"
+	"orange/internal/server/gittrust"
+	"orange/internal/server/health"
+	"orange/internal/server/library"
+	"orange/internal/server/notifications"
+	"orange/internal/ui/cli"
+	"orange/internal/ui/client"
+	"orange/internal/ui/mcp"
+	"orange/internal/ui/tui"
+)
+
+// NewRepository looks into git repositories for orange audit.
+func NewRepository() cli.Repository { return repository{git.New().WithEnviron(gittrust.GitEnv)} }
+
+type repository struct{ *git.Git }
+
+// ReadAnchors implements cli.Repository.
+func (r repository) ReadAnchors(ctx context.Context, root, store string) ([]journal.Anchor, error) {
+	return anchors.Read(ctx, r.Git, root, store)
+}
+
+// SendTestNotification tells a test, from this very process.
+func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
+	return notifications.SendTest(ctx, cfg, n, kind)
+}
+
+// CheckAgents finds out which agents could work here.
+func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, error) {
+	return health.CheckAgents(ctx, cfg)
+}
+
+// NewWorkflowSource finds workflow files for the commands that need no server.
+func NewWorkflowSource(cfg config.Config) cli.WorkflowSource { return workflowFiles(cfg) }
+
+func workflowFiles(cfg config.Config) library.Files {
+	return library.Files{Dir: workflowdir.New(cfg.UserWorkflows)}
+}
+
+// MCPRunner speaks MCP with whoever runs orange mcp, in a process of its own.
+func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
+	return func(ctx context.Context, o cli.MCPOptions) error {
+		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
+		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
+		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflowFiles(cfg).FindWorkflow}, c, o.In, o.Out)
+	}
+}
+
+// DashboardRunner shows the dashboard on this terminal.
+func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptions) error {
+	return func(ctx context.Context, o cli.DashboardOptions) error {
+		then, err := tui.Run(ctx, tui.Options{
+			API: o.Client, In: os.Stdin, Out: os.Stdout, Environ: o.Environ,
+			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: wantsBell(cfg.Notify), Harness: o.Harness,
+		})
+		if err != nil || len(then) == 0 {
+			return err
+		}
+		return o.Exec(then, tui.OutsideTmux(o.Environ))
+	}
+}
+
+// wantsBell says whether a person wants to hear the terminal's bell.
+func wantsBell(list []config.Notify) bool {
+	for _, n := range list {
+		if n.Kind == "bell" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+// Package forges connects to forges and, with the same secrets and the same patience, to trackers.
+package forges
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/gitea"
+	"orange/internal/adapter/github"
+	"orange/internal/config"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/trackers"
+	"orange/internal/transport"
+)
+
+// SecretReader reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
+func SecretReader(source string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) { return config.ReadSecret(ctx, source, config.Getenv) }
+}
+
+// GitHubSecret is the secret for a host: the one that is configured, else what GitHub's
+// own tools use.
+func GitHubSecret(source, host string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if source != "" && source != "gh" {
+			return config.ReadSecret(ctx, source, config.Getenv)
+		}
+		names := []string{"GH_TOKEN", "GITHUB_TOKEN"}
+		if host != "github.com" {
+			names = []string{"GH_ENTERPRISE_TOKEN"}
+		}
+		for _, name := range names {
+			if token := config.Getenv(name); token != "" && source == "" {
+				return token, nil
+			}
+		}
+		return github.TokenFromGh(ctx, host)
+	}
+}
+
+// NewHTTPClient sends requests of one tracker or forge, as often as it takes and no more often
+// than it wants.
+func NewHTTPClient(log *slog.Logger, o transport.Options) *http.Client {
+	o.Log = func(msg string, args ...any) { log.Info(msg, append([]any{"component", "transport"}, args...)...) }
+	return &http.Client{Transport: transport.New(o)}
+}
+
+// Origin is the remote that a project's work is delivered to.
+const Origin = "origin"
+
+// Directory has the forges of projects that were asked for. They are kept, for they know what
+// they have seen already and when to leave a server alone.
+type Directory struct {
+	Git *git.Git
+	Log *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]openForge // by the name of the project
+}
+
+// openForge is a forge with what it was made from. It is made anew when that changes.
+type openForge struct {
+	remote string
+	policy task.Forge
+	forge  trackers.Forge
+}
+
+// findOrOpen returns the forge of a project, which anew makes unless there is one.
+func (d *Directory) findOrOpen(project, remote string, policy task.Forge, anew func() (trackers.Forge, error)) (trackers.Forge, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if have, ok := d.open[project]; ok && have.remote == remote && have.policy == policy {
+		return have.forge, nil
+	}
+	forge, err := anew()
+	if err != nil {
+		delete(d.open, project)
+		return nil, err
+	}
+	if d.open == nil {
+		d.open = map[string]openForge{}
+	}
+	d.open[project] = openForge{remote: remote, policy: policy, forge: forge}
+	return forge, nil
+}
+
+// ProjectForge returns the forge of a project. It is nil where the project has no remote to tell.
+func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.Forge, error) {
+	remote, err := d.Git.RemoteURL(ctx, p.Path, Origin)
+	if err != nil && p.Forge.Scope == "" {
+		return nil, nil
+	}
+	policy := p.Forge
+	if policy.Scope == "" {
+		scope, ok := github.ScopeOf(remote)
+		if !ok {
+			return nil, nil
+		}
+		policy.Scope = scope
+	}
+	return d.findOrOpen(p.Name, remote, policy, func() (trackers.Forge, error) {
+		forge, err := d.newForge(p.Name, github.HostOf(remote), policy)
+		if err != nil {
+			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
+		}
+		return forge, nil
+	})
+}
+
+// newForge makes the client of a forge. It asks nobody yet.
+func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge, error) {
+	calls := NewHTTPClient(d.Log, transport.Options{Name: project, Secret: f.Token, Forbids: true})
+	if f.Kind == task.ForgeGitea {
+		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
+	}
+	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
+	return forge, err
+}
+
+// FindPullRequest finds a pull request by its address, or that of a branch.
+func (d *Directory) FindPullRequest(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
+	forge, err := d.ProjectForge(ctx, p)
+	if err != nil {
+		return tracker.PR{}, err
+	}
+	if forge == nil {
+		return tracker.PR{}, task.Mistakef("project %s has no remote that names a forge: see orange project update --help", p.Name)
+	}
+	pr, ok, err := trackers.FindPR(ctx, forge, url, branch)
+	if err == nil && !ok {
+		err = tracker.ErrNotFound
+	}
+	return pr, err
+}

@@ -1,0 +1,222 @@
+// Package projects registers repositories, and says which task and project a folder belongs to.
+package projects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/adapter/git"
+	"orange/internal/core/task"
+	"orange/internal/host"
+	"orange/internal/runtime/local"
+	"orange/internal/server/gittrust"
+	"orange/internal/server/library"
+	"orange/internal/wire"
+)
+
+// Registry implements api.Projects.
+type Registry struct {
+	Runtime *local.Runtime
+	Git     *git.Git
+	Trust   *gittrust.Trust
+	Host    *host.Host
+	Size    int                       // of the pool of a project that does not say otherwise; 0 for the usual one
+	Load    func(ctx context.Context) // looks again which programs git may run
+}
+
+// Projects implements api.Projects.
+func (p Registry) Projects() []task.Project { return p.Runtime.Projects() }
+
+// RegisterProject implements api.Projects.
+func (p Registry) RegisterProject(ctx context.Context, given task.Project) (task.Project, error) {
+	if !filepath.IsAbs(given.Path) {
+		return given, task.Mistakef("path %q is not absolute", given.Path)
+	}
+	root, err := p.Git.FindRoot(ctx, given.Path)
+	if err != nil {
+		return given, task.Mistakef("%v", err)
+	}
+	given.Path = root
+	given.Name = cmp.Or(given.Name, filepath.Base(root))
+	if given.PoolSize == 0 {
+		given.PoolSize = max(p.Size, 0)
+	}
+	if given.PoolSize == 0 {
+		given.PoolSize = task.DefaultPoolSize
+	}
+	if given.DefaultBranch == "" {
+		if given.DefaultBranch, err = p.Git.DefaultBranch(ctx, root); err != nil {
+			return given, task.Mistakef("%v", err)
+		}
+	}
+	if given.Confirm.Merge != "" {
+		if err := p.Runtime.CanConfirm(given.Name); err != nil {
+			return given, err
+		}
+	}
+	if err := p.Runtime.AddProject(given); err != nil {
+		return given, err
+	}
+	if _, err = p.Trust.AcceptPrograms(ctx, given); err != nil { // later it would be given trust that nobody saw
+		return given, errors.Join(err, p.Runtime.RemoveProject(given.Name), p.Trust.ForgetProject(given.Name))
+	}
+	return given, nil
+}
+
+// ChangeProject implements api.Projects.
+func (p Registry) ChangeProject(ctx context.Context, name string, c wire.ProjectChange) (task.Project, error) {
+	have, ok := p.Runtime.Project(name)
+	if !ok {
+		return have, task.Mistakef("project %q is not registered: see orange project list", name)
+	}
+	if err := p.confirmUpdate(ctx, &have, &c); err != nil {
+		return have, err
+	}
+	if c.Path != nil {
+		if err := p.moveRepository(ctx, &have, *c.Path); err != nil {
+			return have, err
+		}
+	}
+	setIfGiven(&have.PoolSize, c.PoolSize)
+	setIfGiven(&have.Workflow, c.Workflow)
+	setIfGiven(&have.Delivery, c.Delivery)
+	setIfGiven(&have.Setup, c.Setup)
+	setIfGiven(&have.Teardown, c.Teardown)
+	setIfGiven(&have.Budget, c.Budget)
+	setIfGiven(&have.Forge, c.Forge)
+	setIfGiven(&have.Confirm, c.Confirm)
+	if c.Vars != nil {
+		have.Vars = have.Vars.WithChanges(*c.Vars)
+	}
+	if err := p.Runtime.UpdateProject(have); err != nil {
+		return have, err
+	}
+	if c.TrustGit != nil && *c.TrustGit {
+		_, err := p.Trust.AcceptPrograms(ctx, have, p.Trust.ExistingWorktrees(have)...)
+		return have, err
+	}
+	p.Load(ctx)
+	return have, nil
+}
+
+// confirmUpdate makes sure that codes can be shown before they are asked for, and that nobody
+// stops asking for them without one.
+func (p Registry) confirmUpdate(ctx context.Context, have *task.Project, c *wire.ProjectChange) error {
+	switch {
+	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // its folder could then be added without
+		return p.Runtime.ConfirmProject(ctx, have.Name, "change of the path", "orange project update "+have.Name+" --path "+*c.Path, c.Code)
+	case c.Confirm == nil || *c.Confirm == have.Confirm:
+		return nil
+	case have.Confirm.Merge == "":
+		return p.Runtime.CanConfirm(have.Name)
+	}
+	return p.Runtime.ConfirmProject(ctx, have.Name, "change of its --confirm", "orange project update "+have.Name+" --confirm merge=none", c.Code)
+}
+
+// moveRepository follows a repository that was moved. Its worktrees point to where it was, and it
+// points to them: both are repaired.
+func (p Registry) moveRepository(ctx context.Context, have *task.Project, path string) error {
+	if !filepath.IsAbs(path) {
+		return task.Mistakef("path %q is not absolute", path)
+	}
+	root, err := p.Git.FindRoot(ctx, path)
+	if err != nil {
+		return task.Mistakef("%v", err)
+	}
+	for _, other := range p.Runtime.Projects() {
+		if other.Path == root && other.Name != have.Name {
+			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
+		}
+	}
+	if p.Host.Recording { // effects are only recorded: there are no worktrees
+		have.Path = root
+		return nil
+	}
+	var places []string
+	for _, name := range have.WorkspaceNames() { // also those that no task holds
+		places = append(places, p.Host.Path(name))
+	}
+	if err := p.Git.RepairMoved(ctx, have.Path, root, places); err != nil {
+		return task.Mistakef("project %s was not changed: %v", have.Name, err)
+	}
+	have.Path = root
+	return nil
+}
+
+// setIfGiven changes a value if there is a new one.
+func setIfGiven[T any](have, to *T) {
+	if to != nil {
+		*have = *to
+	}
+}
+
+// UnregisterProject implements api.Projects.
+func (p Registry) UnregisterProject(ctx context.Context, name, code string) error {
+	if have, ok := p.Runtime.Project(name); ok && have.Confirm.Merge != "" { // else it could be added again without
+		if err := p.Runtime.ConfirmProject(ctx, name, "removal of the project", "orange project remove "+name, code); err != nil {
+			return err
+		}
+	}
+	if err := p.Runtime.RemoveProject(name); err != nil {
+		return err
+	}
+	return p.Trust.ForgetProject(name)
+}
+
+// Tasks has the tasks and their workspaces.
+type Tasks interface {
+	Task(id task.ID) (task.Task, bool, error)
+	TaskByWorkspace(name string) (task.ID, bool, error)
+}
+
+// Places say which task and project a folder belongs to.
+type Places struct {
+	Home     string
+	Tasks    Tasks
+	Projects func() []task.Project
+}
+
+// Find says which task and project a folder belongs to.
+func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
+	if !filepath.IsAbs(path) {
+		return wire.Place{}, task.Mistakef("path %q is not absolute", path)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if rest, ok := strings.CutPrefix(path, filepath.Join(s.Home, "workspaces")+string(filepath.Separator)); ok {
+		name, _, _ := strings.Cut(rest, string(filepath.Separator))
+		if place, ok, err := s.workspacePlace(name); ok || err != nil {
+			return place, err
+		}
+	}
+	root := library.GitRoot(path)
+	place := wire.Place{GitRoot: root}
+	for _, p := range s.Projects() {
+		if root != "" && p.Path == root {
+			place.Project = p.Name
+		}
+	}
+	return place, nil
+}
+
+func (s Places) workspacePlace(name string) (wire.Place, bool, error) {
+	id, ok, err := s.Tasks.TaskByWorkspace(name)
+	if err != nil || !ok {
+		return wire.Place{}, false, err
+	}
+	t, ok, err := s.Tasks.Task(id)
+	if err != nil || !ok {
+		return wire.Place{}, false, err
+	}
+	place := wire.Place{Project: t.Project, Task: id}
+	for _, p := range s.Projects() {
+		if p.Name == t.Project {
+			place.GitRoot = p.Path
+		}
+	}
+	return place, true, nil
+}
