@@ -28,8 +28,8 @@ const (
 	HookCommand   = "hook"          // reports how an agent is doing
 )
 
-// Options are what a Host needs.
-type Options struct {
+// Parts are what a Host is put together from.
+type Parts struct {
 	Home        string          // the data folder
 	Self        string          // this program
 	Socket      string          // where the server answers
@@ -52,7 +52,7 @@ type Options struct {
 
 // Host is the machine on which work happens.
 type Host struct {
-	Options
+	Parts
 	Agents  *agents.Agents // nil: no agents run
 	Folders Folders
 	Watcher *filewatch.Watcher
@@ -64,9 +64,9 @@ type Host struct {
 }
 
 // New puts together what works on this machine. It starts nothing.
-func New(o Options) (*Host, error) {
+func New(o Parts) (*Host, error) {
 	h := &Host{
-		Options: o, Watcher: filewatch.New(), pool: worktree.New(filepath.Join(o.Home, "workspaces"), o.Git), exclude: harness.ExcludedPaths(),
+		Parts: o, Watcher: filewatch.New(), pool: worktree.New(filepath.Join(o.Home, "workspaces"), o.Git), exclude: harness.ExcludedPaths(),
 		Folders: Folders{Dir: taskdir.New(TasksFolder(o.Home)), attempts: o.Data.Attempts},
 	}
 	if o.Recording {

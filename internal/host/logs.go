@@ -52,6 +52,31 @@ func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
 	return ansi.LastLines(strings.Join(lines, "\n"), lastShown)
 }
 
+// LastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
+// tell them.
+func (h *Host) LastOutput(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		if h.Agents == nil {
+			return ""
+		}
+		return h.Agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
+	}
+}
+
+// LastMessage reads what an attempt of a task said last, as text.
+func (h *Host) LastMessage(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		if h.Agents == nil {
+			return ""
+		}
+		text, err := h.Agents.LastMessage(t, attempt)
+		if err != nil {
+			return ""
+		}
+		return ansi.SafeText(text)
+	}
+}
+
 // minSecret is how much of a secret counts as one. Programs show the beginning or the end of a key.
 const minSecret = 8
 

@@ -23,7 +23,7 @@ import (
 
 // newHost puts together what works on this machine. It starts nothing.
 func (s *Server) newHost() (*host.Host, error) {
-	return host.New(host.Options{
+	return host.New(host.Parts{
 		Home: s.cfg.Home, Self: s.self, Socket: s.cfg.Socket, Data: dataFolder(s.cfg.Home), Terminal: s.cfg.Terminal, Headless: s.isHeadless(), Tmux: s.cfg.Tmux,
 		Recording: s.cfg.Record, Git: s.git, Getenv: config.Getenv, AgentEnv: s.agentEnv,
 		ToolEnv:     func() []string { return config.ToolEnv(config.Environ()) },
@@ -43,7 +43,7 @@ func (s *Server) findDefinition(t *task.Task) (*workflow.Definition, error) {
 
 // newPrompts builds what renders prompts.
 func (s *Server) newPrompts() prompts.Renderer {
-	records := prompts.Records{
+	records := prompts.TaskRecords{
 		TaskFile: func(project string, id task.ID) (taskfile.Document, error) {
 			return s.host.Folders.ReadTaskFile(project, id)
 		},

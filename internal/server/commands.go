@@ -16,6 +16,7 @@ import (
 	"orange/internal/server/health"
 	"orange/internal/server/library"
 	"orange/internal/server/notifications"
+	"orange/internal/server/reach"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
@@ -45,8 +46,8 @@ func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, erro
 // NewWorkflowSource finds workflow files for the commands that need no server.
 func NewWorkflowSource(cfg config.Config) cli.WorkflowSource { return workflowFiles(cfg) }
 
-func workflowFiles(cfg config.Config) library.Files {
-	return library.Files{Dir: workflowdir.New(cfg.UserWorkflows)}
+func workflowFiles(cfg config.Config) library.FileSource {
+	return library.FileSource{Dir: workflowdir.New(cfg.UserWorkflows)}
 }
 
 // MCPRunner speaks MCP with whoever runs orange mcp, in a process of its own.
@@ -80,4 +81,9 @@ func wantsBell(list []config.Notify) bool {
 		}
 	}
 	return false
+}
+
+// OwnerFinder finds the server that holds the data folder, whether it answers or not.
+func OwnerFinder(cfg config.Config) func() (client.Owner, bool) {
+	return func() (client.Owner, bool) { return reach.FindOwner(cfg.Home) }
 }

@@ -10,6 +10,7 @@ import (
 	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/host"
+	"orange/internal/server/reach"
 )
 
 // Names of hidden commands: programs that are parts of this one.
@@ -54,7 +55,7 @@ func appendEffect(path string) int {
 // dataFolder says which processes are those of a data folder, and of none of its attempts.
 func dataFolder(home string) shim.DataFolder {
 	return shim.DataFolder{
-		Server:   func() (shim.Process, bool) { return serverOf(home) },
+		Server:   func() (shim.Process, bool) { return reach.ServerOf(home) },
 		Terminal: config.TerminalSocket(home),
 		Attempts: filepath.Join(home, "attempts"),
 	}

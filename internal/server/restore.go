@@ -18,6 +18,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/server/gittrust"
 	"orange/internal/server/homestore"
+	"orange/internal/server/reach"
 	"orange/internal/server/restore"
 	"orange/internal/ui/cli"
 )
@@ -30,7 +31,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 		return report, fmt.Errorf("restore the store: there is no data folder %s; set ORANGE_HOME to the one you mean", cfg.Home)
 	}
 	cfg.Record = false // agents that the store does not know are ended, whatever the next server does
-	held, err := takeFolder(cfg)
+	held, err := reach.TakeFolder(cfg)
 	var running cli.ServerRunningError
 	if errors.As(err, &running) {
 		return report, fmt.Errorf("restore the store: a server works on it (pid %d); run orange stop, then orange doctor --restore", running.PID)
@@ -66,7 +67,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.host.Close()) }()
-	return report, restore.Run(ctx, restore.Options{
+	return report, restore.Run(ctx, restore.Parts{
 		Home: cfg.Home, Store: store, Host: s.host, Git: s.git, Fault: fault,
 		OpenRuntime: func() (*local.Runtime, error) { return s.openStill(fault) },
 		AddProject: func(ctx context.Context, p task.Project) (task.Project, error) {

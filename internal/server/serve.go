@@ -24,6 +24,7 @@ import (
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/host"
 	"orange/internal/runtime/effect"
@@ -38,11 +39,13 @@ import (
 	"orange/internal/server/gittrust"
 	"orange/internal/server/health"
 	"orange/internal/server/homestore"
+	"orange/internal/server/inbox"
 	"orange/internal/server/library"
 	"orange/internal/server/measure"
 	"orange/internal/server/notifications"
 	"orange/internal/server/page"
 	"orange/internal/server/projects"
+	"orange/internal/server/reach"
 	"orange/internal/server/terminals"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
@@ -89,7 +92,7 @@ type Server struct {
 	receivesWebhooks bool          // news of trackers come in over HTTP
 	page             *page.Page
 	measure          *measure.Service
-	moves            moves
+	inbox            *inbox.Inbox
 	notifier         *notifier.Notifier
 	anchors          *anchors.Anchors // nil: no merge is anchored
 	delivery         delivery.Service
@@ -112,7 +115,7 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	if err := config.CheckHome(cfg.Home); err != nil {
 		return nil, err
 	}
-	held, err := takeFolder(cfg)
+	held, err := reach.TakeFolder(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,10 @@ func (s *Server) buildParts() (err error) {
 	if s.runtime, err = s.newRuntime(); err != nil {
 		return err
 	}
+	s.inbox = inbox.New(inbox.Sources{
+		Tasks: s.store, Paused: s.runtime.Paused, Projects: s.runtime.Projects, Definition: s.runtime.Definition, TaskFile: s.host.Folders.ReadTaskFile,
+		Untrusted: s.trust.UntrustedNotice, Output: s.host.LastOutput, Message: s.host.LastMessage,
+	})
 	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log}
 	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.trackerService = s.newTrackerService()
@@ -181,7 +188,7 @@ func (s *Server) newRuntime() (*local.Runtime, error) {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
 	options.Performer, options.Activity, options.TaskFileSync, options.Files = performer{s}, s.host.Agents, s.host, s.host.Folders
-	options.Absent, options.Message = s.host.AbsentAttempts, s.lastMessage
+	options.Absent, options.Message = s.host.AbsentAttempts, s.host.LastMessage
 	options.Commit, options.Harnesses, options.Branch = s.host.HeadCommit, s.checkHarness, s.host.RequireUsableBranch
 	return local.New(options)
 }
@@ -212,7 +219,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
 		return err
 	}
-	s.runInBackground(s.stayReachable)
+	s.runInBackground(reach.Reachable{Home: s.cfg.Home, Socket: s.socket, Held: s.held, Leave: s.stop, Log: s.log}.Watch)
 	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
 	s.runInBackground(s.backups.Run)
 	s.runInBackground(func(ctx context.Context) { s.delivery.RecoverLandings(ctx, s.runtime.Projects()) })
@@ -276,7 +283,9 @@ func (s *Server) Close() (err error) {
 	if s.logs != nil {
 		s.logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
 	}
-	s.removeSocket() // that it is gone says that all is on the disk
+	if s.socket != nil { // that it is gone says that all is on the disk
+		s.socket.Remove() //nolint:errcheck // a socket that is left leads to nobody
+	}
 	return errors.Join(err, s.held.Release())
 }
 
@@ -294,9 +303,12 @@ func (s *Server) adoptAttempts() {
 	s.host.AdoptAttempts(tasks)
 }
 
+// waitReasons says why a task waits for a person.
+func (s *Server) waitReasons(t *task.Task) []explain.WaitReason { return s.inbox.Reasons(t) }
+
 // newPage builds the web page. It is not open.
 func (s *Server) newPage() *page.Page {
-	return page.New(page.Options{
+	return page.New(page.Parts{
 		Home: s.cfg.Home, Socket: s.cfg.Socket, At: func() string { return s.socket.Path() }, Web: s.cfg.Web, Self: s.self, Version: s.version, Settings: s.store,
 		Workflow: workflowFiles(s.cfg).FindWorkflow, ToolEnv: s.host.ToolEnv, Agents: s.host.Agents, Log: s.log,
 	})
@@ -307,7 +319,7 @@ func (s *Server) newAnchors() *anchors.Anchors {
 	if s.cfg.Record {
 		return nil
 	}
-	out, err := anchors.New(anchors.Options{Journal: s.store, Git: s.git, Follow: s.runtime.FollowJournal, Projects: s.runtime.Projects, Fault: s.fault, Log: s.log})
+	out, err := anchors.New(anchors.Sources{Journal: s.store, Git: s.git, Follow: s.runtime.FollowJournal, Projects: s.runtime.Projects, Fault: s.fault, Log: s.log})
 	if err != nil {
 		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
 	}
@@ -316,7 +328,7 @@ func (s *Server) newAnchors() *anchors.Anchors {
 
 // notifications are the channels by which people are told something.
 func (s *Server) notifications() notifications.Channels {
-	return notifications.Channels{Config: s.cfg, Tasks: s.store, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
+	return notifications.Channels{Config: s.cfg, Task: s.store.Task, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
 }
 
 // projects registers repositories.
@@ -353,7 +365,7 @@ func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.newBoards(),
 		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.loadInbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
+		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: callers.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if !s.cfg.Record {

@@ -31,8 +31,8 @@ type Journal interface {
 	Task(id task.ID) (task.Task, bool, error)
 }
 
-// Options are what Anchors needs.
-type Options struct {
+// Sources are what Anchors needs.
+type Sources struct {
 	Journal  Journal
 	Git      *git.Git
 	Follow   func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
@@ -44,7 +44,7 @@ type Options struct {
 // Anchors anchors merges. It follows the journal, so that it does not matter whether a merge was made here
 // or by a forge, nor when the server was killed.
 type Anchors struct {
-	Options
+	Sources
 
 	mu   sync.Mutex // held by whoever follows the journal
 	row  int64      // up to which the journal was followed
@@ -67,8 +67,8 @@ const (
 )
 
 // New finds the place in the journal from which merges are to be anchored.
-func New(o Options) (*Anchors, error) {
-	a := &Anchors{Options: o}
+func New(o Sources) (*Anchors, error) {
+	a := &Anchors{Sources: o}
 	if a.Fault == nil {
 		a.Fault = func(string) {}
 	}

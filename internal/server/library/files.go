@@ -14,11 +14,11 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// Files finds workflow files for the commands that need no server. It implements cli.WorkflowSource.
-type Files struct{ Dir *workflowdir.Dir }
+// FileSource finds workflow files for the commands that need no server. It implements cli.WorkflowSource.
+type FileSource struct{ Dir *workflowdir.Dir }
 
 // FindWorkflow implements cli.WorkflowSource.
-func (w Files) FindWorkflow(name, cwd string) (file, text string, err error) {
+func (w FileSource) FindWorkflow(name, cwd string) (file, text string, err error) {
 	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
 		return readWorkflow(name, cwd)
 	}
@@ -52,7 +52,7 @@ func readWorkflow(path, cwd string) (file, text string, err error) {
 }
 
 // ListWorkflows implements cli.WorkflowSource.
-func (w Files) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
+func (w FileSource) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
 	root := GitRoot(cwd)
 	var out []cli.WorkflowEntry
 	seen := map[string]bool{}
@@ -81,7 +81,7 @@ func (w Files) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
 }
 
 // SaveWorkflows implements cli.WorkflowSource.
-func (w Files) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
+func (w FileSource) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
 	root := GitRoot(cwd)
 	switch {
 	case user:

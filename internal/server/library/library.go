@@ -17,8 +17,8 @@ import (
 	"orange/internal/wire"
 )
 
-// Tasks has the tasks and the texts that they are pinned to.
-type Tasks interface {
+// Pins has the tasks and the texts that they are pinned to.
+type Pins interface {
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 	Workflow(hash string) (name, file, text string, ok bool, err error)
@@ -26,7 +26,7 @@ type Tasks interface {
 
 // Library implements api.Library and api.Workflows.
 type Library struct {
-	Tasks    Tasks
+	Tasks    Pins
 	Files    *workflowdir.Dir
 	Projects func() []task.Project
 }

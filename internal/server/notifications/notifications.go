@@ -29,15 +29,10 @@ const maxSingleMessages = 5
 // Channels builds the channels of the configuration.
 type Channels struct {
 	Config  config.Config
-	Tasks   Tasks
+	Task    func(id task.ID) (task.Task, bool, error)
 	Reasons func(t *task.Task) []explain.WaitReason
 	SeenAt  func(id task.ID) string // where a person sees a task, or all that waits if none is named; "": nowhere
 	Log     *slog.Logger
-}
-
-// Tasks reads tasks.
-type Tasks interface {
-	Task(id task.ID) (task.Task, bool, error)
 }
 
 // NewNotifier builds what tells people what waits for them. Of the options it is given it sets the channels
@@ -85,7 +80,7 @@ func (s Channels) newChannel(n *config.Notify) notifier.Channel {
 func (s Channels) withReasons(items []explain.Item) []explain.Item {
 	out := slices.Clone(items)
 	for i := range out {
-		if t, ok, err := s.Tasks.Task(out[i].Task); err == nil && ok {
+		if t, ok, err := s.Task(out[i].Task); err == nil && ok {
 			out[i].SetReasons(s.Reasons(&t))
 		}
 	}

@@ -32,8 +32,8 @@ type Settings interface {
 	SetSetting(key, value string) error
 }
 
-// Options are what a Page needs.
-type Options struct {
+// Parts are what a Page is put together from.
+type Parts struct {
 	Home     string
 	Socket   string        // of the server, whose client the page is
 	At       func() string // where the socket is now
@@ -50,7 +50,7 @@ type Options struct {
 // Page is the web page of this server: opened when it is asked for. It is a client of
 // the server's own socket, like every other.
 type Page struct {
-	Options
+	Parts
 
 	mu     sync.Mutex
 	life   context.Context // the server's; nil: it has not begun, or leaves
@@ -64,7 +64,7 @@ type Page struct {
 }
 
 // New returns a page that is not open.
-func New(o Options) *Page { return &Page{Options: o} }
+func New(o Parts) *Page { return &Page{Parts: o} }
 
 // SeenAt is where a person sees a task, or all that waits if none is named; "" if the page
 // is not open. The token is not part of it: whoever has no session must ask for one.

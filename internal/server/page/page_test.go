@@ -21,7 +21,7 @@ func newPage(t *testing.T, web string) *Page {
 	check(t, err)
 	t.Cleanup(func() { check(t, store.Close()) })
 	socket := filepath.Join(dir, "s")
-	return New(Options{Home: dir, Socket: socket, At: func() string { return socket }, Web: web, Settings: store, Log: slog.New(slog.DiscardHandler)})
+	return New(Parts{Home: dir, Socket: socket, At: func() string { return socket }, Web: web, Settings: store, Log: slog.New(slog.DiscardHandler)})
 }
 
 func check(t *testing.T, err error) {
@@ -43,7 +43,7 @@ func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	was, err := p.OpenPage(t.Context())
 	check(t, err)
 	closed()
-	next := New(p.Options)
+	next := New(p.Parts)
 	closed, err = next.Start(t.Context(), "", false)
 	check(t, err)
 	if next.open == nil || "http://"+next.open.Addr().String()+"/" != was.URL || next.KeepsServer() {
@@ -51,7 +51,7 @@ func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	}
 	closed()
 	check(t, p.Settings.SetSetting(pageSetting, strings.TrimSuffix(strings.TrimPrefix(was.URL, "http://"), "/")+" "+time.Now().Add(-25*time.Hour).UTC().Format(time.RFC3339)))
-	late := New(p.Options)
+	late := New(p.Parts)
 	closed, err = late.Start(t.Context(), "", false)
 	check(t, err)
 	defer closed()

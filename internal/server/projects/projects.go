@@ -166,8 +166,8 @@ func (p Registry) UnregisterProject(ctx context.Context, name, code string) erro
 	return p.Trust.ForgetProject(name)
 }
 
-// Tasks has the tasks and their workspaces.
-type Tasks interface {
+// Holders has the tasks and their workspaces.
+type Holders interface {
 	Task(id task.ID) (task.Task, bool, error)
 	TaskByWorkspace(name string) (task.ID, bool, error)
 }
@@ -175,7 +175,7 @@ type Tasks interface {
 // Places say which task and project a folder belongs to.
 type Places struct {
 	Home     string
-	Tasks    Tasks
+	Tasks    Holders
 	Projects func() []task.Project
 }
 

@@ -171,8 +171,8 @@ func workerRoles(def *workflow.Definition) []string {
 	return out
 }
 
-// Records are where the facts about a task are read.
-type Records struct {
+// TaskRecords are where the facts about a task are read.
+type TaskRecords struct {
 	TaskFile   func(project string, id task.ID) (taskfile.Document, error)
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Journal    func(id task.ID, after int) ([]journal.Entry, error)
@@ -181,7 +181,7 @@ type Records struct {
 }
 
 // TaskFacts says what an agent of a role is told about a task besides its record.
-func (r Records) TaskFacts(t *task.Task, role string) (out prompt.Known) {
+func (r TaskRecords) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 	doc, err := r.TaskFile(t.Project, t.ID)
 	if err != nil {
 		r.Log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)

@@ -90,8 +90,8 @@ func replaceStore(path, backup, aside string, report *cli.Restored, fault func(s
 	return err
 }
 
-// Options are what a restore needs besides the store that is in place.
-type Options struct {
+// Parts are what a restore needs besides the store that is in place.
+type Parts struct {
 	Home  string
 	Store *sqlite.Store
 	Host  *host.Host
@@ -103,12 +103,12 @@ type Options struct {
 }
 
 // Run brings the store that was put back and the folders of tasks and attempts together.
-func Run(ctx context.Context, o Options, report *cli.Restored) error {
-	return (&restorer{Options: o, report: report}).restoreAll(ctx)
+func Run(ctx context.Context, o Parts, report *cli.Restored) error {
+	return (&restorer{Parts: o, report: report}).restoreAll(ctx)
 }
 
 type restorer struct {
-	Options
+	Parts
 	runtime *local.Runtime
 	report  *cli.Restored
 	ahead   []homestore.AheadFolder

@@ -1,9 +1,11 @@
-package server
+// Package reach holds a data folder for one server, finds the server that holds it, and sees that commands find it.
+package reach
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/pathwatch"
 	"orange/internal/adapter/shim"
+	"orange/internal/adapter/socket"
 	"orange/internal/config"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
@@ -25,8 +28,8 @@ const (
 	tryAgain = 5 * time.Second
 )
 
-// takeFolder takes the data folder for this process.
-func takeFolder(cfg config.Config) (*lock.Lock, error) {
+// TakeFolder takes the data folder for this process.
+func TakeFolder(cfg config.Config) (*lock.Lock, error) {
 	self, _ := shim.FindProcess(os.Getpid())
 	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self)}, func(h lock.Holder) bool {
 		_, ok := processOf(h)
@@ -60,19 +63,15 @@ func processOf(h lock.Holder) (shim.Process, bool) {
 	return p, ok && h.Mark == processMark(p)
 }
 
-// serverOf is the server that holds a data folder: server.lock names it, and the kernel says
+// ServerOf is the server that holds a data folder: server.lock names it, and the kernel says
 // that it has the lock. Anybody can write the one; nobody but the holder can have the other.
-func serverOf(home string) (shim.Process, bool) {
+func ServerOf(home string) (shim.Process, bool) {
 	p, ok := processOf(lock.ReadHolder(home))
 	return p, ok && lock.HeldBy(home, p.PID)
 }
 
-// OwnerFinder finds the server that holds the data folder, whether it answers or not.
-func OwnerFinder(cfg config.Config) func() (client.Owner, bool) {
-	return func() (client.Owner, bool) { return findOwner(cfg.Home) }
-}
-
-func findOwner(home string) (client.Owner, bool) {
+// FindOwner finds the server that holds a data folder, whether it answers or not.
+func FindOwner(home string) (client.Owner, bool) {
 	p, certain := processOf(lock.ReadHolder(home))
 	if !certain { // server.lock may be lost, or not be written yet
 		p, _ = shim.FindProcess(lock.HolderOf(home))
@@ -87,17 +86,19 @@ func findOwner(home string) (client.Owner, bool) {
 	return out, true
 }
 
-// removeSocket takes the socket away.
-func (s *Server) removeSocket() {
-	if s.socket != nil {
-		s.socket.Remove() //nolint:errcheck // a socket that is left leads to nobody
-	}
+// Reachable is what must stay in its place so that commands find a server.
+type Reachable struct {
+	Home   string
+	Socket *socket.Listener
+	Held   *lock.Lock
+	Leave  func() // ends the server
+	Log    *slog.Logger
 }
 
-// stayReachable makes sure that commands find this server: when the socket or server.lock
+// Watch makes sure that commands find this server: when the socket or server.lock
 // is removed, or the folder of either, they are made again. A server whose data folder is
 // gone leaves. It returns when ctx ends.
-func (s *Server) stayReachable(ctx context.Context) {
+func (s Reachable) Watch(ctx context.Context) {
 	for problem := ""; ctx.Err() == nil; {
 		problem = s.watchSocket(ctx, problem)
 	}
@@ -105,36 +106,36 @@ func (s *Server) stayReachable(ctx context.Context) {
 
 // watchSocket looks whether everything is in its place, and returns when that may have
 // changed. Problem is what was wrong before, which is not said again.
-func (s *Server) watchSocket(ctx context.Context, problem string) string {
-	watch, err := pathwatch.Open(append(s.socket.Paths(), filepath.Join(s.cfg.Home, "server.lock"))...)
+func (s Reachable) watchSocket(ctx context.Context, problem string) string {
+	watch, err := pathwatch.Open(append(s.Socket.Paths(), filepath.Join(s.Home, "server.lock"))...)
 	if err == nil {
 		defer watch.Close()
 	}
-	if s.held.HasMoved() {
-		s.log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.cfg.Home)
-		s.stop()
+	if s.Held.HasMoved() {
+		s.Log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.Home)
+		s.Leave()
 		return ""
 	}
-	again, checkErr := s.socket.EnsureListening()
+	again, checkErr := s.Socket.EnsureListening()
 	if again {
-		s.log.Warn("the socket was lost: listening again", "component", "serve", "socket", s.socket.Path())
+		s.Log.Warn("the socket was lost: listening again", "component", "serve", "socket", s.Socket.Path())
 	}
-	lost, lockErr := s.held.EnsureFile(s.socket.Path())
+	lost, lockErr := s.Held.EnsureFile(s.Socket.Path())
 	if lost {
-		s.log.Warn("server.lock was lost: written again", "component", "serve", "pid", os.Getpid())
+		s.Log.Warn("server.lock was lost: written again", "component", "serve", "pid", os.Getpid())
 	}
 	now := ""
 	if failed := errors.Join(err, checkErr, lockErr); failed != nil {
 		if now = failed.Error(); now != problem {
-			s.log.Error("stay reachable", "component", "serve", "error", now)
+			s.Log.Error("stay reachable", "component", "serve", "error", now)
 		}
 	}
-	if err != nil || lockErr != nil || s.socket.IsLost() {
+	if err != nil || lockErr != nil || s.Socket.IsLost() {
 		sleepContext(ctx, tryAgain)
 		return now
 	}
 	if err := watch.Wait(ctx); err != nil && ctx.Err() == nil {
-		s.log.Error("stay reachable", "component", "serve", "error", err)
+		s.Log.Error("stay reachable", "component", "serve", "error", err)
 		sleepContext(ctx, tryAgain)
 	}
 	sleepContext(ctx, quietTime)

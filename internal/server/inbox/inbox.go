@@ -1,4 +1,5 @@
-package server
+// Package inbox lists what waits for a person, and says why.
+package inbox
 
 import (
 	"context"
@@ -10,23 +11,51 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
-	"orange/internal/host/agents"
-	"orange/internal/view/ansi"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 )
 
-// loadInbox lists what waits for a person. A task that holds a workspace while others are
+// TaskReader has the tasks and their journals.
+type TaskReader interface {
+	EachTask(f task.Filter, yield func(fold []byte) error) error
+	NeedAttention() ([]task.Task, error)
+	Journal(id task.ID, after int) ([]journal.Entry, error)
+}
+
+// Sources are what an Inbox needs.
+type Sources struct {
+	Tasks      TaskReader
+	Paused     func() bool
+	Projects   func() []task.Project
+	Definition func(t *task.Task) (*workflow.Definition, error)
+	TaskFile   func(project string, id task.ID) (taskfile.Document, error)
+	Untrusted  func(ctx context.Context, p task.Project) string // says which programs of git nobody trusts, "" if there are none
+	Output     func(t *task.Task) func(attempt int) string      // reads what an attempt showed last
+	Message    func(t *task.Task) func(attempt int) string      // reads what an attempt said last
+}
+
+// Inbox is what waits for people.
+type Inbox struct {
+	Sources
+	moves moves
+}
+
+// New returns the inbox of all tasks.
+func New(o Sources) *Inbox { return &Inbox{Sources: o} }
+
+// Load lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
-func (s *Server) loadInbox(ctx context.Context, project string) ([]explain.Item, error) {
-	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
-	if s.runtime.Paused() {
+func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error) {
+	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
+	if s.Paused() {
 		b.items = append(b.items, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
 	}
-	for _, p := range s.runtime.Projects() {
+	for _, p := range s.Projects() {
 		if project == "" || p.Name == project {
-			b.items = append(b.items, explain.GitItems(p.Name, s.trust.UntrustedNotice(ctx, p))...)
+			b.items = append(b.items, explain.GitItems(p.Name, s.Untrusted(ctx, p))...)
 		}
 	}
-	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
+	err := s.Tasks.EachTask(task.Filter{Project: project}, func(fold []byte) error {
 		var t task.Task
 		if err := json.Unmarshal(fold, &t); err != nil {
 			return fmt.Errorf("read a task: %w", err)
@@ -37,7 +66,7 @@ func (s *Server) loadInbox(ctx context.Context, project string) ([]explain.Item,
 	if err != nil {
 		return nil, err
 	}
-	ended, err := s.store.NeedAttention() // a task that is over may need somebody too
+	ended, err := s.Tasks.NeedAttention() // a task that is over may need somebody too
 	for _, t := range ended {
 		if _, known := b.bound[t.ID]; !known && (project == "" || t.Project == project) {
 			b.addTask(t)
@@ -51,70 +80,45 @@ func (s *Server) loadInbox(ctx context.Context, project string) ([]explain.Item,
 	return b.items, err
 }
 
-// inbox is one look at all tasks.
-type inbox struct {
-	s      *Server
+// listing is one look at all tasks.
+type listing struct {
+	s      *Inbox
 	items  []explain.Item
 	bound  map[task.ID]bool // holds a workspace
 	queued map[string]int   // tasks that wait for one, by project
 }
 
-func (b *inbox) addTask(t task.Task) {
+func (b *listing) addTask(t task.Task) {
 	if t.Queued {
 		b.queued[t.Project]++
 	}
 	b.bound[t.ID] = t.Workspace != ""
-	def, err := b.s.runtime.Definition(&t)
+	def, err := b.s.Definition(&t)
 	if err != nil {
 		b.items = append(b.items, explain.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Since: t.Since})
 		return
 	}
 	if it, ok := explain.InboxItem(def, t); ok {
-		it.SetReasons(b.s.waitReasons(&t))
+		it.SetReasons(b.s.Reasons(&t))
 		b.items = append(b.items, it)
 	}
 }
 
-// waitReasons says why a task waits for a person, from its journal, its TASK.md and what
+// Reasons says why a task waits for a person, from its journal, its TASK.md and what
 // its agents wrote last. It says nothing about a task that waits for nobody.
-func (s *Server) waitReasons(t *task.Task) []explain.WaitReason {
-	def, err := s.runtime.Definition(t)
+func (s *Inbox) Reasons(t *task.Task) []explain.WaitReason {
+	def, err := s.Definition(t)
 	if err != nil {
 		return nil
 	}
 	if it, ok := explain.InboxItem(def, *t); !ok || it.Kind == explain.ItemStart { // most tasks: nothing is read for them
 		return nil
 	}
-	from := explain.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
-	if doc, err := s.host.Folders.ReadTaskFile(t.Project, t.ID); err == nil {
+	from := explain.Records{Entries: s.lastMove(t), Output: s.Output(t), Message: s.Message(t)}
+	if doc, err := s.TaskFile(t.Project, t.ID); err == nil {
 		from.Sections = doc.Sections()
 	}
 	return explain.WaitReasons(def, *t, from)
-}
-
-// lastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
-// tell them.
-func (s *Server) lastOutput(t *task.Task) func(attempt int) string {
-	return func(attempt int) string {
-		if s.host.Agents == nil {
-			return ""
-		}
-		return s.host.Agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
-	}
-}
-
-// lastMessage reads what an attempt of a task said last, as text.
-func (s *Server) lastMessage(t *task.Task) func(attempt int) string {
-	return func(attempt int) string {
-		if s.host.Agents == nil {
-			return ""
-		}
-		text, err := s.host.Agents.LastMessage(t, attempt)
-		if err != nil {
-			return ""
-		}
-		return ansi.SafeText(text)
-	}
 }
 
 // moves keeps the entries of tasks that say how they came to their states, so that a
@@ -135,14 +139,14 @@ const maxMoves = 2000
 
 // lastMove returns the entries of a task from the one before its last move on. They are
 // empty if the journal cannot be read: orange doctor says why.
-func (s *Server) lastMove(t *task.Task) []journal.Entry {
+func (s *Inbox) lastMove(t *task.Task) []journal.Entry {
 	s.moves.mu.Lock()
 	known := s.moves.known[t.ID]
 	s.moves.mu.Unlock()
 	if known.seq == t.Seq {
 		return known.entries
 	}
-	entries, err := s.store.Journal(t.ID, 0)
+	entries, err := s.Tasks.Journal(t.ID, 0)
 	if err != nil {
 		return nil
 	}
