@@ -4,11 +4,10 @@ package apitest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
+	"sync/atomic"
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
@@ -19,32 +18,30 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
-	"orange/internal/core/workflow"
 	"orange/internal/doctor"
 	"orange/internal/ui/api"
 	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
 
-// NewServer returns a server that has the given tasks and every part.
-func NewServer(tasks ...task.Task) *api.Server {
+// NewServer returns a server that has every part, and the tasks of a store.
+func NewServer(store *Store) *api.Server {
 	s := &api.Server{
-		Engine: Engine{}, Control: control{}, Projects: Projects{}, Tasks: store(tasks), Workflows: store(nil), Folders: folders{}, Transfer: transfer{},
-		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store(nil), Screens: screens{}, Changes: changes{},
-		Library: library{}, Page: page{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler),
-		Definition: func(*task.Task) (*workflow.Definition, error) { return nil, errors.New("there is no workflow") },
-		Inbox:      func(context.Context, string) ([]explain.Item, error) { return nil, nil },
-		Where:      func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
-		Checks:     func(context.Context) []doctor.Result { return nil },
-		Repair:     func(context.Context) error { return nil },
-		Stop:       func() {},
+		Engine: Engine{Store: store}, Control: &Control{}, Projects: Projects{}, Tasks: store, Workflows: store, Folders: Folders{}, Transfer: transfer{},
+		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store, Screens: Screens{}, Changes: changes{},
+		Library: Library{}, Page: page{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler), Definition: store.Definition,
+		Inbox:  func(context.Context, string) ([]explain.Item, error) { return nil, nil },
+		Where:  func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
+		Checks: func(context.Context) []doctor.Result { return nil },
+		Repair: func(context.Context) error { return nil },
+		Stop:   func() {},
 	}
 	s.VerifyChain = func(context.Context, task.ID) (chain journal.Chain, broken, err error) { return chain, nil, nil }
 	return s
 }
 
 // Engine accepts everything and changes nothing.
-type Engine struct{}
+type Engine struct{ *Store }
 
 func (Engine) Submit(context.Context, task.ID, signal.Signal) (engine.Answer, error) {
 	return engine.Answer{}, nil
@@ -55,19 +52,17 @@ func (Engine) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 func (Engine) Explain(context.Context, task.ID) (explain.Explanation, error) {
 	return explain.Explanation{}, nil
 }
-func (Engine) FollowJournal(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
-	return nil, nil, nil
-}
 func (Engine) ForkTask(context.Context, task.ID, int, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, nil
 }
 func (Engine) RecordRefusal(task.ID, signal.Signal, string) {}
 
-type control struct{}
+// Control remembers whether all tasks are paused.
+type Control struct{ paused atomic.Bool }
 
-func (control) SetPaused(bool) error { return nil }
-func (control) Paused() bool         { return false }
-func (control) Busy() bool           { return false }
+func (c *Control) SetPaused(paused bool) error { c.paused.Store(paused); return nil }
+func (c *Control) Paused() bool                { return c.paused.Load() }
+func (*Control) Busy() bool                    { return false }
 
 // Projects are the registered projects. Every change succeeds and is forgotten.
 type Projects []task.Project
@@ -81,52 +76,15 @@ func (Projects) ChangeProject(context.Context, string, wire.ProjectChange) (task
 }
 func (Projects) UnregisterProject(context.Context, string, string) error { return nil }
 
-// store holds tasks without journals. It knows every workflow.
-type store []task.Task
+// Folders hold the same TASK.md for every task, none if Body is empty.
+type Folders struct{ Dir, Body string }
 
-func (s store) Task(id task.ID) (task.Task, bool, error) {
-	for i := range s {
-		if s[i].ID == id {
-			return s[i], true, nil
-		}
+func (f Folders) Path(string, task.ID) string { return f.Dir }
+func (f Folders) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
+	if f.Body == "" {
+		return taskfile.Document{}, errors.New("there is no TASK.md")
 	}
-	return task.Task{}, false, nil
-}
-
-func (s store) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
-	for i := range s {
-		if strings.HasPrefix(string(s[i].ID), prefix) && len(ids) < limit {
-			ids = append(ids, s[i].ID)
-		}
-	}
-	return ids, nil
-}
-
-func (s store) EachTask(_ task.Filter, yield func(fold []byte) error) error {
-	for i := range s {
-		fold, err := json.Marshal(&s[i])
-		if err == nil {
-			err = yield(fold)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (store) Journal(task.ID, int) ([]journal.Entry, error) { return nil, nil }
-func (store) UnsettledTasks() ([]task.Task, error)          { return nil, nil }
-func (store) LastRow() (int64, error)                       { return 9, nil }
-func (store) Workflow(string) (name, file, text string, ok bool, err error) {
-	return "", "", "", true, nil
-}
-
-type folders struct{}
-
-func (folders) Path(string, task.ID) string { return "" }
-func (folders) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
-	return taskfile.Document{}, errors.New("there is no TASK.md")
+	return taskfile.Parse([]byte(f.Body))
 }
 
 type transfer struct{}
@@ -206,15 +164,16 @@ func (t Trackers) CheckBoard(context.Context, wire.Examination) ([]boardcheck.Fi
 	return t.Findings, nil
 }
 
-type screens struct{}
+// Screens are empty and never change.
+type Screens struct{}
 
-func (screens) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
+func (Screens) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
 	return wire.Screen{}, nil
 }
-func (screens) WatchOutput(context.Context, task.Task, string) (<-chan struct{}, error) {
+func (Screens) WatchOutput(context.Context, task.Task, string) (<-chan struct{}, error) {
 	return nil, nil
 }
-func (screens) TypeText(context.Context, task.Task, string, string) error { return nil }
+func (Screens) TypeText(context.Context, task.Task, string, string) error { return nil }
 
 type changes struct{}
 
@@ -222,9 +181,10 @@ func (changes) TaskDiff(context.Context, task.Task) (base string, files []diff.F
 	return "", nil, false, nil
 }
 
-type library struct{}
+// Library lists the workflows that tasks may follow.
+type Library []wire.WorkflowInfo
 
-func (library) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) { return nil, nil }
+func (l Library) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) { return l, nil }
 
 type page struct{}
 

@@ -62,8 +62,8 @@ func TestTaskAttemptsElsewhere(t *testing.T) {
 		{name: "of this workspace", args: "task attempts", prepare: func(w *env) { none(w); w.place.Task = idOne }, out: "No agent"},
 		{name: "of an unknown task", args: "task attempts nope", code: 1, err: "not found"},
 		{name: "a server without agents", args: "task attempts " + idOne, prepare: func(w *env) {
-			w.answers[attemptsPath], w.codes[attemptsPath] = `{"error":"this server starts no agents"}`, 400
-		}, code: 1, err: "orange: task attempts: this server starts no agents\n"},
+			w.api.Attempts = nil
+		}, code: 1, err: "orange: task attempts: this server writes effects down and starts no agents (effects: record)\n"},
 	})
 }
 
@@ -80,13 +80,13 @@ func TestTaskAttach(t *testing.T) {
 		{name: "no terminal here", args: "task attach " + idOne, code: 1, err: "this is no terminal to show an agent's on"},
 		{name: "no terminal there", args: "task attach " + idOne, prepare: func(w *env) {
 			there(w)
-			w.answers[path], w.codes[path] = `{"error":"the worker runs without a terminal: see orange task log"}`, 400
+			w.fails[path] = task.Mistakef("the worker runs without a terminal: see orange task log")
 		}, code: 1, err: "orange: task attach: the worker runs without a terminal: see orange task log\n"},
 		{name: "a server that names no command", args: "task attach " + idOne, prepare: func(w *env) { there(w); w.answers[path] = `{"argv":[]}` }, code: 1, err: "names no command"},
 		{name: "unknown task", args: "task attach nope", prepare: there, code: 1, err: "not found"},
 		{name: "complete an id", args: "__complete|task|attach|", prepare: func(w *env) {
-			w.answers["/v1/state"] = `{"tasks":[{"id":"` + idOne + `","project":"p","branch":"b","life":"alive"},{"id":"` + idTwo + `","life":"none"}]}`
-		}, out: idOne + "\tp/b\n:36\n", err: "Completion ended"},
+			w.store.Tasks = append(w.store.Tasks, task.Task{ID: idTwo})
+		}, out: idOne + "\tworking proj/feature Do it\n:36\n", err: "Completion ended"},
 	})
 }
 

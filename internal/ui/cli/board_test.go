@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/core/board"
+	"orange/internal/core/task"
 )
 
 const (
@@ -60,7 +61,7 @@ func TestBoardChanges(t *testing.T) {
 	const path = "/v1/boards/shop/cards/3"
 	canned := func(w *env) { w.answers[path], w.place.Project = changedAnswer, "shop" }
 	refused := func(w *env) {
-		w.answers[path], w.codes[path] = `{"error":"tag \"Nope\" is not known on this board: use Ready"}`, 400
+		w.fails[path] = task.Mistakef("tag \"Nope\" is not known on this board: use Ready")
 	}
 	typed := func(text string) func(*env) {
 		return func(w *env) { canned(w); w.Stdin = strings.NewReader(text) }

@@ -10,11 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/cli"
-	"orange/internal/view/overview"
 )
 
 // files are the arguments and flags that are completed with files.
@@ -44,34 +42,34 @@ func TestEverythingThatCanBeChosenIsCompleted(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	rows := []overview.Row{
-		{ID: "old", Project: "proj", Branch: "a", Status: "pending", Kind: "queued", Summary: "first"},
-		{ID: "asks", Project: "proj", Branch: "b", Status: "clarification", Kind: "waiting", Wants: explain.ItemQuestion, Answers: true, Moves: []explain.Move{{To: "x", As: "cancel"}}},
-		{ID: "grant", Project: "proj", Branch: "c", Status: "stuck", Kind: "halt", Wants: explain.ItemConfirm},
-		{ID: "works", Project: "proj", Branch: "d", Status: "working", Kind: "agent", Life: overview.Alive, Moves: []explain.Move{{To: "y", As: "complete"}, {To: "x", As: "cancel"}}},
-		{ID: "died", Project: "proj", Branch: "e", Status: "working", Kind: "agent", Life: overview.Dead, Paused: true},
-		{ID: "done", Project: "proj", Branch: "f", Status: "done", Kind: "terminal"},
+	tasks := []task.Task{
+		{ID: "old", Branch: "a", Status: "pending", Summary: "first"},
+		{ID: "asks", Branch: "b", Status: "clarification"},
+		{ID: "grant", Branch: "c", Status: "stuck", Asked: &task.Asked{To: "reviewing", By: "fixer"}},
+		{ID: "works", Branch: "d", Status: "working", Attempts: []task.Attempt{{Number: 2, Role: "worker", Running: true}}},
+		{ID: "died", Branch: "e", Status: "working", Crashed: "worker", Paused: true},
+		{ID: "done", Branch: "f", Status: "done"},
 	}
 	tests := map[string]struct {
 		args string
 		want string
 	}{
 		"what was not started":       {"task|spawn|", "old"},
-		"what waits for an answer":   {"task|answer|", "asks"},
+		"what waits for an answer":   {"task|answer|", "grant asks"},
 		"what waits for a word":      {"task|approve|", "grant"},
-		"what may be completed":      {"task|complete|", "works"},
-		"what may be cancelled":      {"task|cancel|", "works asks"},
+		"what may be completed":      {"task|complete|", "died works grant asks old"},
+		"what may be cancelled":      {"task|cancel|", "died works grant asks old"},
 		"what has an agent":          {"task|attach|", "works"},
 		"what has lost its agent":    {"task|respawn|", "died"},
 		"what is over":               {"task|delete|", "done"},
 		"what is paused":             {"resume|", "died"},
-		"what is not paused":         {"pause|", "done works grant asks old"},
-		"the newest first":           {"task|update|", "done died works grant asks old"},
-		"by its beginning":           {"task|update|d", "done died"},
+		"what is not paused":         {"pause|", "works grant asks old"},
+		"the newest first":           {"task|update|", "died works grant asks old"},
+		"by its beginning":           {"task|update|d", "died"},
 		"no second id":               {"task|update|works|", ""},
 		"a parent":                   {"task|create|--parent|o", "old"},
-		"every task":                 {"task|show|", idOne},
-		"states of tasks":            {"task|list|--status|", "working"},
+		"every task":                 {"task|show|", "done died works grant asks old"},
+		"states of tasks":            {"task|list|--status|", "clarification done pending stuck working"},
 		"an agent":                   {"task|create|--harness|", "claude codex opencode gemini pi command: script:"},
 		"an effort":                  {"task|create|--effort|", "none off minimal low medium high xhigh max"},
 		"a strategy":                 {"task|merge|x|--strategy|", "auto ff merge"},
@@ -89,8 +87,8 @@ func TestCompletion(t *testing.T) {
 		"its attempts":               {"task|log|works|--attempt|", "2 1"},
 		"its entries":                {"task|replay|works|--at|", "3 1"},
 		"an entry to fork at":        {"task|fork|works@", "works@3 works@1"},
-		"a task to fork":             {"task|fork|one", idOne + "@"},
-		"all states of a task":       {"task|wait|" + idOne + "|--for|", "pending planning clarification working agent-review reviewing stuck done cancelled"},
+		"a task to fork":             {"task|fork|wor", "works@"},
+		"all states of a task":       {"task|wait|works|--for|", "pending planning clarification working agent-review reviewing stuck done cancelled"},
 		"a project":                  {"task|list|--project|", "proj"},
 		"a card":                     {"board|move|", "2 1"},
 		"a column":                   {"board|move|1|", "To Do,Done"},
@@ -118,10 +116,12 @@ func TestCompletion(t *testing.T) {
 			w.Workflows = twoFlows{text}
 			w.place.Project = "proj"
 			w.projects = []task.Project{{Name: "proj", Path: "/p", Workflow: "orange"}}
-			w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: rows}))
+			w.asOrange(slices.Clone(tasks)...)
+			for i := range w.store.Tasks {
+				w.store.Tasks[i].Project, w.store.Tasks[i].Visit = "proj", 1
+			}
 			w.answers["/v1/tasks/works/attempts"] = `{"attempts":[{"number":1,"role":"worker","harness":"claude"},{"number":2,"role":"reviewer","alive":true}]}`
 			w.answers["/v1/tasks/works/journal"] = `{"entries":[{"seq":1,"to":"pending"},{"seq":2},{"seq":3,"from":"pending","to":"working"}]}`
-			w.answers["/v1/workflows/"] = string(mustJSON(t, map[string]string{"file": "orange.yaml", "text": text}))
 			w.answers["/v1/boards/proj"] = `{"columns":["To Do","Done"],"tags":["Ready","Review"],"cards":[{"number":1,"title":"one","column":"To Do","tags":["Ready"]},{"number":2,"title":"two","column":"Done"}]}`
 			w.answers["/v1/trackers"] = `{"trackers":[{"config":{"name":"lin","kind":"linear","project":"proj"}}]}`
 			if code := w.run(t, append([]string{"__complete"}, strings.Split(tt.args, "|")...)...); code != 0 {

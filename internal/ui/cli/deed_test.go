@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
 
@@ -17,7 +18,7 @@ func follow(entries ...string) func(*env) {
 			`"seq":5,"type":"effect.asked","effects":[{"id":"` + idOne + `/5/0","do":"merge","by":"person"}]`,
 		}, entries...)
 		for i, e := range entries {
-			w.events = append(w.events, fmt.Sprintf("id: %d\nevent: entry\ndata: {\"task\":%q,%s}\n\n", i+10, idOne, e))
+			w.store.Rows = append(w.store.Rows, journal.Row{ID: int64(i + 10), Entry: json.RawMessage(fmt.Sprintf(`{"task":%q,%s}`, idOne, e))})
 		}
 	}
 }
@@ -39,7 +40,7 @@ func TestDeeds(t *testing.T) {
 	failed := receipt(6, "failed", `"tries":1,"again":"2026-03-04T12:00:04Z",`+about(`locked\u001b[31m`))
 	pr := func(w *env) {
 		follow(done)(w)
-		w.tasks[0].PRURL = "https://forge/pr/7"
+		w.store.Tasks[0].PRURL = "https://forge/pr/7"
 	}
 	tell(t, []story{
 		{name: "merge", args: "task merge " + idOne, prepare: follow(other, move, done), out: "Merged proj/feature; oneAAAAA reviewing -> done\n",
@@ -58,11 +59,11 @@ func TestDeeds(t *testing.T) {
 		{name: "merge, given up, as JSON", args: "task merge one --json", prepare: follow(receipt(6, "gave-up", `"tries":1,`+about("no"))), code: 1,
 			out: `{"error":"it was given up: no"}`, err: "no"},
 		{name: "merge, the task is deleted meanwhile", args: "task merge one", prepare: follow(`"seq":6,"type":"task.deleted"`), code: 1, err: "was deleted meanwhile"},
-		{name: "merge of a paused task", args: "task merge one", prepare: func(w *env) { follow(move, done)(w); w.tasks[0].Paused = true },
+		{name: "merge of a paused task", args: "task merge one", prepare: func(w *env) { follow(move, done)(w); w.store.Tasks[0].Paused = true },
 			out: "Merged", err: "orange: task oneAAAAA is paused: this waits for orange resume " + idOne + "\n"},
 		{name: "merge behind something given up", args: "task merge one", prepare: func(w *env) {
 			follow(move, done)(w)
-			w.tasks[0].Attention, w.tasks[0].Pending = "push failed", []task.Effect{{GivenUp: true}}
+			w.store.Tasks[0].Attention, w.store.Tasks[0].Pending = "push failed", []task.Effect{{GivenUp: true}}
 		}, out: "Merged", err: "needs attention first (push failed)"},
 		{name: "merge without waiting", args: "task merge one --no-wait", out: "oneAAAAA: merge is asked for; see how it goes with orange task history " + idOne + "\n"},
 		{name: "merge without waiting, as JSON", args: "task merge one --no-wait --json", out: `"type":"effect.asked"`},

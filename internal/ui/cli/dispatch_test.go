@@ -2,10 +2,10 @@ package cli_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 
+	"orange/internal/core/tracker"
 	"orange/internal/ui/cli"
 )
 
@@ -23,12 +23,23 @@ func TestDispatch(t *testing.T) {
 		{name: "the news first", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: strings.Split(printed, "\n")[0] + "\nbegun"},
 		{name: "what waits", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: "blocked by ENG-1\n"},
 		{name: "all", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", `{"tracker":"hub","choices":[],"report":{}}`, "/v1/trackers/lin/dispatch", round), out: "hub: no issue waits\nlin:ENG-4"},
-		{name: "one of all is away", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", `{"error":"hub does not answer"}`, "/v1/trackers/lin/dispatch", round), code: 1, out: "hub: hub does not answer\nlin:ENG-4"},
+		{name: "one of all is away", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", "error: hub does not answer", "/v1/trackers/lin/dispatch", round), code: 1, out: "hub: hub does not answer\nlin:ENG-4"},
 		{name: "none", args: "dispatch", prepare: func(w *env) { w.answers["/v1/trackers"] = `{"trackers":[]}` }, code: 1, err: "there are no trackers: orange tracker add"},
 		{name: "as JSON", args: "dispatch lin --json", prepare: answering("/v1/trackers/lin/dispatch", round), out: `{"rounds":[{"tracker":"lin","choices":[{"key":"ENG-1",`},
 		{name: "once and for ever", args: "dispatch --once --watch", prepare: withTrackers, code: 2, err: "--once and --watch do not go together: choose one", asked: []string{}},
 		{name: "too often", args: "dispatch --watch --every 10ms", prepare: withTrackers, code: 2, err: "--every 10ms: give at least 1s", asked: []string{}},
 	})
+}
+
+// dispatcher calls a function before it dispatches.
+type dispatcher struct {
+	parts
+	before func()
+}
+
+func (d dispatcher) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+	d.before()
+	return d.parts.Dispatch(ctx, name, dry)
 }
 
 // Watching goes on until it is interrupted.
@@ -38,12 +49,12 @@ func TestDispatchWatches(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	rounds := 0
-	w.handle = func(rw http.ResponseWriter, _ *http.Request) {
+	w.answers["/v1/trackers/lin/dispatch"] = `{"tracker":"lin","choices":[{"key":"ENG-1","title":"Same","dispatch":false,"reason":"held"}],"report":{}}`
+	w.api.Trackers = dispatcher{parts{w}, func() {
 		if rounds++; rounds == 2 {
 			cancel()
 		}
-		_, _ = rw.Write([]byte(`{"tracker":"lin","choices":[{"key":"ENG-1","title":"Same","dispatch":false,"reason":"held"}],"report":{}}`))
-	}
+	}}
 	if code := cli.Run(ctx, w.Deps, []string{"dispatch", "lin", "--watch", "--every", "1s"}); code != 0 {
 		t.Errorf("exit code %d: %s", code, w.err.String())
 	}

@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestDoctorBoard(t *testing.T) {
 	const path = "/v1/doctor/board"
@@ -31,6 +34,6 @@ func TestDoctorBoard(t *testing.T) {
 		{name: "dry and fix", args: "doctor board --dry-run --fix", prepare: here(found), code: 2, err: "--dry-run and --fix do not go together: choose one", asked: []string{}},
 		{name: "two boards", args: "doctor board --project a --tracker b", prepare: here(found), code: 2, err: "--project and --tracker do not go together: choose one", asked: []string{}},
 		{name: "no project", args: "doctor board", code: 1, err: "this folder belongs to no project", asked: []string{}},
-		{name: "trouble", args: "doctor board", prepare: func(w *env) { here(`{"error":"project \"shop\" has no board"}`)(w); w.codes[path] = 404 }, code: 1, err: `project "shop" has no board`},
+		{name: "trouble", args: "doctor board", prepare: func(w *env) { here(found)(w); w.fails[path] = errors.New(`project "shop" has no board`) }, code: 1, err: `project "shop" has no board`},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/ui/api"
 	"orange/internal/ui/client"
 )
 
@@ -38,6 +39,9 @@ func (w *env) hooked(t *testing.T) heard {
 	}
 	return h
 }
+
+// hookable lets the server take everybody for an attempt: only attempts report events.
+func hookable(w *env) { w.asAttempt(api.Caller{Task: idOne, Attempt: 1, Role: "worker"}) }
 
 // unending is a pipe to which nobody writes and that nobody closes.
 func unending(t *testing.T) *os.File {
@@ -77,7 +81,8 @@ func TestHook(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newEnv(t)
-			w.Stdin, w.answers["/v1/hooks"] = tt.stdin, `{"heard":true}`
+			w.Stdin = tt.stdin
+			hookable(w)
 			if code := w.run(t, append([]string{"hook"}, tt.args...)...); code != 0 || w.out.Len()+w.err.Len() > 0 {
 				t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
 			}
@@ -94,9 +99,6 @@ func TestHook(t *testing.T) {
 
 func TestAHookNeverFails(t *testing.T) {
 	t.Parallel()
-	refuse := func(code int) func(*env) {
-		return func(w *env) { w.answers["/v1/hooks"], w.codes["/v1/hooks"] = `{"error":"no"}`, code }
-	}
 	tests := []struct {
 		name    string
 		args    string
@@ -105,8 +107,8 @@ func TestAHookNeverFails(t *testing.T) {
 		{"no server", "hook claude Stop", func(w *env) { w.server.Close() }},
 		{"no data folder", "hook claude Stop", func(w *env) { w.Config.Home, w.Config.Socket = "/nowhere", "/nowhere/s" }},
 		{"a broken configuration", "hook claude Stop", func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }},
-		{"refused", "hook claude Stop", refuse(http.StatusForbidden)},
-		{"it broke", "hook claude Stop", refuse(http.StatusInternalServerError)},
+		{"refused", "hook claude Stop", func(w *env) { w.api.Identity = identity{err: errors.New("no")} }},
+		{"it broke", "hook claude Stop", func(w *env) { hookable(w); w.fails["/v1/hooks"] = errors.New("no") }},
 		{"no event", "hook claude", nil},
 		{"nothing at all", "hook", nil},
 		{"an unknown flag", "hook --bogus=1 claude Stop", nil},
@@ -137,7 +139,7 @@ func TestAHookNeverFails(t *testing.T) {
 
 func TestAHookSaysWhatHappenedIfAsked(t *testing.T) {
 	tell(t, []story{
-		{name: "heard", args: "hook claude Stop --json", prepare: func(w *env) { w.answers["/v1/hooks"] = `{"heard":true}` }, out: `{"heard":true}` + "\n"},
+		{name: "heard", args: "hook claude Stop --json", prepare: hookable, out: `{"heard":true}` + "\n"},
 		{name: "not heard", args: "hook claude Stop --json", prepare: func(w *env) { w.server.Close() }, out: `{"error":"no server is running: start one with orange serve","heard":false}` + "\n"},
 		{name: "not understood", args: "hook claude --json", out: `{"error":"give the harness and the event","heard":false}` + "\n"},
 	})

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +29,9 @@ func TestInboxAsText(t *testing.T) {
 	const want = `KIND        TASK      BRANCH                                  AGE  WHAT
 review      oneAAAAA  proj/feature                            3h   [frees 2] the work waits for a decision
   orange task merge oneAAAAAAAAAAAAAAAAAA
+attention   three     p/b                                     2d   push failed: no route
 permission  twoBBBBB  a-project/with-a-branch-of-some-length  20s  the worker: waiting-permission: may I run rm -rf in /tmp/some/folder/with/a/long/name?
   orange task attach twoBBBBBBBBBBBBBBBBBB
-attention   three     p/b                                     2d   push failed: no route
 `
 	if code := w.run(t, "inbox"); code != 0 {
 		t.Fatal(code, w.err.String())
@@ -44,9 +43,9 @@ attention   three     p/b                                     2d   push failed: 
 	const narrow = `KIND        TASK      BRANCH                        AGE  WHAT
 review      oneAAAAA  proj/feature                  3h   [frees 2] the work w...
   orange task merge oneAAAAAAAAAAAAAAAAAA
+attention   three     p/b                           2d   push failed: no route
 permission  twoBBBBB  a-project/with-a-branch-o...  20s  the worker: waiting-...
   orange task attach twoBBBBBBBBBBBBBBBBBB
-attention   three     p/b                           2d   push failed: no route
 `
 	w.run(t, "inbox")
 	if diff := cmp.Diff(narrow, w.out.String()); diff != "" {
@@ -83,12 +82,9 @@ func TestInbox(t *testing.T) {
 		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *env) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
 		{name: "as JSON", args: "inbox --json", prepare: one, out: `{"items":[{"task":"` + idOne + `"`},
 		{name: "of a project", args: "inbox --project p", prepare: func(w *env) {
-			w.handle = func(rw http.ResponseWriter, r *http.Request) {
-				reply(rw, map[string]any{"items": []explain.Item{{Kind: "start", Project: r.URL.Query().Get("project")}}})
-			}
-		}, out: "start"},
+			w.answers["/v1/inbox"] = inboxOf(t, explain.Item{Kind: explain.ItemStart, Project: "p"}, explain.Item{Kind: explain.ItemStuck, Project: "other"})
+		}, out: "KIND   TASK  BRANCH  AGE  WHAT\nstart"},
 		{name: "with an argument", args: "inbox x", code: 2, err: "use orange inbox"},
-		{name: "a server that does not know it", args: "inbox", code: 1, err: "/v1/inbox not found"},
 	})
 }
 
@@ -115,9 +111,9 @@ func TestWordsOfAPerson(t *testing.T) {
 		{name: "answer with nothing", args: "task answer " + idOne + " -", prepare: stdin(" \n"), code: 1, err: "the answer is empty", asked: []string{}},
 		{name: "answer without words", args: "task answer one", code: 2, err: "use orange task answer <id> <text...|->"},
 		{name: "answer refused", args: "task answer one x", prepare: func(w *env) { w.refuse = "working waits for no answer" }, code: 1, err: "orange: task answer: working waits for no answer\n"},
-		{name: "approve", args: "task approve one --note fine", prepare: func(w *env) { w.tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
+		{name: "approve", args: "task approve one --note fine", prepare: func(w *env) { w.store.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
 			asked: []string{request(`"actor":"human","to":"reviewing","note":"fine"`)}},
-		{name: "approve, as JSON", args: "task approve one --json", prepare: func(w *env) { w.tasks[0].Asked = &task.Asked{To: "reviewing"} }, out: `{"task":{"id":"` + idOne},
+		{name: "approve, as JSON", args: "task approve one --json", prepare: func(w *env) { w.store.Tasks[0].Asked = &task.Asked{To: "reviewing"} }, out: `{"task":{"id":"` + idOne},
 		{name: "approve nothing", args: "task approve one", code: 1, err: "orange: task approve: nothing of task oneAAAAA waits for approval: see orange inbox\n", asked: []string{}},
 		{name: "approve an unknown task", args: "task approve nope", code: 1, err: "not found"},
 	})

@@ -2,24 +2,19 @@ package cli_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/config"
-	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/cli"
-	"orange/internal/view/overview"
+	"orange/internal/ui/client"
 )
 
 func TestNotifyList(t *testing.T) {
@@ -81,78 +76,63 @@ func TestNotifyTest(t *testing.T) {
 	})
 }
 
-// stream is a server whose state changes.
-type stream struct {
-	state   overview.State
-	opened  atomic.Int32
-	changes chan overview.Change // a change without a row breaks the connection
-}
-
-func (s *stream) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/v1/state" {
-		reply(rw, s.state)
-		return
-	}
-	s.opened.Add(1)
-	rw.(http.Flusher).Flush()
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case c := <-s.changes:
-			if c.Row == 0 {
-				return
-			}
-			text, _ := json.Marshal(c)
-			fmt.Fprintf(rw, "id: %d\nevent: change\ndata: %s\n\n", c.Row, text)
-			rw.(http.Flusher).Flush()
-		}
-	}
-}
-
-func wanting(id, branch string, kind explain.ItemKind, text string, seq int) overview.Row {
-	return overview.Row{ID: task.ID(id), Project: "shop", Branch: branch, Wants: kind, Text: text, Do: "orange task show " + id, Asked: now(), Seq: seq}
+// pinned is a task of workflow orange that has waited since now.
+func pinned(id task.ID, branch, status string) task.Task {
+	return task.Task{ID: id, Project: "shop", Branch: branch, Status: status, Since: now(), Seq: 1, Visit: 1}
 }
 
 func TestInboxFollow(t *testing.T) {
 	w, out, errs := newEnv(t), &screen{}, &screen{}
-	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Tasks: []overview.Row{wanting("one", "a", explain.ItemReview, "the work waits", 1)}}}
-	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
+	w.asOrange(pinned("one", "a", "reviewing"), pinned("two", "b", "working"), pinned("three", "c", "working"))
+	w.Stdout, w.Stderr = out, errs
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int)
 	go func() { code <- cli.Run(ctx, w.Deps, []string{"inbox", "--follow", "--bell"}) }()
-	lines := "review      one       shop/a  the work waits  (orange task show one)\n"
+	const review = "review      one       shop/a  the work waits for a decision  (orange task merge one)\n"
+	lines := review
 	out.shows(t, lines)
-	s.changes <- overview.Change{Row: 6, Tasks: []overview.Row{wanting("two", "b", explain.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 1)}}
-	lines += "attention   two       shop/b  push failed badly  (orange task show two)\n"
+	w.store.Change("two", func(t *task.Task) { t.Attention = "push \x1b[31mfailed\x1b[0m\nbadly" })
+	lines += "attention   two       shop/b  push failed badly  (orange resume two)\n"
 	out.shows(t, lines)
 	errs.shows(t, "\a")
-	later := wanting("two", "b", explain.ItemAttention, "push \x1b[31mfailed\x1b[0m\nbadly", 2) // the same, younger
-	later.Asked = now().Add(time.Hour)
-	s.changes <- overview.Change{Row: 7, Tasks: []overview.Row{later}}
-	s.changes <- overview.Change{} // the connection is lost
-	s.changes <- overview.Change{Row: 8, Paused: true, Tasks: []overview.Row{wanting("one", "a", "", "", 2)}}
+	w.store.Change("two", func(t *task.Task) { t.Since = now().Add(time.Hour) }) // the same, younger
+	w.server.CloseClientConnections()
+	errs.shows(t, "\aorange: the server does not answer: waiting for it (unexpected EOF)\norange: the server is back\n")
+	server := client.New(w.Config.Socket)
+	defer server.Close()
+	if err := server.PauseAll(ctx); err != nil {
+		t.Fatal(err)
+	}
 	lines += "paused      -         -  everything is paused: nothing starts and nothing ends  (orange resume)\n"
 	out.shows(t, lines)
-	s.changes <- overview.Change{Row: 9, Paused: true, Tasks: []overview.Row{wanting("one", "a", explain.ItemReview, "the work waits", 3)}} // again
-	lines += "review      one       shop/a  the work waits  (orange task show one)\n"
+	w.store.Change("one", func(t *task.Task) { t.Status = "working" })
+	w.store.Change("three", func(t *task.Task) { t.Status = "reviewing" }) // shows that the change before it was read
+	lines += "review      three     shop/c  the work waits for a decision  (orange task merge three)\n"
+	out.shows(t, lines)
+	w.store.Change("one", func(t *task.Task) { t.Status = "reviewing" }) // again
+	lines += review
 	out.shows(t, lines)
 	cancel()
 	if got := <-code; got != 0 {
 		t.Errorf("exit %d: %q", got, errs.String())
 	}
-	if said := errs.String(); strings.Count(said, "does not answer: waiting for it") != 1 || strings.Count(said, "the server is back") != 1 || strings.Count(said, "\a") != 3 {
+	if said := errs.String(); strings.Count(said, "\a") != 4 {
 		t.Errorf("said was %q", said)
 	}
-	if s.opened.Load() != 2 {
-		t.Errorf("it connected %d times", s.opened.Load())
-	}
+}
+
+// gitPrograms are programs that nobody has trusted.
+type gitPrograms struct{}
+
+func (gitPrograms) TrustedPrograms(string) []task.GitProgram { return nil }
+func (gitPrograms) UntrustedNotice(context.Context, task.Project) string {
+	return "git would run a hook"
 }
 
 func TestAnItemWithoutABranchIsFollowedByItsProject(t *testing.T) {
 	w, out, errs := newEnv(t), &screen{}, &screen{}
-	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Projects: []overview.Project{{Name: "web", Git: "git would run a hook"}}}}
-	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
+	w.store.Tasks, w.projects, w.api.GitPrograms = nil, []task.Project{{Name: "web"}}, gitPrograms{}
+	w.Stdout, w.Stderr = out, errs
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int)
 	go func() { code <- cli.Run(ctx, w.Deps, []string{"inbox", "--follow"}) }()

@@ -48,7 +48,7 @@ func lived(t *testing.T, w *env) []journal.Entry {
 			t.Fatal(err)
 		}
 	}
-	w.tasks = []task.Task{record}
+	w.store.Tasks = []task.Task{record}
 	w.answers["/v1/tasks/"+idOne+"/chain"] = `{"rows":5,"head":"` + strings.Repeat("0", 64) + `"}`
 	w.answers["/v1/workflows/"+def.Hash] = string(mustJSON(t, wire.WorkflowText{Hash: def.Hash, Name: def.Name, File: def.File, Text: def.Text}))
 	w.journal(t, entries)
@@ -84,9 +84,9 @@ func TestTaskReplay(t *testing.T) {
 	w.expect(t, 0, `{"task":"`+idOne+`","same":true,"record":{"same":true},"workflow":"orange"`, "task", "replay", idOne, "--json")
 	w.expect(t, 2, "--at and --against do not go together", "task", "replay", idOne, "--at", "1", "--against", "x")
 
-	w.tasks[0].Status = "done"
+	w.store.Tasks[0].Status = "done"
 	w.expect(t, 1, "5 entries: the record is not what they fold to\n  status is stored as \"done\" and folds to \"working\"\n", "task", "replay", idOne)
-	w.tasks[0].Status = "working"
+	w.store.Tasks[0].Status = "working"
 
 	entries[4].Reason = "forged"
 	w.journal(t, entries)
@@ -156,7 +156,7 @@ func TestTaskReplayAgainst(t *testing.T) {
 func TestTaskHistoryRefused(t *testing.T) {
 	refused := `[{"task":"` + idOne + `","at":"2026-03-04T11:59:00Z","actor":"worker","attempt":1,"kind":"request","asked":"done","why":"not in map\u001b[2J:\nno"}]`
 	given := func(list string) func(*env) {
-		return func(w *env) { w.answers["/v1/tasks/one/explain"] = `{"refusals":` + list + `}` }
+		return func(w *env) { w.answers["/v1/tasks/"+idOne+"/explain"] = `{"refusals":` + list + `}` }
 	}
 	tell(t, []story{
 		{name: "some", args: "task history one --refused", prepare: given(refused), out: "2026-03-04 11:59:00  request done by worker (attempt 1): not in map: no\n"},

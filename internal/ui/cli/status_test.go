@@ -1,32 +1,38 @@
 package cli_test
 
 import (
+	"errors"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"orange/internal/core/explain"
 	"orange/internal/core/task"
-	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
-// seen is a state with agents, something for a person and something in a queue.
-func seen(t *testing.T, rows ...overview.Row) func(*env) {
-	t.Helper()
-	return func(w *env) { w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: rows})) }
+// at is a server that has these tasks, which follow the workflow orange.
+func at(tasks ...task.Task) func(*env) { return func(w *env) { w.asOrange(tasks...) } }
+
+// agents are attempts, each in a condition; one whose condition begins with "ending" was told to end.
+func agents(conditions ...string) (out []task.Attempt) {
+	for i, name := range conditions {
+		name, ending := strings.CutPrefix(name, "ending")
+		out = append(out, task.Attempt{Number: i + 1, Role: "worker", Running: true, Ending: ending, Condition: task.Condition{Name: strings.TrimSpace(name)}})
+	}
+	return out
 }
 
 func TestStatus(t *testing.T) {
-	two := overview.Row{ID: idOne, Project: "proj", Status: "working", Kind: "agent", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1}, {Number: 2}, {Number: 3, Ending: true}}}
-	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: explain.ItemQuestion}
-	queued := overview.Row{ID: "three", Status: "pending", Kind: "queued", Queued: true}
-	resting := overview.Row{ID: "four", Attempts: []overview.Attempt{{Number: 1, Mood: task.Idle}, {Number: 2, Mood: task.Idle}, {Number: 3}, {Number: 4, Ending: true, Mood: task.Idle}}}
-	blocked := overview.Row{ID: "five", Attempts: []overview.Attempt{{Number: 1, Mood: task.NotStarted}, {Number: 2, Mood: task.TurnFailed}, {Number: 3, Ending: true, Mood: task.Limited}}}
-	busy := seen(t, two, asks, queued)
-	of := func(w *env) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
+	two := task.Task{ID: idOne, Project: "proj", Status: "working", Attempts: agents("", "", "ending")}
+	asks := task.Task{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification"}
+	queued := task.Task{ID: "three", Project: "proj", Status: "pending", Queued: true}
+	resting := task.Task{ID: "four", Status: "working", Attempts: agents(task.Idle, task.Idle, "", "ending "+task.Idle)}
+	blocked := task.Task{ID: "five", Status: "working", Attempts: agents(task.NotStarted, task.TurnFailed, "ending "+task.Limited)}
+	with := func(t task.Task, attempts []task.Attempt) task.Task { t.Attempts = attempts; return t }
+	busy := at(two, asks, queued)
+	of := func(w *env) { w.store.Tasks, w.projects = nil, []task.Project{{Name: "proj", Path: "/proj"}} }
 	inTask := func(w *env) { busy(w); w.place = wire.Place{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
@@ -37,17 +43,17 @@ func TestStatus(t *testing.T) {
 		{name: "in a task's workspace", args: "status --timeout 1m --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
 		{name: "there, for a prompt", args: "status --timeout 1m --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
 		{name: "there, as JSON", args: "status --timeout 1m --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
-		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *env) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
-		{name: "nothing to do", args: "status --timeout 1m", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
-		{name: "some are idle", args: "status --timeout 1m", prepare: seen(t, resting, two), out: "5 agents (2 idle)\n"},
-		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, resting, two), out: "[3 run 2 idle] "},
-		{name: "the only one is idle", args: "status --timeout 1m", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:1]}), out: "1 agent (idle)\n"},
-		{name: "all are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:2]}), out: "[2 idle] "},
-		{name: "some are blocked", args: "status --timeout 1m", prepare: seen(t, blocked, two), out: "4 agents (2 blocked)\n"},
-		{name: "some are blocked, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, blocked, two), out: "[2 run 2 blocked] "},
-		{name: "some are blocked, as JSON", args: "status --timeout 1m --json", prepare: seen(t, blocked), out: `"agents":2,"idle":0,"wants":0,"queued":0,"blocked":2,`},
-		{name: "the only one is blocked", args: "status --timeout 1m", prepare: seen(t, overview.Row{Attempts: blocked.Attempts[:1]}), out: "1 agent (blocked)\n"},
-		{name: "some are idle and some are blocked", args: "status --timeout 1m", prepare: seen(t, blocked, resting), out: "5 agents (2 idle, 2 blocked)\n"},
+		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *env) { w.store.Tasks = nil; _ = w.api.Control.SetPaused(true) }, out: "everything is paused\n"},
+		{name: "nothing to do", args: "status --timeout 1m", prepare: at(), out: "no agent at work, nothing waits for you\n"},
+		{name: "some are idle", args: "status --timeout 1m", prepare: at(resting, two), out: "5 agents (2 idle)\n"},
+		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: at(resting, two), out: "[3 run 2 idle] "},
+		{name: "the only one is idle", args: "status --timeout 1m", prepare: at(with(resting, resting.Attempts[:1])), out: "1 agent (idle)\n"},
+		{name: "all are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: at(with(resting, resting.Attempts[:2])), out: "[2 idle] "},
+		{name: "some are blocked", args: "status --timeout 1m", prepare: at(blocked, two), out: "4 agents (2 blocked), 1 task waits for you\n"},
+		{name: "some are blocked, for a prompt", args: "status --timeout 1m --format prompt", prepare: at(blocked, two), out: "[2 run 2 blocked 1 wait] "},
+		{name: "some are blocked, as JSON", args: "status --timeout 1m --json", prepare: at(blocked), out: `"agents":2,"idle":0,"wants":1,"queued":0,"blocked":2,`},
+		{name: "the only one is blocked", args: "status --timeout 1m", prepare: at(with(blocked, blocked.Attempts[:1])), out: "1 agent (blocked), 1 task waits for you\n"},
+		{name: "some are idle and some are blocked", args: "status --timeout 1m", prepare: at(blocked, resting), out: "5 agents (2 idle, 2 blocked), 1 task waits for you\n"},
 		{name: "of a project", args: "status --timeout 1m --project proj", prepare: of, out: "no agent at work, nothing waits for you\n"},
 		{name: "of a project nobody knows", args: "status --timeout 1m --project nope", prepare: of, code: 1, err: `project "nope" is not known: see orange project list`},
 		{name: "of that, as JSON", args: "status --timeout 1m --project nope --json", prepare: of, code: 1, out: `project \"nope\" is not known`},
@@ -60,12 +66,14 @@ func TestStatus(t *testing.T) {
 
 func TestAStatusLineNeverComplains(t *testing.T) {
 	tests := map[string]func(*env){
-		"nothing is here":       func(w *env) { w.answers["/v1/state"] = `{}` },
-		"the server is broken":  func(w *env) { w.answers["/v1/state"], w.codes["/v1/state"] = `{"error":"no"}`, 500 },
-		"there is no server":    func(w *env) { w.server.Close() },
-		"the server is silent":  func(w *env) { w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() } },
-		"no configuration":      func(w *env) { w.ConfigErr = http.ErrAbortHandler },
-		"an answer that is odd": func(w *env) { w.answers["/v1/state"] = `[` },
+		"nothing is here":      func(w *env) { w.store.Tasks = nil },
+		"the server is broken": func(w *env) { w.store.Err = errors.New("no") },
+		"there is no server":   func(w *env) { w.server.Close() },
+		"the server is silent": func(w *env) { w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() } },
+		"no configuration":     func(w *env) { w.ConfigErr = http.ErrAbortHandler },
+		"an answer that is odd": func(w *env) {
+			w.handle = func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("[")) }
+		},
 	}
 	for name, prepare := range tests {
 		for _, format := range []string{"prompt", "tmux"} {
@@ -85,8 +93,7 @@ func TestAStatusLineNeverComplains(t *testing.T) {
 
 func TestNamesInAStatusLineAreTame(t *testing.T) {
 	w := newEnv(t)
-	row := overview.Row{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb", Wants: "#[fg=red]"}
-	w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: []overview.Row{row}}))
+	w.store.Tasks = []task.Task{{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb"}}
 	w.place = wire.Place{Project: "proj", Task: idOne}
 	for _, format := range []string{"plain", "prompt"} {
 		w.run(t, "status", "--timeout", "1m", "--here", "--format", format)

@@ -15,8 +15,8 @@ func spendThree(t *testing.T, w *env) {
 		wire.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{Input: 90_000, Output: 12_345, Cached: 7, Micros: 1_234_567}},
 		wire.Attempt{Number: 2, Role: "reviewer", Harness: "codex"},
 		wire.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{Output: 5, Micros: 3}})
-	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}
-	w.tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
+	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}
+	w.store.Tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
 }
 
 func TestTaskCost(t *testing.T) {
@@ -51,12 +51,11 @@ total                                         90000  12350   7       $1.23457
 func TestTaskCostOfAttemptsThatAreGone(t *testing.T) {
 	w := newEnv(t)
 	spendThree(t, w)
-	w.tasks[0].Spent.Input += 1000
-	w.tasks[0].Spent.Micros += 500_000
-	w.answers[attemptsPath] = string(mustJSON(t, map[string]any{
-		"attempts": []wire.Attempt{{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}},
-		"today":    wire.Today{Day: "2026-03-04", Attempts: 3, Micros: 1_734_570, Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}},
-	}))
+	w.store.Tasks[0].Spent.Input += 1000
+	w.store.Tasks[0].Spent.Micros += 500_000
+	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}})
+	w.projects = []task.Project{{Name: "proj", Policy: task.Policy{Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}}}}
+	w.spent = wire.Today{Attempts: 3, Micros: 1_734_570}
 	const want = `NUMBER  ROLE    STATE  HARNESS  MODEL  INPUT  OUTPUT  CACHED  COST
 3       worker  -      pi       -      90000  12350   7       $1.23457
 other                                  1000   -       -       $0.50
@@ -78,7 +77,7 @@ func TestTaskCostElsewhere(t *testing.T) {
 		spendThree(t, w)
 		w.projects = []task.Project{{Name: "proj"}, {Name: "idle"}}
 	}
-	idle := func(w *env) { spent(w); w.tasks = nil }
+	idle := func(w *env) { spent(w); w.store.Tasks = nil }
 	const sums = `ID        STATUS   TASK          ATTEMPTS  INPUT  OUTPUT  CACHED  COST
 oneAAAAA  working  proj/feature  4         90000  12350   7       $1.23457
 total                            4         90000  12350   7       $1.23457

@@ -6,14 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 	"orange/internal/ui/cli"
 	"orange/internal/wire"
@@ -47,8 +48,9 @@ func (s *screen) shows(t *testing.T, text string) {
 	}
 }
 
-// changing answers with attempts that a test changes while a command runs.
+// changing are attempts that a test changes while a command runs.
 type changing struct {
+	parts
 	mu    sync.Mutex
 	list  []wire.Attempt
 	count int  // how often they were asked for
@@ -83,25 +85,27 @@ func (c *changing) set(list ...wire.Attempt) {
 	c.list = list
 }
 
-func (c *changing) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (c *changing) ListAttempts(task.Task) ([]wire.Attempt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if strings.HasSuffix(r.URL.Path, "/explain") {
-		reply(rw, map[string]string{"status": "pending", "kind": "queued"})
-		return
-	}
 	c.count++
 	if c.gone {
-		no(rw, http.StatusServiceUnavailable, "the server is shutting down: try again")
-		return
+		return nil, task.ErrClosing
 	}
-	reply(rw, map[string]any{"attempts": c.list})
+	return slices.Clone(c.list), nil
+}
+
+// serve lets a server answer with these attempts.
+func (c *changing) serve(w *env) {
+	c.parts, w.api.Attempts = parts{w}, c
+	w.answers["/v1/tasks/"+idOne+"/explain"] = `{"status":"pending","kind":"queued"}`
 }
 
 func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 	t.Parallel()
 	w, out, attempts := newEnv(t), &screen{}, &changing{list: []wire.Attempt{}}
-	w.Stdout, w.handle = out, attempts.ServeHTTP
+	attempts.serve(w)
+	w.Stdout = out
 	path := filepath.Join(t.TempDir(), "log")
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
@@ -124,7 +128,8 @@ func TestFollowingIsInterrupted(t *testing.T) {
 	for _, name := range []string{"while it waits for an attempt", "while the attempt lives"} {
 		t.Run(name, func(t *testing.T) {
 			w, out, attempts := newEnv(t), &screen{}, &changing{list: []wire.Attempt{}}
-			w.Stdout, w.handle = out, attempts.ServeHTTP
+			attempts.serve(w)
+			w.Stdout = out
 			if name == "while the attempt lives" {
 				path := filepath.Join(t.TempDir(), "log")
 				write(t, path, "here\n")
@@ -157,7 +162,8 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	w, out, attempts := newEnv(t), &screen{}, &changing{}
 	path := filepath.Join(t.TempDir(), "log")
 	attempts.set(wire.Attempt{Number: 1, Alive: true, Log: path})
-	w.Stdout, w.handle = out, attempts.ServeHTTP
+	attempts.serve(w)
+	w.Stdout = out
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int)
 	go func() { code <- cli.Run(ctx, w.Deps, []string{"task", "log", "-f", idOne}) }()
@@ -172,7 +178,7 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	}
 }
 
-// talking answers with a conversation that goes on, a turn with each question.
+// talking are attempts with a conversation that goes on, a turn with each request.
 type talking struct {
 	changing
 	turns []transcript.Turn
@@ -180,20 +186,15 @@ type talking struct {
 	form  string
 }
 
-func (c *talking) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	if !strings.HasSuffix(r.URL.Path, "/log") {
-		c.changing.ServeHTTP(rw, r)
-		return
-	}
+func (c *talking) AttemptLog(_ task.Task, _ int, _, after string) (wire.Log, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone {
 		c.gone = false
-		no(rw, http.StatusServiceUnavailable, "the server is shutting down: try again")
-		return
+		return wire.Log{}, task.ErrClosing
 	}
 	out := wire.Log{Attempt: 1, Alive: c.given+1 < len(c.turns), Form: cmp.Or(c.form, wire.FormTranscript)}
-	if from, err := strconv.Atoi(r.URL.Query().Get("after")); err == nil {
+	if from, err := strconv.Atoi(after); err == nil {
 		c.given = from
 	}
 	if c.given < len(c.turns) && out.Form == wire.FormTranscript {
@@ -201,7 +202,7 @@ func (c *talking) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		c.given++
 	}
 	out.Next = strconv.Itoa(c.given)
-	reply(rw, out)
+	return out, nil
 }
 
 func talk() []transcript.Turn {
@@ -232,7 +233,8 @@ func TestAConversationIsFollowedToItsEnd(t *testing.T) {
 	w, out := newEnv(t), &screen{}
 	server := &talking{turns: talk()}
 	server.set(wire.Attempt{Number: 1, Alive: true, Log: "/no/such/file"})
-	w.Stdout, w.handle = out, server.ServeHTTP
+	server.serve(w)
+	w.Stdout, w.api.Attempts = out, server
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
 	out.begins(t, "2026-03-04 12:00:00 user")
@@ -327,7 +329,8 @@ func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
 	write(t, path, "Welcome\r\n")
 	server := &talking{turns: talk(), form: wire.FormTerminal}
 	server.set(wire.Attempt{Number: 1, Alive: true, Window: "worker", Log: path})
-	w.Stdout, w.handle = out, server.ServeHTTP
+	server.serve(w)
+	w.Stdout, w.api.Attempts = out, server
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
 	out.shows(t, "Welcome\n")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/cli"
 	"orange/internal/wire"
@@ -80,7 +82,7 @@ func TestTaskCreate(t *testing.T) {
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"several words","spawn":true,"actor":"human"}`}},
 		{name: "no branch", args: "task create --project proj", out: "(proj/orange-tasks/" + idTwo + ")"},
 		{name: "invalid first status", args: "task create --project proj --status working b s", code: 1, err: "orange: task create: Invalid status"},
-		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `{"error":"Invalid status`, err: "Invalid status"},
+		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `"decision":{"verdict":"refuse","refused":"Invalid status`, err: "Invalid status"},
 		{name: "project of the folder", args: "task create b s", prepare: func(w *env) { w.place = wire.Place{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
 		{name: "repository that is no project yet", args: "task create b s", prepare: func(w *env) { w.place.GitRoot = "/src/my repo" },
 			out: "(my-repo/b)", err: "orange: added project my-repo (/src/my repo), 2 workspaces, workflow orange\n", asked: []string{
@@ -131,7 +133,7 @@ func TestTaskUpdate(t *testing.T) {
 		{name: "nothing", args: "task update " + idOne, code: 1, err: "--branch, --summary, or --status"},
 		{name: "refused", args: "task update " + idOne + " --status done", prepare: func(w *env) { w.refuse = "not in map: working -> done" }, code: 1, err: "orange: task update: not in map: working -> done\n"},
 		{name: "refused, as JSON with the decision", args: "task update " + idOne + " --status done --json", prepare: func(w *env) { w.refuse = "not in map" }, code: 1,
-			out: `{"decision":{"refused":"not in map","verdict":"refuse"},"error":"not in map"}`, err: "not in map"},
+			out: `"decision":{"verdict":"refuse","refused":"not in map","reasons":[],"entries":[]},"error":"not in map"}`, err: "not in map"},
 		{name: "refused after a field was changed", args: "task update " + idOne + " --summary s --status done", prepare: func(w *env) { w.refuse = "no" }, code: 1, err: "summary updated, but no"},
 		{name: "unknown task", args: "task update nope --summary s", code: 1, err: "not found"},
 		{name: "too many arguments", args: "task update a b --status x", code: 2, err: "2 arguments do not fit: use orange task update [id]"},
@@ -171,7 +173,7 @@ func TestTaskVerbs(t *testing.T) {
 		{name: "stuck", args: "task stuck " + idOne + " --note why", asked: []string{request(`"actor":"human","verb":"stuck","note":"why"`)}},
 		{name: "request changes", args: "task request-changes " + idOne, asked: []string{request(`"actor":"human","verb":"request-changes"`)}},
 		{name: "respawn", args: "task respawn " + idOne + " --note now", out: "oneAAAAA: the worker is started again, in working\n", asked: []string{request(`"actor":"human","verb":"respawn","note":"now"`)}},
-		{name: "respawn of a task that is paused", args: "task respawn " + idOne, prepare: func(w *env) { w.tasks[0].Paused = true }, out: "is started again, in working\n", err: "task oneAAAAA is paused: this waits for orange resume " + idOne},
+		{name: "respawn of a task that is paused", args: "task respawn " + idOne, prepare: func(w *env) { w.store.Tasks[0].Paused = true }, out: "is started again, in working\n", err: "task oneAAAAA is paused: this waits for orange resume " + idOne},
 		{name: "respawn as JSON", args: "task respawn " + idOne + " --json", out: `"started":[{"number":2,"role":"worker"`},
 		{name: "respawn, refused", args: "task respawn " + idOne, prepare: func(w *env) { w.refuse = "done needs no agent" }, code: 1, err: "orange: task respawn: done needs no agent\n"},
 		{name: "reopen", args: "task reopen " + idOne, asked: []string{request(`"actor":"human","verb":"reopen"`)}},
@@ -200,15 +202,15 @@ func TestTaskList(t *testing.T) {
 		{name: "of the folder's project", args: "task list", prepare: func(w *env) { w.place.Project = "proj" }, asked: []string{"GET /v1/tasks?project=proj"}},
 		{name: "outside any project", args: "task list", asked: []string{"GET /v1/tasks"}},
 		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/tasks?all=1&project=p&status=working"}},
-		{name: "none", args: "task list", prepare: func(w *env) { w.tasks = nil }, out: "No tasks."},
-		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.tasks = nil }, out: `{"tasks":[]}` + "\n"},
-		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task nonexistent not found"}`, err: "not found"},
+		{name: "none", args: "task list", prepare: func(w *env) { w.store.Tasks = nil }, out: "No tasks."},
+		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.store.Tasks = nil }, out: `{"tasks":[]}` + "\n"},
+		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task not found: nonexistent"}`, err: "not found"},
 	})
 }
 
 func TestTaskListAsText(t *testing.T) {
 	w := newEnv(t)
-	w.tasks = append(w.tasks,
+	w.store.Tasks = append(w.store.Tasks,
 		task.Task{ID: idTwo, Project: "proj", Branch: "b", Status: "agent-review", Since: now().Add(-50 * time.Hour), Attention: "x", Summary: "evil\x1b]0;title\x07 \u202etext\r\nmore"},
 		task.Task{ID: "three", Project: "p", Branch: "a-very-long-branch-name-that-goes-on", Status: "planning", Crashed: "worker", RespawnAt: now().Add(30 * time.Second), Since: now(),
 			Summary: strings.Repeat("long ", 20)})
@@ -234,9 +236,10 @@ three     planning      p/a-very-long-branch-name-that-goes-on  back in 30s  0s 
 
 func TestTaskShow(t *testing.T) {
 	w := newEnv(t)
-	w.answers["/v1/tasks/"+idOne+"/history"] = `{"history":[
-		{"type":"task.created","timestamp":"2026-03-04T10:00:00Z","seq":1,"task_id":"x","project":"proj","extra":{"a":1}},
-		{"type":"status.changed","timestamp":"2026-03-04T11:57:00.5Z","seq":2,"from":"planning","to":"working","reason":"plan is there","actor":"worker"}]}`
+	w.store.Journals[idOne] = []journal.Entry{
+		{Task: idOne, Seq: 1, At: now().Add(-2 * time.Hour), Type: journal.TaskCreated, To: "planning", New: &signal.New{ID: idOne, Project: "proj", Summary: "Do it"}},
+		{Task: idOne, Seq: 2, At: now().Add(-3 * time.Minute), Type: journal.StatusChanged, From: "planning", To: "working", Reason: "plan is there", Actor: "worker"},
+	}
 	if code := w.run(t, "task", "show", "one"); code != 0 {
 		t.Fatal(code, w.err.String())
 	}
@@ -257,8 +260,8 @@ Folder    /home/tasks/proj/one
 APPROACH: red
 
 History
-2026-03-04 10:00:00  task.created    extra={"a":1}  project=proj
-2026-03-04 11:57:00  status.changed  planning -> working  plan is there  actor=worker
+2026-03-04 10:00:00  task.created    project=proj  status=planning  summary=Do it
+2026-03-04 11:57:00  status.changed  planning -> working  actor=worker
 `
 	if diff := cmp.Diff(want, w.out.String()); diff != "" {
 		t.Error(diff)
@@ -282,15 +285,15 @@ History
 
 func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 	w := newEnv(t)
-	w.answers["/v1/tasks/"+idOne+"/history"] = `{"history":[]}`
-	w.tasks[0].Attempts = []task.Attempt{
+	w.answers["/v1/tasks/"+idOne+"/journal"] = `{"entries":[]}`
+	w.store.Tasks[0].Attempts = []task.Attempt{
 		{Number: 1, Role: "worker", Running: true, Since: now().Add(-time.Hour), Condition: task.Condition{Name: task.WaitingInput, Detail: "which\x1b[2J one?"}},
 		{Number: 2, Role: "reviewer", Since: now()},
 		{Number: 3, Role: "fixer", Running: true, Ending: true, Since: now(), Condition: task.Condition{Name: task.Idle}},
 	}
-	w.tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
-	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 45_678, Output: 1_234, Cached: 2_000_000, Micros: 421_000}}
-	w.tasks[0].Delivery, w.tasks[0].ForkOf = task.DeliverPush, idTwo+"@4"
+	w.store.Tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
+	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 45_678, Output: 1_234, Cached: 2_000_000, Micros: 421_000}}
+	w.store.Tasks[0].Delivery, w.store.Tasks[0].ForkOf = task.DeliverPush, idTwo+"@4"
 	if code := w.run(t, "task", "show", "one"); code != 0 {
 		t.Fatal(code, w.err.String())
 	}
@@ -307,7 +310,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 
 func TestTaskExplain(t *testing.T) {
 	w := newEnv(t)
-	w.answers["/v1/tasks/one/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,
+	w.answers["/v1/tasks/"+idOne+"/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,
 		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","cheapest":{"run":"orange resume ` + idOne + `","opens":"it goes on"},
 		"edges":[{"to":"agent-review","as":"complete","on":"request, exit","by":"worker, human","line":61,"open":false,"closed":"gate: x",
 			"reasons":[{"rule":"guard","ok":true,"text":"round < 2"},{"rule":"gate","ok":false,"text":"there is no ## Handoff\u001b[2J"}]},
@@ -342,16 +345,16 @@ What the engine does next
 }
 
 func TestTaskWait(t *testing.T) {
-	entry := func(row, rest string) string {
-		return "id: " + row + "\nevent: entry\ndata: {\"task\":\"" + idOne + "\"," + rest + "}\n\n"
+	entry := func(row int64, rest string) journal.Row {
+		return journal.Row{ID: row, Entry: json.RawMessage(`{"task":"` + idOne + `",` + rest + `}`)}
 	}
 	explain := func(status, kind string) func(*env) {
 		return func(w *env) {
 			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"status":"` + status + `","kind":"` + kind + `"}`
-			w.events = []string{
-				entry("8", `"seq":3,"to":"reviewing"`), // before the present: does not count
-				entry("9", `"seq":5,"type":"effect.done"`),
-				entry("10", `"seq":6,"to":"agent-review"`),
+			w.store.Rows = []journal.Row{
+				entry(8, `"seq":3,"to":"reviewing"`), // before the present: does not count
+				entry(9, `"seq":5,"type":"effect.done"`),
+				entry(10, `"seq":6,"to":"agent-review"`),
 			}
 		}
 	}
@@ -363,7 +366,7 @@ func TestTaskWait(t *testing.T) {
 		{name: "it is over", args: "task wait one --for reviewing", prepare: explain("working", "terminal"), code: 1, err: "task oneAAAAA ended working"},
 		{name: "it was deleted", args: "task wait one --for x", prepare: func(w *env) {
 			explain("working", "agent")(w)
-			w.events = []string{entry("9", `"seq":5,"type":"task.deleted"`)}
+			w.store.Rows = []journal.Row{entry(9, `"seq":5,"type":"task.deleted"`)}
 		}, code: 1, err: "was deleted"},
 		{name: "the time is over", args: "task wait one --for done --timeout 30ms", prepare: explain("agent-review", "agent"), code: 1, err: "orange: task wait: the time is over: task oneAAAAA is agent-review, not done"},
 		{name: "unknown task", args: "task wait nope --for done", code: 1, err: "not found"},

@@ -1,9 +1,10 @@
 package cli_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
+
+	"orange/internal/core/task"
 )
 
 const (
@@ -18,23 +19,7 @@ const (
 // withTrackers is a server that knows two trackers, and confirms what is set.
 func withTrackers(w *env) {
 	w.place.Project = "shop"
-	w.handle = func(rw http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/v1/trackers" && r.Method == http.MethodGet:
-			_, _ = rw.Write([]byte(trackersAnswer))
-		case r.URL.Path == "/v1/trackers":
-			_, _ = rw.Write([]byte(`{"tracker":{"name":"lin","project":"shop"}}`))
-		default:
-			answer, ok := w.answers[r.URL.Path]
-			if code := w.codes[r.URL.Path]; code != 0 {
-				rw.WriteHeader(code)
-			} else if !ok {
-				no(rw, http.StatusNotFound, r.URL.Path+" not found")
-				return
-			}
-			_, _ = rw.Write([]byte(answer))
-		}
-	}
+	w.answers["/v1/trackers"] = trackersAnswer
 }
 
 // answering is such a server with answers for some paths.
@@ -42,9 +27,10 @@ func answering(pairs ...string) func(*env) {
 	return func(w *env) {
 		withTrackers(w)
 		for i := 0; i < len(pairs); i += 2 {
-			w.answers[pairs[i]] = pairs[i+1]
-			if strings.HasPrefix(pairs[i+1], `{"error"`) {
-				w.codes[pairs[i]] = http.StatusBadRequest
+			if why, fails := strings.CutPrefix(pairs[i+1], "error: "); fails {
+				w.fails[pairs[i]] = task.Mistakef("%s", why)
+			} else {
+				w.answers[pairs[i]] = pairs[i+1]
 			}
 		}
 	}
@@ -53,7 +39,7 @@ func answering(pairs ...string) func(*env) {
 func TestTrackerAdd(t *testing.T) {
 	tell(t, []story{
 		{name: "a new one", args: "tracker add new --kind linear --scope ENG --token env:LINEAR_API_KEY --workflow linear-sdlc", prepare: withTrackers,
-			out:   "lin is a tracker of project shop. See whether it answers: orange tracker test lin\n",
+			out:   "new is a tracker of project shop. See whether it answers: orange tracker test new\n",
 			asked: []string{`POST /v1/trackers {"name":"new","kind":"linear","project":"shop","workflow":"linear-sdlc","scope":"ENG","token":"env:LINEAR_API_KEY"}`}},
 		{name: "with everything", args: "tracker|add|new|--kind|mcp|--project|other|--harness|pi|--url|https://x|--command|backlog mcp start|--mapping|backlog|--token|file:/t|--webhook-secret|command:pass x|--column|Started=In Progress|--column|A = B|--eligible|Todo|--eligible|Next, please|--author|alice|--author|bob|--max|4|--every|1m|--auto", prepare: withTrackers,
 			asked: []string{`POST /v1/trackers {"name":"new","kind":"mcp","project":"other","harness":"pi","url":"https://x","command":["backlog","mcp","start"],"mapping":"backlog","token":"file:/t","webhook":"command:pass x","columns":{"A":"B","Started":"In Progress"},"eligible":["Todo","Next, please"],"authors":["alice","bob"],"max":4,"every":60000000000,"auto":true}`}},
@@ -95,7 +81,7 @@ func TestTrackerList(t *testing.T) {
 			`{"issues":[{"key":"ENG-1","card":{"title":"Sell\u001b[1m it","column":"Backlog","tags":["bug","ui"]},"read_at":"2026-03-04T11:00:00Z"},{"key":"ENG-2","card":{"title":"x","column":"Done","tags":[]}}]}`),
 			out: "KEY    COLUMN   READ    TAGS     TITLE\nENG-1  Backlog  1h ago  bug, ui  Sell it\nENG-2  Done     never   -        x\n"},
 		{name: "issues as JSON", args: "tracker issues lin --json", prepare: answering("/v1/trackers/lin/issues", `{"issues":[]}`), out: `{"issues":[]}`},
-		{name: "issues of no tracker", args: "tracker issues x", prepare: answering("/v1/trackers/x/issues", `{"error":"there is no tracker \"x\": see orange tracker list"}`), code: 1, err: `there is no tracker "x": see orange tracker list`},
+		{name: "issues of no tracker", args: "tracker issues x", prepare: answering("/v1/trackers/x/issues", `error: there is no tracker "x": see orange tracker list`), code: 1, err: `there is no tracker "x": see orange tracker list`},
 		{name: "remove", args: "tracker remove lin", prepare: answering("/v1/trackers/lin", `{"removed":"lin"}`), out: "lin is no tracker any more\n", asked: []string{"DELETE /v1/trackers/lin"}},
 		{name: "unknown", args: "tracker bogus", code: 2, err: `command "bogus" is not known: see orange tracker --help`},
 	})
@@ -110,10 +96,10 @@ func TestTrackerSync(t *testing.T) {
 		{name: "all", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":["task x: merged"]}`, "/v1/trackers/hub/sync", `{"tracker":"hub","news":[],"drift":[]}`, "/v1/trackers/lin/sync", report),
 			out:   "pull requests:\n  task x: merged\nhub: 0 issues may be worked on, 0 tasks open\n" + printed,
 			asked: []string{"POST /v1/forges/sync {}", `POST /v1/trackers/hub/sync {"fix":false}`, `POST /v1/trackers/lin/sync {"fix":false}`}},
-		{name: "one of all is away", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":[]}`, "/v1/trackers/hub/sync", `{"error":"hub does not answer"}`, "/v1/trackers/lin/sync", report),
+		{name: "one of all is away", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":[]}`, "/v1/trackers/hub/sync", "error: hub does not answer", "/v1/trackers/lin/sync", report),
 			code: 1, out: "hub: hub does not answer\nlin: 1 issue"},
 		{name: "as JSON", args: "tracker sync lin --json", prepare: answering("/v1/trackers/lin/sync", report), out: `{"reports":[{"tracker":"lin","issues":1,`},
-		{name: "trouble as JSON", args: "tracker sync lin --json", prepare: answering("/v1/trackers/lin/sync", `{"error":"away"}`), code: 1, out: `"problem":"away"`},
+		{name: "trouble as JSON", args: "tracker sync lin --json", prepare: answering("/v1/trackers/lin/sync", "error: away"), code: 1, out: `"problem":"away"`},
 	})
 }
 
@@ -124,6 +110,6 @@ func TestTrackerTest(t *testing.T) {
 		{name: "words are missing", args: "tracker test lin", prepare: answering("/v1/trackers/lin/test", `{"account":"a","columns":["Backlog"],"tags":["x"],"missing":["column \"Done\"","tag \"y\""]}`), code: 1,
 			out: "Missing  column \"Done\", tag \"y\": add them there, or name others with orange tracker add --column\n"},
 		{name: "as JSON", args: "tracker test lin --json", prepare: answering("/v1/trackers/lin/test", `{"tracker":"lin","account":"a","columns":[],"tags":[],"missing":[]}`), out: `{"tracker":"lin","account":"a",`},
-		{name: "it does not answer", args: "tracker test lin", prepare: answering("/v1/trackers/lin/test", `{"error":"linear: the secret env:LINEAR_API_KEY is not good"}`), code: 1, err: "orange: tracker test: linear: the secret env:LINEAR_API_KEY is not good\n"},
+		{name: "it does not answer", args: "tracker test lin", prepare: answering("/v1/trackers/lin/test", "error: linear: the secret env:LINEAR_API_KEY is not good"), code: 1, err: "orange: tracker test: linear: the secret env:LINEAR_API_KEY is not good\n"},
 	})
 }

@@ -235,8 +235,8 @@ func TestSimulateShowsAPersonHowFarItIs(t *testing.T) {
 func TestSimulateLearns(t *testing.T) {
 	w := newEnv(t)
 	w.Workflows = shelf{}
-	w.tasks = append(w.tasks, task.Task{ID: idTwo, Workflow: "other"})
-	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "50", "--learn"); code != 1 || !strings.Contains(w.err.String(), "journal not found") {
+	w.store.Tasks = append(w.store.Tasks, task.Task{ID: idTwo, Workflow: "other"})
+	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "50", "--learn"); code != 1 || !strings.Contains(w.err.String(), "not found: /v1/tasks/") {
 		t.Errorf("exit %d: %s", code, w.err.String())
 	}
 	w.answers["/v1/tasks/"+idOne+"/journal"] = `{"entries":[{"task":"` + idOne + `","seq":1,"at":"2026-03-04T10:00:00Z","type":"task.created","from":"new","to":"reviewing","new":{"project":"p","summary":"s"}},` +

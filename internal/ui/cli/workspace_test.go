@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
 
@@ -32,8 +34,8 @@ func TestWorkspaces(t *testing.T) {
 		{name: "list as JSON", args: "workspace list --json", prepare: answer("/v1/workspaces", two), out: `{"workspaces":[{"name":"p--1"`},
 		{name: "list none", args: "workspace list", prepare: answer("/v1/workspaces", `{"workspaces":[]}`), out: "No workspaces."},
 		{name: "a server without agents", args: "workspace list", prepare: func(w *env) {
-			w.answers["/v1/workspaces"], w.codes["/v1/workspaces"] = `{"error":"this server starts no agents"}`, 400
-		}, code: 1, err: "orange: workspace list: this server starts no agents\n"},
+			w.api.Workspaces = nil
+		}, code: 1, err: "orange: workspace list: this server writes effects down and starts no agents (effects: record)\n"},
 		{name: "init", args: "workspace init p --count 1", prepare: initAnswer, out: "p--1 (/w/p--1): ready\np--2 (/w/p--2): not made yet\n", asked: []string{`POST /v1/workspaces/init {"project":"p","count":1}`}},
 		{name: "init here", args: "workspace init", prepare: func(w *env) { initAnswer(w); w.place.Project = "here" }, asked: []string{`POST /v1/workspaces/init {"project":"here","count":0}`}},
 		{name: "init, all are there", args: "workspace init p", prepare: answer("/v1/workspaces/init", `{"workspaces":[]}`), out: "Project p has all its workspaces.\n"},
@@ -41,7 +43,7 @@ func TestWorkspaces(t *testing.T) {
 		{name: "init nowhere", args: "workspace init", code: 1, err: "belongs to no project"},
 		{name: "init none", args: "workspace init p --count 0", code: 2, err: "--count 0: give a positive integer", asked: []string{}},
 		{name: "an agent makes none", args: "workspace init p", prepare: func(w *env) {
-			w.answers["/v1/workspaces/init"], w.codes["/v1/workspaces/init"] = `{"error":"this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for"}`, 403
+			w.asAttempt(api.Caller{Task: "x", Attempt: 3, Role: "worker"})
 		}, code: 1, err: "orange: workspace init: this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for\n"},
 		{name: "gc", args: "workspace gc", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9: the pool has 2\nkept p--8: a task holds it\n", asked: []string{`POST /v1/workspaces/gc {"dry_run":false}`}},
 		{name: "gc, only look", args: "workspace gc --dry-run", prepare: answer("/v1/workspaces/gc", gc), out: "would remove p--9", asked: []string{`POST /v1/workspaces/gc {"dry_run":true}`}},
@@ -83,7 +85,7 @@ func TestTaskFork(t *testing.T) {
 		{name: "fork before the beginning", args: "task fork " + idOne + "@0", code: 2, err: "give ID@SEQ"},
 		{name: "fork of nothing", args: "task fork @3", code: 2, err: "give ID@SEQ"},
 		{name: "fork refused", args: "task fork " + idOne + "@9", prepare: func(w *env) {
-			w.answers[path], w.codes[path] = `{"error":"task has entries 1 to 4, and no 9"}`, 400
+			w.fails[path] = task.Mistakef("task has entries 1 to 4, and no 9")
 		}, code: 1, err: "orange: task fork: task has entries 1 to 4, and no 9\n"},
 		{name: "an id that is none", args: "task fork ../x@1", code: 1, err: `task "../x" not found`},
 	})
@@ -146,7 +148,7 @@ func TestTheTokenIsShown(t *testing.T) {
 func TestWhoMaySpeakIsTheServersToSay(t *testing.T) {
 	const why = "the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt"
 	w := newEnv(t)
-	w.answers["/v1/inbox"], w.codes["/v1/inbox"] = `{"error":"`+why+`"}`, 403
+	w.api.Identity = identity{err: errors.New(why)}
 	if code := w.run(t, "inbox", "--json"); code != 1 || w.err.String() != "orange: inbox: "+why+"\n" || w.out.String() != `{"error":"`+why+`"}`+"\n" {
 		t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
 	}

@@ -20,6 +20,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/api"
 	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
@@ -90,7 +91,9 @@ func (r *inspector) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // inspect returns an inspector of a server that has a task abc.
 func inspect() *inspector {
-	s := apitest.NewServer(task.Task{ID: "abc000000000000000000"})
+	store := apitest.NewStore(task.Task{ID: "abc000000000000000000"})
+	store.Workflows["a/b"] = &workflow.Definition{}
+	s := apitest.NewServer(store)
 	s.Identity = holder{}
 	return &inspector{handler: s.Handler()}
 }

@@ -20,7 +20,7 @@ import (
 
 // realHandler is the handler of a server that has a task abc.
 func realHandler() http.Handler {
-	return apitest.NewServer(task.Task{ID: "abc000000000000000000"}).Handler()
+	return apitest.NewServer(apitest.NewStore(task.Task{ID: "abc000000000000000000"})).Handler()
 }
 
 // child is a server that was started, as a test wants it.

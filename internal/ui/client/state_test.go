@@ -73,14 +73,14 @@ func TestAStateOfAThousandTasks(t *testing.T) {
 	for n := range 1000 {
 		tasks = append(tasks, task.Task{ID: task.ID(fmt.Sprintf("%021d", n)), Summary: strings.Repeat("s", 500)})
 	}
-	server := apitest.NewServer(tasks...)
+	server := apitest.NewServer(apitest.NewStore(tasks...))
 	server.Projects = apitest.Projects{{Name: "p"}}
 	socket := socketIn(t)
 	listen(t, socket, server.Handler())
 	c := client.New(socket)
 	defer c.Close()
 	got, err := c.ReadState(t.Context(), client.StateQuery{})
-	want := overview.State{Row: 9, At: got.At, Version: "1.2.3", Projects: []overview.Project{{Name: "p"}}}
+	want := overview.State{At: got.At, Version: "1.2.3", Projects: []overview.Project{{Name: "p"}}}
 	for i := range tasks {
 		want.Tasks = append(want.Tasks, overview.NewRow(nil, &tasks[i], overview.Facts{}, got.At))
 	}

@@ -89,7 +89,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			socket := socketIn(t)
-			s := apitest.NewServer()
+			s := apitest.NewServer(apitest.NewStore())
 			s.Trackers = tt.parts
 			listen(t, socket, s.Handler())
 			c := client.New(socket)
@@ -103,7 +103,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 
 func TestARefusalAboutATrackerIsAnError(t *testing.T) {
 	socket := socketIn(t)
-	s := apitest.NewServer()
+	s := apitest.NewServer(apitest.NewStore())
 	s.Trackers = apitest.Trackers{Err: errors.New(`there is no tracker "x": see orange tracker list`)}
 	listen(t, socket, s.Handler())
 	c := client.New(socket)

@@ -19,7 +19,7 @@ func FuzzArguments(f *testing.F) {
 	} {
 		f.Add(uint8(i), []byte(seed))
 	}
-	s := dial(f, mcp.Caller{API: newFakeServer()})
+	s := dial(f, mcp.Caller{API: newEnv(f).client})
 	f.Fuzz(func(t *testing.T, tool uint8, arguments []byte) {
 		if !json.Valid(arguments) {
 			return

@@ -24,7 +24,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // site serves the tools to a person and to an attempt of task two.
-func site(t *testing.T, o *fakeServer, log io.Writer) string {
+func site(t *testing.T, o *env, log io.Writer) string {
 	t.Helper()
 	who := func(r *http.Request) (mcp.Caller, func(), error) {
 		token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -32,9 +32,9 @@ func site(t *testing.T, o *fakeServer, log io.Writer) string {
 		case !shown:
 			return mcp.Caller{}, nil, mcp.ErrNoToken
 		case token == "person":
-			return mcp.Caller{API: o}, func() {}, nil
+			return mcp.Caller{API: o.client}, func() {}, nil
 		case token == "attempt":
-			return mcp.Caller{API: o, Task: idTwo, Role: "worker", Attempt: 1}, func() {}, nil
+			return mcp.Caller{API: o.client, Task: idTwo, Role: "worker", Attempt: 1}, func() {}, nil
 		}
 		return mcp.Caller{}, nil, errors.New("nobody's")
 	}
@@ -55,7 +55,7 @@ func reach(t *testing.T, url, token string) *sdk.ClientSession {
 }
 
 func TestOverHTTPEverybodyIsWhoTheirTokenSays(t *testing.T) {
-	o := newFakeServer()
+	o := newEnv(t)
 	url := site(t, o, io.Discard)
 	person, attempt := reach(t, url, "person"), reach(t, url, "attempt")
 	if _, text, refused := call(t, person, "update", args{"to": "x"}); !refused || !strings.Contains(text, "give the id of a task") {
@@ -74,7 +74,7 @@ func TestOverHTTPEverybodyIsWhoTheirTokenSays(t *testing.T) {
 
 func TestWithoutAGoodTokenNothingIsSaid(t *testing.T) {
 	var log strings.Builder
-	url := site(t, newFakeServer(), &log)
+	url := site(t, newEnv(t), &log)
 	for name, tt := range map[string]struct{ header, challenge string }{
 		"none":           {"", `Bearer realm="orange"`},
 		"a wrong one":    {"Bearer geheim", `Bearer realm="orange", error="invalid_token"`},
@@ -105,7 +105,7 @@ func TestWithoutAGoodTokenNothingIsSaid(t *testing.T) {
 }
 
 func TestOverHTTPBadRequestsAreRefused(t *testing.T) {
-	url := site(t, newFakeServer(), io.Discard)
+	url := site(t, newEnv(t), io.Discard)
 	for name, tt := range map[string]struct {
 		method, host, body string
 		want               int

@@ -84,7 +84,7 @@ func TestALineThatIsNoMessageDoesNotEndIt(t *testing.T) {
 			t.Parallel()
 			var out writer
 			in := io.NopCloser(strings.NewReader(hello + before + "\n" + tt.line + "\n" + after)) // the last has no end
-			if err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newFakeServer()}, in, &out); err != nil {
+			if err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newEnv(t).client}, in, &out); err != nil {
 				t.Errorf("it ended with %v", err)
 			}
 			tt.want["1"], tt.want["2"], tt.want["3"] = []string{"ok"}, []string{"ok"}, []string{"ok"}
@@ -98,7 +98,7 @@ func TestALineThatIsNoMessageDoesNotEndIt(t *testing.T) {
 func TestAnInputThatBreaksEndsItWithWhatWasAsked(t *testing.T) {
 	var out writer
 	in := io.NopCloser(io.MultiReader(strings.NewReader(hello), iotest.ErrReader(errors.New("the wire is cut"))))
-	err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newFakeServer()}, in, &out)
+	err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newEnv(t).client}, in, &out)
 	if err == nil || !strings.Contains(err.Error(), "the wire is cut") {
 		t.Errorf("it ended with %v", err)
 	}
@@ -109,7 +109,7 @@ func TestAnInputThatBreaksEndsItWithWhatWasAsked(t *testing.T) {
 
 func TestAnInputThatIsEmptyIsNoError(t *testing.T) {
 	var out writer
-	if err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newFakeServer()}, io.NopCloser(strings.NewReader("")), &out); err != nil || out.String() != "" {
+	if err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newEnv(t).client}, io.NopCloser(strings.NewReader("")), &out); err != nil || out.String() != "" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }

@@ -31,7 +31,7 @@ func TestWhatIsUnderWayIsNotTakenBack(t *testing.T) {
 		r.shows("rounder", "it is under way")
 		r.hides("not sent", "and blue")
 		r.run(cmd)
-		r.heard("request id-login request-changes rounder human")
+		r.heard("request id0login request-changes rounder human")
 		if r.m.dialog != nil {
 			t.Error("the dialog is still open")
 		}
@@ -73,7 +73,7 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 	r.hides("blue")
 	r.write(" corners")
 	r.press("enter")
-	r.heard("request id-login request-changes rounder corners human")
+	r.heard("request id0login request-changes rounder corners human")
 	r.press("r")
 	r.hides("rounder") // it was sent
 	r.press("esc")

@@ -24,19 +24,19 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 		r := newEnv(t, 80, 24)
 		r.press("i", "home", "x")
 		r.shows("Cancel site/mail?")
-		r.tell(without(r, "id-login"))
+		r.tell(without(r, "id0login"))
 		r.shows("Cancel site/mail?")
 		r.press("y")
-		r.heard("request id-mail cancel human")
+		r.heard("request id0mail cancel human")
 	})
 	t.Run("an answer", func(t *testing.T) {
 		r := newEnv(t, 80, 24)
 		r.press("i", "home", "j", "j", "enter")
 		r.shows("Your answer to colours")
 		r.write("blue")
-		r.tell(without(r, "id-login"))
+		r.tell(without(r, "id0login"))
 		r.press("enter")
-		r.heard("request id-colours answer blue human")
+		r.heard("request id0colours answer blue human")
 	})
 }
 
@@ -51,7 +51,7 @@ func TestTheInboxActsOnWhatItMarks(t *testing.T) {
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: rows}})
 	r.press("esc")
 	r.shows("▸ crashed")
-	if marked := r.m.inbox.listedItems(r.m)[r.m.inbox.at].Task; marked != "id-index" || r.m.selectedRow().ID != marked {
+	if marked := r.m.inbox.listedItems(r.m)[r.m.inbox.at].Task; marked != "id0index" || r.m.selectedRow().ID != marked {
 		t.Errorf("marked is %s, keys act on %s", marked, r.m.selectedRow().ID)
 	}
 }
@@ -83,17 +83,17 @@ func TestOnlyItsOwnKeysResumeEverything(t *testing.T) {
 // written already, or asks for the merge again.
 func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 	for verb, want := range map[string]string{
-		engine.RequestChanges: "request id-login request-changes Run git rebase main. human",
-		engine.VerbMerge:      "request id-login merge human",
+		engine.RequestChanges: "request id0login request-changes Run git rebase main. human",
+		engine.VerbMerge:      "request id0login merge human",
 	} {
 		r := newEnv(t, 80, 24)
-		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id-login" })]
+		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id0login" })]
 		login.Wants, login.Text, login.Verb, login.Note = explain.ItemAttention, "merge failed", verb, "Run git rebase main."
 		login.Seq++
 		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{login}}})
 		r.press("i")
 		for range 10 {
-			if r.m.selectedRow() != nil && r.m.selectedRow().ID == "id-login" {
+			if r.m.selectedRow() != nil && r.m.selectedRow().ID == "id0login" {
 				break
 			}
 			r.press("j")
@@ -115,7 +115,7 @@ func longBacklog(r *env) changeMsg {
 		c.Gone = append(c.Gone, r.m.state.Tasks[i].ID)
 	}
 	for i := range 309 {
-		row := overview.Row{ID: task.ID(fmt.Sprintf("id-%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: explain.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
+		row := overview.Row{ID: task.ID(fmt.Sprintf("id0%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: explain.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
 		if i < 9 {
 			row.Status, row.Kind, row.Wants, row.Text = "stuck", workflow.Halt, kinds[i%3], "it waits"
 		}
@@ -161,11 +161,11 @@ func TestTheBacklogRingsNoBell(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.m.Bell = true
 	r.m.ringBell()
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-new", Wants: explain.ItemStart})
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id0new", Wants: explain.ItemStart})
 	if r.m.ringBell() != nil {
 		t.Error("a task of the backlog rings the bell")
 	}
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-more", Wants: explain.ItemStuck})
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id0more", Wants: explain.ItemStuck})
 	if r.m.ringBell() == nil {
 		t.Error("a task that waits rings no bell")
 	}
@@ -203,7 +203,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	r.write("green")
 	r.shows("green")
 	r.press("enter")
-	r.heard("request id-search answer green human")
+	r.heard("request id0search answer green human")
 	r.press("i")
 	r.on("search")
 	r.press("e")

@@ -21,40 +21,40 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		text string // typed behind the keys, and sent
 		want []string
 	}{
-		"Enter starts a queued task":          {on: "later", keys: []string{"enter"}, want: []string{"ready id-later human"}},
-		"w does the same":                     {on: "later", keys: []string{"w"}, want: []string{"ready id-later human"}},
-		"Enter replaces a dead agent":         {on: "index", keys: []string{"enter"}, want: []string{"request id-index respawn human"}},
-		"Enter goes to a living agent":        {on: "search", keys: []string{"enter"}, want: []string{"attach id-search"}},
-		"r sends work back":                   {on: "login", keys: []string{"r"}, text: "rounder", want: []string{"request id-login request-changes rounder human"}},
-		"m merges what waits for it":          {on: "login", keys: []string{"m"}, want: []string{"request id-login merge human"}},
+		"Enter starts a queued task":          {on: "later", keys: []string{"enter"}, want: []string{"ready id0later human"}},
+		"w does the same":                     {on: "later", keys: []string{"w"}, want: []string{"ready id0later human"}},
+		"Enter replaces a dead agent":         {on: "index", keys: []string{"enter"}, want: []string{"request id0index respawn human"}},
+		"Enter goes to a living agent":        {on: "search", keys: []string{"enter"}, want: []string{"attach id0search"}},
+		"r sends work back":                   {on: "login", keys: []string{"r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
+		"m merges what waits for it":          {on: "login", keys: []string{"m"}, want: []string{"request id0login merge human"}},
 		"m asks first where nobody decided":   {on: "search", keys: []string{"m"}},
-		"m and yes":                           {on: "search", keys: []string{"m", "y"}, want: []string{"request id-search merge human"}},
+		"m and yes":                           {on: "search", keys: []string{"m", "y"}, want: []string{"request id0search merge human"}},
 		"m and no":                            {on: "search", keys: []string{"m", "n"}},
-		"p opens a pull request":              {on: "search", keys: []string{"p"}, want: []string{"request id-search create-pr human"}},
+		"p opens a pull request":              {on: "search", keys: []string{"p"}, want: []string{"request id0search create-pr human"}},
 		"p names the one there is":            {on: "login", keys: []string{"p"}},
 		"R looks at pull requests":            {on: "login", keys: []string{"R"}, want: []string{"sync"}},
 		"x asks first":                        {on: "login", keys: []string{"x"}},
-		"x and yes":                           {on: "login", keys: []string{"x", "y"}, want: []string{"request id-login cancel human"}},
+		"x and yes":                           {on: "login", keys: []string{"x", "y"}, want: []string{"request id0login cancel human"}},
 		"x and Esc":                           {on: "login", keys: []string{"x", "esc"}},
 		"x and Enter, which is no yes":        {on: "login", keys: []string{"x", "enter"}},
-		"d and yes":                           {on: "login", keys: []string{"f", "d", "y"}, want: []string{"delete id-old human"}},
-		"P pauses":                            {on: "search", keys: []string{"P"}, want: []string{"pause id-search human"}},
-		"P resumes":                           {on: "push", keys: []string{"P"}, want: []string{"resume id-push human"}},
-		"e answers a question":                {on: "colours", keys: []string{"e"}, text: "blue", want: []string{"request id-colours answer blue human"}},
-		"e types into a terminal that asks":   {on: "build/clean", keys: []string{"e"}, text: "y", want: []string{"type id-clean y"}},
-		"u offers the moves":                  {on: "login", keys: []string{"u", "j", "enter"}, want: []string{"request id-login working human"}},
-		"u by number":                         {on: "login", keys: []string{"u", "1"}, want: []string{"request id-login done human"}},
+		"d and yes":                           {on: "login", keys: []string{"f", "d", "y"}, want: []string{"delete id0old human"}},
+		"P pauses":                            {on: "search", keys: []string{"P"}, want: []string{"pause id0search human"}},
+		"P resumes":                           {on: "push", keys: []string{"P"}, want: []string{"resume id0push human"}},
+		"e answers a question":                {on: "colours", keys: []string{"e"}, text: "blue", want: []string{"request id0colours answer blue human"}},
+		"e types into a terminal that asks":   {on: "build/clean", keys: []string{"e"}, text: "y", want: []string{"type id0clean y"}},
+		"u offers the moves":                  {on: "login", keys: []string{"u", "j", "enter"}, want: []string{"request id0login working human"}},
+		"u by number":                         {on: "login", keys: []string{"u", "1"}, want: []string{"request id0login done human"}},
 		"u and away":                          {on: "login", keys: []string{"u", "esc"}},
 		"everything is paused, after a yes":   {on: "login", keys: []string{"ctrl+p", "y"}, want: []string{"pause all"}},
 		"words that are none are not sent":    {on: "login", keys: []string{"r", "enter", "space", "enter"}},
 		"words that are thought better of":    {on: "login", keys: []string{"r", "n", "o", "esc"}},
-		"Enter on a question in the inbox":    {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, text: "blue", want: []string{"request id-colours answer blue human"}},
-		"a in the inbox grants":               {on: "login", keys: []string{"i", "home", "a"}, want: []string{"request id-mail reviewing human"}},
-		"Enter on a dead agent in the inbox":  {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id-index respawn human"}},
-		"Enter on a start in the inbox":       {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id-later human"}},
-		"request changes in the inbox":        {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id-login request-changes rounder human"}},
-		"merge in the inbox":                  {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id-login merge human"}},
-		"a permission is typed in the inbox":  {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id-clean y"}},
+		"Enter on a question in the inbox":    {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, text: "blue", want: []string{"request id0colours answer blue human"}},
+		"a in the inbox grants":               {on: "login", keys: []string{"i", "home", "a"}, want: []string{"request id0mail reviewing human"}},
+		"Enter on a dead agent in the inbox":  {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id0index respawn human"}},
+		"Enter on a start in the inbox":       {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id0later human"}},
+		"request changes in the inbox":        {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
+		"merge in the inbox":                  {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id0login merge human"}},
+		"a permission is typed in the inbox":  {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id0clean y"}},
 		"approval of what nobody asked":       {on: "login", keys: []string{"a"}},
 		"the states of a task without a move": {on: "push", keys: []string{"u", "2", "9", "esc"}},
 	} {
@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 		r.api.no = nil
 		r.api.take()
 		r.press("enter")
-		r.heard("request id-login request-changes rounder corners human")
+		r.heard("request id0login request-changes rounder corners human")
 		r.hides("rounder corners")
 	})
 	t.Run("of a form lose nothing", func(t *testing.T) {
@@ -172,12 +172,12 @@ func TestASecondRequestOfATaskWaits(t *testing.T) {
 	r.press("esc")
 	r.on("later")
 	r.press("enter")
-	r.heard("ready id-later human") // another task does not wait
+	r.heard("ready id0later human") // another task does not wait
 	r.run(slow)
-	r.heard("request id-login merge human")
+	r.heard("request id0login merge human")
 	r.on("login")
 	r.press("m")
-	r.heard("request id-login merge human")
+	r.heard("request id0login merge human")
 }
 
 func TestWhatBecameOfARequestIsSaid(t *testing.T) {
@@ -262,11 +262,11 @@ func TestTheCursorStaysOnItsTask(t *testing.T) {
 	r := newEnv(t, 100, 40)
 	r.on("colours")
 	s := sampleState()
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Gone: []task.ID{"id-login"}}})
+	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Gone: []task.ID{"id0login"}}})
 	if got := r.m.selectedRow().Branch; got != "colours" {
 		t.Errorf("it is on %s", got)
 	}
-	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Gone: []task.ID{"id-colours"}}})
+	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Gone: []task.ID{"id0colours"}}})
 	if got := r.m.selectedRow().Branch; got != "build/clean" {
 		t.Errorf("behind one that is gone comes %s", got)
 	}
@@ -283,11 +283,11 @@ func TestTheDetailPane(t *testing.T) {
 	r.on("search")
 	r.press("k", "j")
 	got := strings.Join(r.api.take(), ", ")
-	if got != "journal id-login, journal id-search" {
+	if got != "journal id0login, journal id0search" {
 		t.Errorf("asked %s", got)
 	}
 	for key, want := range map[string]string{
-		"1": "journal id-search", "2": "task id-search", "3": "explain id-search", "4": "watch id-search", "5": "workflow hash, journal id-search", "6": "diff id-search",
+		"1": "journal id0search", "2": "task id0search", "3": "explain id0search", "4": "watch id0search", "5": "workflow hash, journal id0search", "6": "diff id0search",
 	} {
 		r.api.take()
 		r.press(key)
@@ -303,7 +303,7 @@ func TestTheDetailPane(t *testing.T) {
 	s := sampleState()
 	s.Tasks[1].Seq++
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
-	if got := strings.Join(r.api.take(), ", "); got != "task id-search" {
+	if got := strings.Join(r.api.take(), ", "); got != "task id0search" {
 		t.Errorf("a change of its task asked %q", got)
 	}
 	s.Tasks[0].Seq++
@@ -322,7 +322,7 @@ func TestTheDetailPane(t *testing.T) {
 
 func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r := newEnv(t, 80, 24)
-	r.api.view = wire.TaskShown{Body: strings.Repeat("a line of the text\n\n", 1<<18)}
+	r.api.view = wire.TaskShown{Body: strings.Repeat("a line of the text\n\n", 1<<15)}
 	r.press("v")
 	r.press("end")
 	r.shows("bytes more: see orange task show")
@@ -401,7 +401,7 @@ func TestCopying(t *testing.T) {
 	r.on("login")
 	r.press("y")
 	r.press("p")
-	if len(r.said) != 2 || fmt.Sprint(r.said[0]) != "id-login" || fmt.Sprint(r.said[1]) != "https://example.com/pull/7" {
+	if len(r.said) != 2 || fmt.Sprint(r.said[0]) != "id0login" || fmt.Sprint(r.said[1]) != "https://example.com/pull/7" {
 		t.Errorf("copied %v", r.said)
 	}
 }
@@ -484,7 +484,7 @@ func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
 		t.Error("it is watched behind the inbox")
 	}
 	r.press("i")
-	if got := strings.Join(r.api.take(), ", "); got != "watch id-search" {
+	if got := strings.Join(r.api.take(), ", "); got != "watch id0search" {
 		t.Errorf("back in the list asked %q", got)
 	}
 	r.m.detail.stop = func() { stopped += 100 }
@@ -492,13 +492,13 @@ func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
 	if stopped < 100 {
 		t.Error("it is watched though the cursor moved on")
 	}
-	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
+	if got := strings.Join(r.api.take(), ", "); got != "watch id0colours" {
 		t.Errorf("the next task asked %q", got)
 	}
 	r.tell(watchedMsg{r.m.detail.generation, errNo})
 	r.shows("a gate is not met")
 	r.tell(stateMsg{sampleState()}) // the server is back
-	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
+	if got := strings.Join(r.api.take(), ", "); got != "watch id0colours" {
 		t.Errorf("after a failure asked %q", got)
 	}
 	r.shows("reading the form")

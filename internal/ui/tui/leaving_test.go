@@ -32,7 +32,7 @@ func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
 	out := &beginning{drawn: make(chan struct{})}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(ctx, Options{API: &fake{state: sampleState()}, In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		_, err := Run(ctx, Options{API: newFake(t, sampleState()), In: in, Out: out, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
 	await(t, "the screen", out.drawn)
@@ -58,14 +58,14 @@ func TestWhoLeavesHasStillAsked(t *testing.T) {
 			r.on("login")
 			_, cmd := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
 			if tt.begun {
-				r.m.under["id-login"]()
+				r.m.under["id0login"]()
 			}
 			r.press("q")
 			if got := r.m.awaitRequests(t.Context()); got != tt.want {
 				t.Errorf("it says %q, want %q", got, tt.want)
 			}
 			runAll(cmd) // nothing is asked twice
-			r.heard("request id-login merge human")
+			r.heard("request id0login merge human")
 		})
 	}
 	r := newEnv(t, 80, 24)
@@ -107,11 +107,12 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	in, keys := io.Pipe()
 	defer keys.Close()
 	known := make(chan struct{})
-	api := &fake{state: sampleState(), feed: func(ctx context.Context, _ client.FollowOptions) error {
+	api := newFake(t, sampleState())
+	api.feed = func(ctx context.Context, _ client.FollowOptions) error {
 		close(known) // the state was handed over
 		<-ctx.Done()
 		return ctx.Err()
-	}}
+	}
 	left := make(chan error, 1)
 	go func() {
 		_, err := Run(t.Context(), Options{API: api, In: in, Out: io.Discard, Environ: []string{"TERM=xterm"}})
@@ -124,7 +125,7 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	if err := <-left; err != nil {
 		t.Errorf("it says %q", err)
 	}
-	if asked := api.take(); !slices.Contains(asked, "request id-login merge human") {
+	if asked := api.take(); !slices.Contains(asked, "request id0login merge human") {
 		t.Errorf("asked %q", asked)
 	}
 }

@@ -178,7 +178,7 @@ func crowd(tasks, agents int) overview.State {
 	base := sampleState().Tasks[1]
 	for i := range tasks {
 		r := base
-		r.ID, r.Branch = task.ID(fmt.Sprintf("id-%d", i)), fmt.Sprintf("feature/%d", i)
+		r.ID, r.Branch = task.ID(fmt.Sprintf("id0%d", i)), fmt.Sprintf("feature/%d", i)
 		if i >= agents {
 			r.Life, r.Attempts, r.Workspace = overview.None, nil, ""
 		}
@@ -189,7 +189,7 @@ func crowd(tasks, agents int) overview.State {
 
 func TestNoKeyIsLostInAStorm(t *testing.T) {
 	const keys = 200
-	api := &fake{state: crowd(1000, 200)}
+	api := newFake(t, crowd(1000, 200))
 	api.feed = func(ctx context.Context, l client.FollowOptions) error { // 1,000 changes a second, and no end
 		if err := l.Opened(); err != nil {
 			return err
@@ -249,8 +249,10 @@ func TestNoKeyIsLostInAStorm(t *testing.T) {
 
 func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[31mb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x9b2Je\x1bPq\x1b\\f\u202eg\x1b[2J\r\nh\x07"
-	api := &fake{state: sampleState(), no: errors.New(evil)}
-	api.view = wire.TaskShown{Body: "# " + evil + "\n\n" + evil + "\n\n```\n" + evil + "\n```\n<script>" + evil, Problem: ""}
+	api := newFake(t, sampleState())
+	api.no = errors.New(evil)
+	text := strings.ReplaceAll(evil, "\x9b", "\u009b") // TASK.md is UTF-8
+	api.view = wire.TaskShown{Body: "# " + text + "\n\n" + text + "\n\n```\n" + text + "\n```\n<script>" + text}
 	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
 	api.state.Projects[0].Name = evil
 	loaded, quiet := make(chan struct{}, 100), make(chan struct{}, 100)
@@ -301,12 +303,12 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestTheRendererRests(t *testing.T) {
-	prog := tea.NewProgram(newModel(t.Context(), Options{API: &fake{}, Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
+	prog := tea.NewProgram(newModel(t.Context(), Options{API: newFake(t, overview.State{}), Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
 	if findTicker(prog) != nil {
 		t.Error("a program that does not run has no ticker")
 	}
 	started := make(chan struct{})
-	api := &fake{state: sampleState()}
+	api := newFake(t, sampleState())
 	p := open(t, api, func(tea.Msg) {
 		select {
 		case started <- struct{}{}:

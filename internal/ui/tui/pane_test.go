@@ -30,7 +30,7 @@ func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
 	}
 	r.press("tab", "home")
 	change := func(status string) {
-		row := *r.m.findRow("id-mail")
+		row := *r.m.findRow("id0mail")
 		row.Status = status
 		row.Seq++
 		r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
@@ -65,7 +65,7 @@ func TestALowWindowSaysWhereThePaneIs(t *testing.T) {
 
 func TestIdleAgentsAreToldApart(t *testing.T) {
 	r := newEnv(t, 100, 30)
-	row := *r.m.findRow("id-search")
+	row := *r.m.findRow("id0search")
 	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {
 		t.Error("one at work does not look like it")
 	}

@@ -11,19 +11,19 @@ import (
 	"orange/internal/view/overview"
 )
 
-// crowd fills a world with a thousand tasks.
-func crowd(w *world) {
+// crowd fills a backend with a thousand tasks.
+func crowd(w *backend) {
 	for i := range 1000 {
-		w.add(overview.Row{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: fmt.Sprintf("task-%d", i), Summary: "Make the search of the shop faster when there are many results",
-			Status: []string{"pending", "working", "reviewing"}[i%3], Work: &overview.Work{Commits: 2, Added: 10, Deleted: 3}})
+		id := task.ID(fmt.Sprintf("A%020d", i))
+		w.setFacts(id, overview.Facts{Work: &overview.Work{Commits: 2, Added: 10, Deleted: 3}})
+		w.add(task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("task-%d", i), Summary: "Make the search of the shop faster when there are many results", Status: []string{"pending", "working", "reviewing"}[i%3]})
 	}
 }
 
 func BenchmarkBoardOfAThousand(b *testing.B) {
-	w := &world{more: make(chan struct{})}
-	w.begin(b)
+	w := newBackend(b)
 	crowd(w)
-	h := &env{world: w, addr: "127.0.0.1:1"}
+	h := &env{backend: w, addr: "127.0.0.1:1"}
 	h.opts = options(h, w)
 	handler := web.New(h.opts).Handler()
 	for b.Loop() {

@@ -1,10 +1,8 @@
 package web_test
 
 import (
+	"orange/internal/core/task"
 	"testing"
-
-	"orange/internal/core/explain"
-	"orange/internal/view/overview"
 )
 
 func TestBoardInABrowser(t *testing.T) {
@@ -18,7 +16,7 @@ func TestBoardInABrowser(t *testing.T) {
 		"a column without cards has room for its own name":  storyEmptyColumn,
 		"a task that ends stays where what is over is seen": storyOver,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, shop(t)))) })
+		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, newBoardBackend(t)))) })
 	}
 }
 
@@ -51,8 +49,8 @@ func storyCounts(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	count := `[...document.querySelectorAll(".col")].map((c) => c.dataset.col + " " + c.querySelector(".n").textContent).join()`
 	for _, news := range []struct{ first, second, want string }{
-		{`{working: 2, pending: 1}`, `{working: 3}`, "pending 0,working 3,reviewing 0,done 0"},
-		{`{working: 2, pending: 1}`, `{}`, "pending 0,working 0,reviewing 0,done 0"},
+		{`{working: 2, pending: 1}`, `{working: 3}`, "pending 0,working 3,reviewing 0,done 0,cancelled 0"},
+		{`{working: 2, pending: 1}`, `{}`, "pending 0,working 0,reviewing 0,done 0,cancelled 0"},
 	} {
 		eval[bool](b, `(() => {
 			for (const counts of [`+news.first+`, `+news.second+`]) document.dispatchEvent(new CustomEvent("orange:board", {detail: {row: 5, counts}}));
@@ -66,12 +64,11 @@ func storyCounts(t *testing.T, b *tab) {
 
 func storyEnd(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
-	b.house.world.change(reviewingTask, func(r *overview.Row) { r.Moves = append(r.Moves, explain.Move{To: "cancelled", As: "cancel"}) })
 	b.wait(`document.getElementById("t-` + reviewingTask + `").dataset.m.includes("cancelled")`)
 	b.drag("#t-"+reviewingTask+" .t", `[data-col="done"] h2`, true)
 	b.wait(`document.getElementById("ask").open && document.querySelector("#ask details[data-to=done]").open`)
 	b.shot("ask-end")
-	if heard := b.house.world.last(); heard.Kind != "" {
+	if heard := b.env.backend.last(); heard.Kind != "" {
 		t.Errorf("the server heard %+v", heard)
 	}
 	if eval[bool](b, `document.querySelector("#ask details[data-to=cancelled]").open`) {
@@ -79,7 +76,7 @@ func storyEnd(t *testing.T, b *tab) {
 	}
 	eval[bool](b, `document.querySelector('#ask button[value="move:done"]').click(), true`)
 	b.wait(`!document.getElementById("ask").open && !document.getElementById("t-` + reviewingTask + `")`)
-	if got := b.house.world.last(); got.To != "done" {
+	if got := b.env.backend.last(); got.To != "done" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.quiet()
@@ -88,13 +85,10 @@ func storyEnd(t *testing.T, b *tab) {
 func storyReload(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
-	w := b.house.world
-	w.mu.Lock()
-	w.changed, w.state.Row = w.changed[:2], 2 // the journal is another one
-	w.mu.Unlock()
-	addr := b.house.addr
-	b.house.shut()
-	b.house.open(t, addr)
+	b.env.backend.CutRows(2) // the journal is another one
+	addr := b.env.addr
+	b.env.shut()
+	b.env.open(t, addr)
 	b.wait(`!window.notReloaded && document.body.dataset.row === "2" && "connected" in document.body.dataset`)
 	b.quiet("net::ERR_")
 }
@@ -117,7 +111,7 @@ func storyHidden(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	b.hide(true)
 	b.wait(`!("connected" in document.body.dataset)`)
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = "meanwhile" })
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = "meanwhile" })
 	b.hide(false)
 	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "meanwhile"`)
 	if !eval[bool](b, `document.getElementById("lost").hidden`) {
@@ -151,9 +145,8 @@ func storyEmptyColumn(t *testing.T, b *tab) {
 func storyOver(t *testing.T, b *tab) {
 	b.open("/?scope=all")
 	b.wait(`"connected" in document.body.dataset`)
-	b.house.world.change(reviewingTask, func(r *overview.Row) {
-		r.Status, r.Wants = "done", ""
-		r.Kind, r.Moves, r.Owner, r.Life = stateOf("done")
+	b.env.backend.Change(reviewingTask, func(t *task.Task) {
+		t.Status = "done"
 	})
 	b.wait(inColumn(reviewingTask, "done"))
 	b.quiet()

@@ -13,7 +13,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"orange/internal/core/task"
-	"orange/internal/view/overview"
 )
 
 // inColumn is an expression that says whether a task is in a column.
@@ -48,13 +47,13 @@ func TestBrowser(t *testing.T) {
 		"markup in texts is text":                              storyMarkup,
 		"pages have a look":                                    storyPictures,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, shop(t)))) })
+		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, newBoardBackend(t)))) })
 	}
 	t.Run("everything can be read and asked for without script", func(t *testing.T) { storyNoScript(t, browser) })
 }
 
 func storyLogin(t *testing.T, b *tab) {
-	if got := eval[string](b, "location.href"); got != "http://"+b.house.addr+"/" {
+	if got := eval[string](b, "location.href"); got != "http://"+b.env.addr+"/" {
 		t.Errorf("the address is %s", got)
 	}
 	if got := eval[string](b, "document.cookie"); got != "" {
@@ -72,8 +71,8 @@ func storyLive(t *testing.T, b *tab) {
 	defer func() {
 		t.Logf("from the change to the page: %d ms", eval[int64](b, "window.shownAt")-begun.UnixMilli())
 	}()
-	b.house.world.change(pendingTask, func(r *overview.Row) {
-		r.Status, r.Summary, r.Wants = "working", "Something else", ""
+	b.env.backend.Change(pendingTask, func(t *task.Task) {
+		t.Status, t.Summary = "working", "Something else"
 	})
 	b.wait(inColumn(pendingTask, "working"))
 	if got := eval[string](b, `document.querySelector("#t-`+pendingTask+` .t").textContent`); got != "Something else" {
@@ -82,12 +81,12 @@ func storyLive(t *testing.T, b *tab) {
 	b.wait(`document.querySelector('[data-col="working"] .n').textContent === "3"`)
 	b.wait(`document.getElementById("wants").textContent === "2"`)
 	b.wait(`document.getElementById("news").textContent.includes("Something else: working")`)
-	b.house.world.add(overview.Row{ID: "F0000000000000000000f", Project: "shop", Branch: "f", Summary: "A new one", Status: "pending"})
+	b.env.backend.add(task.Task{ID: "F0000000000000000000f", Project: "shop", Branch: "f", Summary: "A new one", Status: "pending"})
 	b.wait(inColumn("F0000000000000000000f", "pending"))
 	if !eval[bool](b, "window.notReloaded === true") {
 		t.Error("the page was loaded again")
 	}
-	b.house.world.pause(true)
+	b.env.backend.pause(true)
 	b.wait(`!document.getElementById("held").hidden`)
 	b.quiet()
 }
@@ -95,14 +94,14 @@ func storyLive(t *testing.T, b *tab) {
 func storyDrag(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
-	if got := eval[string](b, `[...document.querySelectorAll(".col.can")].map(c => c.dataset.col).join()`); got != "working" {
+	if got := eval[string](b, `[...document.querySelectorAll(".col.can")].map(c => c.dataset.col).join()`); got != "working,cancelled" {
 		t.Errorf("columns that light up: %q", got)
 	}
 	b.shot("dragging")
 	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
 	b.wait(inColumn(pendingTask, "working"))
 	b.wait(`document.getElementById("said")?.textContent === "fix-login: pending → working"`)
-	if got := b.house.world.last(); got.To != "working" {
+	if got := b.env.backend.last(); got.To != "working" {
 		t.Errorf("the server heard %+v", got)
 	}
 	if got := eval[string](b, "location.pathname"); got != "/" {
@@ -114,15 +113,16 @@ func storyDrag(t *testing.T, b *tab) {
 func storyForbidden(t *testing.T, b *tab) {
 	b.drag("#t-"+pendingTask+" .t", `[data-col="reviewing"] h2`, true)
 	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "it cannot go from pending to reviewing"`)
-	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") || len(b.house.world.heard) > 0 {
-		t.Errorf("it was moved: %v", b.house.world.heard)
+	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") || len(b.env.backend.heard) > 0 {
+		t.Errorf("it was moved: %v", b.env.backend.heard)
 	}
 	b.quiet()
 }
 
 func storyRefused(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Moves = nil }) // the page is a moment behind
+	locked := b.env.backend.AddWorkflow(t, "t.yaml", strings.NewReplacer("on: [request, ready], as: complete, by: [human, engine]", "on: ready, by: [engine]", "from: [pending, reviewing]", "from: reviewing").Replace(boardWorkflow))
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.WorkflowHash = locked.Hash }) // the page is a moment behind
 	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
 	b.wait(`!document.getElementById("t-` + pendingTask + `").dataset.m`)
 	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
@@ -142,7 +142,7 @@ func storySendBack(t *testing.T, b *tab) {
 	b.do(chromedp.KeyEvent("write tests"))
 	eval[bool](b, `document.querySelector('#ask button[value="request-changes"]').click(), true`)
 	b.wait(inColumn(reviewingTask, "working"))
-	if got := b.house.world.last(); got.Verb != "request-changes" || got.Note != "write tests" {
+	if got := b.env.backend.last(); got.Verb != "request-changes" || got.Note != "write tests" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.wait(`!document.getElementById("ask").open`)
@@ -171,7 +171,7 @@ func storyInbox(t *testing.T, b *tab) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "blue"))
 	eval[bool](b, `document.querySelector("#i-`+askingTask+` button[value=answer]").click(), true`)
 	b.wait(`!document.getElementById("i-` + askingTask + `")`)
-	if got := b.house.world.last(); got.Verb != "answer" || got.Note != "blue" {
+	if got := b.env.backend.last(); got.Verb != "answer" || got.Note != "blue" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.wait(`document.getElementById("wants").textContent === "1"`)
@@ -184,7 +184,7 @@ func storyTyped(t *testing.T, b *tab) {
 	b.open("/inbox")
 	b.wait(`"connected" in document.body.dataset`)
 	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thou"))
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Wants = "" })
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Queued = true })
 	b.wait(`!document.getElementById("i-` + pendingTask + `")`)
 	b.do(chromedp.KeyEvent("ght"))
 	if got := eval[string](b, `document.activeElement.id + "=" + document.activeElement.value`); got != "n-"+askingTask+"=half a thought" {
@@ -196,19 +196,19 @@ func storyTyped(t *testing.T, b *tab) {
 func storyLost(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
-	addr := b.house.addr
-	b.house.shut()
+	addr := b.env.addr
+	b.env.shut()
 	b.wait(`!document.getElementById("lost").hidden`)
 	b.shot("lost")
 	for i := range 3 { // while nobody listens
-		b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = fmt.Sprint("version ", i) })
+		b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = fmt.Sprint("version ", i) })
 	}
-	b.house.world.change(workingTask, func(r *overview.Row) { r.Status = "reviewing" })
-	b.house.open(t, addr)
+	b.env.backend.Change(workingTask, func(t *task.Task) { t.Status = "reviewing" })
+	b.env.open(t, addr)
 	b.wait(inColumn(workingTask, "reviewing"))
 	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "version 2"`)
 	b.wait(`document.getElementById("lost").hidden`)
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = "and on" })
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = "and on" })
 	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "and on"`)
 	if !eval[bool](b, "window.notReloaded === true") {
 		t.Error("the page was loaded again")
@@ -222,7 +222,7 @@ func storyPast(t *testing.T, b *tab) {
 	b.wait(`document.querySelectorAll(".card").length === 2 && location.search.includes("at=2")`)
 	b.wait(`!document.getElementById("pastline").hidden && !document.querySelector(".mv")`)
 	b.shot("past")
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = "of now" })
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = "of now" })
 	b.open("/?at=1")
 	b.wait(`document.querySelectorAll(".card").length === 1`)
 	eval[bool](b, `document.getElementById("next").click(), true`)
@@ -235,13 +235,13 @@ func storyPast(t *testing.T, b *tab) {
 // storyFlood changes tasks as fast as it can, and looks whether the page still answers.
 func storyFlood(t *testing.T, b *tab) {
 	for i := range 200 {
-		b.house.world.add(overview.Row{ID: task.ID(fmt.Sprintf("G%020d", i)), Project: "shop", Branch: "g", Summary: "one of many", Status: "pending"})
+		b.env.backend.add(task.Task{ID: task.ID(fmt.Sprintf("G%020d", i)), Project: "shop", Branch: "g", Summary: "one of many", Status: "pending"})
 	}
 	b.open("/")
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `(() => { window.longest = 0; let last = performance.now(); const f = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(f); }; requestAnimationFrame(f); return true; })()`)
 	for i := range 5000 {
-		b.house.world.change(task.ID(fmt.Sprintf("G%020d", i%200)), func(r *overview.Row) { r.Summary = fmt.Sprint("change ", i) })
+		b.env.backend.Change(task.ID(fmt.Sprintf("G%020d", i%200)), func(t *task.Task) { t.Summary = fmt.Sprint("change ", i) })
 	}
 	b.wait(`document.querySelector("#t-G00000000000000000199 .t").textContent === "change 4999"`)
 	for i := range 200 {
@@ -255,7 +255,7 @@ func storyFlood(t *testing.T, b *tab) {
 
 // storyThousand looks how soon a thousand tasks are seen, and that all can be reached.
 func storyThousand(t *testing.T, b *tab) {
-	crowd(b.house.world)
+	crowd(b.env.backend)
 	for range 3 {
 		b.open("/")
 		b.wait(`performance.getEntriesByName("first-contentful-paint").length > 0 && "connected" in document.body.dataset`)
@@ -275,7 +275,7 @@ func storyThousand(t *testing.T, b *tab) {
 func storyMarkup(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	bad := `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>`
-	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary, r.Branch, r.Text = bad, bad, bad })
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary, t.Branch, t.Attention = bad, bad, bad })
 	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent.startsWith("<img")`)
 	for _, path := range []string{"/", "/inbox", "/move/" + pendingTask} {
 		b.open(path)
@@ -380,7 +380,7 @@ func contrast(t *testing.T, b *tab, what string) {
 }
 
 func storyNoScript(t *testing.T, browser context.Context) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	b := newTab(t, browser, newEnv(t, w))
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -53,9 +53,9 @@ func chromium(t *testing.T) context.Context {
 
 // tab is a tab of a browser, with cookies of its own.
 type tab struct {
-	t     *testing.T
-	ctx   context.Context
-	house *env
+	t   *testing.T
+	ctx context.Context
+	env *env
 
 	mu       sync.Mutex
 	messages []string // that a page complains with
@@ -65,7 +65,7 @@ type tab struct {
 func newTab(t *testing.T, browser context.Context, h *env) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-	b := &tab{t: t, ctx: ctx, house: h}
+	b := &tab{t: t, ctx: ctx, env: h}
 	ended := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-ended })
 	messages := chromedp.Console(ctx)
@@ -102,7 +102,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate("http://" + b.house.addr + path))
+	b.do(chromedp.Navigate("http://" + b.env.addr + path))
 }
 
 func eval[T any](b *tab, expression string) T {

@@ -3,17 +3,16 @@ package web_test
 import (
 	"io"
 	"net/url"
+	"orange/internal/core/task"
 	"strings"
 	"testing"
-
-	"orange/internal/view/overview"
 )
 
 // FuzzForms sends any form to every page that takes one, as a page of the session does.
 func FuzzForms(f *testing.F) {
-	w := newWorld(f)
+	w := newBackend(f)
 	const id = "A0000000000000000000a"
-	w.add(overview.Row{ID: id, Project: "shop", Branch: "b", Status: "pending"})
+	w.add(task.Task{ID: id, Project: "shop", Branch: "b", Status: "pending"})
 	h := newEnv(f, w)
 	v := h.visitor(f)
 	v.formRequest("/", url.Values{})

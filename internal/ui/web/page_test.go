@@ -23,32 +23,34 @@ import (
 	"orange/internal/view/overview"
 )
 
-// shop fills a world with a few tasks.
-func shop(t *testing.T) *world {
+// newBoardBackend returns a backend with a few tasks.
+func newBoardBackend(t *testing.T) *backend {
 	t.Helper()
-	w := newWorld(t)
+	w := newBackend(t)
 	w.add(
-		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: explain.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Verb: explain.VerbSpawn, Asked: epoch},
-		overview.Row{ID: "B0000000000000000000b", Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working",
-			Attempts: []overview.Attempt{{Number: 1, Role: "worker", Since: epoch, Active: epoch.Add(time.Hour), Mood: "working", Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}},
-			Deadline: &engine.Timer{At: epoch.Add(5 * time.Hour), What: "the worker is ended"}, Workspace: "shop--1", Spent: task.Usage{Micros: 1420000}},
-		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: explain.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Verb: engine.VerbMerge, Asked: epoch,
-			PR: &overview.PR{Number: 12, URL: "https://git.example/pr/12", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}},
-		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: explain.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: epoch},
-		overview.Row{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
+		task.Task{ID: pendingTask, Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending"},
+		task.Task{ID: workingTask, Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working", Workspace: "shop--1", Spent: task.Spend{Usage: task.Usage{Micros: 1420000}},
+			Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Running}, Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}}},
+		task.Task{ID: reviewingTask, Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", PRURL: "https://git.example/o/r/pull/12", PRState: "OPEN"},
+		task.Task{ID: askingTask, Project: "api", Branch: "ask", Summary: "Which colour", Status: "working",
+			Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: epoch}}}},
+		task.Task{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
 	)
+	w.setFacts(workingTask, overview.Facts{Active: map[int]time.Time{1: epoch.Add(time.Hour)}})
+	w.setFacts(reviewingTask, overview.Facts{Checks: "passed", Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}})
+	w.setFacts(askingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "blue or green?"}}})
 	return w
 }
 
 func TestBoard(t *testing.T) {
-	h := newEnv(t, shop(t))
+	h := newEnv(t, newBoardBackend(t))
 	v := h.visitor(t)
 	tests := map[string]struct {
 		path  string
 		want  []string
 		never []string
 	}{
-		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done" draggable="true" data-n="working done"`}, []string{"Long over"}},
+		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done cancelled" draggable="true" data-n="working done cancelled"`}, []string{"Long over"}},
 		"a search":                  {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
 		"a project":                 {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
 		"what is over":              {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
@@ -84,14 +86,11 @@ func TestBoard(t *testing.T) {
 }
 
 func TestTextIsText(t *testing.T) {
-	w := newWorld(t)
+	w := newBackend(t)
 	bad := `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Wants: explain.ItemQuestion, Text: bad, Do: bad, Why: bad, Harness: bad, Tracker: bad,
-		PR:       &overview.PR{URL: "javascript:alert(1)", State: "OPEN", Checks: bad},
-		Attempts: []overview.Attempt{{Number: 1, Role: bad, Mood: bad, Detail: bad, Since: epoch}}})
-	w.change("A0000000000000000000a", func(r *overview.Row) {
-		r.Moves = append(r.Moves, explain.Move{To: bad, As: bad}, explain.Move{To: "two words"})
-	})
+	w.add(task.Task{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Attention: bad, Harness: bad, TrackerRef: bad, PRURL: "javascript:alert(1)", PRState: "OPEN",
+		Attempts: []task.Attempt{{Number: 1, Role: bad, Running: true, Condition: task.Condition{Name: bad, Detail: bad}, Since: epoch}}})
+	w.setFacts("A0000000000000000000a", overview.Facts{Checks: bad, Reasons: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: bad, Text: bad}}})
 	h := newEnv(t, w)
 	v := h.visitor(t)
 	for _, path := range []string{"/", "/inbox", "/fleet", "/move/A0000000000000000000a", "/?q=" + url.QueryEscape(bad), "/?project=" + url.QueryEscape(bad), "/nothing/" + url.PathEscape(bad)} {
@@ -128,16 +127,20 @@ func TestActions(t *testing.T) {
 		"start":                    {a, url.Values{"do": {"spawn"}}, signal.Signal{Kind: signal.Ready}, 303, ""},
 		"pause":                    {a, url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 303, ""},
 		"resume":                   {a, url.Values{"do": {"resume"}}, signal.Signal{Kind: signal.Resume}, 303, ""},
-		"delete":                   {a, url.Values{"do": {"delete"}}, signal.Signal{Kind: signal.Delete}, 303, ""},
+		"delete":                   {"E0000000000000000000e", url.Values{"do": {"delete"}}, signal.Signal{Kind: signal.Delete}, 303, ""},
 		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose auto, ff or merge"},
 		"something else":           {a, url.Values{"do": {"explode"}}, signal.Signal{}, 400, "cannot be asked for"},
-		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 404, "not found"},
+		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "not found"},
 		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "no task id"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := shop(t)
-			w.asked = "done"
+			w := newBoardBackend(t)
+			w.Change(c, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "worker"} })
+			w.Change(a, func(t *task.Task) { t.Paused = name == "resume" })
+			if tt.want.Kind != "" {
+				tt.want.Actor = task.Human
+			}
 			h := newEnv(t, w)
 			v := h.visitor(t)
 			tt.fields.Set("back", "/inbox")
@@ -163,10 +166,11 @@ func TestActions(t *testing.T) {
 }
 
 func TestFormsLeadToPagesOfThisSite(t *testing.T) {
-	h := newEnv(t, shop(t))
+	h := newEnv(t, newBoardBackend(t))
 	v := h.visitor(t)
 	for _, back := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\r\nX: y", ""} {
-		res, _ := v.form("/act/A0000000000000000000a", url.Values{"do": {"pause"}, "back": {back}})
+		h.backend.Change(pendingTask, func(t *task.Task) { t.Paused = false })
+		res, _ := v.form("/act/"+pendingTask, url.Values{"do": {"pause"}, "back": {back}})
 		if to := res.Header.Get("Location"); !strings.HasPrefix(to, "/?said=") {
 			t.Errorf("%q leads to %q", back, to)
 		}
@@ -174,7 +178,7 @@ func TestFormsLeadToPagesOfThisSite(t *testing.T) {
 }
 
 func TestScriptsGetJSON(t *testing.T) {
-	h := newEnv(t, shop(t))
+	h := newEnv(t, newBoardBackend(t))
 	v := h.visitor(t)
 	for do, want := range map[string]string{"move:working": `"said":"fix-login: pending → working"`, "move:done": `"error":"gate: it has no`} {
 		r := v.formRequest("/act/A0000000000000000000a", url.Values{"do": {do}, "back": {"/"}})
@@ -186,10 +190,10 @@ func TestScriptsGetJSON(t *testing.T) {
 }
 
 func TestInbox(t *testing.T) {
-	h := newEnv(t, shop(t))
+	h := newEnv(t, newBoardBackend(t))
 	v := h.visitor(t)
 	_, body := v.get("/inbox")
-	for _, want := range []string{"Fix the login form", `value="spawn"`, "the worker asks: blue or green?", `value="answer"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge"} {
+	for _, want := range []string{"Fix the login form", `value="spawn"`, "blue or green?", `value="answer"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is not there: %s", want, body)
 		}
@@ -198,7 +202,7 @@ func TestInbox(t *testing.T) {
 	if _, body := v.get("/inbox?project=nowhere"); strings.Contains(body, "Fix the login form") || !strings.Contains(body, "0 things wait for you in nowhere") {
 		t.Errorf("the items of another project: %s", body)
 	}
-	h.world.pause(true)
+	h.backend.pause(true)
 	if _, body := v.get("/inbox"); !strings.Contains(body, "everything is paused") || !strings.Contains(body, `action="/resume"`) {
 		t.Errorf("the pause is not shown: %s", body)
 	}
@@ -206,25 +210,25 @@ func TestInbox(t *testing.T) {
 
 // Why a task waits is shown as Markdown, and nothing in it is HTML of its own.
 func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
-	w := shop(t)
-	w.change(workingTask, func(r *overview.Row) {
-		r.Wants, r.Text, r.Asked = explain.ItemStuck, "the work needs help", epoch
-		r.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}
+	w := newBoardBackend(t)
+	w.Change(workingTask, func(t *task.Task) {
+		t.Attention = "the work needs help"
 	})
+	w.setFacts(workingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}})
 	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
 }
 
 // An agent that asked in prose is answered where its question is shown.
 func TestAnIdleAgentIsAnswered(t *testing.T) {
-	w := shop(t)
-	w.change(workingTask, func(r *overview.Row) {
-		r.Wants, r.Verb, r.Answers, r.Text, r.Asked = explain.ItemIdle, engine.VerbAnswer, true, "the worker asks something", epoch
-		r.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}
+	w := newBoardBackend(t)
+	w.Change(workingTask, func(t *task.Task) {
+		t.Attempts[0].Condition = task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: epoch}
 	})
+	w.setFacts(workingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}})
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?kind=idle")
-	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something</p>`, `class="written end"`}, []string{"<script>alert"})
+	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something, and waits for an answer`, `class="written end"`}, []string{"<script>alert"})
 	_, body = v.get("/")
 	says(t, body, []string{"You: reply"}, nil)
 	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
@@ -233,7 +237,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 }
 
 func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
-	v := newEnv(t, shop(t)).visitor(t)
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
 	_, body := v.get("/inbox?group=kind")
 	says(t, body, []string{`<li class="group"><h2>review</h2></li>`, `href="/inbox?group=kind&amp;kind=review"`, ">by age</a>"}, nil)
 	_, body = v.get("/inbox?kind=review")
@@ -246,11 +250,10 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 
 // An agent that asks at its terminal hears nothing but what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
-	for kind, mood := range map[explain.ItemKind]string{explain.ItemPermission: task.WaitingPermission, explain.ItemInput: task.WaitingInput} {
-		w := shop(t)
-		w.change(workingTask, func(r *overview.Row) {
-			r.Wants, r.Verb, r.Text, r.Asked = kind, explain.VerbAttach, "the reviewer asks", epoch
-			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: mood}, overview.Attempt{Number: 3, Role: "fixer", Mood: task.TurnFailed})
+	for _, condition := range []string{task.WaitingPermission, task.WaitingInput} {
+		w := newBoardBackend(t)
+		w.Change(workingTask, func(t *task.Task) {
+			t.Attempts = append(t.Attempts, task.Attempt{Number: 2, Role: "reviewer", Running: true, Condition: task.Condition{Name: condition}}, task.Attempt{Number: 3, Role: "fixer", Running: true, Condition: task.Condition{Name: task.TurnFailed}})
 		})
 		item := func(h *env) string {
 			_, body := h.visitor(t).get("/inbox")
@@ -270,16 +273,11 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 }
 
 func TestTheInboxSaysWhatIsApproved(t *testing.T) {
-	w := shop(t)
-	w.asked = "done"
-	w.change(reviewingTask, func(r *overview.Row) {
-		r.Wants, r.Verb, r.Text = explain.ItemConfirm, explain.VerbApprove, "the worker asks for done"
-	})
+	w := newBoardBackend(t)
+	w.Change(reviewingTask, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "worker"} })
 	_, body := newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
-	w.mu.Lock()
-	w.asked = ""
-	w.mu.Unlock()
+	w.Change(reviewingTask, func(t *task.Task) { t.Asked = nil })
 	_, body = newEnv(t, w).visitor(t).get("/inbox")
 	says(t, body, nil, []string{`value="approve`})
 }
@@ -287,13 +285,13 @@ func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 // After a merge that failed the inbox offers what helps: the words of a conflict are written
 // already.
 func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
-	w := shop(t)
-	for verb, want := range map[string]string{
-		engine.RequestChanges: `rows="2">Run git rebase main &lt;b&gt;</textarea>`,
-		engine.VerbMerge:      `value="merge" class="go">Merge<`,
+	w := newBoardBackend(t)
+	for want, conflict := range map[string]*task.Conflict{
+		`Run git rebase main, resolve the conflicts in &lt;b&gt;, and test again.</textarea>`: {Onto: "main", Files: []string{"<b>"}},
+		`value="merge" class="go">Merge<`: nil,
 	} {
-		w.change(reviewingTask, func(r *overview.Row) {
-			r.Wants, r.Text, r.Verb, r.Note = explain.ItemAttention, "merge failed", verb, "Run git rebase main <b>"
+		w.Change(reviewingTask, func(t *task.Task) {
+			t.Attention, t.GaveUp = "merge failed", &task.GaveUp{Do: workflow.MergeBranch, Conflict: conflict}
 		})
 		_, body := newEnv(t, w).visitor(t).get("/inbox")
 		says(t, body, []string{want, `value="request-changes"`}, nil)
@@ -302,7 +300,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 
 // Where work cannot be sent back, the inbox asks for no words about it: a merge would take them.
 func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	item := func() string {
 		_, body := newEnv(t, w).visitor(t).get("/inbox")
 		_, body, _ = strings.Cut(body, `id="i-`+reviewingTask+`"`)
@@ -310,15 +308,14 @@ func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 		return body
 	}
 	says(t, item(), []string{"What is to change", `value="request-changes"`, `value="merge"`}, nil)
-	w.change(reviewingTask, func(r *overview.Row) {
-		r.Moves = slices.DeleteFunc(slices.Clone(r.Moves), func(m explain.Move) bool { return m.As == engine.RequestChanges })
-	})
+	oneWay := w.AddWorkflow(t, "t.yaml", strings.Replace(boardWorkflow, "  - {from: reviewing, to: working, as: request-changes, by: [human]}\n", "", 1))
+	w.Change(reviewingTask, func(t *task.Task) { t.WorkflowHash = oneWay.Hash })
 	says(t, item(), []string{`value="merge"`, `value="move:done"`}, []string{"What is to change", "<textarea", `value="request-changes"`})
 }
 
 // What ends a task takes a second step wherever it is asked for.
 func TestWhatEndsATaskAsksFirst(t *testing.T) {
-	v := newEnv(t, shop(t)).visitor(t)
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
 	_, body := v.get("/move/" + reviewingTask)
 	says(t, body, []string{
 		`<details id="end-` + reviewingTask + `-done" data-to="done"><summary class="button">done…</summary><p>The task ends in done.</p>`,
@@ -331,7 +328,7 @@ func TestWhatEndsATaskAsksFirst(t *testing.T) {
 
 // The form of one task asks about that task alone.
 func TestTheMoveFormAsksForOneTask(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	v := newEnv(t, w).visitor(t)
 	for id, status := range map[string]int{reviewingTask: 200, "C000": 200, "E0000000000000000000e": 200, "X": 404} {
 		if res, body := v.get("/move/" + id); res.StatusCode != status {
@@ -358,7 +355,7 @@ func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for path, heard := range map[string]string{"/tasks/" + reviewingTask + "/review": "tests", "/act/" + reviewingTask: "tests", "/new": ""} {
-				w := shop(t)
+				w := newBoardBackend(t)
 				v := newEnv(t, w).visitor(t)
 				v.formRequest(path, url.Values{}) // it knows the value for the header
 				r := v.request("POST", path, fields.Encode())
@@ -373,9 +370,9 @@ func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
 }
 
 func TestFleet(t *testing.T) {
-	h := newEnv(t, shop(t))
+	h := newEnv(t, newBoardBackend(t))
 	_, body := h.visitor(t).get("/fleet")
-	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "the worker is ended"} {
+	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "end the worker of working"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is not there: %s", want, body)
 		}
@@ -383,15 +380,15 @@ func TestFleet(t *testing.T) {
 }
 
 func TestCreate(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
 	res, body := v.form("/new", url.Values{"project": {"shop"}, "summary": {"A new thing"}, "branch": {"new-thing"}, "note": {"why"}, "wait": {"1"}})
 	if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/tasks/Anewtask0000000000000?said=") {
 		t.Fatalf("%d %q %s", res.StatusCode, res.Header.Get("Location"), body)
 	}
-	want := signal.NewTask{New: signal.New{Project: "shop", Branch: "new-thing", Summary: "A new thing"}, Context: "why", Actor: task.Human}
-	if diff := cmp.Diff(want, w.wishes[0]); diff != "" {
+	want := signal.NewTask{New: signal.New{Project: "shop", Branch: "new-thing", Summary: "A new thing"}, Requirements: "why", Actor: task.Human}
+	if diff := cmp.Diff(want, w.created[0]); diff != "" {
 		t.Errorf("wish (-want +got):\n%s", diff)
 	}
 	for name, fields := range map[string]url.Values{"no project": {"summary": {"x"}}, "no summary": {"project": {"shop"}}} {
@@ -402,22 +399,22 @@ func TestCreate(t *testing.T) {
 }
 
 func TestPauseEverything(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
-	if res, _ := v.form("/pause", url.Values{"back": {"/fleet"}}); res.StatusCode != 303 || !w.state.Paused {
+	if res, _ := v.form("/pause", url.Values{"back": {"/fleet"}}); res.StatusCode != 303 || !w.api.Control.Paused() {
 		t.Errorf("pause: %d", res.StatusCode)
 	}
 	if _, body := v.get("/"); !strings.Contains(body, "Resume all") {
 		t.Error("it cannot be resumed")
 	}
-	if res, _ := v.form("/resume", url.Values{"back": {"/"}}); res.StatusCode != 303 || w.state.Paused {
+	if res, _ := v.form("/resume", url.Values{"back": {"/"}}); res.StatusCode != 303 || w.api.Control.Paused() {
 		t.Errorf("resume: %d", res.StatusCode)
 	}
 }
 
 func TestServerThatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w := newBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
 	w.socket += "-gone"
@@ -487,14 +484,14 @@ func next(t *testing.T, events <-chan [3]string) [3]string {
 }
 
 func TestLiveBoard(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
 	events := v.listen(t, "/live?topic=board&after=5", "")
 	if e := next(t, events); e[1] != "hello" || e[0] != "5" {
 		t.Fatalf("it begins with %v", e)
 	}
-	w.change("A0000000000000000000a", func(r *overview.Row) { r.Status, r.Wants = "working", "" })
+	w.Change("A0000000000000000000a", func(t *task.Task) { t.Status = "working" })
 	e := next(t, events)
 	var news struct {
 		Row    int64
@@ -522,24 +519,26 @@ func TestLiveBoard(t *testing.T) {
 }
 
 func TestLiveFilter(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	events := h.visitor(t).listen(t, "/live?topic=board&project=api&after=5", "")
 	next(t, events)
-	w.change("A0000000000000000000a", func(r *overview.Row) { r.Summary = "other" })
-	if e := next(t, events); !strings.Contains(e[2], `"gone":["A0000000000000000000a"]`) || strings.Contains(e[2], "other") {
+	next(t, events) // what is there now
+	w.Change(pendingTask, func(t *task.Task) { t.Summary = "other" })
+	w.Change(reviewingTask, func(t *task.Task) { t.Summary = "shown" })
+	if e := next(t, events); !strings.Contains(e[2], "shown") || strings.Contains(e[2], "other") {
 		t.Errorf("a task that is not shown: %v", e)
 	}
 }
 
 // A task that ends stays on a board that shows what is over, and leaves any other.
 func TestLiveBoardOfWhatIsOver(t *testing.T) {
-	end := func(r *overview.Row) { r.Status, r.Kind, r.Moves = "done", workflow.Terminal, nil }
+	end := func(t *task.Task) { t.Status = "done" }
 	for query, stays := range map[string]bool{"": false, "&scope=all": true, "&scope=done": true} {
-		w := shop(t)
+		w := newBoardBackend(t)
 		events := newEnv(t, w).visitor(t).listen(t, "/live?topic=board&after=5"+query, "")
 		next(t, events)
-		w.change(reviewingTask, end)
+		w.Change(reviewingTask, end)
 		e := next(t, events)
 		if got := strings.Contains(e[2], `"column":"done"`); got != stays || strings.Contains(e[2], `"gone":["`+reviewingTask) == stays {
 			t.Errorf("%q: %v", query, e)
@@ -549,7 +548,7 @@ func TestLiveBoardOfWhatIsOver(t *testing.T) {
 
 // A page that knows of a row that is not there is of another journal.
 func TestLivePageOfAnotherJournal(t *testing.T) {
-	v := newEnv(t, shop(t)).visitor(t)
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
 	for _, topic := range []string{"board", "all"} {
 		events := v.listen(t, "/live?topic="+topic+"&after=99", "")
 		if e := next(t, events); e[1] == "hello" {
@@ -564,26 +563,26 @@ func TestLivePageOfAnotherJournal(t *testing.T) {
 }
 
 func TestLiveTopics(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
 	one, all := v.listen(t, "/live?topic=task:B0000000000000000000b", ""), v.listen(t, "/live?topic=all", "")
 	next(t, one)
 	next(t, all)
-	w.change("A0000000000000000000a", func(r *overview.Row) {})
+	w.Change("A0000000000000000000a", func(t *task.Task) {})
 	if e := next(t, all); e[1] != "touch" {
 		t.Errorf("all: %v", e)
 	}
-	w.change("B0000000000000000000b", func(r *overview.Row) {})
+	w.Change("B0000000000000000000b", func(t *task.Task) {})
 	if e := next(t, one); e[1] != "touch" || e[0] != "7" {
 		t.Errorf("one: %v", e)
 	}
 }
 
 func TestManyTasks(t *testing.T) {
-	w := newWorld(t)
+	w := newBackend(t)
 	for i := range 1000 {
-		w.add(overview.Row{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: "b", Summary: "Something that is to be done", Status: "working"})
+		w.add(task.Task{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: "b", Summary: "Something that is to be done", Status: "working"})
 	}
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/")

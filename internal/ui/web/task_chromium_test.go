@@ -19,7 +19,7 @@ const here = `document.querySelector(".wf-here .wf-name")?.textContent`
 
 func TestTaskInABrowser(t *testing.T) {
 	browser := chromium(t)
-	for name, story := range map[string]func(t *testing.T, s *studio, b *tab){
+	for name, story := range map[string]func(t *testing.T, s *taskBackend, b *tab){
 		"the position moves when the task does":              storyPosition,
 		"a remark at a line sends the work back":             storyRemark,
 		"a branch that changed meanwhile is not shown anew":  storyStale,
@@ -35,16 +35,16 @@ func TestTaskInABrowser(t *testing.T) {
 		"the pages have a look":                              storyTaskPictures,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStudio(t)
+			s := newTaskBackend(t)
 			s.body = "## Plan\n\nAPPROACH: a form\n\n- [x] one\n- [ ] two\n\n```go\nfunc main() {}\n```\n\n" + hostile + "\n"
 			s.screen = "$ make\n\x1b[1;32mok\x1b[0m all tests passed\n"
-			story(t, s, newTab(t, browser, s.house(true)))
+			story(t, s, newTab(t, browser, s.open(true)))
 		})
 	}
 }
 
-func storyPosition(t *testing.T, s *studio, b *tab) {
-	b.open("/tasks/" + studioTask)
+func storyPosition(t *testing.T, s *taskBackend, b *tab) {
+	b.open("/tasks/" + taskID)
 	b.wait(here + ` === "pending"`)
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
@@ -71,10 +71,10 @@ func row(line int, side string) string {
 	return fmt.Sprintf(`tr[data-path="src/<b>login.go"][data-line="%d"][data-side="%s"]`, line, side)
 }
 
-func storyRemark(t *testing.T, s *studio, b *tab) {
+func storyRemark(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
-	b.open("/tasks/" + studioTask)
+	b.open("/tasks/" + taskID)
 	for _, r := range []struct{ row, text string }{{row(3, ""), "why two?"}, {row(2, "old"), "keep this"}} {
 		b.do(chromedp.Click(chromedp.CSS(r.row + " .no:nth-child(2)")))
 		b.do(chromedp.SendKeys(chromedp.CSS(r.row+" + .remark-row textarea"), r.text))
@@ -92,9 +92,9 @@ func storyRemark(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyStale(t *testing.T, s *studio, b *tab) {
+func storyStale(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
-	b.open("/tasks/" + studioTask)
+	b.open("/tasks/" + taskID)
 	b.wait(`"connected" in document.body.dataset && document.getElementById("diff-stale").hidden`)
 	s.mu.Lock()
 	s.work.Commits++
@@ -104,10 +104,10 @@ func storyStale(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyRemarkRefused(t *testing.T, s *studio, b *tab) {
+func storyRemarkRefused(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
-	b.open("/tasks/" + studioTask)
+	b.open("/tasks/" + taskID)
 	b.do(chromedp.Click(chromedp.CSS(row(3, "")+" .no:nth-child(2)")), chromedp.SendKeys(chromedp.CSS(row(3, "")+" + .remark-row textarea"), "why two?"))
 	s.ask("request-changes") // somebody was faster
 	b.wait(here + ` === "working"`)
@@ -119,10 +119,10 @@ func storyRemarkRefused(t *testing.T, s *studio, b *tab) {
 	b.quiet("409")
 }
 
-func storyRemarkKeys(t *testing.T, s *studio, b *tab) {
+func storyRemarkKeys(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
-	b.open("/tasks/" + studioTask)
+	b.open("/tasks/" + taskID)
 	eval[any](b, `document.querySelector("tr[data-line]").focus()`)
 	b.do(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
 	b.wait(`document.activeElement.matches(".remark-row textarea")`)
@@ -134,10 +134,10 @@ func storyRemarkKeys(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyScrub(t *testing.T, s *studio, b *tab) {
+func storyScrub(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
-	b.open("/tasks/" + studioTask)
+	b.open("/tasks/" + taskID)
 	b.wait(here + ` === "reviewing"`)
 	eval[bool](b, "window.notReloaded = true")
 	eval[any](b, `document.getElementById("scrub-at").focus()`)
@@ -151,14 +151,14 @@ func storyScrub(t *testing.T, s *studio, b *tab) {
 	b.wait(here + ` === "pending"`)
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	b.wait(here + ` === "working" && window.notReloaded`)
-	b.do(chromedp.Click(chromedp.CSS(`#task-scrub a[href="/tasks/` + studioTask + `"]`)))
+	b.do(chromedp.Click(chromedp.CSS(`#task-scrub a[href="/tasks/` + taskID + `"]`)))
 	b.wait(here + ` === "reviewing" && !("past" in document.body.dataset)`)
 	b.quiet()
 }
 
-func storyTerminal(t *testing.T, s *studio, b *tab) {
+func storyTerminal(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
-	b.open("/tasks/" + studioTask + "/terminal")
+	b.open("/tasks/" + taskID + "/terminal")
 	b.wait(`"live" in document.querySelector("[data-terminal]").dataset`)
 	s.shows("\x1b[31mred\x1b[0m \x1b[48;2;255;135;0mground\x1b[0m\n" + hostile)
 	b.wait(`document.getElementById("screen").textContent.includes("<img src=x")`)
@@ -172,9 +172,9 @@ func storyTerminal(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyTerminalHidden(t *testing.T, s *studio, b *tab) {
+func storyTerminalHidden(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
-	b.open("/tasks/" + studioTask + "/terminal")
+	b.open("/tasks/" + taskID + "/terminal")
 	b.wait(`"live" in document.querySelector("[data-terminal]").dataset`)
 	until := func(streams int) {
 		t.Helper()
@@ -203,9 +203,9 @@ func storyTerminalHidden(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyType(t *testing.T, s *studio, b *tab) {
+func storyType(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
-	b.open("/tasks/" + studioTask + "/terminal")
+	b.open("/tasks/" + taskID + "/terminal")
 	b.do(chromedp.SendKeys(chromedp.CSS("#type-text"), "yes"+kb.Enter))
 	b.wait(`document.getElementById("said")?.textContent === "typed"`)
 	s.mu.Lock()
@@ -216,8 +216,8 @@ func storyType(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyAct(t *testing.T, s *studio, b *tab) {
-	b.open("/tasks/" + studioTask)
+func storyAct(t *testing.T, s *taskBackend, b *tab) {
+	b.open("/tasks/" + taskID)
 	b.do(chromedp.Click(chromedp.CSS(`button[value="spawn"]`)))
 	b.wait(here + ` === "working"`)
 	b.do(chromedp.Click(chromedp.CSS("#task-acts details summary.end")), chromedp.SendKeys(chromedp.CSS("#task-acts details[open] textarea"), "not now"))
@@ -232,11 +232,11 @@ func storyAct(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyTaskMarkup(t *testing.T, s *studio, b *tab) {
+func storyTaskMarkup(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
 	s.screen = hostile
-	for _, path := range []string{"/tasks/" + studioTask, "/tasks/" + studioTask + "?at=1", "/tasks/" + studioTask + "/terminal", "/workflows", "/workflows/" + s.def.Hash, "/workflows/broken"} {
+	for _, path := range []string{"/tasks/" + taskID, "/tasks/" + taskID + "?at=1", "/tasks/" + taskID + "/terminal", "/workflows", "/workflows/" + s.def.Hash, "/workflows/broken"} {
 		b.open(path)
 		if eval[bool](b, `"harmed" in window || document.querySelectorAll("main img, main script").length > 0`) {
 			t.Errorf("%s ran what a text says", path)
@@ -246,10 +246,10 @@ func storyTaskMarkup(t *testing.T, s *studio, b *tab) {
 }
 
 // storyTaskAccessible asks the browser what it tells assistive technology.
-func storyTaskAccessible(t *testing.T, s *studio, b *tab) {
+func storyTaskAccessible(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
-	for _, path := range []string{"/tasks/" + studioTask, "/tasks/" + studioTask + "?at=1", "/tasks/" + studioTask + "/terminal", "/workflows", "/workflows/" + s.def.Hash} {
+	for _, path := range []string{"/tasks/" + taskID, "/tasks/" + taskID + "?at=1", "/tasks/" + taskID + "/terminal", "/workflows", "/workflows/" + s.def.Hash} {
 		b.open(path)
 		var nodes []*accessibility.Node
 		b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -290,12 +290,12 @@ func storyTaskAccessible(t *testing.T, s *studio, b *tab) {
 	b.quiet()
 }
 
-func storyTaskPictures(t *testing.T, s *studio, b *tab) {
+func storyTaskPictures(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")
 	for _, look := range []string{"light", "dark"} {
 		b.media("prefers-color-scheme", look)
-		for name, path := range map[string]string{"task": "/tasks/" + studioTask, "terminal": "/tasks/" + studioTask + "/terminal", "workflows": "/workflows", "workflow": "/workflows/" + s.def.Hash} {
+		for name, path := range map[string]string{"task": "/tasks/" + taskID, "terminal": "/tasks/" + taskID + "/terminal", "workflows": "/workflows", "workflow": "/workflows/" + s.def.Hash} {
 			b.open(path)
 			for _, size := range [][2]int64{{1280, 1400}, {390, 1400}} {
 				b.size(size[0], size[1])

@@ -48,40 +48,40 @@ func harmless(t *testing.T, what, body string) {
 
 func TestTaskPage(t *testing.T) {
 	tests := map[string]struct {
-		before func(*studio)
+		before func(*taskBackend)
 		path   string
 		want   []string
 		never  []string
 	}{
-		"one that was created": {func(*studio) {}, "", []string{
+		"one that was created": {func(*taskBackend) {}, "", []string{
 			"Fix &lt;img src=x", `<span class="status queued" id="status">pending</span>`, "it was created and not started", `value="spawn"`, ">Start<",
 			"No agent has worked on it yet", `class="wf-place wf-visited wf-here"`, `value="move:cancelled"`, "The task ends without a result.", `>2 commits, &#43;3 −1<`,
 		}, []string{`value="delete"`, `value="merge"`, "wf-live"}},
-		"one at work": {func(s *studio) { s.ask("complete") }, "", []string{
+		"one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "", []string{
 			"attempt 1 is at work", "wf-here wf-live", `id="task-attempts"`, "123k tokens", "$0.42", "See its terminal", "Its last words",
 			`aria-label="Workflow studio. The task is in working. Its way was pending, then working."`, `<b>working</b>`, `value="pause"`, "Wait for the worker",
 		}, []string{`id="review"`}},
-		"one that waits for an answer": {func(s *studio) { s.ask("complete"); s.ask("ask") }, "", []string{`value="answer"`, `<label for="note-answer">Your answer</label>`, " required>"}, nil},
-		"one to review": {func(s *studio) { s.ask("complete"); s.ask("complete") }, "", []string{
+		"one that waits for an answer": {func(s *taskBackend) { s.ask("complete"); s.ask("ask") }, "", []string{`value="answer"`, `<label for="note-answer">Your answer</label>`, " required>"}, nil},
+		"one to review": {func(s *taskBackend) { s.ask("complete"); s.ask("complete") }, "", []string{
 			`href="#review"`, "var more = 2", "src/&lt;b&gt;login.go", "func &lt;script&gt;", `name="remark"`, `data-line="2" data-side="old"`, `value="create-pr"`, `value="push"`,
 			`data-path="README"`, "2 files, <span class=\"plus\">+3</span>", "What is to change",
 		}, nil},
-		"one that asks for approval": {func(s *studio) {
+		"one that asks for approval": {func(s *taskBackend) {
 			s.ask("complete")
-			s.task.Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
+			s.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
 		}, "", []string{`value="approve:reviewing"`, "Approve reviewing"}, []string{`value="approve"`}},
-		"one that is over": {func(s *studio) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder go away."}, []string{`value="pause"`, `value="cancel"`}},
-		"something was refused": {func(s *studio) {
+		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder go away."}, []string{`value="pause"`, `value="cancel"`}},
+		"something was refused": {func(s *taskBackend) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})
 		}, "", []string{"refused: request &lt;b&gt;no&lt;/b&gt;"}, nil},
-		"the oldest first": {func(s *studio) { s.ask("complete") }, "?order=old", []string{"Oldest first"}, nil},
+		"the oldest first": {func(s *taskBackend) { s.ask("complete") }, "?order=old", []string{"Oldest first"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStudio(t)
+			s := newTaskBackend(t)
 			s.body = "## Plan\n\n" + hostile + "\n\n[x](javascript:alert(1))\n"
 			tt.before(s)
-			res, body := s.house(false).visitor(t).get("/tasks/" + studioTask + tt.path)
+			res, body := s.open(false).visitor(t).get("/tasks/" + taskID + tt.path)
 			if res.StatusCode != 200 {
 				t.Fatalf("status %d: %s", res.StatusCode, body)
 			}
@@ -92,11 +92,11 @@ func TestTaskPage(t *testing.T) {
 }
 
 func TestTaskPageByTheBeginningOfAnID(t *testing.T) {
-	v := newStudio(t).house(false).visitor(t)
-	if res, _ := v.get("/tasks/T000?order=old"); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/tasks/"+studioTask+"?order=old" {
+	v := newTaskBackend(t).open(false).visitor(t)
+	if res, _ := v.get("/tasks/T000?order=old"); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/tasks/"+taskID+"?order=old" {
 		t.Errorf("status %d, to %s", res.StatusCode, res.Header.Get("Location"))
 	}
-	for _, path := range []string{"/tasks/X", "/tasks/..%2f..%2fv1", "/tasks/%00", "/tasks/" + studioTask + "/terminal/x"} {
+	for _, path := range []string{"/tasks/X", "/tasks/..%2f..%2fv1", "/tasks/%00", "/tasks/" + taskID + "/terminal/x"} {
 		if res, body := v.get(path); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: status %d: %s", path, res.StatusCode, body)
 		}
@@ -106,36 +106,36 @@ func TestTaskPageByTheBeginningOfAnID(t *testing.T) {
 // What happens while a page is made is told to it afterwards: it listens from before what
 // it shows.
 func TestNothingIsLostWhileATaskPageIsMade(t *testing.T) {
-	s := newStudio(t)
-	v := s.house(false).visitor(t)
-	before := len(s.entries)
+	s := newTaskBackend(t)
+	v := s.open(false).visitor(t)
+	before := s.entries()
 	s.read = func() {
 		if s.status() == "pending" {
 			s.ask("complete")
 		}
 	}
-	_, body := v.get("/tasks/" + studioTask)
+	_, body := v.get("/tasks/" + taskID)
 	says(t, body, []string{`id="status">pending</span>`, fmt.Sprintf(`data-row="%d"`, before)}, nil)
 }
 
 func TestTaskInThePast(t *testing.T) {
-	s := newStudio(t)
+	s := newTaskBackend(t)
 	s.ask("complete")
 	s.ask("complete")
-	last := len(s.entries)
-	v := s.house(false).visitor(t)
-	res, body := v.get("/tasks/" + studioTask + "?at=1")
+	last := s.entries()
+	v := s.open(false).visitor(t)
+	res, body := v.get("/tasks/" + taskID + "?at=1")
 	if res.StatusCode != 200 {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	says(t, body, []string{
-		`id="status">pending</span>`, `data-past`, "Nothing can be asked for here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + studioTask + `?at=2" rel="next"`,
+		`id="status">pending</span>`, `data-past`, "Nothing can be asked for here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + taskID + `?at=2" rel="next"`,
 		`max="` + fmt.Sprint(last) + `" value="1"`, `moment move later`, `aria-current="true"`, `The task is in pending.`, `<section id="task-acts" data-live aria-label="What you can do" hidden>`,
 	}, []string{`action="/act/`, `id="task-diff"`, "wf-live", `rel="first"`})
-	_, body = v.get(fmt.Sprintf("/tasks/%s?at=%d", studioTask, last))
+	_, body = v.get(fmt.Sprintf("/tasks/%s?at=%d", taskID, last))
 	says(t, body, []string{`id="status">reviewing</span>`, `rel="prev"`, `rel="first"`}, []string{`rel="next"`})
 	for _, at := range []string{"0", "-1", fmt.Sprint(last + 1), "x", "99999999999999999999"} {
-		if res, body := v.get("/tasks/" + studioTask + "?at=" + at); res.StatusCode != http.StatusBadRequest || !strings.Contains(body, fmt.Sprintf("entries 1 to %d", last)) {
+		if res, body := v.get("/tasks/" + taskID + "?at=" + at); res.StatusCode != http.StatusBadRequest || !strings.Contains(body, fmt.Sprintf("entries 1 to %d", last)) {
 			t.Errorf("at=%s: status %d: %s", at, res.StatusCode, body)
 		}
 	}
@@ -170,12 +170,12 @@ func TestReview(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStudio(t)
+			s := newTaskBackend(t)
 			s.ask("complete")
 			if tt.at == "reviewing" {
 				s.ask("complete")
 			}
-			res, body := s.house(false).visitor(t).form("/tasks/"+studioTask+"/review", tt.form)
+			res, body := s.open(false).visitor(t).form("/tasks/"+taskID+"/review", tt.form)
 			if res.StatusCode != tt.status {
 				t.Fatalf("status %d: %s", res.StatusCode, body)
 			}
@@ -192,7 +192,7 @@ func TestReview(t *testing.T) {
 }
 
 func TestLargeDiffsAndJournalsAreBounded(t *testing.T) {
-	s := newStudio(t)
+	s := newTaskBackend(t)
 	s.ask("complete")
 	s.ask("complete")
 	var b strings.Builder
@@ -207,8 +207,8 @@ func TestLargeDiffsAndJournalsAreBounded(t *testing.T) {
 		s.send(signal.Signal{Kind: signal.Pause, Actor: task.Human})
 		s.send(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	}
-	v := s.house(false).visitor(t)
-	_, body := v.get("/tasks/" + studioTask)
+	v := s.open(false).visitor(t)
+	_, body := v.get("/tasks/" + taskID)
 	if n := strings.Count(body, "<tr class=\"added\""); n > 4000 || n < 3000 {
 		t.Errorf("%d lines are shown", n)
 	}
@@ -216,10 +216,10 @@ func TestLargeDiffsAndJournalsAreBounded(t *testing.T) {
 		t.Errorf("%d moments are shown", n)
 	}
 	says(t, body[strings.Index(body, `id="task-timeline"`):], []string{"more lines are not shown here", "older are not shown", "?entries=all"}, []string{`class="file" id="file-1" open`})
-	if _, body := v.get("/tasks/" + studioTask + "?entries=all"); strings.Count(body, `<li class="moment`) < 800 {
+	if _, body := v.get("/tasks/" + taskID + "?entries=all"); strings.Count(body, `<li class="moment`) < 800 {
 		t.Error("not all entries are shown")
 	}
-	r := v.request("GET", "/tasks/"+studioTask, "")
+	r := v.request("GET", "/tasks/"+taskID, "")
 	r.Header.Set("Sec-Fetch-Dest", "empty")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	if _, body := v.do(r); strings.Contains(body, "task-diff") {
@@ -228,26 +228,26 @@ func TestLargeDiffsAndJournalsAreBounded(t *testing.T) {
 }
 
 func TestTerminal(t *testing.T) {
-	s := newStudio(t)
+	s := newTaskBackend(t)
 	s.ask("complete")
 	s.screen = "\x1b[1;31mred\x1b[0m \x1b[38;2;255;135;0mnear\x1b[0m \x1b[7mturned\x1b[27m \x1b[7;34mblue\x1b[0m \x1b[2;3;4mfaint\x1b[0m\n" + hostile + "\x1b]0;title\x07\x1b[2J"
-	v := s.house(false).visitor(t)
-	res, body := v.get("/tasks/" + studioTask + "/terminal")
+	v := s.open(false).visitor(t)
+	res, body := v.get("/tasks/" + taskID + "/terminal")
 	if res.StatusCode != 200 {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	says(t, body, []string{
 		`<span class="fg-1 bold">red</span>`, `<span class="fg-208">near</span>`, `<span class="fg-paper bg-ink">turned</span>`, `<span class="fg-paper bg-4">blue</span>`,
 		`<span class="faint italic under">faint</span>`, "&lt;img src=x", "read only", "<noscript>", "--web-input",
-	}, []string{`action="/tasks/` + studioTask + `/type"`, "title\a"})
+	}, []string{`action="/tasks/` + taskID + `/type"`, "title\a"})
 	harmless(t, "the terminal", body)
-	if res, body := v.form("/tasks/"+studioTask+"/type", url.Values{"text": {"rm -rf /"}}); res.StatusCode != 403 || len(s.typed) != 0 {
+	if res, body := v.form("/tasks/"+taskID+"/type", url.Values{"text": {"rm -rf /"}}); res.StatusCode != 403 || len(s.typed) != 0 {
 		t.Errorf("typing: status %d: %s", res.StatusCode, body)
 	}
 	if res, css := v.get("/static/terminal.css"); res.StatusCode != 200 || !strings.Contains(css, ".fg-208{color:#ff8700}") || strings.Count(css, "\n") != 256 {
 		t.Errorf("the palette: %d %.200s", res.StatusCode, css)
 	}
-	events := v.listen(t, "/tasks/"+studioTask+"/terminal/events?role=", "")
+	events := v.listen(t, "/tasks/"+taskID+"/terminal/events?role=", "")
 	if got := <-events; got[1] != "screen" || !strings.Contains(got[2], `{"c":"fg-1 bold","t":"red"}`) {
 		t.Errorf("the first event is %v", got)
 	}
@@ -258,20 +258,22 @@ func TestTerminal(t *testing.T) {
 }
 
 func TestATerminalThatCannotBeWatchedSaysWhy(t *testing.T) {
-	v := newStudio(t).house(false).visitor(t)
-	if got := <-v.listen(t, "/tasks/T000/terminal/events", ""); got[1] != "gone" || got[2] != `{"again":false,"why":"this server starts no agents"}` {
+	s := newTaskBackend(t)
+	s.api.Screens = nil
+	v := s.open(false).visitor(t)
+	if got := <-v.listen(t, "/tasks/T000/terminal/events", ""); got[1] != "gone" || got[2] != `{"again":false,"why":"this server writes effects down and starts no agents (effects: record)"}` {
 		t.Errorf("got %v", got)
 	}
 }
 
 func TestTypingWhereItIsAllowed(t *testing.T) {
-	s := newStudio(t)
+	s := newTaskBackend(t)
 	s.ask("complete")
-	v := s.house(true).visitor(t)
-	_, body := v.get("/tasks/" + studioTask + "/terminal?role=worker")
-	says(t, body, []string{`action="/tasks/` + studioTask + `/type"`, `name="role" value="worker"`, "as if you sat there"}, nil)
+	v := s.open(true).visitor(t)
+	_, body := v.get("/tasks/" + taskID + "/terminal?role=worker")
+	says(t, body, []string{`action="/tasks/` + taskID + `/type"`, `name="role" value="worker"`, "as if you sat there"}, nil)
 	for text, status := range map[string]int{"yes": 303, "": 400, "a\nb": 400, strings.Repeat("x", 5000): 400} {
-		if res, body := v.form("/tasks/"+studioTask+"/type", url.Values{"text": {text}, "role": {"worker"}}); res.StatusCode != status {
+		if res, body := v.form("/tasks/"+taskID+"/type", url.Values{"text": {text}, "role": {"worker"}}); res.StatusCode != status {
 			t.Errorf("%.10q: status %d: %s", text, res.StatusCode, body)
 		}
 	}

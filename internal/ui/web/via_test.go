@@ -14,7 +14,7 @@ import (
 )
 
 // lastVia is what the page said about the last request that changed something.
-func (w *world) lastVia(t *testing.T) (signal.Via, string) {
+func (w *backend) lastVia(t *testing.T) (signal.Via, string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -32,7 +32,7 @@ func (w *world) lastVia(t *testing.T) (signal.Via, string) {
 
 func TestThePageSaysForWhomItAsks(t *testing.T) {
 	var overMCP string
-	w := shop(t)
+	w := newBoardBackend(t)
 	h := newEnv(t, w, func(o *web.Options) {
 		o.Describe = func(*http.Request) signal.Via { return signal.Via{PID: 9, Program: "firefox"} }
 		o.MCP = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { overMCP = client.ViaHeader(r.Context()) })
@@ -74,7 +74,7 @@ func TestThePageSaysForWhomItAsks(t *testing.T) {
 
 // TestACodeIsGivenBackOnThePage is for browsers without script.
 func TestACodeIsGivenBackOnThePage(t *testing.T) {
-	w := shop(t)
+	w := newBoardBackend(t)
 	w.code = "123456"
 	h := newEnv(t, w)
 	v := h.visitor(t)

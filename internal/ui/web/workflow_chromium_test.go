@@ -7,8 +7,8 @@ import (
 )
 
 func TestWorkflowInABrowser(t *testing.T) {
-	s := newStudio(t)
-	b := newTab(t, chromium(t), s.house(false))
+	s := newTaskBackend(t)
+	b := newTab(t, chromium(t), s.open(false))
 	b.open("/workflows")
 	b.do(chromedp.Click(chromedp.CSS(`main th a`)))
 	b.wait(`document.querySelector("svg.drawing")`)

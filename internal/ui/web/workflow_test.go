@@ -13,8 +13,8 @@ import (
 )
 
 func TestWorkflowPages(t *testing.T) {
-	s := newStudio(t)
-	v := s.house(false).visitor(t)
+	s := newTaskBackend(t)
+	v := s.open(false).visitor(t)
 	text, _ := builtin.Text("orange")
 	shipped, err := workflow.Parse("orange.yaml", text)
 	if err != nil {
@@ -48,8 +48,8 @@ func TestWorkflowPages(t *testing.T) {
 }
 
 func TestAWorkflowIsVerifiedWhenAPersonAsks(t *testing.T) {
-	s := newStudio(t)
-	v := s.house(false).visitor(t)
+	s := newTaskBackend(t)
+	v := s.open(false).visitor(t)
 	path := "/workflows/" + s.def.Hash
 	for range 2 { // the second time it is known
 		res, body := v.form(path+"/verify", url.Values{})
@@ -75,8 +75,8 @@ func TestAWorkflowIsVerifiedWhenAPersonAsks(t *testing.T) {
 
 // TestAWorkflowIsSearchedElsewhere has somebody else do the search.
 func TestAWorkflowIsSearchedElsewhere(t *testing.T) {
-	s := newStudio(t)
-	h := s.house(false)
+	s := newTaskBackend(t)
+	h := s.open(false)
 	broken := true
 	h.shut()
 	h.opts.Verify = func(_ context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
@@ -100,8 +100,8 @@ func TestAWorkflowIsSearchedElsewhere(t *testing.T) {
 }
 
 func TestAWorkflowIsSimulatedWhenAPersonAsks(t *testing.T) {
-	s := newStudio(t)
-	v := s.house(false).visitor(t)
+	s := newTaskBackend(t)
+	v := s.open(false).visitor(t)
 	path := "/workflows/" + s.def.Hash
 	for name, f := range map[string]url.Values{
 		"no number": {"runs": {"x"}, "seed": {"1"}}, "none": {"runs": {"0"}, "seed": {"1"}}, "too many": {"runs": {"20001"}, "seed": {"1"}},

@@ -1,0 +1,163 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/explain"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/api"
+	"orange/internal/ui/apitest"
+	"orange/internal/ui/client"
+	"orange/internal/ui/mcp"
+	"orange/internal/wire"
+)
+
+const (
+	idOne = "oneAAAAAAAAAAAAAAAAAA"
+	idTwo = "twoBBBBBBBBBBBBBBBBBB"
+)
+
+func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
+
+// env is a client of the API server over fake parts.
+type env struct {
+	apitest.Engine
+	api    *api.Server
+	client *client.Client
+
+	mu     sync.Mutex
+	body   string // of TASK.md
+	why    explain.Explanation
+	place  wire.Place
+	refuse string // why everything is refused
+	heard  []string
+}
+
+// newEnv returns a server with two tasks at work.
+func newEnv(t testing.TB) *env {
+	t.Helper()
+	o := &env{Engine: apitest.Engine{Store: apitest.NewStore()}, place: wire.Place{Project: "shop"}, body: "## Plan\n\nAPPROACH: x\n"}
+	text, _ := builtin.Text("orange")
+	def := o.AddWorkflow(t, "orange.yaml", text)
+	for i, id := range []task.ID{idOne, idTwo} {
+		o.Tasks = append(o.Tasks, task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Workflow: "orange", WorkflowHash: def.Hash,
+			Since: now().Add(-time.Minute), CreatedAt: now().Add(-time.Hour), Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now()}}})
+	}
+	o.api = apitest.NewServer(o.Store)
+	o.api.Engine, o.api.Folders, o.api.Projects = o, o, apitest.Projects{{Name: "shop", Path: "/shop"}}
+	o.api.Where = func(context.Context, string) (wire.Place, error) { return o.place, nil }
+	socket, _ := apitest.Listen(t, o.api.Handler())
+	o.client = client.New(socket)
+	t.Cleanup(o.client.Close)
+	return o
+}
+
+// Path implements api.Folders.
+func (*env) Path(string, task.ID) string { return "" }
+
+// ReadTaskFile implements api.Folders.
+func (o *env) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
+	return taskfile.Parse([]byte(o.body))
+}
+
+// Explain implements api.Engine.
+func (o *env) Explain(_ context.Context, id task.ID) (explain.Explanation, error) {
+	out := o.why
+	out.Task = id
+	return out, nil
+}
+
+// Create implements api.Engine.
+func (o *env) Create(_ context.Context, n signal.NewTask) (engine.Answer, error) {
+	o.hear("create", n)
+	if o.refuse != "" {
+		return engine.Answer{}, task.Mistakef("%s", o.refuse)
+	}
+	return engine.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Status: "planning", Queued: true}}, nil
+}
+
+// Submit implements api.Engine.
+func (o *env) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.Answer, error) {
+	o.hear("signal "+string(id), s)
+	t, _, err := o.Task(id)
+	if o.refuse != "" {
+		return engine.Answer{Task: t, Decision: engine.Decision{Verdict: engine.Refuse, Refused: o.refuse}}, err
+	}
+	return engine.Answer{Task: t}, err
+}
+
+func (o *env) hear(what string, v any) {
+	b, _ := json.Marshal(v)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.heard = append(o.heard, strings.ReplaceAll(what+" "+string(b), `"at":"0001-01-01T00:00:00Z",`, ""))
+}
+
+// said is everything that was asked for and would change something.
+func (o *env) said() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return strings.Join(o.heard, "\n")
+}
+
+func options() mcp.Options {
+	return mcp.Options{Version: "1.2.3", Now: now, Workflow: func(name, folder string) (string, string, error) {
+		text, ok := builtin.Text(name)
+		if !ok {
+			return "", "", fmt.Errorf("workflow %q is not known in %s", name, folder)
+		}
+		return name + ".yaml", text, nil
+	}}
+}
+
+// dial speaks with the tools through pipes, as orange mcp does.
+func dial(t testing.TB, c mcp.Caller) *sdk.ClientSession {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.Serve(context.Background(), options(), c, toServer, fromServer) }()
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+	return s
+}
+
+// call uses a tool. The text is its words, the value its structure.
+func call(t *testing.T, s *sdk.ClientSession, tool string, args any) (value map[string]any, text string, refused bool) {
+	t.Helper()
+	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: the protocol failed: %v", tool, err)
+	}
+	for _, c := range res.Content {
+		text += c.(*sdk.TextContent).Text
+	}
+	value, _ = res.StructuredContent.(map[string]any)
+	if res.IsError && strings.ContainsAny(text, "\n") {
+		t.Errorf("%s: the error has several lines: %q", tool, text)
+	}
+	return value, text, res.IsError
+}
+
+type args = map[string]any
