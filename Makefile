@@ -18,7 +18,7 @@ BIN := bin/orange
 
 build:
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags "$$(scripts/version.sh)" -o $(BIN) ./cmd/orange
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$$(scripts/version.sh)" -o $(BIN) ./cmd/orange
 
 demo: tools build
 	@scripts/demo.sh $(BIN)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"unicode"
 
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 )
 
 // How long one git command may take: one that only looks, one that writes files, and
@@ -100,7 +100,7 @@ func (g *Git) runCall(ctx context.Context, c call) (string, error) {
 }
 
 // halfWritten is what git says about a worktree whose files are not complete yet.
-var halfWritten = regexp.MustCompile(`failed to read .*worktrees/.*commondir`)
+var halfWritten = lazy.NewRegexp(`failed to read .*worktrees/.*commondir`)
 
 func (g *Git) runOnce(ctx context.Context, c call) (string, error) {
 	cmd, err := g.prepareCommand(ctx, &c)
@@ -229,7 +229,7 @@ func failureReason(stderr string) string {
 }
 
 // credentials are what a remote's address may hold before its host.
-var credentials = regexp.MustCompile(`://[^/@\s]*@`)
+var credentials = lazy.NewRegexp(`://[^/@\s]*@`)
 
 // makePrintable leaves out what must not reach a terminal or a log: control characters, and
 // secrets in addresses.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 )
 
 // A Guard keeps git from running programs that nobody has trusted. Before each command it
@@ -278,7 +278,7 @@ func (r *ruling) explainFailure(c call, stderr string) string {
 	return notTrusted(r.project, needed)
 }
 
-var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '?(.+?)'? failed`)
+var filterFailed = lazy.NewRegexp(`(?:clean|smudge) filter '?(.+?)'? failed`)
 
 // notTrusted says which programs git may not run, and what helps.
 func notTrusted(project string, programs []task.GitProgram) string {

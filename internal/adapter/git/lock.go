@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"syscall"
 	"time"
+
+	"orange/internal/lazy"
 )
 
 // A LockError says that a lock is in the way: a lock file of git, or the lock of landings.
@@ -31,9 +32,9 @@ func (e *LockError) Error() string {
 		e.Path, since)
 }
 
-var lockMessages = [...]*regexp.Regexp{
-	regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`),
-	regexp.MustCompile(`could not lock config file (.+): File exists`),
+var lockMessages = [...]*lazy.Regexp{
+	lazy.NewRegexp(`Unable to create '(.+\.lock)': File exists`),
+	lazy.NewRegexp(`could not lock config file (.+): File exists`),
 }
 
 // lockedBy finds the lock file that git complains about, nil if it complains of another

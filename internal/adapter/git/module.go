@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 // A module is the repository of a submodule. It lies in the administrative folder of the
@@ -315,7 +316,7 @@ func (g *Git) namedAround(ctx context.Context, m module) ([]string, error) {
 	return hashes.FindAllString(log+"\n"+index, -1), nil
 }
 
-var hashes = regexp.MustCompile(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
+var hashes = lazy.NewRegexp(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
 
 // A logEntry is a line of a reflog.
 type logEntry struct{ commit, did string }
@@ -354,4 +355,4 @@ func broughtHere(log []logEntry) (list []string) {
 	return list
 }
 
-var fromElsewhere = regexp.MustCompile(`^clone: from |^checkout: moving from .* to (?:[0-9a-f]{64}|[0-9a-f]{40})$`)
+var fromElsewhere = lazy.NewRegexp(`^clone: from |^checkout: moving from .* to (?:[0-9a-f]{64}|[0-9a-f]{40})$`)

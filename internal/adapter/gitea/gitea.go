@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 
 	"orange/internal/core/board"
+	"orange/internal/lazy"
 )
 
 // Options say which repository is meant and how it is reached.
@@ -42,7 +42,7 @@ type Forge struct {
 }
 
 // name is how owners and repositories are called.
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var name = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // New returns the repository that the options name. Nothing is asked of the forge yet.
 func New(o Options) (*Forge, error) {

@@ -10,12 +10,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	gh "github.com/google/go-github/v92/github"
+
+	"orange/internal/lazy"
 )
 
 // usual is the API of github.com.
@@ -71,7 +72,7 @@ type client struct {
 	heads       heads
 }
 
-var scopeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+var scopeForm = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
 // New returns the two sides of a repository. It makes no request.
 func New(o Options) (*Tracker, *Forge, error) {

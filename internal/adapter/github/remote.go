@@ -2,16 +2,17 @@ package github
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 // publicHost is where repositories are unless something says otherwise.
 const publicHost = "github.com"
 
 var (
-	hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
-	scpForm  = regexp.MustCompile(`^(?:[^@/\s]+@)?([^:/@\s]+):([^\s]*)$`)
+	hostForm = lazy.NewRegexp(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+	scpForm  = lazy.NewRegexp(`^(?:[^@/\s]+@)?([^:/@\s]+):([^\s]*)$`)
 )
 
 // HostOf is the host in the address of a git remote: https, ssh, git, or user@host:path.

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 )
 
 // A fault is one error of an answer.
@@ -45,8 +45,8 @@ type refused struct{ fault }
 func (r *refused) Error() string { return "linear refused: " + r.shortText() }
 
 var (
-	unfound    = regexp.MustCompile(`(?i)^entity not found:? *(\w+)`)
-	unresolved = regexp.MustCompile(`(?i)could not find referenced (\w+)`)
+	unfound    = lazy.NewRegexp(`(?i)^entity not found:? *(\w+)`)
+	unresolved = lazy.NewRegexp(`(?i)could not find referenced (\w+)`)
 )
 
 // missingKind names the kind of thing that Linear could not find, "" if that is not it.

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 )
 
 const (
@@ -79,7 +79,7 @@ func (t *Tracker) webhookSecret() (string, error) {
 }
 
 // inURL is where the address of something shows the issue that it belongs to.
-var inURL = regexp.MustCompile(`^https?://[^/?#]+/[^/?#]+/issue/([A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9})(?:[/?#]|$)`)
+var inURL = lazy.NewRegexp(`^https?://[^/?#]+/[^/?#]+/issue/([A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9})(?:[/?#]|$)`)
 
 // affectedKeys are the keys of the team's issues that news may be about. News about labels is
 // about none: the names are looked up again when one of them does not fit any more.

@@ -3,17 +3,17 @@ package linear
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 )
 
 var (
-	keyForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9}$`)
-	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	keyForm  = lazy.NewRegexp(`^[A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9}$`)
+	uuidForm = lazy.NewRegexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
 // ReadIssue reads an issue of the team, by its key or its id, with all of its comments,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 )
 
 // The caller marks a comment with an invisible line, by which it finds the comment
@@ -17,7 +18,7 @@ import (
 // the same id, and Linear takes it once.
 
 // markForm is the invisible line; it has 80 bits.
-var markForm = regexp.MustCompile(regexp.QuoteMeta(tracker.Mark) + `([0-9a-f]{20}) -->\s*$`)
+var markForm = lazy.NewRegexp(regexp.QuoteMeta(tracker.Mark) + `([0-9a-f]{20}) -->\s*$`)
 
 // markOf is what the mark at the end of a text says, "" if there is none.
 func markOf(text string) string {

@@ -3,17 +3,17 @@ package linear
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 )
 
 // prPath is how the forges write the address of a pull request, up to its number.
-var prPath = regexp.MustCompile(`^/[^/]+/.+/(?:pull|pulls|pull-requests|merge_requests)/([0-9]{1,9})(?:/|$)`)
+var prPath = lazy.NewRegexp(`^/[^/]+/.+/(?:pull|pulls|pull-requests|merge_requests)/([0-9]{1,9})(?:/|$)`)
 
 // prFacts is what Linear keeps about a pull request of a forge that it is connected
 // with.

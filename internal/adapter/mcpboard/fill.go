@@ -1,11 +1,12 @@
 package mcpboard
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
-var hole = regexp.MustCompile(`\{([a-z_]+)(\??)\}`)
+var hole = lazy.NewRegexp(`\{([a-z_]+)(\??)\}`)
 
 // templateVariables are the names that an argument's template asks for.
 func templateVariables(template any) []string {

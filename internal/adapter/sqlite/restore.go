@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 
 	"orange/internal/atomicfile"
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 )
 
 // ErrEmpty says that a store is missing, or holds nothing: no bytes, or no tables.
@@ -60,7 +60,7 @@ func IsDamaged(err error) bool {
 }
 
 // tables finds the names of tables in a schema.
-var tables = regexp.MustCompile(`CREATE TABLE (\w+)`)
+var tables = lazy.NewRegexp(`CREATE TABLE (\w+)`)
 
 // checkTables makes sure that no table of a schema is missing.
 func checkTables(ctx context.Context, q querier, version int) error {

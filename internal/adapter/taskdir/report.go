@@ -3,11 +3,11 @@ package taskdir
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/core/journal"
+	"orange/internal/lazy"
 )
 
 // ReportSection is the heading under which TASK.md has the last report on the task.
@@ -21,7 +21,7 @@ const reportMark = "<!-- orange:last-report %d -->"
 const notesHeading = "## Notes"
 
 // sectionStart is a line that opens a section.
-var sectionStart = regexp.MustCompile(`^ {0,3}#{1,2}(?:\s|$)`)
+var sectionStart = lazy.NewRegexp(`^ {0,3}#{1,2}(?:\s|$)`)
 
 // maxReport bounds what TASK.md has of a report, in bytes.
 const maxReport = 6 << 10

@@ -2,8 +2,9 @@ package als
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 // toField makes a field of the lines of a draft.
@@ -79,7 +80,7 @@ func (d *draft) itemTexts(q Quoting) []string {
 	return list
 }
 
-var pairLine = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]*):(.*)$`)
+var pairLine = lazy.NewRegexp(`^([A-Za-z0-9_][A-Za-z0-9_.-]*):(.*)$`)
 
 // splitPair splits "key: value". A URL is not a pair.
 func splitPair(text string) (key, rest string, ok bool) {

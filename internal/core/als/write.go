@@ -1,13 +1,14 @@
 package als
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 var (
-	bareKey = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	inlined = regexp.MustCompile(`^\[[^\[\]]*\]$|^\{\}$`)
+	bareKey = lazy.NewRegexp(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	inlined = lazy.NewRegexp(`^\[[^\[\]]*\]$|^\{\}$`)
 )
 
 // The rules for a text by where it stands.

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"unicode/utf8"
+
+	"orange/internal/lazy"
 )
 
 // The bounds of a handoff. Lengths are characters, sizes are bytes of JSON.
@@ -25,7 +26,7 @@ const (
 
 const stagePattern = "^[a-z0-9_-]+$"
 
-var stageName = regexp.MustCompile(stagePattern)
+var stageName = lazy.NewRegexp(stagePattern)
 
 // fieldBound is what one list of a handoff may hold.
 type fieldBound struct {

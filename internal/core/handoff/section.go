@@ -3,10 +3,10 @@ package handoff
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"orange/internal/core/als"
+	"orange/internal/lazy"
 )
 
 // The labels of a section, in the order in which they are written.
@@ -24,7 +24,7 @@ var listLabels = [...][2]string{
 }
 
 // anyLabel is a line that a reader of TASK.md could take for a label, known or not.
-var anyLabel = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*[*_]{0,3}[A-Z][A-Z_ -]*[*_]{0,3}[ \t]*:`)
+var anyLabel = lazy.NewRegexp(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*[*_]{0,3}[A-Z][A-Z_ -]*[*_]{0,3}[ \t]*:`)
 
 // sectionText quotes what a reader of TASK.md could take for a label or for a comment
 // that hides what follows.
@@ -59,12 +59,12 @@ func (h Handoff) Section() string {
 }
 
 var (
-	knownLabel = regexp.MustCompile(`^(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?([*_]{0,3})` +
+	knownLabel = lazy.NewRegexp(`^(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?([*_]{0,3})` +
 		`(FROM|TO|DONE|DECISIONS|REMAINING|UNCERTAIN|FILES|WARNINGS|DEPENDENCIES|METADATA)([*_]{0,3})[ \t]*:([*_]{0,3})(.*)$`)
-	bullet  = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|)$`)
-	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	fence   = regexp.MustCompile("^(?:```|~~~)")
-	heading = regexp.MustCompile(`^##?(?:[ \t]|$)`)
+	bullet  = lazy.NewRegexp(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|)$`)
+	comment = lazy.NewRegexp(`(?s)<!--.*?(?:-->|$)`)
+	fence   = lazy.NewRegexp("^(?:```|~~~)")
+	heading = lazy.NewRegexp(`^##?(?:[ \t]|$)`)
 )
 
 // ErrNoLabel says that a text has nothing that a section is made of.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"orange/internal/lazy"
 )
 
 // Decode reads an entry from JSON. It reads whatever encoding/json reads, and what
@@ -12,7 +14,7 @@ import (
 func Decode(text []byte) (Entry, error) {
 	var e Entry
 	s := scanner{text: text}
-	if s.readValue(entryShape, reflect.ValueOf(&e).Elem()); !s.lost && s.at == len(text) {
+	if s.readValue(entryShape(), reflect.ValueOf(&e).Elem()); !s.lost && s.at == len(text) {
 		return e, nil
 	}
 	e = Entry{}
@@ -21,7 +23,7 @@ func Decode(text []byte) (Entry, error) {
 }
 
 // entryShape never changes: reading needs no look at the types then.
-var entryShape = shapeOf(reflect.TypeFor[Entry]())
+var entryShape = lazy.OnFirstUse(func() *shape { return shapeOf(reflect.TypeFor[Entry]()) })
 
 // shape is how a value of a type is read.
 type shape struct {

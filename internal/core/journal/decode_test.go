@@ -57,7 +57,7 @@ func TestWhatIsWrittenIsReadWithoutHelp(t *testing.T) {
 			}
 			var got Entry
 			s := scanner{text: text}
-			if s.readValue(entryShape, reflect.ValueOf(&got).Elem()); s.lost || s.at != len(text) {
+			if s.readValue(entryShape(), reflect.ValueOf(&got).Elem()); s.lost || s.at != len(text) {
 				t.Fatalf("lost after %s", text[:s.at])
 			}
 			if diff := cmp.Diff(e, got); diff != "" {

@@ -3,10 +3,10 @@
 package question
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"orange/internal/lazy"
 	"orange/internal/view/markdown"
 )
 
@@ -80,25 +80,25 @@ func plainText(spans []markdown.Span) string {
 
 var (
 	// sentence is text up to the mark that ends it.
-	sentence = regexp.MustCompile(`[^.!?？。\n]*(?:[.!?？。]+|\n|$)`)
+	sentence = lazy.NewRegexp(`[^.!?？。\n]*(?:[.!?？。]+|\n|$)`)
 
 	// aside is a polite end of finished work.
-	aside = regexp.MustCompile(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
+	aside = lazy.NewRegexp(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
 		`(else|more) (i can|can i) (do|help)|if you('d| would)? (like|want|need|prefer|have|run into|hit)|feel free|happy to (help|make|adjust|explain|walk))\b`)
 
 	// farewell is what people say when they part.
-	farewell = regexp.MustCompile(`(?i)\blet me know how (it|that|this|things) (go|goes|went|works?|looks?)\b|^\W*(thanks|thank you|cheers|danke)\b[^.!?]*`)
+	farewell = lazy.NewRegexp(`(?i)\blet me know how (it|that|this|things) (go|goes|went|works?|looks?)\b|^\W*(thanks|thank you|cheers|danke)\b[^.!?]*`)
 
 	// approval is a request without a question mark that looks like a polite offer.
-	approval = regexp.MustCompile(`(?i)\b(let me know|tell me|say so|confirm) (if|whether|when) you('d| would)? (like|want) me to (proceed|continue|go (on|ahead)|start|begin|implement|merge|push|delete|do (it|that|this))\b`)
+	approval = lazy.NewRegexp(`(?i)\b(let me know|tell me|say so|confirm) (if|whether|when) you('d| would)? (like|want) me to (proceed|continue|go (on|ahead)|start|begin|implement|merge|push|delete|do (it|that|this))\b`)
 
 	// addressed is a question that only the reader can answer, wherever it stands in the last parts.
-	addressed = regexp.MustCompile(`(?i)\b(should|shall|may|can|could|do|must) (i|we)\b|\b(do|would|could|can|should|did|are|have|will) you\b|\bwhich (one|option|approach|of|way|do|would|should)\b|` +
+	addressed = lazy.NewRegexp(`(?i)\b(should|shall|may|can|could|do|must) (i|we)\b|\b(do|would|could|can|should|did|are|have|will) you\b|\bwhich (one|option|approach|of|way|do|would|should)\b|` +
 		`\b(what|how|where|when) (would|do|should|did|exactly do|exactly should) (you|i|we)\b|\bis (it|that|this) (ok|okay|fine|correct|right|acceptable|what you|intended)\b|\b(ok|okay|good) to (go|proceed|continue|merge|delete|commit)\b|` +
 		`\byour (preference|choice|call|decision|thoughts)\b|\b(soll|darf|kann|möchtest|wollen|willst|welche[rsn]?)\b`)
 
 	// request is a sentence without a question mark that waits for the reader.
-	request = regexp.MustCompile(`(?i)\b(please|kindly) (confirm|advise|clarify|choose|decide|provide|specify|tell me|let me know|approve|answer|pick|select|share|review and (confirm|approve)|respond|reply)\b|` +
+	request = lazy.NewRegexp(`(?i)\b(please|kindly) (confirm|advise|clarify|choose|decide|provide|specify|tell me|let me know|approve|answer|pick|select|share|review and (confirm|approve)|respond|reply)\b|` +
 		`\blet me know (which|what|how|whether|when|where|your|once|if (i should|it'?s (ok|fine)|that'?s (ok|fine)|this is (ok|fine)|you approve|i may|i can))\b|` +
 		`\b(tell me|i need to know) (which|what|how|whether|when|where|if)\b|` +
 		`\b(i('m| am)? )?(am |will be |'ll )?(wait|waiting|await|awaiting) (for )?(your|a|an|the|further)? ?(answer|reply|response|input|decision|confirmation|approval|go-ahead|guidance|instructions|clarification|feedback|credentials)\b|` +

@@ -3,13 +3,14 @@ package signal
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"orange/internal/lazy"
 )
 
 // maxBlockDepth bounds how deep a block may nest; the keys that count do not nest.
@@ -76,7 +77,7 @@ func readMapping(text string, line int) (map[string]string, error) {
 }
 
 // otherPlace is how the parser ends a message about two places.
-var otherPlace = regexp.MustCompile(`at \[(\d+):\d+\]$`)
+var otherPlace = lazy.NewRegexp(`at \[(\d+):\d+\]$`)
 
 // yamlProblem is what the parser says about a YAML text that begins behind a line, with
 // the lines that people see.

@@ -3,11 +3,12 @@ package task
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/lazy"
 )
 
 // Vars are texts of people that prompts may name, as {vars.NAME}. They are shown to agents and stored as they are:
@@ -20,7 +21,7 @@ const (
 	maxVarBytes = 8 << 10
 )
 
-var varName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+var varName = lazy.NewRegexp(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // WithChanges returns v with the changes made; an empty text takes a variable away.
 func (v Vars) WithChanges(change Vars) Vars {

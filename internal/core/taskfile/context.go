@@ -1,8 +1,9 @@
 package taskfile
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 // The sections that hold what was handed over with a task.
@@ -87,7 +88,7 @@ func blockQuote(text string) string {
 	return strings.Join(quoted, "\n")
 }
 
-var marker = regexp.MustCompile(`(?i)<!--(\s*WORK_RESULT)`)
+var marker = lazy.NewRegexp(`(?i)<!--(\s*WORK_RESULT)`)
 
 // BreakMarkers makes markers in somebody else's words unreadable for whoever looks for reports: an agent that
 // repeats them reports nothing.

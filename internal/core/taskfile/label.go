@@ -1,15 +1,16 @@
 package taskfile
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"orange/internal/lazy"
 )
 
-var labelLine = regexp.MustCompile(`^ {0,3}(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(\*{1,3}|_{1,3})?` +
+var labelLine = lazy.NewRegexp(`^ {0,3}(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(\*{1,3}|_{1,3})?` +
 	`([A-Z][A-Z_ -]*?)(\*{1,3}|_{1,3})?[ ]*:(.*)$`)
 
-var fenceMark = regexp.MustCompile("^[ \t]*(?:```[^`]*|~~~.*)$")
+var fenceMark = lazy.NewRegexp("^[ \t]*(?:```[^`]*|~~~.*)$")
 
 // label is a `LABEL:` line: the label and what follows it on the line.
 type label struct{ name, rest string }

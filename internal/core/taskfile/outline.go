@@ -1,19 +1,20 @@
 package taskfile
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"orange/internal/lazy"
 )
 
 // maxMarks is how many characters of quote marks, list marks and indent a line may start with; the Markdown parser
 // takes quadratic time in the nesting.
 const maxMarks = 100
 
-var linkDefinition = regexp.MustCompile(`^ {0,3}\[[^\]]+\]:`)
+var linkDefinition = lazy.NewRegexp(`^ {0,3}\[[^\]]+\]:`)
 
 // outline is a Markdown text as its blocks matter here.
 type outline struct {
@@ -31,7 +32,9 @@ type heading struct {
 }
 
 // blocks reads the blocks of a text. It is safe for concurrent use.
-var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+var blocks = lazy.OnFirstUse(func() parser.Parser {
+	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+})
 
 // readHidden finds the hidden lines of a text, and not its headings. A text without the marks of code fences and
 // comments hides nothing, and most sections are such.
@@ -49,7 +52,7 @@ func readHidden(src string) outline {
 func readOutline(src string) outline {
 	o := outline{lines: newLines(src)}
 	o.hidden = make([]bool, o.lineCount())
-	root := blocks.Parse(text.NewReader(flattenMarks(o.lines)))
+	root := blocks().Parse(text.NewReader(flattenMarks(o.lines)))
 	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
 		if h, ok := node.(*ast.Heading); ok {
 			o.addHeading(h)

@@ -1,10 +1,11 @@
 package taskfile
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/lazy"
 )
 
 // maxSummary bounds the summary of a task that is taken from its requirements, in characters.
@@ -12,7 +13,7 @@ const maxSummary = 72
 
 // lineMarks are the marks of Markdown with which a line may begin: of a heading, a list, a
 // quotation or a check box.
-var lineMarks = regexp.MustCompile(`^(?:\s|#{1,6}\s|[-*+>]\s|\d{1,9}[.)]\s|\[[ xX]\]\s)+`)
+var lineMarks = lazy.NewRegexp(`^(?:\s|#{1,6}\s|[-*+>]\s|\d{1,9}[.)]\s|\[[ xX]\]\s)+`)
 
 // SummaryFrom returns the first line of a text that says something, without marks of Markdown
 // before it, cut at the end of a word. It is "" if there is none.

@@ -2,22 +2,23 @@ package taskfile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/lazy"
 )
 
 const maxQuoted = 60 // characters of a line that a message repeats
 
 var (
-	verdictLine = regexp.MustCompile(`(?i)^[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?:#{1,6}[ \t]+)?` +
+	verdictLine = lazy.NewRegexp(`(?i)^[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?:#{1,6}[ \t]+)?` +
 		`[*_]{0,3}Verdict[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*[*_]{0,3}(PASS|FAIL)(.*)$`)
 	// otherVerdict is a second verdict offered beside the first: "or FAIL", "| FAIL", or nothing but "FAIL".
-	otherVerdict = regexp.MustCompile(`(?i)^[^\pL\pN]*(?:` +
+	otherVerdict = lazy.NewRegexp(`(?i)^[^\pL\pN]*(?:` +
 		`(?:\b(?:or|vs|versus)\b|[/|])[^\pL\pN]*(?:verdict[^\pL\pN]*)?(PASS|FAIL)\b|` +
 		`(?:verdict[^\pL\pN]*)?(PASS|FAIL)[^\pL\pN]*$)`)
-	wordVerdict = regexp.MustCompile(`(?i)\b(PASS|FAIL)\b`)
+	wordVerdict = lazy.NewRegexp(`(?i)\b(PASS|FAIL)\b`)
 )
 
 // A Ruling is what a section says about the work.

@@ -2,10 +2,11 @@ package tracker
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"orange/internal/lazy"
 )
 
 // ChoosePR says which pull request of an issue is meant, false if there is none. Those
@@ -46,7 +47,7 @@ func prRank(pr PR) int {
 	return 0
 }
 
-var prNumber = regexp.MustCompile(`PR #(\d+)|pulls?/(\d+)|#(\d+)`)
+var prNumber = lazy.NewRegexp(`PR #(\d+)|pulls?/(\d+)|#(\d+)`)
 
 // PRNumber finds the first pull request that a text mentions: PR #42, .../pull/42,
 // .../pulls/42 (as Gitea has it) or #42.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 )
 
 // checkEvidence makes sure that agents are told what gates ask of them, and that nobody judges
@@ -77,7 +78,7 @@ func quoteAll(words []string) []string {
 	return out
 }
 
-var toldToWrite = regexp.MustCompile(`(?i)\b(?:write|add|put|fill|rewrite|state)\b[^#\n]*##+ *([^\n]*)`)
+var toldToWrite = lazy.NewRegexp(`(?i)\b(?:write|add|put|fill|rewrite|state)\b[^#\n]*##+ *([^\n]*)`)
 
 // writesOther says that the roles are told to write a section, and never the one of the gate.
 func (c *checker) writesOther(g *Gate, roles []string) bool {

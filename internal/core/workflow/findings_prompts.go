@@ -1,17 +1,17 @@
 package workflow
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 )
 
 var (
-	askedStatus  = regexp.MustCompile(`--status[ =]([a-z][A-Za-z0-9_-]*)`)
-	askedVerdict = regexp.MustCompile(`\borange task verdict (PASS|FAIL)\b`)
-	forbidding   = regexp.MustCompile(`(?i)\b(do not|don't|must not|may not|never)\b`)
+	askedStatus  = lazy.NewRegexp(`--status[ =]([a-z][A-Za-z0-9_-]*)`)
+	askedVerdict = lazy.NewRegexp(`\borange task verdict (PASS|FAIL)\b`)
+	forbidding   = lazy.NewRegexp(`(?i)\b(do not|don't|must not|may not|never)\b`)
 )
 
 // An audience is a role that is told a prompt, in the states of a role: its own, or

@@ -2,9 +2,9 @@ package workflow
 
 import (
 	"fmt"
+	"orange/internal/lazy"
 	"orange/internal/view/humanize"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,7 +14,7 @@ import (
 // names the file. That is the text which a task is pinned to.
 
 // fragmentLine begins a fragment in the text of a workflow.
-var fragmentLine = regexp.MustCompile(`(?m)^--- # include (\S+)\r?\n`)
+var fragmentLine = lazy.NewRegexp(`(?m)^--- # include (\S+)\r?\n`)
 
 // maxFragments bounds how many fragments a workflow includes.
 const maxFragments = 16
@@ -102,7 +102,7 @@ func (v value) includedFiles() []inclusion {
 	return out
 }
 
-var plainFile = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+var plainFile = lazy.NewRegexp(`^[\pL\pN_][\pL\pN_.-]*$`)
 
 // readFragments reads what the included files declare.
 func (d *Definition) readFragments(r *reader, include []inclusion, have []fragment) {

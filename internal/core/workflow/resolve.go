@@ -3,11 +3,11 @@ package workflow
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 	"orange/internal/view/humanize"
 )
 
@@ -196,9 +196,9 @@ var promptVariables = [...]string{"summary", "project", "branch", "status", "wor
 	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
 	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report", "nonce", "last_report", "instructions"}
 
-var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
+var variablePattern = lazy.NewRegexp(`\{([a-z][a-z0-9_]*)\}`)
 
-var personsPattern = regexp.MustCompile(`\{vars\.([A-Za-z][A-Za-z0-9_-]{0,63})\}`)
+var personsPattern = lazy.NewRegexp(`\{vars\.([A-Za-z][A-Za-z0-9_-]{0,63})\}`)
 
 // PersonsVars lists the NAMEs of {vars.NAME} in a prompt, in order of first use.
 func PersonsVars(text string) []string {

@@ -3,15 +3,14 @@ package agents
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
+	"orange/internal/lazy"
 	"orange/internal/outputlog"
 	"orange/internal/view/ansi"
 )
@@ -197,12 +196,12 @@ func (m *message) awaitScreen() bool {
 }
 
 // keys are words that may be secret: long ones of letters and digits.
-var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w.~+/=%&?:-]{24,}`) })
+var keys = lazy.NewRegexp(`[\w.~+/=%&?:-]{24,}`)
 
 // lastWords is the end of what a screen shows, as one line.
 func (m *message) lastWords(text string, limit int) string {
 	words := m.a.maskSecrets(m.card.Harness, strings.Join(strings.Fields(ansi.SafeText(plainText(text))), " "))
-	words = keys().ReplaceAllStringFunc(words, func(word string) string {
+	words = keys.ReplaceAllStringFunc(words, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") {
 			return "[...]"
 		}

@@ -6,11 +6,11 @@ package chart
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"orange/internal/core/simulate"
+	"orange/internal/lazy"
 )
 
 // Measures of the drawing, in pixels.
@@ -91,7 +91,7 @@ func (s *Simulation) InlineSVG() string {
 // classPrefix keeps the looks of a page from what is in a drawing.
 const classPrefix = "plot-"
 
-var classAttribute = regexp.MustCompile(` class="[^"]*"`)
+var classAttribute = lazy.NewRegexp(` class="[^"]*"`)
 
 // ownClasses puts the prefix before classes. In texts there is no attribute: they are
 // escaped.

@@ -1,12 +1,13 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"orange/internal/lazy"
 )
 
 // reader turns what the parser found into blocks.
@@ -52,7 +53,7 @@ func (r *reader) readBlock(n ast.Node) (Block, bool) {
 }
 
 // mark is the name of an effect in a comment: a task, an entry of its journal, a number.
-var mark = regexp.MustCompile(`^<!-- [0-9A-Za-z]{21}/[0-9]{1,9}/[0-9]{1,9} -->$`)
+var mark = lazy.NewRegexp(`^<!-- [0-9A-Za-z]{21}/[0-9]{1,9}/[0-9]{1,9} -->$`)
 
 // isMark says that a paragraph is nothing but a mark of Orange's own.
 func isMark(text []Span) bool {
