@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"internal/host":                  {"internal/core/", "internal/view/", "internal/adapter/", "internal/atomicfile", "internal/outputlog", "internal/host/agents"},
 	"internal/host/agents":           {"internal/core/", "internal/view/", "internal/atomicfile", "internal/outputlog"},
 	"internal/server/anchors":        {"internal/core/", "internal/adapter/git"},
+	"internal/server/boards":         {"internal/core/", "internal/adapter/sqlite", "internal/runtime/local", "internal/ui/api", "internal/wire"},
 	"internal/server/callers":        {"internal/core/", "internal/adapter/shim", "internal/host/agents", "internal/ui/api"},
 	"internal/server/delivery":       {"internal/core/", "internal/adapter/git", "internal/runtime/local", "internal/server/forges"},
 	"internal/server/evidence":       {"internal/core/", "internal/view/", "internal/host", "internal/runtime/local", "internal/adapter/git"},
@@ -92,6 +93,7 @@ var arrows = map[string][]string{
 	"internal/server/reach":          {"internal/adapter/", "internal/config", "internal/ui/cli", "internal/ui/client"},
 	"internal/server/restore":        {"internal/core/", "internal/adapter/", "internal/host", "internal/host/agents", "internal/runtime/local", "internal/server/anchors", "internal/server/homestore", "internal/ui/cli"},
 	"internal/server/terminals":      {"internal/core/", "internal/view/", "internal/host", "internal/host/agents", "internal/ui/api", "internal/wire"},
+	"internal/server/tracking":       {"internal/core/", "internal/adapter/", "internal/config", "internal/runtime/local", "internal/runtime/trackers", "internal/server/boards", "internal/server/forges", "internal/transport", "internal/ui/api", "internal/wire"},
 	"internal/server/workspaces":     {"internal/core/", "internal/view/", "internal/host", "internal/adapter/worktree", "internal/runtime/local", "internal/wire"},
 	"cmd/orange":                     {"internal/config", "internal/server", "internal/ui/cli"},
 }

@@ -32,6 +32,7 @@ import (
 	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
 	"orange/internal/server/anchors"
+	"orange/internal/server/boards"
 	"orange/internal/server/callers"
 	"orange/internal/server/delivery"
 	"orange/internal/server/evidence"
@@ -47,6 +48,7 @@ import (
 	"orange/internal/server/projects"
 	"orange/internal/server/reach"
 	"orange/internal/server/terminals"
+	"orange/internal/server/tracking"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
@@ -85,7 +87,7 @@ type Server struct {
 	self             string // this program
 	host             *host.Host
 	executor         effect.Executor
-	news             sync.Mutex // see boards
+	boards           boards.Boards
 	trackerService   *trackers.Service
 	forges           *forges.Directory
 	retrack          chan struct{} // the trackers are not the same any more
@@ -154,6 +156,7 @@ func (s *Server) buildParts() (err error) {
 	if s.runtime, err = s.newRuntime(); err != nil {
 		return err
 	}
+	s.boards = boards.New(s.store, s.runtime, s.log)
 	s.inbox = inbox.New(inbox.Sources{
 		Tasks: s.store, Paused: s.runtime.Paused, Projects: s.runtime.Projects, Definition: s.runtime.Definition, TaskFile: s.host.Folders.ReadTaskFile,
 		Untrusted: s.trust.UntrustedNotice, Output: s.host.LastOutput, Message: s.host.LastMessage,
@@ -215,7 +218,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if err := s.runtime.Start(); err != nil {
 		return err
 	}
-	s.catchUp()
+	s.boards.CatchUp(s.trackerService.ReadCard)
 	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
 		return err
 	}
@@ -223,7 +226,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
 	s.runInBackground(s.backups.Run)
 	s.runInBackground(func(ctx context.Context) { s.delivery.RecoverLandings(ctx, s.runtime.Projects()) })
-	ended, err := s.watchTrackers(s.ctx, s.options.Hooks)
+	ended, err := tracking.Watch(s.ctx, s.trackerService, s.options.Hooks, s.retrack)
 	if err != nil {
 		return err
 	}
@@ -363,7 +366,7 @@ func (s *Server) repairRecords(ctx context.Context) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: trackerAPI{s.trackerService, s}, Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.newBoards(),
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: callers.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

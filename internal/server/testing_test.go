@@ -3,8 +3,6 @@ package server
 import (
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // longest bounds every wait for something that must come.
@@ -14,12 +12,5 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func want[T any](t *testing.T, got, want T) {
-	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
 	}
 }

@@ -1,265 +1,44 @@
 package server
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
-	"orange/internal/adapter/github"
-	"orange/internal/adapter/linear"
-	"orange/internal/adapter/mcpboard"
-	"orange/internal/config"
 	"orange/internal/core/task"
-	"orange/internal/core/tracker"
+	"orange/internal/runtime/local"
+	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
 	"orange/internal/server/forges"
-	"orange/internal/transport"
-	"orange/internal/ui/api"
+	"orange/internal/server/page"
+	"orange/internal/server/tracking"
 )
 
 // newTrackerService puts together what works with trackers.
 func (s *Server) newTrackerService() *trackers.Service {
 	return &trackers.Service{
-		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connectTracker, Forge: s.forges.ProjectForge, Log: s.log, Now: time.Now,
+		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.newConnector().Connect, Forge: s.forges.ProjectForge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.FetchBranch(ctx, p.Path, forges.Origin, p.DefaultBranch)
 		},
 	}
 }
 
-// connectTracker opens the adapter of a tracker. It asks nobody yet.
-func (s *Server) connectTracker(cfg tracker.Config) (trackers.Backend, error) {
-	var hooks func(context.Context) (string, error)
-	if cfg.Webhook != "" {
-		hooks = config.KeepSecret(forges.SecretReader(cfg.Webhook), hookSecretEvery, time.Now)
-	}
-	switch cfg.Kind {
-	case tracker.Board:
-		if cfg.Name != tracker.Board { // it is looked at as a tracker, and not only through its tasks
-			if err := s.newBoards().learnVocabularyFor(cfg.Project, cfg.Workflow); err != nil {
-				return nil, err
-			}
-		}
-		return s.store.ProjectTracker(cfg.Project, time.Now), nil
-	case tracker.Linear:
-		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
-		calls := forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: source,
-			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, maxFault)) },
-			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, maxFault)) },
-			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
-		})
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: forges.SecretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
-	case tracker.GitHub:
-		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: forges.GitHubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
-		})
-		return t, err
-	case tracker.MCP:
-		return s.connectMCP(cfg)
-	}
-	return nil, task.Mistakef("tracker %s is of kind %q: use linear, github, mcp or board", cfg.Name, cfg.Kind)
+func (s *Server) newConnector() tracking.Connector {
+	return tracking.Connector{Store: s.store, Runtime: s.runtime, Boards: s.boards, Log: s.log}
 }
 
-// hookSecretEvery is how often the secret of a webhook is read at most.
-const hookSecretEvery = time.Minute
-
-// maxFault bounds how much of an answer is looked at to find out what is wrong, in bytes.
-const maxFault = 4 << 10
-
-// hostOfAPI is the host whose login gh is asked for.
-func hostOfAPI(url string) string {
-	host := github.HostOf(url)
-	if host == "api.github.com" {
-		return "github.com"
+// newTrackerRegistry builds what people ask about trackers.
+func (s *Server) newTrackerRegistry() tracking.Registry {
+	out := tracking.Registry{Service: s.trackerService, Connector: s.newConnector(), Changed: s.trackersChanged}
+	if !s.cfg.Record {
+		out.CheckHarness = s.checkHarness
 	}
-	return host
+	return out
 }
 
-func (s *Server) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
-	m, err := loadMapping(cfg.Mapping)
-	if err != nil {
-		return nil, err
-	}
-	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: forges.NewHTTPClient(s.log, transport.Options{Name: cfg.Name, Secret: cfg.Token})}
-	if p, ok := s.runtime.Project(cfg.Project); ok {
-		o.Dir = p.Path
-	}
-	if cfg.Token != "" {
-		o.Token = forges.SecretReader(cfg.Token)
-	}
-	if len(cfg.Command) > 0 {
-		o.HTTP, o.Env = nil, s.boardEnv(cfg)
-	}
-	if def, err := s.runtime.ChooseWorkflow(cfg.Workflow, cfg.Project); err == nil {
-		if def.Board != nil {
-			o.Tags = def.Board.Vocabulary().Tags
-		}
-		for _, p := range def.Projections {
-			if def.IsTerminal(p.State) {
-				o.Closed = append(o.Closed, cfg.ColumnName(p.Status))
-			}
-		}
-	}
-	return mcpboard.New(o)
-}
-
-// boardEnv is the environment of a board's own program: what a tool needs, and the one
-// variable in which its secret is.
-func (s *Server) boardEnv(cfg tracker.Config) []string {
-	env := config.ToolEnv(config.Environ())
-	if name, ok := strings.CutPrefix(cfg.Token, "env:"); ok {
-		env = append(env, name+"="+config.Getenv(name))
-	}
-	return env
-}
-
-// loadMapping is one that comes with Orange, or a file.
-func loadMapping(name string) (mcpboard.Mapping, error) {
-	known := mcpboard.ShippedMappings()
-	if m, ok := known[name]; ok {
-		return m, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		var names []string
-		for n := range known {
-			names = append(names, n)
-		}
-		slices.Sort(names)
-		return mcpboard.Mapping{}, task.Mistakef("mapping %q is none of %s, and no file: %v", name, strings.Join(names, ", "), err)
-	}
-	return mcpboard.ParseMapping(text)
-}
-
-// trackerAPI carries out what people ask about trackers.
-type trackerAPI struct {
-	*trackers.Service
-	s *Server
-}
-
-var _ api.Trackers = trackerAPI{}
-
-// SaveTracker implements api.Trackers. It asks nobody: orange tracker test does.
-func (t trackerAPI) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
-	switch {
-	case !slices.Contains([]string{tracker.Linear, tracker.GitHub, tracker.MCP, tracker.Board}, cfg.Kind):
-		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
-	case cfg.Kind == tracker.Linear && cfg.Scope == "":
-		return cfg, task.Mistakef("a Linear tracker needs its team: --scope TEAM, as in TEAM-12")
-	case cfg.Kind == tracker.Linear && cfg.URL != "" && !strings.HasPrefix(cfg.URL, "http://") && !strings.HasPrefix(cfg.URL, "https://"):
-		return cfg, task.Mistakef("the address of the API is not one: give https://HOST/graphql")
-	case cfg.Max < 0 || cfg.Every < 0:
-		return cfg, task.Mistakef("--max and --every are not negative")
-	case cfg.Every > 0 && cfg.Every < 5*time.Second:
-		return cfg, task.Mistakef("--every %s is too often: give at least 5s", cfg.Every)
-	}
-	if _, ok := t.s.runtime.Project(cfg.Project); !ok {
-		return cfg, task.Mistakef("project %q is not registered: see orange project list", cfg.Project)
-	}
-	if _, err := t.s.runtime.ChooseWorkflow(cfg.Workflow, cfg.Project); err != nil {
-		return cfg, err
-	}
-	for _, source := range []string{cfg.Token, cfg.Webhook} {
-		if err := config.CheckSecret(source); err != nil {
-			return cfg, task.Mistakef("%v", err)
-		}
-	}
-	if cfg.Harness != "" && !t.s.cfg.Record {
-		if err := t.s.checkHarness(cfg.Harness, ""); err != nil {
-			return cfg, task.Mistakef("%v", err)
-		}
-	}
-	if err := t.requireDistinct(&cfg); err != nil {
-		return cfg, err
-	}
-	if path, ok := strings.CutPrefix(cfg.Mapping, "~/"); ok {
-		cfg.Mapping = filepath.Join(config.Getenv("HOME"), path)
-	}
-	port, err := t.s.connectTracker(cfg)
-	if err != nil {
-		return cfg, task.Mistakef("%v", err)
-	}
-	if c, ok := port.(interface{ Close() error }); ok {
-		c.Close() //nolint:errcheck // nothing was asked
-	}
-	if err := t.s.store.SetTracker(cfg); err != nil {
-		return cfg, err
-	}
-	t.s.trackersChanged()
-	return cfg, nil
-}
-
-// requireDistinct refuses a tracker whose issues are another's already, and one that would become
-// another one under its open tasks.
-func (t trackerAPI) requireDistinct(cfg *tracker.Config) error {
-	list, err := t.s.store.Trackers()
-	if err != nil {
-		return err
-	}
-	for _, o := range list {
-		same := o.Kind == cfg.Kind && o.URL == cfg.URL && strings.EqualFold(o.Scope, cfg.Scope) && slices.Equal(o.Command, cfg.Command)
-		if cfg.Kind == tracker.Board {
-			same = o.Kind == cfg.Kind && o.Project == cfg.Project
-		}
-		switch {
-		case same && o.Name != cfg.Name:
-			return task.Mistakef("tracker %s has these issues already: change that one, or remove it first", o.Name)
-		case o.Name != cfg.Name || same && o.Project == cfg.Project:
-			continue
-		}
-		if id, err := t.findBusyTask(&o); err != nil || id != "" {
-			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, and that would become another tracker: end the task first, or take another name", id, o.Name))
-		}
-	}
-	return nil
-}
-
-// findBusyTask is a task that a tracker's issues are still worked on by, or that owes it
-// something.
-func (t trackerAPI) findBusyTask(cfg *tracker.Config) (task.ID, error) {
-	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
-	for i := range tasks {
-		o := &tasks[i]
-		def, wrong := t.s.runtime.Definition(o)
-		owes := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.NonBlocking })
-		if wrong == nil && !o.Deleted && (!def.IsTerminal(o.Status) || owes) {
-			return o.ID, nil
-		}
-	}
-	return "", err
-}
-
-// RemoveTracker implements api.Trackers. Issues of open tasks are still theirs.
-func (t trackerAPI) RemoveTracker(_ context.Context, name string) error {
-	cfg, err := t.Config(name)
-	if err != nil {
-		return err
-	}
-	if cfg.Kind != tracker.Board { // its cards stay
-		if id, err := t.findBusyTask(&cfg); err != nil || id != "" {
-			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, or owes it something: end or cancel it first, and let orange tracker sync %s deliver what is owed", id, name, name))
-		}
-	}
-	if err := t.s.store.RemoveTracker(name); err != nil {
-		return err
-	}
-	t.s.trackersChanged()
-	return nil
-}
-
-// ListIssues implements api.Trackers.
-func (t trackerAPI) ListIssues(name string) ([]tracker.Issue, error) {
-	if _, err := t.Config(name); err != nil {
-		return nil, err
-	}
-	return t.s.store.KeptIssues(name)
+// checkTrackers names trackers that do not answer and issues that drifted.
+func (s *Server) checkTrackers(context.Context) (string, error) {
+	return tracking.Check(s.trackerService)
 }
 
 // trackersChanged lets those who watch trackers look at the list again.
@@ -270,27 +49,16 @@ func (s *Server) trackersChanged() {
 	}
 }
 
-// checkTrackers names trackers that do not answer and issues that drifted.
-func (s *Server) checkTrackers(context.Context) (string, error) {
-	list, err := s.trackerService.List()
-	if err != nil {
-		return "", err
-	}
-	var wrong []string
-	for _, r := range list {
-		if r.Problem != "" {
-			wrong = append(wrong, r.Config.Name+": "+r.Problem)
-		}
-	}
-	drifts, err := s.trackerService.Drifts()
-	if err != nil {
-		return "", err
-	}
-	for _, d := range drifts {
-		wrong = append(wrong, d.String())
-	}
-	if len(wrong) > 0 {
-		return "", errors.New(strings.Join(wrong, "; "))
-	}
-	return fmt.Sprintf("%d, none drifted", len(list)), nil
+// control is the runtime's, and stays while trackers are to be watched.
+type control struct {
+	*local.Runtime
+	trackerService   *trackers.Service
+	page             *page.Page
+	notifier         *notifier.Notifier
+	receivesWebhooks bool // news come from outside
+}
+
+// Busy implements api.Control.
+func (c control) Busy() bool {
+	return c.receivesWebhooks || c.page.KeepsServer() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
 }

@@ -1,10 +1,12 @@
-package server
+// Package boards has the boards of projects as people see and change them.
+package boards
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -15,14 +17,15 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/runtime/local"
 	"orange/internal/ui/api"
 	"orange/internal/wire"
 )
 
-// boards are the boards of projects as people see and change them. One that is not
-// there yet is made with the words of its project.
-type boards struct {
+// Boards implements api.Boards. A board that is not there yet is made with the words of its project.
+type Boards struct {
 	store      *sqlite.Store
+	runtime    *local.Runtime
 	project    func(name string) (task.Project, bool)
 	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
 	now        func() time.Time
@@ -38,47 +41,46 @@ type boards struct {
 	added func(ctx context.Context, card board.Card, w signal.NewTask) (task.ID, error)
 }
 
-func (s *Server) newBoards() boards {
-	return boards{
-		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.loadVocabulary, now: time.Now,
-		warn: s.log.Warn,
-		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
-			return s.runtime.ConfirmCard(ctx, card, workflow, code)
-		},
-		changed: func(ctx context.Context, card board.Card) { s.runtime.CardChanged(card, api.ViaOf(ctx)) }, news: &s.news,
+// New returns the boards of a store, whose tasks are told of changes.
+func New(store *sqlite.Store, r *local.Runtime, log *slog.Logger) Boards {
+	b := Boards{
+		store: store, runtime: r, project: r.Project, now: time.Now, warn: log.Warn, confirm: r.ConfirmCard,
+		changed: func(ctx context.Context, card board.Card) { r.CardChanged(card, api.ViaOf(ctx)) }, news: &sync.Mutex{},
 		added: func(ctx context.Context, _ board.Card, w signal.NewTask) (task.ID, error) {
-			a, err := s.runtime.Create(ctx, w)
+			a, err := r.Create(ctx, w)
 			if err == nil && a.Decision.Refused != "" {
 				err = task.Mistakef("%s", a.Decision.Refused)
 			}
 			return a.Task.ID, err
 		},
 	}
+	b.vocabulary = b.loadVocabulary
+	return b
 }
 
-// catchUp lets tasks hear what an earlier server did not tell them any more.
-func (s *Server) catchUp() {
-	s.runtime.CatchUp(s.loadWaitingTasks, func(t *task.Task, tell func(board.Snapshot)) {
+// CatchUp lets tasks hear what an earlier server did not tell them any more.
+func (b Boards) CatchUp(readCard func(ctx context.Context, t task.Task) (*board.Snapshot, error)) {
+	b.runtime.CatchUp(b.loadWaitingTasks, func(t *task.Task, tell func(board.Snapshot)) {
 		if _, _, ok := board.ParseRef(t.TrackerRef); !ok {
 			return // the next look at the tracker tells it
 		}
-		s.news.Lock()
-		defer s.news.Unlock()
-		if face, err := s.trackerService.ReadCard(context.Background(), *t); err == nil {
+		b.news.Lock()
+		defer b.news.Unlock()
+		if face, err := readCard(context.Background(), *t); err == nil {
 			tell(*face)
 		}
 	})
 }
 
 // loadWaitingTasks are the tasks that wait for what becomes of a card or of other tasks.
-func (s *Server) loadWaitingTasks() ([]task.Task, error) {
+func (b Boards) loadWaitingTasks() ([]task.Task, error) {
 	var out []task.Task
-	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
+	err := b.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t task.Task
 		if json.Unmarshal(fold, &t) != nil {
 			return nil // the doctor names it
 		}
-		if def, err := s.runtime.Definition(&t); err == nil && (def.WatchesBoard(t.Status) || def.WaitsForChildren(t.Status)) {
+		if def, err := b.runtime.Definition(&t); err == nil && (def.WatchesBoard(t.Status) || def.WaitsForChildren(t.Status)) {
 			out = append(out, t)
 		}
 		return nil
@@ -88,11 +90,11 @@ func (s *Server) loadWaitingTasks() ([]task.Task, error) {
 
 // loadVocabulary is what a project's board knows: the words of the workflow that is named,
 // here or for the project; else the usual ones.
-func (s *Server) loadVocabulary(project, name string) (board.Vocabulary, error) {
-	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
+func (b Boards) loadVocabulary(project, name string) (board.Vocabulary, error) {
+	if p, ok := b.runtime.Project(project); ok && name == "" && p.Workflow == "" {
 		return usualVocabulary(), nil
 	}
-	def, err := s.runtime.ChooseWorkflow(name, project)
+	def, err := b.runtime.ChooseWorkflow(name, project)
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
@@ -131,11 +133,11 @@ var usualVocabulary = sync.OnceValue(func() board.Vocabulary {
 })
 
 // learnVocabulary teaches a project's board all the words of its project, making it if need be.
-func (b boards) learnVocabulary(project string) error { return b.learnVocabularyFor(project, "") }
+func (b Boards) learnVocabulary(project string) error { return b.LearnVocabulary(project, "") }
 
-// learnVocabularyFor teaches it the words of a workflow as well.
-func (b boards) learnVocabularyFor(project, workflow string) error {
-	if err := b.requireRegistered(project); err != nil {
+// LearnVocabulary teaches it the words of a workflow as well.
+func (b Boards) LearnVocabulary(project, workflow string) error {
+	if err := b.RequireRegistered(project); err != nil {
 		return err
 	}
 	v, err := b.vocabulary(project, workflow)
@@ -145,7 +147,8 @@ func (b boards) learnVocabularyFor(project, workflow string) error {
 	return b.store.SetBoard(project, v)
 }
 
-func (b boards) requireRegistered(project string) error {
+// RequireRegistered refuses a project that is not registered.
+func (b Boards) RequireRegistered(project string) error {
 	if _, ok := b.project(project); !ok {
 		return task.Mistakef("project %q is not registered: see orange project list", project)
 	}
@@ -153,15 +156,15 @@ func (b boards) requireRegistered(project string) error {
 }
 
 // explainMissing says why a card is not there: there may not even be a project.
-func (b boards) explainMissing(project string, err error) error {
+func (b Boards) explainMissing(project string, err error) error {
 	if errors.Is(err, board.ErrNotFound) {
-		return cmp.Or(b.requireRegistered(project), err)
+		return cmp.Or(b.RequireRegistered(project), err)
 	}
 	return err
 }
 
 // ReadBoard implements api.Boards.
-func (b boards) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
+func (b Boards) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
 	v, cards, err := b.store.Board(project)
 	if !errors.Is(err, board.ErrNotFound) {
 		return v, cards, err
@@ -173,8 +176,8 @@ func (b boards) ReadBoard(_ context.Context, project string) (board.Vocabulary, 
 }
 
 // AddCard implements api.Boards.
-func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (out wire.AddedCard, err error) {
-	if err := b.learnVocabularyFor(project, n.Workflow); err != nil {
+func (b Boards) AddCard(ctx context.Context, project string, n wire.NewCard) (out wire.AddedCard, err error) {
+	if err := b.LearnVocabulary(project, n.Workflow); err != nil {
 		return out, err
 	}
 	if b.confirm != nil {
@@ -201,13 +204,13 @@ func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (ou
 }
 
 // ReadCard implements api.Boards.
-func (b boards) ReadCard(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
+func (b Boards) ReadCard(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
 	card, comments, err := b.store.Card(project, number)
 	return card, comments, b.explainMissing(project, err)
 }
 
 // ChangeCard implements api.Boards.
-func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (board.Card, bool, error) {
+func (b Boards) ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (board.Card, bool, error) {
 	have, _, err := b.store.Card(project, number)
 	if err != nil {
 		return board.Card{}, false, b.explainMissing(project, err)
@@ -229,7 +232,7 @@ func (b boards) ChangeCard(ctx context.Context, project string, number int, c bo
 
 // confirmChange asks for a code if a card that is changed so lets a merge happen. What
 // changes neither tags nor column does not.
-func (b boards) confirmChange(ctx context.Context, have board.Card, c board.Change, code string) error {
+func (b Boards) confirmChange(ctx context.Context, have board.Card, c board.Change, code string) error {
 	if b.confirm == nil || len(c.AddTags) == 0 && len(c.RemoveTags) == 0 && c.Column == "" {
 		return nil
 	}
@@ -245,7 +248,7 @@ func (b boards) confirmChange(ctx context.Context, have board.Card, c board.Chan
 }
 
 // CardHistory implements api.Boards.
-func (b boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
+func (b Boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
 	events, err := b.store.CardHistory(project, number)
 	return events, b.explainMissing(project, err)
 }

@@ -1,4 +1,4 @@
-package server
+package boards
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 )
 
 // shelved are boards in a store of their own; only project shop is registered.
-func shelved(t *testing.T) boards {
+func shelved(t *testing.T) Boards {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "orange.db"))
 	if err != nil {
@@ -30,7 +30,7 @@ func shelved(t *testing.T) boards {
 			t.Error(err)
 		}
 	})
-	return boards{
+	return Boards{
 		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, news: &sync.Mutex{}, warn: func(string, ...any) {},
 		project: func(name string) (task.Project, bool) { return task.Project{}, name == "shop" },
 	}

@@ -1,4 +1,4 @@
-package server
+package tracking
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const maxFixes = 5
 
 // CheckBoard implements api.Trackers: it looks at the cards of a board as they are kept here,
 // and fixes what it can if asked.
-func (t trackerAPI) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	cards, tasks, err := t.loadCards(ctx, x)
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func (t trackerAPI) CheckBoard(ctx context.Context, x wire.Examination) ([]board
 	return out, nil
 }
 
-func (t trackerAPI) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t Registry) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Tracker != "" {
 		return t.remoteCards(ctx, x)
 	}
-	boards := t.s.newBoards()
-	if err := boards.requireRegistered(x.Project); err != nil {
+	boards := t.Connector.Boards
+	if err := boards.RequireRegistered(x.Project); err != nil {
 		return nil, nil, err
 	}
 	_, cards, err := boards.ReadBoard(ctx, x.Project)
@@ -67,7 +67,7 @@ func (t trackerAPI) loadCards(ctx context.Context, x wire.Examination) ([]cardCh
 	var out []cardCheck
 	for _, card := range cards {
 		number := card.Number
-		events, err := t.s.store.CardHistory(x.Project, number)
+		events, err := t.Connector.Store.CardHistory(x.Project, number)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -76,13 +76,13 @@ func (t trackerAPI) loadCards(ctx context.Context, x wire.Examination) ([]cardCh
 			return after, err
 		}})
 	}
-	tasks, err := t.s.store.TrackedTasks(tracker.NewRef(tracker.Board, x.Project+"/"))
+	tasks, err := t.Connector.Store.TrackedTasks(tracker.NewRef(tracker.Board, x.Project+"/"))
 	return out, tasks, err
 }
 
 // remoteCards are the issues of a tracker. They are read again before they are fixed,
 // and only then.
-func (t trackerAPI) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
 			return nil, nil, err
@@ -92,7 +92,7 @@ func (t trackerAPI) remoteCards(ctx context.Context, x wire.Examination) ([]card
 	if err != nil {
 		return nil, nil, err
 	}
-	if at, _, err := t.s.store.LastSync(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
+	if at, _, err := t.Connector.Store.LastSync(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
 		return nil, nil, task.Mistakef("tracker %s was not looked at yet: orange tracker sync %s", x.Tracker, x.Tracker)
 	}
 	cfg, err := t.Config(x.Tracker)
@@ -110,13 +110,13 @@ func (t trackerAPI) remoteCards(ctx context.Context, x wire.Examination) ([]card
 			return after.Card, err
 		}})
 	}
-	tasks, err := t.s.store.TrackedTasks(cfg.IssueRef(""))
+	tasks, err := t.Connector.Store.TrackedTasks(cfg.IssueRef(""))
 	return out, tasks, err
 }
 
 // checkCard says what is wrong with a card. Fixing one thing may bring another to
 // light: the card is looked at again after each.
-func (t trackerAPI) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
+func (t Registry) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.cardFacts(p, tasks)
 	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
 		now, err := p.read(ctx)
@@ -149,7 +149,7 @@ func (t trackerAPI) checkCard(ctx context.Context, p *cardCheck, tasks []task.Ta
 	return out
 }
 
-func (t trackerAPI) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anomaly) boardcheck.Finding {
+func (t Registry) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anomaly) boardcheck.Finding {
 	f := boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a}
 	c := *a.Fix
 	c.Author = "doctor"
@@ -163,7 +163,7 @@ func (t trackerAPI) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Ano
 }
 
 // cardFacts are what a card does not show by itself.
-func (t trackerAPI) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
+func (t Registry) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
 		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {

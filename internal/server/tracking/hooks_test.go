@@ -1,4 +1,4 @@
-package server
+package tracking
 
 import (
 	"context"
@@ -90,9 +90,10 @@ func TestNewsIsBounded(t *testing.T) {
 // TestTheSecretOfAWebhookIsReadOnce asks for the secret of a command that counts.
 func TestTheSecretOfAWebhookIsReadOnce(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
-	s := &Server{log: slog.New(slog.DiscardHandler)}
-	port, err := s.connectTracker(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
-	check(t, err)
+	port, err := Connector{Log: slog.New(slog.DiscardHandler)}.Connect(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	hearer, ok := port.(interface {
 		ParseWebhook(http.Header, []byte) (tracker.Event, error)
 	})

@@ -1,4 +1,4 @@
-package server
+package tracking
 
 import (
 	"context"
@@ -13,34 +13,31 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/runtime/local"
-	"orange/internal/runtime/notifier"
 	"orange/internal/runtime/trackers"
-	"orange/internal/server/page"
 )
 
 // maxNews bounds one piece of news of a tracker, in bytes.
 const maxNews = 4 << 20
 
-// watchTrackers looks after trackers until ctx ends, and hears their news at an address, if one
-// is given. The function it returns waits for the end.
-func (s *Server) watchTrackers(ctx context.Context, hooks string) (ended func(), err error) {
+// Watch looks after trackers until ctx ends, and hears their news at an address, if one is given. Changed
+// receives when the trackers are not the same any more. The function it returns waits for the end.
+func Watch(ctx context.Context, s *trackers.Service, hooks string, changed <-chan struct{}) (ended func(), err error) {
 	var wait sync.WaitGroup
-	if s.receivesWebhooks {
+	if hooks != "" {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
 		if err != nil {
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)
 		}
-		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
-		server := &http.Server{Handler: hookHandler(s.trackerService.HandleWebhook, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		s.Log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
+		server := &http.Server{Handler: hookHandler(s.HandleWebhook, s.Log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
 		wait.Go(func() {
 			<-ctx.Done()
 			server.Close() //nolint:errcheck // a tracker sends its news again
 		})
 	}
-	wait.Go(func() { s.trackerService.WatchTrackers(ctx, s.retrack) })
-	return func() { wait.Wait(); s.trackerService.Close() }, nil
+	wait.Go(func() { s.WatchTrackers(ctx, changed) })
+	return func() { wait.Wait(); s.Close() }, nil
 }
 
 // maxHooks bounds how many pieces of news are read and followed at the same time.
@@ -82,18 +79,4 @@ func hookHandler(hear func(ctx context.Context, name string, header http.Header,
 		}
 	})
 	return mux
-}
-
-// control is the runtime's, and stays while trackers are to be watched.
-type control struct {
-	*local.Runtime
-	trackerService   *trackers.Service
-	page             *page.Page
-	notifier         *notifier.Notifier
-	receivesWebhooks bool // news come from outside
-}
-
-// Busy implements api.Control.
-func (c control) Busy() bool {
-	return c.receivesWebhooks || c.page.KeepsServer() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
 }
