@@ -26,9 +26,11 @@ const (
 	PathInbox            = "/inbox"
 	PathHooks            = "/hooks"
 
-	PathState       = "/state"
-	PathStateEvents = "/state/events"
-	PathEvents      = "/events"
+	PathState        = "/state"
+	PathStateSummary = "/state/summary"
+	PathStateTasks   = "/state/tasks"
+	PathStateEvents  = "/state/events"
+	PathEvents       = "/events"
 
 	PathWorkflows = "/workflows"
 	PathWorkflow  = "/workflows/{hash}"

@@ -100,7 +100,8 @@ type Server struct {
 
 	GitPrograms GitPrograms // nil: nothing is known about them
 
-	streamWaker streamWaker   // rings when something changes that no journal tells
+	streamWaker streamWaker // rings when something changes that no journal tells
+	records     recordCache
 	walks       chan struct{} // holds those who walk along the journal
 	description descriptionCache
 	active      atomic.Int64

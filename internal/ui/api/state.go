@@ -123,38 +123,30 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 		return out, err
 	}
 	out.Row = row
-	var tasks []task.Task // nobody may call the store while it reads them to us
-	err = s.Tasks.EachTask(task.Filter{Project: want.project, All: want.all}, func(fold []byte) error {
-		var t task.Task
-		if err := json.Unmarshal(fold, &t); err != nil {
-			return fmt.Errorf("read a task: %w", err)
-		}
-		tasks = append(tasks, t)
-		return nil
-	})
+	tasks, err := s.readRecords(task.Filter{Project: want.project, All: want.all})
 	if err == nil && !want.all {
 		tasks, err = s.withUnsettled(tasks, want)
 	}
 	out.Tasks = make([]overview.Row, 0, len(tasks))
-	for i := range tasks {
-		if r := s.overviewRow(&tasks[i], out.At); want.matchesRow(&r, &tasks[i]) {
+	for i, t := range tasks {
+		if r := s.overviewRow(t, out.At); want.matchesRow(&r, t) {
 			out.Tasks = append(out.Tasks, r)
 		}
-		tasks[i] = task.Task{} // a record is larger than its row
+		tasks[i] = nil // a record is larger than its row
 	}
 	return out, err
 }
 
 // withUnsettled adds tasks that are over: they may need somebody, too.
-func (s *Server) withUnsettled(tasks []task.Task, want stateQuery) ([]task.Task, error) {
+func (s *Server) withUnsettled(tasks []*task.Task, want stateQuery) ([]*task.Task, error) {
 	late, err := s.Tasks.UnsettledTasks()
 	known := make(map[task.ID]bool, len(tasks))
-	for i := range tasks {
-		known[tasks[i].ID] = true
+	for _, t := range tasks {
+		known[t.ID] = true
 	}
 	for i := range late {
 		if t := &late[i]; !known[t.ID] && !t.Deleted && want.matchesProject(t) {
-			tasks = append(tasks, *t)
+			tasks = append(tasks, t)
 		}
 	}
 	return tasks, err

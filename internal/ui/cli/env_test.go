@@ -109,7 +109,7 @@ func (w *env) record(next http.Handler) http.Handler {
 		case r.URL.Path == wire.Root+wire.PathStop:
 		case r.Method != http.MethodGet:
 			w.asked = append(w.asked, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+string(body)))
-		case r.URL.Path == wire.Root+wire.PathTasks:
+		case r.URL.Path == wire.Root+wire.PathStateTasks:
 			w.asked = append(w.asked, "GET "+r.URL.RequestURI())
 		}
 		w.mu.Unlock()

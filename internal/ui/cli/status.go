@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
@@ -63,22 +61,7 @@ func newStatusCommand(deps Deps) *cobra.Command {
 func statusFormats() []string { return []string{"plain", "prompt", "tmux", "json"} }
 
 // statusLine is what a status line says.
-type statusLine struct {
-	overview.Summary
-	Paused  bool        `json:"paused"`
-	Project string      `json:"project,omitempty"` // that it is about, "" for all
-	Task    *statusTask `json:"task,omitempty"`    // that this folder belongs to
-}
-
-// statusTask is the task of a folder.
-type statusTask struct {
-	ID     task.ID       `json:"id"`
-	Status string        `json:"status"`
-	Life   overview.Life `json:"life"`
-	Wants  string        `json:"wants,omitempty"`
-	Queued bool          `json:"queued,omitempty"`
-	Paused bool          `json:"paused,omitempty"`
-}
+type statusLine struct{ wire.StatusLine }
 
 func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	var form func(statusLine) string
@@ -130,24 +113,15 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 			at.Task = task.ID(deps.Config.Task)
 		}
 	}
-	state, err := c.ReadState(ctx, client.StateQuery{Project: at.Project})
+	line, err := c.ReadStatusLine(ctx, at.Project, at.Task)
+	if err == nil && line.Unknown && !f.here {
+		err = fmt.Errorf("project %q %w", cleanLine(f.project), errUnknownProject)
+	}
 	if err != nil {
 		return nil, err
 	}
-	named := func(p overview.Project) bool { return p.Name == f.project }
-	if f.project != "" && !f.here && !slices.ContainsFunc(state.Projects, named) {
-		return nil, fmt.Errorf("project %q %w", cleanLine(f.project), errUnknownProject)
-	}
-	s := &statusLine{Summary: overview.SumRows(state.Tasks), Paused: state.Paused, Project: at.Project}
-	for i := range state.Tasks {
-		if r := &state.Tasks[i]; at.Task != "" && r.ID == at.Task {
-			s.Task = &statusTask{ID: r.ID, Status: r.Status, Life: r.Life, Queued: r.Queued, Paused: r.Paused}
-			if r.Wants.WaitsForPerson() {
-				s.Task.Wants = string(r.Wants)
-			}
-		}
-	}
-	return s, nil
+	line.Unknown = false // that is an error, and not a part of the line
+	return &statusLine{line}, nil
 }
 
 // plainSentence is a sentence for people.
@@ -157,7 +131,7 @@ func (s statusLine) plainSentence() string {
 		parts = append(parts, "everything is paused")
 	}
 	if t := s.Task; t != nil {
-		parts = append(parts, "this task is "+sanitizeName(t.Status)+t.describeNote())
+		parts = append(parts, "this task is "+sanitizeName(t.Status)+describeStatusTask(t))
 	}
 	one, many := "agent at work", "agents at work"
 	switch {
@@ -187,8 +161,8 @@ func (s statusLine) plainSentence() string {
 	return strings.Join(parts, ", ") + "\n"
 }
 
-// describeNote says what is particular about the task of a folder.
-func (t *statusTask) describeNote() string {
+// describeStatusTask says what is particular about the task of a folder.
+func describeStatusTask(t *wire.StatusTask) string {
 	switch {
 	case t.Paused:
 		return " (paused)"

@@ -39,7 +39,7 @@ func newTaskList(deps Deps) *cobra.Command {
 		if wantsJSON(cmd) {
 			return s.CopyTaskList(ctx, f, s.Stdout)
 		}
-		tasks, err := s.TaskList(ctx, f)
+		tasks, err := s.TaskTable(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func newTaskList(deps Deps) *cobra.Command {
 	return cmd
 }
 
-func printTasks(w io.Writer, deps Deps, tasks []task.Task) error {
+func printTasks(w io.Writer, deps Deps, tasks []wire.TaskLine) error {
 	if len(tasks) == 0 {
 		_, err := fmt.Fprintln(w, "No tasks. Create one with: orange task create <branch> <summary>")
 		return err
@@ -67,35 +67,30 @@ func printTasks(w io.Writer, deps Deps, tasks []task.Task) error {
 }
 
 // taskNote says what is particular about a task: what holds it, else who is at work.
-func taskNote(now time.Time, t *task.Task) string {
+func taskNote(now time.Time, t *wire.TaskLine) string {
 	switch {
-	case t.Deleted:
-		return "deleted"
 	case t.Paused:
 		return "paused"
-	case t.Attention != "":
+	case t.Attention:
 		return "attention"
-	case t.Asked != nil:
-		return "asks " + cleanLine(t.Asked.To)
-	case t.WorkFailed != "":
+	case t.Asks != "":
+		return "asks " + cleanLine(t.Asks)
+	case t.Failed:
 		return "failed"
-	case t.Crashed != "" && t.RespawnAt.After(now):
+	case t.Crashed && t.RespawnAt.After(now):
 		return "back in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.RespawnAt.After(now):
 		return "starts in " + formatSpan(t.RespawnAt.Sub(now))
-	case t.Crashed != "":
+	case t.Crashed:
 		return "crashed"
 	case t.Queued:
 		return "queued"
-	}
-	var roles []string
-	for _, a := range t.Attempts {
-		if !a.Ending {
-			roles = append(roles, cleanLine(a.Role))
-		}
-	}
-	if len(roles) == 0 {
+	case len(t.Roles) == 0:
 		return "-"
+	}
+	roles := make([]string, len(t.Roles))
+	for i, role := range t.Roles {
+		roles[i] = cleanLine(role)
 	}
 	return strings.Join(roles, ",")
 }

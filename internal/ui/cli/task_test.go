@@ -199,9 +199,9 @@ func TestTaskVerbs(t *testing.T) {
 
 func TestTaskList(t *testing.T) {
 	tell(t, []story{
-		{name: "of the folder's project", args: "task list", prepare: func(w *env) { w.place.Project = "proj" }, asked: []string{"GET /v1/tasks?project=proj"}},
-		{name: "outside any project", args: "task list", asked: []string{"GET /v1/tasks"}},
-		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/tasks?all=1&project=p&status=working"}},
+		{name: "of the folder's project", args: "task list", prepare: func(w *env) { w.place.Project = "proj" }, asked: []string{"GET /v1/state/tasks?project=proj"}},
+		{name: "outside any project", args: "task list", asked: []string{"GET /v1/state/tasks"}},
+		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/state/tasks?all=1&project=p&status=working"}},
 		{name: "none", args: "task list", prepare: func(w *env) { w.store.Tasks = nil }, out: "No tasks."},
 		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.store.Tasks = nil }, out: `{"tasks":[]}` + "\n"},
 		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task not found: nonexistent"}`, err: "not found"},

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"orange/internal/core/task"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
@@ -36,6 +37,21 @@ func (c *Client) ReadState(ctx context.Context, s StateQuery) (overview.State, e
 	var out overview.State
 	err := c.getJSON(ctx, wire.PathState, s.queryValues(), &out)
 	return out, err
+}
+
+// ReadStatusLine is the state as a status line shows it: of a project or of all, and of a task
+// if id is not "".
+func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID) (wire.StatusLine, error) {
+	var out wire.StatusLine
+	err := c.getJSON(ctx, wire.PathStateSummary, url.Values{"project": {project}, "task": {string(id)}}, &out)
+	return out, err
+}
+
+// TaskTable returns the tasks as a table shows them, in order of creation.
+func (c *Client) TaskTable(ctx context.Context, f task.Filter) ([]wire.TaskLine, error) {
+	var out wire.TaskTable
+	err := c.getJSON(ctx, wire.PathStateTasks, filterQuery(f), &out)
+	return out.Tasks, err
 }
 
 // FollowOptions says how a state is followed. Its functions are called one at a time.

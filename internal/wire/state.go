@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"slices"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/view/overview"
+)
+
+// A StatusLine is what orange status shows.
+type StatusLine struct {
+	overview.Summary
+	Paused  bool        `json:"paused"`
+	Project string      `json:"project,omitempty"` // that it is about, "" for all
+	Unknown bool        `json:"unknown,omitempty"` // there is no such project
+	Task    *StatusTask `json:"task,omitempty"`    // that was asked for
+}
+
+// NewStatusLine counts what a state shows, for a status line about a project, or about all, and
+// about a task if id is not "".
+func NewStatusLine(state overview.State, project string, id task.ID) StatusLine {
+	known := func(p overview.Project) bool { return p.Name == project }
+	out := StatusLine{
+		Summary: overview.SumRows(state.Tasks), Paused: state.Paused, Project: project,
+		Unknown: project != "" && !slices.ContainsFunc(state.Projects, known),
+	}
+	for i := range state.Tasks {
+		if t := &state.Tasks[i]; id != "" && t.ID == id {
+			out.Task = &StatusTask{ID: t.ID, Status: t.Status, Life: t.Life, Queued: t.Queued, Paused: t.Paused}
+			if t.Wants.WaitsForPerson() {
+				out.Task.Wants = string(t.Wants)
+			}
+		}
+	}
+	return out
+}
+
+// A StatusTask is the task of a folder in a StatusLine.
+type StatusTask struct {
+	ID     task.ID       `json:"id"`
+	Status string        `json:"status"`
+	Life   overview.Life `json:"life"`
+	Wants  string        `json:"wants,omitempty"`
+	Queued bool          `json:"queued,omitempty"`
+	Paused bool          `json:"paused,omitempty"`
+}
+
+// A TaskTable is a list of tasks as a table shows them, in order of creation.
+type TaskTable struct {
+	Tasks []TaskLine `json:"tasks"`
+}
+
+// A TaskLine is the part of a task that a line of a table needs. Its texts are untrusted.
+type TaskLine struct {
+	ID        task.ID   `json:"id"`
+	Project   string    `json:"project"`
+	Branch    string    `json:"branch"`
+	Status    string    `json:"status"`
+	Summary   string    `json:"summary"`
+	Since     time.Time `json:"since"`
+	Paused    bool      `json:"paused,omitempty"`
+	Attention bool      `json:"attention,omitempty"` // a person must look
+	Asks      string    `json:"asks,omitempty"`      // the state that a person is asked for
+	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not replaced until a person looked
+	Crashed   bool      `json:"crashed,omitempty"`
+	RespawnAt time.Time `json:"respawn_at,omitzero"`
+	Queued    bool      `json:"queued,omitempty"`
+	Roles     []string  `json:"roles,omitempty"` // whose agents are at work
+}
+
+// NewTaskLine returns the line of a task.
+func NewTaskLine(t *task.Task) TaskLine {
+	out := TaskLine{
+		ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary, Since: t.Since, Paused: t.Paused,
+		Attention: t.Attention != "", Failed: t.WorkFailed != "", Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued,
+	}
+	if t.Asked != nil {
+		out.Asks = t.Asked.To
+	}
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; !a.Ending {
+			out.Roles = append(out.Roles, a.Role)
+		}
+	}
+	return out
+}
