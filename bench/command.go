@@ -16,26 +16,10 @@ import (
 )
 
 const (
-	versionRounds = 51
-	listRounds    = 9
-	updateRounds  = 41
-	maxVersion    = 15 * time.Millisecond
-	maxUpdate     = 25 * time.Millisecond
+	listRounds   = 9
+	updateRounds = 41
+	maxUpdate    = 25 * time.Millisecond
 )
-
-// measureVersion measures the start of the program.
-func measureVersion(r *report, p *program) error {
-	nothing := timedCall(func() error { return p.newCommand("true").Run() })
-	took, err := alternateRounds(versionRounds, p.timedRun("version"), nothing)
-	if err != nil {
-		return err
-	}
-	r.addFigure(figure{
-		Name: "orange version", Measured: formatMillis(took[0].median()), Target: "under " + formatMillis(maxVersion), Met: took[0].median() < maxVersion,
-		Note: fmt.Sprintf("median of %d starts; %.1f times true (%s)", versionRounds, medianRatio(took[0], took[1]), formatMillis(took[1].median())),
-	})
-	return nil
-}
 
 // measureList measures the list of all tasks against reading and encoding the same rows in
 // this process, twice, and one start of the program.

@@ -57,6 +57,7 @@ func allMeasurements(orange string) []measurement {
 		{"verify", measureVerifications},
 		{"final", measureFinals},
 		{"detect", func(r *report, dir string) error { return measureDetection(r, dir, orange) }},
+		{"start", func(r *report, dir string) error { return measureStart(r, dir, orange) }},
 		{"server", func(r *report, dir string) error { return measureServer(r, dir, orange) }},
 		{"crew", func(r *report, dir string) error { return measureCrew(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return measureSpawns(r, dir, orange) }},

@@ -49,7 +49,7 @@ func measureDisplays(r *report, dir, orange string) (err error) {
 		return fmt.Errorf("make %d tasks: %w", seenTasks, err)
 	}
 	defer g.client.Close()
-	return errors.Join(g.measureDashboard(ctx, r), g.measurePage(ctx, r))
+	return errors.Join(g.measureGlance(r), g.measureDashboard(ctx, r), g.measurePage(ctx, r))
 }
 
 // createTasks creates the tasks.

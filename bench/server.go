@@ -113,7 +113,6 @@ func measureServer(r *report, dir, orange string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	for _, measure := range []func() error{
-		func() error { return measureVersion(r, p) },
 		func() error { return measureList(r, p) },
 		func() error { return measureUpdate(r, p, ids) },
 		func() error { return measureRest(r, pid) },

@@ -4,5 +4,5 @@ set -eu
 cd "$(dirname "$0")/.."
 
 mkdir -p bin
-go build -trimpath -ldflags "$(scripts/version.sh)" -o bin/orange ./cmd/orange
+CGO_ENABLED=0 go build -trimpath -ldflags "$(scripts/version.sh)" -o bin/orange ./cmd/orange
 exec go run ./bench "$@"
