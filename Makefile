@@ -1,6 +1,7 @@
 # make demo   run the main job from end to end on the embedded default
 # make demo-board  one card over the embedded board, with five roles
 # make demo-linear  three issues of a Linear team, with Orange and Linear killed in the middle
+# make quick  the tests that need no terminal, browser, npm or model checker; internal/testneeds says how tests are left out
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make soak   packages that start processes, ten times with the race detector under load; see scripts/soak.sh
@@ -14,7 +15,7 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build tour demo demo-board demo-linear test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
+.PHONY: build tour demo demo-board demo-linear quick test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -29,6 +30,9 @@ demo-board: tools build
 demo-linear: tools build
 	$(GO) build -o bin/ ./internal/trackertest/fakelinear/...
 	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
+
+quick:
+	$(GO) test -short ./...
 
 test: tools-test
 	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test -timeout 60m ./...

@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"internal/view/drawing":          {"internal/core/workflow", "internal/view/humanize"},
 	"internal/atomicfile":            {},
 	"internal/lazy":                  {},
+	"internal/testneeds":             {},
 	"internal/outputlog":             {},
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/", "internal/view/"},

@@ -51,6 +51,7 @@ ORANGE_NPM_DIR=$(scripts/contracts.sh)
 export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN
 
 work=$(mktemp -d /tmp/soak.XXXXXX)
+chmod 755 "$work" # TestForAnOrdinaryUser runs tests in it as another user
 mkdir "$work/bin" "$work/log"
 busy=
 end() {
@@ -61,6 +62,9 @@ trap end EXIT
 trap 'exit 130' INT TERM
 
 echo "building the test programs"
+ORANGE_TEST_PROGRAM=$work/bin/orange # tests that do without the race detector start this one
+export ORANGE_TEST_PROGRAM
+go build -o "$ORANGE_TEST_PROGRAM" ./cmd/orange
 number=0
 for package in $packages; do
 	race=-race

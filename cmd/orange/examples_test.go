@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
+	"orange/internal/testneeds"
 )
 
 const examples = "../../docs/examples"
@@ -38,6 +39,7 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 			if def.Name+".yaml" != filepath.Base(file) {
 				t.Errorf("its name is %s", def.Name)
 			}
+			testneeds.ModelChecker(t)
 			if r := verify.Verify(def, verify.Options{}); !r.OK {
 				t.Errorf("%v", r.Violations)
 			}

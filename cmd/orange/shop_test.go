@@ -21,6 +21,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 )
 
 // built is the program, built once for all tests that kill it or run many of it.
@@ -88,6 +89,9 @@ const longest = 90 * time.Second
 
 func openEnv(t *testing.T, sessions string, flags ...string) *env {
 	t.Helper()
+	if sessions == "tmux" {
+		testneeds.Terminal(t)
+	}
 	program, err := built()
 	check(t, err)
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes

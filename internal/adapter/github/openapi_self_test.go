@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"orange/internal/testneeds"
 )
 
 // complaints is a test that only notes what is said.
@@ -19,6 +21,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 
 func TestWhatGitHubDoesNotDescribeIsNoticed(t *testing.T) {
+	testneeds.NPM(t)
 	if npmDir() == "" {
 		t.Skip("ORANGE_NPM_DIR is not set: GitHub's OpenAPI description is not here")
 	}

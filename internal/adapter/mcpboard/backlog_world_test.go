@@ -21,6 +21,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/trackers"
+	"orange/internal/testneeds"
 	"orange/internal/trackertest"
 )
 
@@ -41,6 +42,7 @@ type backlog struct {
 // backlogProgram finds the program, or skips.
 func backlogProgram(t testing.TB) string {
 	t.Helper()
+	testneeds.NPM(t)
 	npm := os.Getenv("ORANGE_NPM_DIR")
 	if npm == "" {
 		t.Skip("ORANGE_NPM_DIR is not set: it is to name a folder with node_modules and backlog.md in it")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/tmux"
+	"orange/internal/testneeds"
 )
 
 // terminal is a tmux server for one test. Its socket is in a folder of its own with a
@@ -25,6 +26,7 @@ func terminal(t *testing.T) *tmux.Server {
 
 func terminalAt(t *testing.T, socket func(dir string) string) *tmux.Server {
 	t.Helper()
+	testneeds.Terminal(t)
 	dir, err := os.MkdirTemp("", "tm")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/testneeds"
 )
 
 // The search leaves out worlds that can do the same as others. Whatever it says must be
@@ -110,6 +111,7 @@ func judgeAlike(t *testing.T, def *workflow.Definition, o verify.Options) {
 // judged searches both ways and compares; not ok: there are too many states.
 func judged(t *testing.T, def *workflow.Definition, o verify.Options) (full, reduced verify.Report, ok bool) {
 	t.Helper()
+	testneeds.ModelChecker(t)
 	o.Full = true
 	full = verify.Verify(def, o)
 	if !full.Complete {

@@ -11,10 +11,12 @@ import (
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/testneeds"
 )
 
 func load(t testing.TB, name string) *workflow.Definition {
 	t.Helper()
+	testneeds.ModelChecker(t)
 	text, ok := builtin.Text(name)
 	if !ok {
 		b, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))

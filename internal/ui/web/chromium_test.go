@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"orange/internal/testneeds"
 )
 
 // patience is how long a page has to become what a test waits for.
@@ -22,6 +24,7 @@ const patience = 30 * time.Second
 // unless ORANGE_CHROMIUM says that there is one.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
+	testneeds.Browser(t)
 	program, wanted := os.Getenv("ORANGE_CHROMIUM"), os.Getenv("ORANGE_CHROMIUM") != ""
 	if !strings.Contains(program, "/") {
 		program = ""
@@ -31,7 +34,7 @@ func chromium(t *testing.T) context.Context {
 			program = path
 		}
 	}
-	if _, err := os.Stat(program); err != nil || testing.Short() {
+	if _, err := os.Stat(program); err != nil {
 		if wanted {
 			t.Fatalf("ORANGE_CHROMIUM is set, and there is no Chromium at %q", program)
 		}

@@ -1,0 +1,25 @@
+// Package testneeds is how tests say what they need beside Go and git. Helpers that give tests a
+// terminal, a browser, packages of npm or the model checker call it. With -short, as make quick
+// runs them, these tests are skipped and say why; otherwise they run.
+package testneeds
+
+import "testing"
+
+// Terminal says that a test starts tmux.
+func Terminal(t testing.TB) { t.Helper(); skipIfShort(t, "a terminal") }
+
+// Browser says that a test starts Chromium.
+func Browser(t testing.TB) { t.Helper(); skipIfShort(t, "a browser") }
+
+// NPM says that a test runs or reads packages of npm.
+func NPM(t testing.TB) { t.Helper(); skipIfShort(t, "packages of npm") }
+
+// ModelChecker says that a test searches all states of a workflow.
+func ModelChecker(t testing.TB) { t.Helper(); skipIfShort(t, "the model checker") }
+
+func skipIfShort(t testing.TB, what string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("it needs %s, and -short leaves that out: run make check", what)
+	}
+}
