@@ -44,7 +44,7 @@ SOAK_SEED=${SOAK_SEED:-1} SOAK_RUN=${SOAK_RUN:-.}
 count=${SOAK_COUNT:-10} jobs=${SOAK_JOBS:-$processors} load=${SOAK_LOAD:-$(((processors + 1) / 2))}
 packages=${SOAK_PACKAGES:-"./cmd/orange
 ./internal/adapter/shim ./internal/adapter/tmux ./internal/adapter/worktree ./internal/adapter/git ./internal/adapter/sqlite ./internal/adapter/harness
-$(go list ./internal/runtime/... ./internal/server/...)
+$(go list ./internal/runtime/... ./internal/host/... ./internal/server/...)
 ./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui
 ./internal/core/verify"}
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
