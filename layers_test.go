@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/view/markdown":         {"internal/view/ansi"},
 	"internal/view/overview":         {"internal/core/", "internal/view/"},
 	"internal/core/transcript":       {"internal/view/humanize", "internal/view/ansi"},
-	"internal/config":                {"internal/core/agent"},
+	"internal/config":                {"internal/core/agent", "internal/core/explain"},
 	"internal/view/drawing":          {"internal/core/workflow", "internal/view/humanize"},
 	"internal/atomicfile":            {},
 	"internal/lazy":                  {},

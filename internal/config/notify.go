@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"orange/internal/core/explain"
 )
 
 // A Notify says who is told that something waits for a person, and how.
@@ -23,12 +25,45 @@ type Notify struct {
 	Brief    bool     `json:"brief"`    // say that something waits, and nothing of what it is
 }
 
-// notifyKinds are the ways to tell somebody.
-var notifyKinds = [...]string{"desktop", "webhook", "ntfy", "slack", "bell"}
+// A Channel is a row of the table of notification channels.
+type Channel struct {
+	Kind    string
+	Remote  bool   // it is sent over the network, to an address
+	Secret  string // what its secret is; "" if it has none
+	Program bool   // a program reads it, not a person
+}
 
-// itemKinds are what somebody can be told of. That everything is paused is not among
-// them: who paused it knows.
-var itemKinds = [...]string{"attention", "confirm", "permission", "input", "question", "idle", "review", "stuck", "not-started", "turn-failed", "crashed", "failed", "no-answer", "board", "start"}
+// Channels lists the channels by which people can be notified. Package server builds the
+// sender of each.
+func Channels() []Channel {
+	return []Channel{
+		{Kind: "desktop"},
+		{Kind: "webhook", Remote: true, Secret: "the key that signs", Program: true},
+		{Kind: "ntfy", Remote: true, Secret: "a token"},
+		{Kind: "slack", Remote: true, Secret: "the whole address"},
+		{Kind: "bell"},
+	}
+}
+
+// findChannel is the row of a kind of channel.
+func findChannel(kind string) (Channel, bool) {
+	all := Channels()
+	at := slices.IndexFunc(all, func(c Channel) bool { return c.Kind == kind })
+	if at < 0 {
+		return Channel{}, false
+	}
+	return all[at], true
+}
+
+// noticedKinds names what somebody can be told of.
+func noticedKinds() []string {
+	kinds := explain.NoticedKinds()
+	out := make([]string, len(kinds))
+	for i, k := range kinds {
+		out[i] = string(k)
+	}
+	return out
+}
 
 // UnmarshalJSON reads it, and nothing that it does not have.
 func (n *Notify) UnmarshalJSON(text []byte) error {
@@ -39,7 +74,16 @@ func (n *Notify) UnmarshalJSON(text []byte) error {
 }
 
 // IsRemote says that it is told over the network.
-func (n *Notify) IsRemote() bool { return n.Kind == "webhook" || n.Kind == "ntfy" || n.Kind == "slack" }
+func (n *Notify) IsRemote() bool {
+	c, _ := findChannel(n.Kind)
+	return c.Remote
+}
+
+// ForProgram says that a program reads what is sent.
+func (n *Notify) ForProgram() bool {
+	c, _ := findChannel(n.Kind)
+	return c.Program
+}
 
 // Name is the same as long as nothing of it is changed.
 func (n *Notify) Name() string {
@@ -52,19 +96,27 @@ func (n *Notify) WantsKind(kind, project string) bool {
 		return false
 	}
 	if len(n.On) == 0 {
-		return kind != "start" && slices.Contains(itemKinds[:], kind)
+		return kind != string(explain.ItemStart) && slices.Contains(noticedKinds(), kind)
 	}
 	return slices.Contains(n.On, kind)
 }
 
+func channelNames() string {
+	var out []string
+	for _, c := range Channels() {
+		out = append(out, c.Kind)
+	}
+	return strings.Join(out, ", ")
+}
+
 // Check says what is wrong with it.
 func (n *Notify) Check() error {
-	if !slices.Contains(notifyKinds[:], n.Kind) {
-		return fmt.Errorf("kind %q is not known: use %s", n.Kind, strings.Join(notifyKinds[:], ", "))
+	if _, known := findChannel(n.Kind); !known {
+		return fmt.Errorf("kind %q is not known: use %s", n.Kind, channelNames())
 	}
 	for _, kind := range n.On {
-		if !slices.Contains(itemKinds[:], kind) {
-			return fmt.Errorf("on: nobody can be told of %q: use %s", kind, strings.Join(itemKinds[:], ", "))
+		if !slices.Contains(noticedKinds(), kind) {
+			return fmt.Errorf("on: nobody can be told of %q: use %s", kind, strings.Join(noticedKinds(), ", "))
 		}
 	}
 	if err := CheckSecret(n.Secret); err != nil {

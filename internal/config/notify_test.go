@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/config"
-	"orange/internal/core/explain"
 )
 
 // loadNotify reads a config.json with this text.
@@ -90,18 +89,6 @@ func TestWhatSomebodyIsToldOf(t *testing.T) {
 				t.Error(got)
 			}
 		})
-	}
-}
-
-func TestTheKindsAreThoseOfTheInbox(t *testing.T) {
-	want := []string{}
-	for _, kind := range explain.ItemKinds() {
-		if kind != explain.ItemPaused && kind != explain.ItemGit { // of no task
-			want = append(want, string(kind))
-		}
-	}
-	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(config.ItemKinds))); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"orange/internal/core/explain"
 )
 
 // Desktop shows a message on the desktop of whoever runs this: with notify-send, or on
@@ -30,7 +32,7 @@ func (d Desktop) notifyCommand(m *Message) []string {
 	if d.System == "darwin" {
 		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
 	}
-	urgency := [...]string{light: "low", normal: "normal", heavy: "normal", gravest: "critical"}[m.messageWeight()]
+	urgency := [...]string{explain.NothingStops: "low", explain.WorkWaits: "normal", explain.AgentWaits: "normal", explain.Broken: "critical"}[m.messageWeight()]
 	return []string{"notify-send", "--app-name=Orange", "--urgency=" + urgency, "--", plainTitle(title), plainBody(body)}
 }
 

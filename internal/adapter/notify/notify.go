@@ -106,7 +106,7 @@ func (m *Message) bodyText() string {
 	it := m.firstItem()
 	lines := []string{it.Text, it.Summary, it.Do}
 	if it.Text == "" {
-		lines[0] = describeKind(it.Kind)
+		lines[0] = it.Kind.Info().News
 	}
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
@@ -128,64 +128,13 @@ func (m *Message) countKinds() string {
 	return strings.Join(words, ", ")
 }
 
-// describeKind says what a kind wants, for messages that say nothing else.
-func describeKind(kind explain.ItemKind) string {
-	switch kind {
-	case explain.ItemAttention:
-		return "something failed and was given up"
-	case explain.ItemConfirm:
-		return "an agent asks for a move that you must grant"
-	case explain.ItemPermission:
-		return "an agent asks whether it may do something"
-	case explain.ItemInput:
-		return "an agent asks something at its terminal"
-	case explain.ItemQuestion:
-		return "a task waits for an answer"
-	case explain.ItemIdle:
-		return "an agent asked something, or stopped, and waits for your words"
-	case explain.ItemReview:
-		return "work waits for a decision"
-	case explain.ItemStuck:
-		return "work needs help"
-	case explain.ItemNotStarted:
-		return "an agent could not start"
-	case explain.ItemTurnFailed:
-		return "the turn of an agent failed"
-	case explain.ItemCrashed:
-		return "an agent died"
-	case explain.ItemFailed:
-		return "an agent says that the work is not good"
-	case explain.ItemNoAnswer:
-		return "an agent did not say how it went"
-	case explain.ItemBoard:
-		return "a card waits for a tag or a move"
-	case explain.ItemStart:
-		return "a task was created and not started"
-	}
-	return "something waits for you"
-}
-
-// weight says how pressing a message is.
-type weight int
-
-const (
-	light   weight = iota // nothing stands still
-	normal                // work waits
-	heavy                 // an agent stands still until somebody comes
-	gravest               // something is broken
-)
-
-func (m *Message) messageWeight() weight {
-	out := light
+// messageWeight says how pressing a message is.
+func (m *Message) messageWeight() explain.Weight {
+	out := explain.NothingStops
 	for i := range m.Items {
-		w := normal
-		switch m.Items[i].Kind {
-		case explain.ItemAttention:
-			w = gravest
-		case Code, explain.ItemPermission, explain.ItemInput, explain.ItemConfirm, explain.ItemQuestion, explain.ItemIdle, explain.ItemNotStarted, explain.ItemTurnFailed, explain.ItemStuck:
-			w = heavy
-		case explain.ItemStart, explain.ItemNoAnswer:
-			w = light
+		w := m.Items[i].Kind.Info().Weight
+		if m.Items[i].Kind == Code {
+			w = explain.AgentWaits
 		}
 		out = max(out, w)
 	}

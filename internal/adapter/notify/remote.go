@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -189,23 +190,10 @@ func (w Ntfy) SendMessage(ctx context.Context, m Message) error {
 
 // kindTag is the short name of a picture for a kind.
 func kindTag(kind explain.ItemKind) string {
-	switch kind {
-	case explain.ItemAttention, explain.ItemFailed, explain.ItemNotStarted, explain.ItemTurnFailed:
-		return "warning"
-	case explain.ItemConfirm, explain.ItemPermission:
-		return "raised_hand"
-	case Code:
+	if kind == Code {
 		return "key"
-	case explain.ItemInput, explain.ItemQuestion, explain.ItemIdle:
-		return "question"
-	case explain.ItemReview, explain.ItemBoard:
-		return "eyes"
-	case explain.ItemStuck, explain.ItemNoAnswer:
-		return "sos"
-	case explain.ItemCrashed:
-		return "boom"
 	}
-	return "tangerine"
+	return cmp.Or(kind.Info().Picture, "tangerine")
 }
 
 // Slack posts to an incoming webhook of Slack, or of one that takes the same. Where URL

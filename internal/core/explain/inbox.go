@@ -31,30 +31,6 @@ type Item struct {
 	Reasons []WaitReason `json:"reasons,omitempty"` // why it waits, the most telling first
 }
 
-// ItemKind says what a person is wanted for.
-type ItemKind string
-
-// The kinds of items.
-const (
-	ItemAttention  ItemKind = "attention"   // something failed and was given up
-	ItemConfirm    ItemKind = "confirm"     // an agent asks for a move that a person must grant
-	ItemPermission ItemKind = "permission"  // an agent asks whether it may do something
-	ItemInput      ItemKind = "input"       // an agent asks at its terminal
-	ItemQuestion   ItemKind = "question"    // the task waits for an answer
-	ItemIdle       ItemKind = "idle"        // an agent's turn ended in its own state: it asks something, or just stopped
-	ItemReview     ItemKind = "review"      // the work waits for a decision
-	ItemStuck      ItemKind = "stuck"       // the work needs help
-	ItemNotStarted ItemKind = "not-started" // an agent could not start, or stands still before its first turn
-	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
-	ItemCrashed    ItemKind = "crashed"     // an agent died
-	ItemFailed     ItemKind = "failed"      // an agent says that the work is not good
-	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without saying how it went
-	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
-	ItemStart      ItemKind = "start"       // the task was created and not started
-	ItemPaused     ItemKind = "paused"      // a person paused everything
-	ItemGit        ItemKind = "git"         // git would run programs that nobody has trusted
-)
-
 // GitItems is the item of a project about programs that git may not run, none if there is
 // nothing to say about them.
 func GitItems(project, text string) []Item {
@@ -63,19 +39,6 @@ func GitItems(project, text string) []Item {
 	}
 	return []Item{{Kind: ItemGit, Project: project, Text: text, Do: "orange project update " + project + " --trust-git"}}
 }
-
-// ItemKinds lists the kinds, the most pressing first.
-func ItemKinds() []ItemKind {
-	return []ItemKind{
-		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemIdle, ItemNotStarted, ItemTurnFailed, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
-		ItemReview, ItemBoard, ItemGit, ItemStart,
-	}
-}
-
-// WaitsForPerson says whether something stands still until a person acts. A task that was
-// created and not started does not wait: it is the backlog, from which a person takes what
-// they want when they want it.
-func (k ItemKind) WaitsForPerson() bool { return k != "" && k != ItemStart }
 
 // CountInbox counts the items that wait for a person, and those in the backlog.
 func CountInbox(items []Item) (waiting, backlog int) {

@@ -83,7 +83,7 @@ type Records struct {
 // for a task that waits for nobody, and none for one whose item says everything.
 func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
 	it, ok := InboxItem(def, t)
-	if !ok || !it.Kind.hasReasons() {
+	if !ok || it.Kind.Info().SaysAll {
 		return nil
 	}
 	s, _ := def.StateNamed(t.Status)
@@ -108,15 +108,6 @@ func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReas
 		w.addMessage()
 	}
 	return w.out
-}
-
-// hasReasons says whether there is more to say about an item of this kind than its text.
-func (k ItemKind) hasReasons() bool {
-	switch k {
-	case ItemPermission, ItemInput, ItemStart, ItemPaused, ItemBoard:
-		return false
-	}
-	return true
 }
 
 // waitReasons collects the reasons of one task.

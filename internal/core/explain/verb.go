@@ -15,28 +15,14 @@ const (
 // helpfulVerb is the verb that helps most with an item of a kind, "" where none does and a person
 // has to look first.
 func (d *explainer) helpfulVerb(kind ItemKind) string {
-	switch kind {
-	case ItemQuestion, ItemIdle, ItemStuck:
-		if d.takesAnswer() {
-			return engine.VerbAnswer
-		}
-	case ItemConfirm:
-		return VerbApprove
-	case ItemPermission, ItemInput, ItemTurnFailed:
+	verb := kind.Info().Verb
+	switch s, _ := d.def.StateNamed(d.t.Status); {
+	case verb == engine.VerbAnswer && !d.takesAnswer():
+		return ""
+	case kind == ItemNotStarted && d.now.FailedStart(s) == nil: // it stands still at its terminal
 		return VerbAttach
-	case ItemNotStarted:
-		if s, _ := d.def.StateNamed(d.t.Status); d.now.FailedStart(s) == nil { // it stands still at its terminal
-			return VerbAttach
-		}
-		return engine.Respawn
-	case ItemCrashed, ItemFailed, ItemNoAnswer:
-		return engine.Respawn
-	case ItemAttention, ItemPaused:
-		return VerbResume
-	case ItemStart:
-		return VerbSpawn
 	}
-	return ""
+	return verb
 }
 
 // takesAnswer says whether an answer of a person would be taken now. Surfaces offer to

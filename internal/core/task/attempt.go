@@ -32,13 +32,45 @@ const (
 	TurnFailed        = "turn-failed"        // its turn ended with an error of its provider
 )
 
+// ConditionInfo is the row of a condition in the table of conditions.
+type ConditionInfo struct {
+	Name      string
+	Blocked   bool // the attempt cannot go on before somebody else does something
+	ForPerson bool // that somebody is a person, at its terminal
+}
+
+// Conditions lists the conditions. docs/OPERATIONS.md has the words of each.
+func Conditions() []ConditionInfo {
+	return []ConditionInfo{
+		{Name: Running},
+		{Name: Idle},
+		{Name: WaitingInput, Blocked: true, ForPerson: true},
+		{Name: WaitingPermission, Blocked: true, ForPerson: true},
+		{Name: Limited, Blocked: true},
+		{Name: NotStarted, Blocked: true, ForPerson: true},
+		{Name: TurnFailed, Blocked: true, ForPerson: true},
+	}
+}
+
+func findCondition(name string) (ConditionInfo, bool) {
+	for _, c := range Conditions() {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return ConditionInfo{}, false
+}
+
 // IsBlocked says that the attempt cannot go on before somebody else does something.
 func (c Condition) IsBlocked() bool {
-	switch c.Name {
-	case WaitingInput, WaitingPermission, Limited, NotStarted, TurnFailed:
-		return true
-	}
-	return false
+	info, _ := findCondition(c.Name)
+	return info.Blocked
+}
+
+// NeedsPerson says that a condition of that name lasts until a person was at the terminal.
+func NeedsPerson(condition string) bool {
+	info, _ := findCondition(condition)
+	return info.ForPerson
 }
 
 // InTurn says that the attempt may be doing something. Only the end of a turn says that it
@@ -55,11 +87,8 @@ func (c Condition) SameAs(other Condition) bool {
 
 // KnownCondition says whether name is the name of a condition.
 func KnownCondition(name string) bool {
-	switch name {
-	case Running, Idle, WaitingInput, WaitingPermission, Limited, NotStarted, TurnFailed:
-		return true
-	}
-	return false
+	_, ok := findCondition(name)
+	return ok
 }
 
 // Unstarted is how often the agent of a state could not start in this visit.

@@ -1,6 +1,9 @@
 package tracker
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Kinds of trackers.
 const (
@@ -9,6 +12,44 @@ const (
 	MCP    = "mcp"
 	Board  = "board" // the local one
 )
+
+// KindInfo is the row of a kind in the table of trackers.
+type KindInfo struct {
+	Name       string
+	Words      string // what it is
+	Scope      string // what --scope names; "" if it has none
+	NeedsScope string // why it must have one; "" if it need not
+}
+
+// Kinds lists the kinds of trackers. Package server connects to each.
+func Kinds() []KindInfo {
+	return []KindInfo{
+		{Name: Linear, Words: "issues in Linear", Scope: "TEAM or TEAM/Project", NeedsScope: "a Linear tracker needs its team: --scope TEAM, as in TEAM-12"},
+		{Name: GitHub, Words: "issues on GitHub", Scope: "OWNER/REPO"},
+		{Name: MCP, Words: "a board over MCP", Scope: "the project's id"},
+		{Name: Board, Words: "the local board"},
+	}
+}
+
+// FindKind is the row of a kind.
+func FindKind(name string) (KindInfo, bool) {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return KindInfo{}, false
+}
+
+// KindNames lists the kinds as part of a sentence.
+func KindNames() string {
+	all := Kinds()
+	names := make([]string, len(all))
+	for i, k := range all {
+		names[i] = k.Name
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
 
 // A Config says where a tracker is and how a project works with it. It holds no secret,
 // only where one is found.

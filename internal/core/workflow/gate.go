@@ -8,15 +8,40 @@ import (
 	"orange/internal/core/task"
 )
 
+// A GateKind is one thing that a gate can ask for.
+type GateKind struct {
+	Key  string // of the workflow file
+	asks func(*Gate) bool
+}
+
+// GateKinds lists what a gate can ask for, in the order in which messages name it.
+func GateKinds() []GateKind {
+	return []GateKind{
+		{"section", func(g *Gate) bool { return g.Section != "" }},
+		{"evidence", func(g *Gate) bool { return g.Evidence != "" }},
+		{"file", func(g *Gate) bool { return g.File != "" }},
+		{"children", func(g *Gate) bool { return len(g.Children) > 0 }},
+	}
+}
+
 // kindCount counts what the gate asks for; a good one asks for one thing.
 func (g *Gate) kindCount() int {
 	n := 0
-	for _, asks := range []bool{g.Section != "", g.Evidence != "", g.File != "", len(g.Children) > 0} {
-		if asks {
+	for _, k := range GateKinds() {
+		if k.asks(g) {
 			n++
 		}
 	}
 	return n
+}
+
+// gateKeys names the kinds of gates as part of a sentence.
+func gateKeys() string {
+	var keys []string
+	for _, k := range GateKinds() {
+		keys = append(keys, k.Key+":")
+	}
+	return strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
 }
 
 // FactName names what the runtime has to look up for the gate, "" if nothing: a section is

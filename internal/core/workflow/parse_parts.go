@@ -114,7 +114,7 @@ func (d *Definition) readGates(v value) {
 			}
 		}
 		if g.kindCount() != 1 {
-			v.r.failAt(p.pos, "gate %s: give one of section:, evidence:, file: and children:", p.key)
+			v.r.failAt(p.pos, "gate %s: give one of %s", p.key, gateKeys())
 		}
 		if why := badPath(g.File); why != "" {
 			v.r.failAt(p.pos, "gate %s: file %q %s", p.key, g.File, why)

@@ -89,8 +89,8 @@ func gateSchema() *jsonschema.Schema {
 		key{"header", listOf(textSchema("A field."), "Fields that the frontmatter of the file must have.")},
 		key{"children", listOf(nameOf("A state."), "Every child of the task must be in one of these states; it must have one.")},
 	)
-	for _, one := range []string{"section", "evidence", "file", "children"} {
-		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{one}})
+	for _, kind := range GateKinds() {
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{kind.Key}})
 	}
 	return s
 }

@@ -34,8 +34,7 @@ func parseNotice(text string) notice {
 // moment belongs to it depends on the kind, because some are as young as the last entry.
 func keyOf(t *task.Task, it *explain.Item) string {
 	since := it.Since.UnixNano()
-	switch it.Kind {
-	case explain.ItemAttention, explain.ItemFailed, explain.ItemCrashed:
+	if it.Kind.Info().Timeless {
 		since = 0
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%s", it.Kind, t.Visit, since, it.Text))

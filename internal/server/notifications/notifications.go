@@ -60,7 +60,7 @@ func (s Channels) newChannel(n *config.Notify) notifier.Channel {
 		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
 		Wants: func(it explain.Item) bool { return n.WantsKind(string(it.Kind), it.Project) },
 	}
-	if n.Kind == "webhook" { // a program reads it
+	if n.ForProgram() {
 		w.Several = 0
 	}
 	to := newSender(s.Config, n)
@@ -108,8 +108,10 @@ func newSender(cfg config.Config, n *config.Notify) sender {
 		return notify.Slack{Remote: r}
 	case "bell":
 		return notify.Bell{Socket: cfg.Terminal, Env: env}
+	case "desktop":
+		return notify.Desktop{System: runtime.GOOS, Env: env}
 	}
-	return notify.Desktop{System: runtime.GOOS, Env: env}
+	panic("server: channel " + n.Kind + " has no sender") // config.Notify.Check knows the others
 }
 
 // SendTest tells a test, from this very process. It says that it is one, also where the

@@ -68,7 +68,7 @@ func (c Connector) Connect(cfg tracker.Config) (trackers.Backend, error) {
 	case tracker.MCP:
 		return c.connectMCP(cfg)
 	}
-	return nil, task.Mistakef("tracker %s is of kind %q: use linear, github, mcp or board", cfg.Name, cfg.Kind)
+	return nil, task.Mistakef("tracker %s is of kind %q: use %s", cfg.Name, cfg.Kind, tracker.KindNames())
 }
 
 // hookSecretEvery is how often the secret of a webhook is read at most.
@@ -154,11 +154,12 @@ var _ api.Trackers = Registry{}
 
 // SaveTracker implements api.Trackers. It asks nobody: orange tracker test does.
 func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
+	kind, known := tracker.FindKind(cfg.Kind)
 	switch {
-	case !slices.Contains([]string{tracker.Linear, tracker.GitHub, tracker.MCP, tracker.Board}, cfg.Kind):
-		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
-	case cfg.Kind == tracker.Linear && cfg.Scope == "":
-		return cfg, task.Mistakef("a Linear tracker needs its team: --scope TEAM, as in TEAM-12")
+	case !known:
+		return cfg, task.Mistakef("kind %q is not known: give %s", cfg.Kind, tracker.KindNames())
+	case kind.NeedsScope != "" && cfg.Scope == "":
+		return cfg, task.Mistakef("%s", kind.NeedsScope)
 	case cfg.Kind == tracker.Linear && cfg.URL != "" && !strings.HasPrefix(cfg.URL, "http://") && !strings.HasPrefix(cfg.URL, "https://"):
 		return cfg, task.Mistakef("the address of the API is not one: give https://HOST/graphql")
 	case cfg.Max < 0 || cfg.Every < 0:

@@ -308,7 +308,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--column": completeColumns(deps), "--tag": completeTags(deps), "--remove": completeTags(deps),
 		"--delivery": completeFixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": completeFixed("github", "gitea"),
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,
-		"tracker add --kind":    completeFixed("linear\tissues in Linear", "github\tissues on GitHub", "mcp\ta board over MCP", "board\tthe local board"),
+		"tracker add --kind":    completeFixed(trackerKinds()...),
 		"tracker add --mapping": orFiles(completeFixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
 		"inbox --kind": eachOf(asStrings(explain.ItemKinds())...), "inbox --group": completeFixed("kind"),
 		"log --level": completeFixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),

@@ -270,8 +270,7 @@ type itemKey struct {
 
 func keyOfItem(it *explain.Item) itemKey {
 	k := itemKey{it.Task, it.Kind, it.Text, it.Since}
-	switch it.Kind {
-	case explain.ItemAttention, explain.ItemFailed, explain.ItemCrashed, explain.ItemPaused, explain.ItemGit: // as young as the last entry
+	if it.Kind.Info().Timeless { // as young as the last entry
 		k.since = time.Time{}
 	}
 	return k

@@ -39,11 +39,11 @@ func newTrackerAdd(deps Deps) *cobra.Command {
   orange tracker add here --kind board`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&cfg.Kind, "kind", "", "linear, github, mcp or board")
+	f.StringVar(&cfg.Kind, "kind", "", tracker.KindNames())
 	f.StringVar(&cfg.Project, "project", "", "project whose repository the issues are about (default: that of this folder)")
 	f.StringVar(&cfg.Workflow, "workflow", "", "workflow of the tasks (default: the project's)")
 	f.StringVar(&cfg.Harness, "harness", "", "harness of the tasks")
-	f.StringVar(&cfg.Scope, "scope", "", "linear: TEAM or TEAM/Project; github: OWNER/REPO; mcp: the project's id")
+	f.StringVar(&cfg.Scope, "scope", "", trackerScopes())
 	f.StringVar(&cfg.URL, "url", "", "address of its API, if it is not the usual one")
 	f.StringVar(&command, "command", "", "mcp: the program that is the server")
 	f.StringVar(&cfg.Mapping, "mapping", "", "mcp: joan, backlog, or a file")
@@ -452,4 +452,24 @@ func choiceRow(name string, c tracker.Choice) []string {
 		why = "task " + c.Task
 	}
 	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.NewRef(name, c.Key))), cleanLine(cutToWidth(c.Title, 40)), cleanLine(why)}
+}
+
+// trackerScopes says what a scope is for each kind of tracker that has one.
+func trackerScopes() string {
+	var out []string
+	for _, k := range tracker.Kinds() {
+		if k.Scope != "" {
+			out = append(out, k.Name+": "+k.Scope)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// trackerKinds lists the kinds of trackers with their words, for completion.
+func trackerKinds() []string {
+	var out []string
+	for _, k := range tracker.Kinds() {
+		out = append(out, k.Name+"\t"+k.Words)
+	}
+	return out
 }

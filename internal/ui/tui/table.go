@@ -271,10 +271,10 @@ func whoCell(m *model, r *overview.Row) []piece {
 }
 
 func wantStyle(m *model, kind explain.ItemKind) render.Style {
-	switch kind {
-	case explain.ItemAttention, explain.ItemNotStarted, explain.ItemTurnFailed, explain.ItemCrashed, explain.ItemFailed, explain.ItemStuck, explain.ItemNoAnswer:
+	switch {
+	case kind.Info().Alarming:
 		return m.theme.Bad
-	case explain.ItemStart:
+	case !kind.WaitsForPerson():
 		return m.theme.Faint
 	}
 	return m.theme.Warn

@@ -52,7 +52,7 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 		c.Act, c.Why = "not started", r.Text
 	case r.Wants != "":
 		c.Class += " wants"
-		c.Act, c.Why = wantsText(r.Wants), r.Text
+		c.Act, c.Why = r.Wants.Info().Badge, r.Text
 	case r.Queued:
 		c.Act = "queued"
 	case r.Paused:
@@ -140,43 +140,6 @@ func lifeOf(r *overview.Row) (class, words string) {
 		return "alive", "at work"
 	}
 	return "none", ""
-}
-
-// wantsText says in two words what a person is wanted for.
-func wantsText(k explain.ItemKind) string {
-	switch k {
-	case explain.ItemAttention:
-		return "You: look, it was given up"
-	case explain.ItemConfirm:
-		return "You: approve"
-	case explain.ItemPermission:
-		return "You: permit"
-	case explain.ItemInput, explain.ItemQuestion:
-		return "You: answer"
-	case explain.ItemIdle:
-		return "You: reply"
-	case explain.ItemReview:
-		return "You: review"
-	case explain.ItemStuck:
-		return "You: help"
-	case explain.ItemNotStarted:
-		return "You: it could not start"
-	case explain.ItemTurnFailed:
-		return "You: its turn failed"
-	case explain.ItemCrashed:
-		return "You: respawn"
-	case explain.ItemFailed:
-		return "You: it failed"
-	case explain.ItemNoAnswer:
-		return "You: it did not say"
-	case explain.ItemBoard:
-		return "You: tag the card"
-	case explain.ItemStart:
-		return "backlog"
-	case explain.ItemGit:
-		return "You: look at what git would run"
-	}
-	return "You: " + string(k)
 }
 
 // factsOf is what a task's branch has and what it cost.

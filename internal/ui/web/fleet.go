@@ -91,7 +91,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Mood, out.Class = "ending", "none"
 	case a.Overdue:
 		out.Class = "dead"
-	case strings.HasPrefix(a.Mood, "waiting"), a.Mood == task.NotStarted, a.Mood == task.TurnFailed:
+	case task.NeedsPerson(a.Mood):
 		out.Class = "wants"
 	default:
 		out.Class = "alive"

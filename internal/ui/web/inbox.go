@@ -70,7 +70,7 @@ func itemOf(it *explain.Item, now time.Time) inboxItem {
 	out := inboxItem{
 		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
 		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == explain.ItemPaused,
-		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
+		Kind: strings.TrimPrefix(it.Kind.Info().Badge, "You: "), Reasons: reasonsOf(it.Reasons),
 	}
 	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
 	return out
@@ -103,7 +103,7 @@ func (d *inboxData) addLinks(items []explain.Item) {
 			}
 		}
 		if n > 0 || kind == d.Kind {
-			d.Kinds = append(d.Kinds, inboxKind{Name: strings.TrimPrefix(wantsText(kind), "You: "), Count: n, Href: at(kind, d.Grouped), Here: kind == d.Kind})
+			d.Kinds = append(d.Kinds, inboxKind{Name: strings.TrimPrefix(kind.Info().Badge, "You: "), Count: n, Href: at(kind, d.Grouped), Here: kind == d.Kind})
 		}
 	}
 }

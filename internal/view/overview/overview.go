@@ -243,9 +243,7 @@ func (r *Row) WaitsFor(kinds ...explain.ItemKind) bool { return slices.Contains(
 
 // AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
 func (r *Row) AtTerminal() string {
-	mood := map[explain.ItemKind]string{
-		explain.ItemPermission: task.WaitingPermission, explain.ItemInput: task.WaitingInput, explain.ItemNotStarted: task.NotStarted, explain.ItemTurnFailed: task.TurnFailed,
-	}[r.Wants]
+	mood := r.Wants.Info().Mood
 	for i := range r.Attempts {
 		if a := &r.Attempts[i]; mood != "" && a.Mood == mood {
 			return a.Role

@@ -1,4 +1,0 @@
-package config
-
-// ItemKinds is what a person can be told of.
-var ItemKinds = itemKinds[:]

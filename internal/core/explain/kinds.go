@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"slices"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+)
+
+// ItemKind says what a person is wanted for.
+type ItemKind string
+
+// The kinds of items.
+const (
+	ItemAttention  ItemKind = "attention"   // something failed and was given up
+	ItemConfirm    ItemKind = "confirm"     // an agent asks for a move that a person must grant
+	ItemPermission ItemKind = "permission"  // an agent asks whether it may do something
+	ItemInput      ItemKind = "input"       // an agent asks at its terminal
+	ItemQuestion   ItemKind = "question"    // the task waits for an answer
+	ItemIdle       ItemKind = "idle"        // an agent's turn ended in its own state: it asks something, or just stopped
+	ItemReview     ItemKind = "review"      // the work waits for a decision
+	ItemStuck      ItemKind = "stuck"       // the work needs help
+	ItemNotStarted ItemKind = "not-started" // an agent could not start, or stands still before its first turn
+	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
+	ItemCrashed    ItemKind = "crashed"     // an agent died
+	ItemFailed     ItemKind = "failed"      // an agent says that the work is not good
+	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without saying how it went
+	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
+	ItemStart      ItemKind = "start"       // the task was created and not started
+	ItemPaused     ItemKind = "paused"      // a person paused everything
+	ItemGit        ItemKind = "git"         // git would run programs that nobody has trusted
+)
+
+// Weight says how pressing an item is.
+type Weight int
+
+// The weights, the least first.
+const (
+	NothingStops Weight = iota
+	WorkWaits
+	AgentWaits // an agent stands still until somebody comes
+	Broken     // something is broken
+)
+
+// KindInfo is the row of a kind in the table of items, which every surface reads.
+type KindInfo struct {
+	Kind  ItemKind
+	Badge string // on a card: what the person who reads it is to do
+	News  string // in a notification that says nothing else
+	Verb  string // that helps most, unless the task says another; "" where a person has to look first
+
+	Weight  Weight
+	Picture string // short name of a picture, as ntfy has them; "" for none of its own
+	Mood    string // the condition of the agent that needs a person at its terminal; "" if none does
+
+	Alarming  bool // shown as bad
+	Timeless  bool // its moment is that of the last entry, and says nothing about it
+	SaysAll   bool // its text says everything: there are no reasons to add
+	Unnoticed bool // nobody is notified: who caused it knows, or it is shown with its project
+}
+
+// itemKinds is the table, the most pressing kind first.
+var itemKinds = [...]KindInfo{
+	{Kind: ItemPaused, Badge: "You: paused", News: "everything is paused", Verb: VerbResume, Weight: WorkWaits, Timeless: true, SaysAll: true, Unnoticed: true},
+	{Kind: ItemAttention, Badge: "You: look, it was given up", News: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
+	{Kind: ItemPermission, Badge: "You: permit", News: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Mood: task.WaitingPermission, SaysAll: true},
+	{Kind: ItemInput, Badge: "You: answer", News: "an agent asks something at its terminal", Verb: VerbAttach, Weight: AgentWaits, Picture: "question", Mood: task.WaitingInput, SaysAll: true},
+	{Kind: ItemConfirm, Badge: "You: approve", News: "an agent asks for a move that you must grant", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
+	{Kind: ItemQuestion, Badge: "You: answer", News: "a task waits for an answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
+	{Kind: ItemIdle, Badge: "You: reply", News: "an agent asked something, or stopped, and waits for your words", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
+	{Kind: ItemNotStarted, Badge: "You: it could not start", News: "an agent could not start", Verb: engine.Respawn, Weight: AgentWaits, Picture: "warning", Mood: task.NotStarted, Alarming: true},
+	{Kind: ItemTurnFailed, Badge: "You: its turn failed", News: "the turn of an agent failed", Verb: VerbAttach, Weight: AgentWaits, Picture: "warning", Mood: task.TurnFailed, Alarming: true},
+	{Kind: ItemStuck, Badge: "You: help", News: "work needs help", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "sos", Alarming: true},
+	{Kind: ItemCrashed, Badge: "You: respawn", News: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
+	{Kind: ItemFailed, Badge: "You: it failed", News: "an agent says that the work is not good", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
+	{Kind: ItemNoAnswer, Badge: "You: it did not say", News: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
+	{Kind: ItemReview, Badge: "You: review", News: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
+	{Kind: ItemBoard, Badge: "You: tag the card", News: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", SaysAll: true},
+	{Kind: ItemGit, Badge: "You: look at what git would run", News: "git would run programs that nobody has trusted", Weight: WorkWaits, Timeless: true, Unnoticed: true},
+	{Kind: ItemStart, Badge: "backlog", News: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, SaysAll: true},
+}
+
+// ItemKinds lists the kinds, the most pressing first.
+func ItemKinds() []ItemKind { return kindsWhere(func(KindInfo) bool { return true }) }
+
+// NoticedKinds lists the kinds that people can be notified of.
+func NoticedKinds() []ItemKind { return kindsWhere(func(k KindInfo) bool { return !k.Unnoticed }) }
+
+func kindsWhere(wanted func(KindInfo) bool) []ItemKind {
+	var out []ItemKind
+	for _, k := range itemKinds {
+		if wanted(k) {
+			out = append(out, k.Kind)
+		}
+	}
+	return out
+}
+
+// Info is the row of the kind. A kind that is not in the table has words that say nothing.
+func (k ItemKind) Info() KindInfo {
+	at := slices.IndexFunc(itemKinds[:], func(row KindInfo) bool { return row.Kind == k })
+	if at < 0 {
+		return KindInfo{Kind: k, Badge: "You: " + string(k), News: "something waits for you", Weight: WorkWaits}
+	}
+	return itemKinds[at]
+}
+
+// WaitsForPerson says whether something stands still until a person acts. A task that was
+// created and not started does not wait: it is the backlog, from which a person takes what
+// they want when they want it.
+func (k ItemKind) WaitsForPerson() bool { return k != "" && k != ItemStart }

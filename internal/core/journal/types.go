@@ -1,0 +1,12 @@
+package journal
+
+// Types lists the types of entries. Package narrate has the words of each.
+func Types() []Type {
+	return []Type{
+		TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged,
+		AutoAdvanced, AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue,
+		AgentNotice, AgentLimited, AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed,
+		CardSeen, PRClosed, EffectAsked, EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost,
+		TaskRestored,
+	}
+}
