@@ -55,7 +55,7 @@ func TestATaskIsDoneByAgents(t *testing.T) {
 		s.refused("is not in main", "task", "complete", string(id))
 		s.orange("task", "merge", string(id))
 		got := s.reaches(id, "done")
-		if len(got.Attempts) != 0 || got.Workspace != "" || got.Session != "" {
+		if len(got.Attempts) != 0 || got.Workspace != "" || got.TmuxSession != "" {
 			t.Errorf("%+v", got)
 		}
 		if text, err := os.ReadFile(filepath.Join(s.repo, string(id)+".txt")); err != nil || string(text) != "done\n" {

@@ -27,7 +27,7 @@ acceptance:
 `)
 		got := s.rests(id, "Accepted")
 		s.wayIs(id, "Backlog", "Started", "Finished", "Delivered", "Merging", "Accepted")
-		if got.Workspace != "" || got.Session != "" {
+		if got.Workspace != "" || got.TmuxSession != "" {
 			t.Errorf("%+v", got)
 		}
 		if text, err := os.ReadFile(filepath.Join(s.repo, "login.txt")); err != nil || string(text) != "form\n" {

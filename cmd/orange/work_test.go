@@ -238,11 +238,11 @@ func TestBranchesOfAnyName(t *testing.T) {
 			t.Errorf("%s is checked out, not %s", head, branch)
 		}
 		argv := s.orange("task", "attach", string(id), "--print")
-		if got.Session == "" || !strings.Contains(argv, s.cfg.Terminal) {
-			t.Errorf("%s: session %q, attach %q", branch, got.Session, argv)
+		if got.TmuxSession == "" || !strings.Contains(argv, s.cfg.Terminal) {
+			t.Errorf("%s: session %q, attach %q", branch, got.TmuxSession, argv)
 		}
-		if _, err := s.tmux("has-session", "-t", "="+got.Session); err != nil {
-			t.Errorf("%s: no session %s: %v", branch, got.Session, err)
+		if _, err := s.tmux("has-session", "-t", "="+got.TmuxSession); err != nil {
+			t.Errorf("%s: no session %s: %v", branch, got.TmuxSession, err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(s.repo, "never")); err == nil {
@@ -260,7 +260,7 @@ worker:
   - idle:
 `)
 	got := s.reaches(id, "working")
-	if got.Branch != "better/name" || got.Session != "shop/better/name" {
+	if got.Branch != "better/name" || got.TmuxSession != "shop/better/name" {
 		t.Errorf("%+v", got)
 	}
 	if _, err := s.tmux("has-session", "-t", "=shop/better/name"); err != nil {
@@ -268,8 +268,8 @@ worker:
 	}
 	s.orange("task", "update", string(id), "--branch", "best")
 	got = s.reaches(id, "working")
-	if head := s.git(filepath.Join(s.home, "workspaces", got.Workspace), "symbolic-ref", "--short", "HEAD"); head != "best" || got.Session != "shop/best" {
-		t.Errorf("%s, session %s", head, got.Session)
+	if head := s.git(filepath.Join(s.home, "workspaces", got.Workspace), "symbolic-ref", "--short", "HEAD"); head != "best" || got.TmuxSession != "shop/best" {
+		t.Errorf("%s, session %s", head, got.TmuxSession)
 	}
 }
 
@@ -409,7 +409,7 @@ worker:
   - usage: {input: 1000, output: 200, cost: 0.06}
   - exit: 1
 `)
-	s.await(id, "it crashed", func(t task.Task) bool { return t.Crashed == "worker" && t.Spent.Micros == 60000 })
+	s.await(id, "it crashed", func(t task.Task) bool { return t.Crashed == "worker" && t.Spent.CostMicroUSD == 60000 })
 	s.orange("task", "respawn", string(id))
 	got := s.await(id, "the budget says no", func(t task.Task) bool { return t.Attention != "" })
 	if !strings.Contains(got.Attention, "the task has cost $0.06 of $0.05") || count(s.history(id), "agent.spawned") != 1 {

@@ -45,7 +45,7 @@ type claudeUsage struct {
 }
 
 func (u claudeUsage) toTaskUsage() task.Usage {
-	return task.Usage{Input: u.Input.toInt(), Output: u.Output.toInt(), Cached: u.Made.toInt() + u.Read.toInt()}
+	return task.Usage{InputTokens: u.Input.toInt(), OutputTokens: u.Output.toInt(), CachedTokens: u.Made.toInt() + u.Read.toInt()}
 }
 
 // synthetic is the model of messages that Claude Code writes itself.
@@ -146,7 +146,7 @@ func claudeStreamLook(end []claudeRecord) found {
 func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	if r.Usage != nil {
 		u := r.Usage.toTaskUsage()
-		u.Micros = dollarsToMicros(r.Cost)
+		u.CostMicroUSD = dollarsToMicros(r.Cost)
 		n.Usage = someUsage(u)
 	}
 	switch {

@@ -30,7 +30,7 @@ type codexUsage struct {
 }
 
 func (u codexUsage) toTaskUsage() task.Usage {
-	return task.Usage{Input: max(0, u.Input.toInt()-u.Cached.toInt()), Output: u.Output.toInt(), Cached: u.Cached.toInt()}
+	return task.Usage{InputTokens: max(0, u.Input.toInt()-u.Cached.toInt()), OutputTokens: u.Output.toInt(), CachedTokens: u.Cached.toInt()}
 }
 
 // codexLine is one line of a rollout file.

@@ -250,7 +250,7 @@ func TestClaudeSaysItsMessageInParts(t *testing.T) {
 	}
 	c := talks()["claude headless"]
 	end := c.last("said") + "\n" + `{"type":"result","is_error":false,"result":"","usage":{"input_tokens":3}}`
-	if got := find(t, "claude").ReadOutput(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.Input != 3 {
+	if got := find(t, "claude").ReadOutput(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.InputTokens != 3 {
 		t.Errorf("a run that ends without words: %+v", got)
 	}
 }
@@ -335,7 +335,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 			talk := talks()[c.talk]
 			o := talk.output(t, work, c.end)
 			o.Since = begun
-			if got := find(t, talk.harness).ReadOutput(o); got.Usage == nil || got.Usage.Input != c.want {
+			if got := find(t, talk.harness).ReadOutput(o); got.Usage == nil || got.Usage.InputTokens != c.want {
 				t.Errorf("%s after %d bytes: %+v, want %d", c.talk, work, got.Usage, c.want)
 			}
 		}
@@ -348,7 +348,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 	}
 	o := talk.output(t, 6<<20, count(100, 5, before)+"\n"+count(110, 10, after)+"\n"+own.String()+count(125, 15, after))
 	o.Since = begun
-	if got := find(t, "codex").ReadOutput(o); got.Usage == nil || got.Usage.Input != 15 {
+	if got := find(t, "codex").ReadOutput(o); got.Usage == nil || got.Usage.InputTokens != 15 {
 		t.Errorf("codex, far: %+v", got.Usage)
 	}
 }

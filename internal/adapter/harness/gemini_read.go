@@ -77,7 +77,7 @@ func geminiStream(o Output) agent.Notice {
 		case "error":
 			addFailure(&n, r.Error.Message, o.Now)
 		case "result":
-			n.Usage = someUsage(task.Usage{Input: r.Stats.Input.toInt(), Output: r.Stats.Output.toInt(), Cached: r.Stats.Cached.toInt()})
+			n.Usage = someUsage(task.Usage{InputTokens: r.Stats.Input.toInt(), OutputTokens: r.Stats.Output.toInt(), CachedTokens: r.Stats.Cached.toInt()})
 			if r.Status == "success" {
 				clearFailure(&n)
 			} else {
@@ -119,8 +119,8 @@ func geminiTranscript(o Output) agent.Notice {
 			continue
 		}
 		spent[l.ID] = task.Usage{
-			Input:  max(0, l.Tokens.Input.toInt()-l.Tokens.Cached.toInt()),
-			Output: l.Tokens.Output.toInt() + l.Tokens.Thought.toInt(), Cached: l.Tokens.Cached.toInt(),
+			InputTokens:  max(0, l.Tokens.Input.toInt()-l.Tokens.Cached.toInt()),
+			OutputTokens: l.Tokens.Output.toInt() + l.Tokens.Thought.toInt(), CachedTokens: l.Tokens.Cached.toInt(),
 		}
 	}
 	var sum task.Usage

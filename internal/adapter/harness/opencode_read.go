@@ -55,8 +55,8 @@ func (opencode) ReadOutput(o Output) agent.Notice {
 			}
 		case "step_finish":
 			sum = sum.Plus(task.Usage{
-				Input: p.Tokens.Input.toInt(), Output: p.Tokens.Output.toInt() + p.Tokens.Reasoning.toInt(),
-				Cached: p.Tokens.Cache.Read.toInt() + p.Tokens.Cache.Write.toInt(), Micros: dollarsToMicros(p.Cost),
+				InputTokens: p.Tokens.Input.toInt(), OutputTokens: p.Tokens.Output.toInt() + p.Tokens.Reasoning.toInt(),
+				CachedTokens: p.Tokens.Cache.Read.toInt() + p.Tokens.Cache.Write.toInt(), CostMicroUSD: dollarsToMicros(p.Cost),
 			})
 			clearFailure(&n)
 		case "error":

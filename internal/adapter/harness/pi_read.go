@@ -56,7 +56,7 @@ func piRead(path, kind string, o Output) agent.Notice {
 				n.Final = string(m.Content)
 			}
 			u := m.Usage
-			sum = sum.Plus(task.Usage{Input: u.Input.toInt(), Output: u.Output.toInt(), Cached: u.Read.toInt() + u.Write.toInt(), Micros: dollarsToMicros(u.Cost.Total)})
+			sum = sum.Plus(task.Usage{InputTokens: u.Input.toInt(), OutputTokens: u.Output.toInt(), CachedTokens: u.Read.toInt() + u.Write.toInt(), CostMicroUSD: dollarsToMicros(u.Cost.Total)})
 		}
 	}
 	n.Usage, n.Final = someUsage(sum), cleanProse(n.Final)

@@ -40,7 +40,7 @@ type spent struct {
 }
 
 func (s spent) toTaskUsage() task.Usage {
-	return task.Usage{Input: s.Input.toInt(), Output: s.Output.toInt(), Cached: s.Cache.toInt(), Micros: dollarsToMicros(s.Cost)}
+	return task.Usage{InputTokens: s.Input.toInt(), OutputTokens: s.Output.toInt(), CachedTokens: s.Cache.toInt(), CostMicroUSD: dollarsToMicros(s.Cost)}
 }
 
 // endTurn adds the end of a turn: idle, unless the provider answered with an error or serves no more.

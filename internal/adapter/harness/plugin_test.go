@@ -93,7 +93,7 @@ func TestOpencodePlugin(t *testing.T) {
 const hooks = await plugin.Orange({ client: {} })
 await hooks["chat.message"]({ sessionID: "ses_1" })
 for (const event of `+string(text)+`) await hooks.event({ event })`)
-	usage := &task.Usage{Input: 20, Output: 11, Cached: 3, Micros: 500000}
+	usage := &task.Usage{InputTokens: 20, OutputTokens: 11, CachedTokens: 3, CostMicroUSD: 500000}
 	want := []agent.Notice{
 		{Condition: task.Condition{Name: task.Running}, Session: "ses_1", Prompted: true},
 		{Session: "ses_1"},
@@ -141,7 +141,7 @@ for (const [command, blocked] of [["git push", true], ["cd x && gh  pr review 1"
 		n.Session, n.Transcript = "01a1-b", "/home/u/s.jsonl"
 		return n
 	}
-	usage := &task.Usage{Input: 20, Output: 10, Cached: 6, Micros: 1000000}
+	usage := &task.Usage{InputTokens: 20, OutputTokens: 10, CachedTokens: 6, CostMicroUSD: 1000000}
 	want := []agent.Notice{
 		about(agent.Notice{}), about(agent.Notice{Condition: task.Condition{Name: task.Running}, Prompted: true}), about(agent.Notice{Condition: task.Condition{Name: task.Running}}),
 		about(agent.Notice{Condition: task.Condition{Name: task.Idle}, Final: "one\ntwo", Usage: usage}),

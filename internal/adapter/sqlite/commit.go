@@ -98,7 +98,7 @@ func (b *batch) addEntries(c *journal.Commit) error {
 		if e.Task != c.Task.ID || e.Seq != first+i {
 			return fmt.Errorf("entry %d of task %s does not lead to entry %d of task %s", e.Seq, e.Task, c.Task.Seq, c.Task.ID)
 		}
-		text, err := json.Marshal(e)
+		text, err := journal.Encode(e)
 		if err != nil {
 			return fmt.Errorf("encode entry %d of task %s: %w", e.Seq, e.Task, err)
 		}

@@ -21,7 +21,7 @@ func TestCommitKeepsEntriesAndRecord(t *testing.T) {
 	if row := commit(t, s, one); row != 1 {
 		t.Errorf("first row is %d", row)
 	}
-	two := next(t, one.Task, journal.Entry{Type: journal.StatusChanged, From: "pending", To: "planning", Bind: "p--1"})
+	two := next(t, one.Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{From: "pending", To: "planning"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"}})
 	three := next(t, two.Task, journal.Entry{Type: journal.TaskPaused})
 	other := created(t, 2)
 	if row := commit(t, s, two, other, three); row != 2 {
@@ -198,12 +198,12 @@ func TestConcurrentCommits(t *testing.T) {
 func transition(tb testing.TB, have task.Task) journal.Commit {
 	seq := have.Seq + 1
 	c := next(tb, have, journal.Entry{
-		Type: journal.StatusChanged, Actor: "worker", Attempt: 1, Cause: "request", From: "planning", To: "working",
-		Reason:   "gate plan: ## Plan has APPROACH",
-		Opened:   []task.Digest{{Section: "Plan", Sum: strings.Repeat("ab", 32)}},
-		Counters: []task.Counter{{Name: "crash_count", Value: 0, Total: seq}},
-		Dropped:  []string{task.EffectID(have.ID, have.Seq, 0)},
-		Effects:  []task.Effect{{ID: task.EffectID(have.ID, seq, 0), Do: "notify_worker", By: "edge", Role: "worker", Attempt: 1, Window: "worker", Prompt: "p"}},
+		Type: journal.StatusChanged, Actor: "worker", Attempt: 1, Cause: "request", Move: journal.Move{From: "planning", To: "working"},
+		Reason: "gate plan: ## Plan has APPROACH",
+		RecordChanges: journal.RecordChanges{Opened: []task.Digest{{Section: "Plan", Sum: strings.Repeat("ab", 32)}},
+			Counters: []task.Counter{{Name: "crash_count", Value: 0, Total: seq}}},
+		EffectChanges: journal.EffectChanges{Dropped: []string{task.EffectID(have.ID, have.Seq, 0)},
+			Effects: []task.Effect{{ID: task.EffectID(have.ID, seq, 0), Do: "notify_worker", By: "edge", Role: "worker", Attempt: 1, Window: "worker", Prompt: "p"}}},
 	})
 	c.Due = start.Add(time.Hour)
 	return c

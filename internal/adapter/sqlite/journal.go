@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"orange/internal/core/journal"
@@ -36,6 +37,9 @@ func readJournal(ctx context.Context, q querier, id task.ID, after int) ([]journ
 
 func decodeEntry(id task.ID, seq int, text []byte) (journal.Entry, error) {
 	e, err := journal.Decode(text)
+	if errors.Is(err, journal.ErrUpgrade) {
+		return e, fmt.Errorf("entry %d of task %s cannot be read: %w", seq, id, err)
+	}
 	if err != nil {
 		return e, fmt.Errorf("entry %d of task %s does not parse (%w): run orange doctor", seq, id, err)
 	}

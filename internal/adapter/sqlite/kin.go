@@ -15,16 +15,16 @@ func (s *Store) ChildTasks(parent task.ID) ([]signal.Child, error) {
 		err := rows.Scan(&c.ID, &c.Status)
 		out = append(out, c)
 		return err
-	}, "SELECT id, status FROM task WHERE fold ->> '$.parent' = ? AND deleted = 0 ORDER BY n", string(parent))
+	}, "SELECT id, status FROM task WHERE fold ->> '$.setup.parent' = ? AND deleted = 0 ORDER BY n", string(parent))
 	return out, s.describeError("read", err)
 }
 
 // OnCard lists the tasks of a card that are not over, in the order of creation.
 func (s *Store) OnCard(ref string) ([]task.ID, error) {
-	return s.queryIDs("SELECT id FROM task WHERE fold ->> '$.tracker' = ? AND over = 0 AND deleted = 0 ORDER BY n", ref)
+	return s.queryIDs("SELECT id FROM task WHERE fold ->> '$.resources.tracker_ref' = ? AND over = 0 AND deleted = 0 ORDER BY n", ref)
 }
 
 // DeliveredTasks lists the tasks with a pull request that are not over.
 func (s *Store) DeliveredTasks() ([]task.Task, error) {
-	return s.queryTasks("SELECT id, fold FROM task WHERE fold ->> '$.pr_url' <> '' AND over = 0 AND deleted = 0 ORDER BY n")
+	return s.queryTasks("SELECT id, fold FROM task WHERE fold ->> '$.resources.pr_url' <> '' AND over = 0 AND deleted = 0 ORDER BY n")
 }

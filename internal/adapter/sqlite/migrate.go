@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 // schemaMigrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
 func schemaMigrations() []migration {
-	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}}
+	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}}
 }
 
 // A migration is a text of SQL, and what SQL alone cannot do behind it.
@@ -179,6 +179,10 @@ const schema7 = `
 const schema9 = `
 	ALTER TABLE refusal ADD COLUMN via TEXT NOT NULL DEFAULT '';`
 
+// schema10 is the first whose records and new rows of the journal are of journal.Format 1. Records are a cache: they are
+// folded from the journal. Rows that are there stay as they are.
+const schema10 = ``
+
 // migrateSchema brings the schema to the newest version, one transaction for each step.
 func migrateSchema(ctx context.Context, b transactor, steps []migration) error {
 	version, err := schemaVersion(ctx, b.conn)
@@ -190,7 +194,7 @@ func migrateSchema(ctx context.Context, b transactor, steps []migration) error {
 	}
 	for ; version < len(steps); version++ {
 		step := steps[version]
-		text := step.text + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
+		text := step.text + fmt.Sprintf(";\nPRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
 		err := b.runTransaction(ctx, func(ctx context.Context, c *sql.Conn) error {
 			_, err := c.ExecContext(ctx, text)
 			if err == nil && step.then != nil {

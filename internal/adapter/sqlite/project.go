@@ -40,9 +40,9 @@ func (s *Store) SaveProject(p task.Project) error {
 // SpentOn adds up what the attempts of a project's tasks were and cost on a day. It
 // reads every record of the project: it is asked only where a day has a budget.
 func (s *Store) SpentOn(project, day string) (attempts int, micros int64, err error) {
-	err = s.read.QueryRow(`SELECT coalesce(sum(json_extract(fold, '$.spent.day_attempts')), 0),
-		coalesce(sum(json_extract(fold, '$.spent.day_cost_micro_usd')), 0)
-		FROM task WHERE project = ? AND json_extract(fold, '$.spent.day') = ?`, project, day).
+	err = s.read.QueryRow(`SELECT coalesce(sum(json_extract(fold, '$.agents.spent.day_attempts')), 0),
+		coalesce(sum(json_extract(fold, '$.agents.spent.day_cost_micro_usd')), 0)
+		FROM task WHERE project = ? AND json_extract(fold, '$.agents.spent.day') = ?`, project, day).
 		Scan(&attempts, &micros)
 	return attempts, micros, s.describeError("read", err)
 }

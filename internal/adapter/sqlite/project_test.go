@@ -84,7 +84,7 @@ func TestWhatAPersonLaidDownIsKept(t *testing.T) {
 func TestADaysCostIsAddedUpByProject(t *testing.T) {
 	s := open(t)
 	for i, spent := range []task.Spend{
-		{Day: "2026-01-02", DayAttempts: 2, DayMicros: 30}, {Day: "2026-01-02", DayAttempts: 1, DayMicros: 12}, {Day: "2026-01-01", DayAttempts: 9, DayMicros: 9}, {},
+		{Day: "2026-01-02", DayAttempts: 2, DayCostMicroUSD: 30}, {Day: "2026-01-02", DayAttempts: 1, DayCostMicroUSD: 12}, {Day: "2026-01-01", DayAttempts: 9, DayCostMicroUSD: 9}, {},
 	} {
 		record := created(t, i)
 		record.Task.Project, record.Task.Spent = "p", spent

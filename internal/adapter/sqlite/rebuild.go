@@ -65,6 +65,36 @@ func (s *Store) RepairRecords(ctx context.Context) error {
 	return s.describeError("repair", err)
 }
 
+// refoldRecords folds every record again. A task whose journal cannot be folded keeps the record it has, and CompareRecords
+// names it.
+func refoldRecords(ctx context.Context, c *sql.Conn) error {
+	ids, err := recordedTasks(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		t, wrong, err := foldJournal(ctx, c, id)
+		if err == nil && wrong == nil && t.Seq > 0 {
+			err = rewriteTask(ctx, c, &t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordedTasks lists the tasks that have a record or a journal.
+func recordedTasks(ctx context.Context, q querier) (ids []task.ID, err error) {
+	err = eachOf(ctx, q, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, task.ID(id))
+		return err
+	}, "SELECT id FROM task UNION SELECT task FROM journal ORDER BY 1")
+	return ids, err
+}
+
 // rewriteTask writes a record and the columns that follow from it. Whether the task is
 // over and when it is due only its workflow knows: those stay, and a record that was
 // missing altogether is due at once, so that a start looks at it.
@@ -88,13 +118,7 @@ type difference struct {
 }
 
 func eachDifference(ctx context.Context, q querier, yield func(difference) error) error {
-	var ids []task.ID
-	err := eachOf(ctx, q, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, task.ID(id))
-		return err
-	}, "SELECT id FROM task UNION SELECT task FROM journal ORDER BY 1")
+	ids, err := recordedTasks(ctx, q)
 	if err != nil {
 		return err
 	}

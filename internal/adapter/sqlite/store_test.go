@@ -57,9 +57,9 @@ func next(t testing.TB, have task.Task, e journal.Entry) journal.Commit {
 func created(t testing.TB, n int) journal.Commit {
 	t.Helper()
 	return next(t, task.Task{}, journal.Entry{
-		Task: id(n), Type: journal.TaskCreated, Actor: task.Human, To: "pending", From: "new", Workflow: "orange", Hash: "h",
-		New:      &signal.New{ID: id(n), Project: "p", Branch: fmt.Sprintf("b%d", n), Summary: "do <it>", Harness: "claude"},
-		Counters: []task.Counter{{Name: "review_round"}, {Name: "crash_count"}},
+		Task: id(n), Type: journal.TaskCreated, Actor: task.Human, Move: journal.Move{To: "pending", From: "new"}, Creation: journal.Creation{Workflow: "orange", WorkflowHash: "h",
+			New: &signal.New{ID: id(n), Project: "p", Branch: fmt.Sprintf("b%d", n), Summary: "do <it>", Harness: "claude"}},
+		RecordChanges: journal.RecordChanges{Counters: []task.Counter{{Name: "review_round"}, {Name: "crash_count"}}},
 	})
 }
 
@@ -149,14 +149,19 @@ func raw(t *testing.T, path string, statements ...string) {
 
 func TestOpenUpgradesVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orange.db")
-	c := next(t, created(t, 1).Task, journal.Entry{Type: journal.StatusChanged, To: "working", Bind: "p--1",
-		Started: []task.Attempt{{Number: 1, Role: "worker"}}})
-	fold, err := taskValues(&c)
-	if err != nil {
-		t.Fatal(err)
+	first := created(t, 1)
+	c := next(t, first.Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "working"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"},
+		AttemptChanges: journal.AttemptChanges{Started: []task.Attempt{{Number: 1, Role: "worker"}}}})
+	statements := []string{schema1, fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 1", fmt.Sprintf(
+		`INSERT INTO task VALUES (1, '%s', 'p', 'b1', 'working', 'p--1', 0, 0, 0, 0, NULL, 2, '{"attempts":[{"number":1}]}')`, id(1))}
+	for i, e := range append(first.Entries, c.Entries...) {
+		text, err := journal.Encode(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements = append(statements, fmt.Sprintf("INSERT INTO journal VALUES (%d, '%s', %d, '%s', '%s')", i+1, id(1), i+1, journal.StoredTime(e.At), text))
 	}
-	raw(t, path, schema1, fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 1", fmt.Sprintf(
-		`INSERT INTO task VALUES (1, '%s', 'p', 'b1', 'working', 'p--1', 0, 0, 0, 0, NULL, 2, '%s')`, id(1), fold[11]))
+	raw(t, path, statements...)
 
 	s := openAt(t, path)
 	tasks, err := s.UnsettledTasks()

@@ -17,11 +17,11 @@ import (
 func populate(t *testing.T, s *Store) {
 	t.Helper()
 	queued := next(t, created(t, 2).Task, journal.Entry{Type: journal.TaskQueued})
-	bound := next(t, created(t, 3).Task, journal.Entry{Type: journal.StatusChanged, To: "working", Bind: "p--1",
-		Effects: []task.Effect{{ID: "e", Do: "spawn_agent"}}})
-	over := next(t, created(t, 4).Task, journal.Entry{Type: journal.StatusChanged, To: "done"})
+	bound := next(t, created(t, 3).Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "working"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"},
+		EffectChanges: journal.EffectChanges{Effects: []task.Effect{{ID: "e", Do: "spawn_agent"}}}})
+	over := next(t, created(t, 4).Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "done"}})
 	over.Over = true
-	gone := next(t, created(t, 5).Task, journal.Entry{Type: journal.StatusChanged, To: "done"})
+	gone := next(t, created(t, 5).Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "done"}})
 	deleted := next(t, gone.Task, journal.Entry{Type: journal.TaskDeleted})
 	deleted.Over = true
 	early := next(t, created(t, 6).Task, journal.Entry{Type: journal.TaskQueued})
@@ -168,14 +168,14 @@ func TestLookupsFollowEveryCommit(t *testing.T) {
 		branch, workspace, none string
 	}{
 		{journal.Entry{Type: journal.TaskPaused}, false, "b1", "", "p--1"},
-		{journal.Entry{Type: journal.StatusChanged, To: "working", Bind: "p--1"}, false, "b1", "p--1", "p--2"},
-		{journal.Entry{Type: journal.TaskUpdated, Fields: []signal.Field{{Name: "branch", To: "new"}}}, false, "new", "p--1", "p--2"},
+		{journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "working"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"}}, false, "b1", "p--1", "p--2"},
+		{journal.Entry{Type: journal.TaskUpdated, RecordChanges: journal.RecordChanges{Fields: []signal.Field{{Name: "branch", To: "new"}}}}, false, "new", "p--1", "p--2"},
 		{journal.Entry{Type: journal.TaskResumed}, false, "new", "p--1", "p--2"},
-		{journal.Entry{Type: journal.StatusChanged, To: "done"}, true, "", "p--1", "p--2"},
-		{journal.Entry{Type: journal.EffectDone, Unbind: true}, true, "", "", "p--1"},
-		{journal.Entry{Type: journal.StatusChanged, To: "pending"}, false, "new", "", "p--1"},
+		{journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "done"}}, true, "", "p--1", "p--2"},
+		{journal.Entry{Type: journal.EffectDone, RecordChanges: journal.RecordChanges{UnbindWorkspace: true}}, true, "", "", "p--1"},
+		{journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "pending"}}, false, "new", "", "p--1"},
 	} {
-		bad := next(t, c.Task, journal.Entry{Type: journal.StatusChanged, To: "x", Bind: "p--9"})
+		bad := next(t, c.Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "x"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--9"}})
 		if _, err := s.Commit(context.Background(), []journal.Commit{bad, created(t, 1)}); err == nil {
 			t.Fatal("a batch that creates a task twice was taken")
 		}

@@ -99,8 +99,8 @@ func checkTracker(c *tracker.Config) error {
 // TrackedTasks lists all tasks whose refs begin with a prefix, those that are deleted too, the
 // oldest first.
 func (s *Store) TrackedTasks(prefix string) ([]task.Task, error) {
-	return s.queryTasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
-		`"tracker":"`+prefix, prefix)
+	return s.queryTasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.resources.tracker_ref', 1, length(?2)) = ?2 ORDER BY n",
+		`"tracker_ref":"`+prefix, prefix)
 }
 
 // RecordSync keeps when a tracker was last read, zero for never, and what was wrong when it

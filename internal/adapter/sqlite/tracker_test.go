@@ -316,8 +316,8 @@ func TestATrackerIsLookedAt(t *testing.T) {
 func tracked(t *testing.T, n int, ref, summary string) journal.Commit {
 	t.Helper()
 	return next(t, task.Task{}, journal.Entry{
-		Task: id(n), Type: journal.TaskCreated, Actor: task.Human, To: "pending", From: "new", Workflow: "orange", Hash: "h",
-		New: &signal.New{ID: id(n), Project: "p", Branch: fmt.Sprintf("b%d", n), Summary: summary, Harness: "claude", TrackerRef: ref},
+		Task: id(n), Type: journal.TaskCreated, Actor: task.Human, Move: journal.Move{To: "pending", From: "new"}, Creation: journal.Creation{Workflow: "orange", WorkflowHash: "h",
+			New: &signal.New{ID: id(n), Project: "p", Branch: fmt.Sprintf("b%d", n), Summary: summary, Harness: "claude", TrackerRef: ref}},
 	})
 }
 

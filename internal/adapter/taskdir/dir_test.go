@@ -21,9 +21,10 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
 func record() task.Task {
 	return task.Task{
-		ID: id, Project: "p", Branch: "b", Harness: "claude", ReviewHarness: "claude", Status: "pending",
+		ID: id, Project: "p", Branch: "b", Status: "pending",
 		Counters: []task.Counter{{Name: "review_round"}, {Name: "crash_count", Value: 1}},
-		Summary:  "do: it", Workflow: "orange", CreatedAt: start, UpdatedAt: start.Add(time.Second), Seq: 1,
+		Summary:  "do: it", CreatedAt: start, UpdatedAt: start.Add(time.Second), Seq: 1,
+		Setup: task.Setup{Workflow: "orange", Harness: "claude", ReviewHarness: "claude"},
 	}
 }
 

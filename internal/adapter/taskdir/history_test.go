@@ -14,7 +14,7 @@ import (
 
 func entry(seq int) journal.Entry {
 	return journal.Entry{Task: id, Seq: seq, At: start.Add(time.Duration(seq) * time.Second), Type: journal.AutoAdvanced,
-		From: "a", To: "b", Reason: "x < y"}
+		Move: journal.Move{From: "a", To: "b"}, Reason: "x < y"}
 }
 
 func seqs(t *testing.T, path string) []string {

@@ -21,7 +21,7 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 	}
 	report := func(seq int, outcome, final string) journal.Entry {
 		return journal.Entry{
-			Task: rec.ID, Seq: seq, Type: journal.AutoAdvanced, LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: outcome},
+			Task: rec.ID, Seq: seq, Type: journal.AutoAdvanced, Results: journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: outcome}},
 			Snapshot: &signal.Snapshot{Final: final},
 		}
 	}
@@ -99,7 +99,7 @@ func shows(t *testing.T, before string, e journal.Entry) string {
 func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
 	const old = "## Last report\n\n<!-- orange:last-report 1 -->\nThe qa in Finished:\n\n> failed\n>\n> old words\n"
 	next := journal.Entry{
-		Task: "000000000000000000001", Seq: 2, Type: journal.AutoAdvanced, LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "passed"},
+		Task: "000000000000000000001", Seq: 2, Type: journal.AutoAdvanced, Results: journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "passed"}},
 	}
 	for name, tt := range map[string]struct{ before, handoff, notes string }{
 		"a heading below":               {"## Handoff\n\nDONE: x\n\n" + old + "\n## Other\n\ny\n", "DONE: x", ""},
@@ -137,7 +137,7 @@ func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
 
 func TestADiagnosisAloneIsNoReport(t *testing.T) {
 	got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
-		Task: "000000000000000000001", Seq: 1, Type: journal.AgentSilent, LastReport: &task.LastReport{Role: "qa", State: "Finished", Diagnosis: "no marker"},
+		Task: "000000000000000000001", Seq: 1, Type: journal.AgentSilent, Results: journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Diagnosis: "no marker"}},
 	})
 	if strings.Contains(got, "Last report") {
 		t.Errorf("%s", got)
@@ -155,8 +155,8 @@ func TestTheWordsOfAReportByCommandAreInTaskMD(t *testing.T) {
 		short := strings.Join(strings.Fields(words), " ")
 		got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
 			Task: "000000000000000000001", Seq: 1, Type: journal.AutoAdvanced, Verb: "report",
-			LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "failed", Code: "FAILED", Detail: short[:min(len(short), 500)]},
-			Snapshot:   &signal.Snapshot{Word: "FAILED: " + words},
+			Results:  journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "failed", Code: "FAILED", Detail: short[:min(len(short), 500)]}},
+			Snapshot: &signal.Snapshot{Word: "FAILED: " + words},
 		})
 		if !strings.HasSuffix(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -116,7 +116,7 @@ func TestTheTrackerIsTriedTwentyTimesEachABitLater(t *testing.T) {
 			if e := d.Entries[0]; e.Type != journal.EffectFailed || e.Tries != n || w.task.Attention != "" {
 				t.Fatalf("try %d: %+v", n, e)
 			}
-			delays = append(delays, d.Entries[0].Again.Sub(w.now))
+			delays = append(delays, d.Entries[0].RetryAt.Sub(w.now))
 		}
 		if d := w.must(receipt(id, "no answer")); d.Entries[0].Type != journal.EffectGaveUp {
 			t.Errorf("the last: %+v", d.Entries[0])
@@ -154,7 +154,7 @@ func TestTwoIssuesDoNotComeBackAtTheSameMoment(t *testing.T) {
 			ID: task.ID(fmt.Sprintf("%021d", n+1)), Project: "p", Branch: "b", Summary: "s", TrackerRef: fmt.Sprint("lin:", n),
 		}})
 		d := w.must(receipt(w.id(0), "no answer"))
-		seen[d.Entries[0].Again.Sub(w.now)]++
+		seen[d.Entries[0].RetryAt.Sub(w.now)]++
 	}
 	if len(seen) < 32 {
 		t.Errorf("64 tasks come back at %d moments", len(seen))

@@ -50,6 +50,7 @@ type Redecided struct {
 	Decisions int            `json:"decisions"`
 	Same      bool           `json:"same"`
 	Differ    int            `json:"differ,omitempty"`
+	Older     int            `json:"older,omitempty"` // decisions by other rules that differ; they are no fault
 	First     *RedecidedStep `json:"first,omitempty"` // that is not the same
 }
 
@@ -91,8 +92,8 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 	if err != nil {
 		return out, err
 	}
-	first, differ := again.FirstDivergence()
-	out.Redecided = Redecided{Entries: again.Entries, Decisions: len(again.Decisions), Same: first == nil && again.Pinned, Differ: differ, First: first}
+	first, differ, older := again.FirstFault()
+	out.Redecided = Redecided{Entries: again.Entries, Decisions: len(again.Decisions), Same: first == nil && again.Pinned, Differ: differ, Older: older, First: first}
 	return out, nil
 }
 

@@ -26,7 +26,7 @@ func TestAuditNamesTheFirstDecisionThatDiffers(t *testing.T) {
 		{Kind: signal.Pause, Actor: task.Human},
 		{Kind: signal.Resume, Actor: task.Human},
 	} {
-		sig.At = at.Add(time.Duration(i) * time.Minute)
+		sig.At, sig.Rules = at.Add(time.Duration(i)*time.Minute), Rules
 		d := Decide(def, record, sig)
 		if d.Refused != "" {
 			t.Fatal(d.Refused)
@@ -45,6 +45,11 @@ func TestAuditNamesTheFirstDecisionThatDiffers(t *testing.T) {
 	a, err = Audit(def, entries, 3, "abc")
 	if err != nil || a.Redecided.Same || a.Redecided.Differ != 1 || a.Redecided.First == nil || a.Redecided.First.Seq != 2 {
 		t.Errorf("%+v, %v", a.Redecided, err)
+	}
+	entries[0].Rules = Rules - 1
+	a, err = Audit(def, entries, 3, "abc")
+	if err != nil || !a.Redecided.Same || a.Redecided.Differ != 0 || a.Redecided.Older != 1 {
+		t.Errorf("a decision by other rules is a fault: %+v, %v", a.Redecided, err)
 	}
 	if _, err := Audit(def, entries, 4, "abc"); err == nil {
 		t.Error("an entry that is not there is audited")

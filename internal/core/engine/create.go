@@ -29,7 +29,7 @@ func (d *decider) createTask() Verdict {
 		return d.refuseClosed()
 	}
 	e := d.newEntry(journal.TaskCreated)
-	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, d.def.Name, d.def.Hash
+	e.Task, e.New, e.Workflow, e.WorkflowHash = n.ID, n, d.def.Name, d.def.Hash
 	d.t.Project = n.Project // a new record has nothing else that effects ask for
 	if v := d.takeEdgeWith(e, edge, Advance); v == Refuse {
 		return v
@@ -125,7 +125,7 @@ func (d *decider) importTask() Verdict {
 		return d.refuse("Invalid status %q: workflow %s has %s", n.Status, d.def.Name, d.stateList())
 	}
 	e := d.newEntry(journal.TaskCreated)
-	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, d.def.Name, d.def.Hash
+	e.Task, e.New, e.Workflow, e.WorkflowHash = n.ID, n, d.def.Name, d.def.Hash
 	e.From, e.To, e.Seen, e.Reason = workflow.New, n.Status, d.seenSections(), "imported"
 	for i := range d.def.Counters {
 		c := task.Counter{Name: d.def.Counters[i].Name}

@@ -164,7 +164,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 			out.Entries[0].Snapshot.Final = ""
 		}
 		if d.sig.Kind == signal.Exit {
-			out.Entries[0].Notice, out.Entries[0].Usage = d.sig.Condition, d.sig.Usage
+			out.Entries[0].Condition, out.Entries[0].Usage = d.sig.Condition, d.sig.Usage
 		}
 	}
 	return out

@@ -184,7 +184,7 @@ func (d *decider) tellAnother(ended journal.Ended, p *task.Effect) Verdict {
 	again.said = p.Text
 	again.addEffect(workflow.Effect{Name: p.Do, Role: p.Role, Message: p.Prompt}, p.By)
 	if again.starved {
-		e.Effects, e.Started, e.Respawn = nil, nil, d.sig.At.Add(respawnDelay(1))
+		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)
 }
@@ -218,7 +218,7 @@ func (d *decider) countCrash(s *workflow.State, ended []journal.Ended, why strin
 	case workflow.RespawnNow:
 		d.replaceAgent(s, &e, respawnDelay(n))
 	case workflow.RespawnAuto:
-		e.Respawn = d.sig.At.Add(respawnDelay(n))
+		e.RespawnAt = d.sig.At.Add(respawnDelay(n))
 	}
 	return d.finishWith(e, Crash)
 }
@@ -230,7 +230,7 @@ func (d *decider) replaceAgent(s *workflow.State, e *journal.Entry, later time.D
 	p.ensureAgent(s)
 	if p.starved {
 		e.Effects, e.Started = nil, nil
-		e.Respawn = d.sig.At.Add(later)
+		e.RespawnAt = d.sig.At.Add(later)
 		e.Reason += "; no workspace is free to start it again"
 	}
 }

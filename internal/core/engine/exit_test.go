@@ -80,8 +80,8 @@ func TestACrashedAgentIsReplacedAsItsStateSays(t *testing.T) {
 			if want := "the worker ended (code 3): TASK.md has no ## Handoff: write it, with some text"; e.Reason != want || e.Role != "worker" || e.From != "working" {
 				t.Errorf("%+v", e)
 			}
-			if got := e.Respawn.Sub(w.now); tt.delay == 0 != e.Respawn.IsZero() || tt.delay > 0 && got != tt.delay {
-				t.Errorf("respawn %s", e.Respawn)
+			if got := e.RespawnAt.Sub(w.now); tt.delay == 0 != e.RespawnAt.IsZero() || tt.delay > 0 && got != tt.delay {
+				t.Errorf("respawn %s", e.RespawnAt)
 			}
 			_, lives := w.task.LiveAttempt("worker")
 			if crashed := w.task.Crashed == "worker"; crashed == lives {

@@ -61,7 +61,7 @@ func TestAGlanceSaysWhatTheExplanationSays(t *testing.T) {
 			for _, back := range backs {
 				for _, full := range []bool{false, true} {
 					for _, children := range [][]signal.Child{nil, {{ID: "c", Status: "Finished"}}} {
-						tk := task.Task{ID: "t", Project: "p", Status: state.Name, ReturnTo: back, Visit: 3, Since: start}
+						tk := task.Task{ID: "t", Project: "p", Status: state.Name, CurrentVisit: task.CurrentVisit{ReturnTo: back, Visit: 3, Since: start}}
 						for _, c := range def.Counters {
 							counter := task.Counter{Name: c.Name}
 							if full {
@@ -142,7 +142,7 @@ func TestMovesOfAPerson(t *testing.T) {
 		"the reviewer decides":        {"orange", task.Task{Status: "agent-review"}, 0, []string{"cancelled"}},
 		"it is over":                  {"orange", task.Task{Status: "done"}, 0, nil},
 		"it may be reopened":          {"orange", task.Task{Status: "cancelled"}, 0, []string{"pending"}},
-		"back to where it came from":  {"linear-sdlc", task.Task{Status: "Halted", ReturnTo: "Merging"}, 0, []string{"Merging", "Canceled"}},
+		"back to where it came from":  {"linear-sdlc", task.Task{Status: "Halted", CurrentVisit: task.CurrentVisit{ReturnTo: "Merging"}}, 0, []string{"Merging", "Canceled"}},
 		"a task without parts":        {"linear-sdlc", task.Task{Status: "Backlog"}, 0, []string{"Started", "Canceled"}},
 		"a task with parts":           {"linear-sdlc", task.Task{Status: "Backlog"}, 1, []string{"Coordinating", "Canceled"}},
 		"a state that nobody knows":   {"orange", task.Task{Status: "gone"}, 0, nil},

@@ -121,7 +121,7 @@ func (d *decider) askToFinish(s *workflow.State, a task.Attempt, ended []journal
 	}
 	p.addEffect(workflow.Effect{Name: name, Role: s.Role, Message: workflow.MessageFinish}, task.ByState)
 	if p.starved {
-		e.Effects, e.Started, e.Respawn = nil, nil, d.sig.At.Add(respawnDelay(1))
+		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)
 }

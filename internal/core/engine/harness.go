@@ -129,5 +129,5 @@ func withTried(a *task.Attempt) string { return strings.TrimPrefix(a.Tried+"\n"+
 
 // RecordOf is the record of a task that is to be created, as far as it says which agents run its roles.
 func RecordOf(n *signal.New) *task.Task {
-	return &task.Task{Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort, Roles: n.Roles}
+	return &task.Task{Setup: task.Setup{Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort, Roles: n.Roles}}
 }

@@ -95,8 +95,8 @@ func TestARoleHasTheFirstAgentThatIsInstalled(t *testing.T) {
 		if tt.why != "" {
 			want += ", because " + tt.why
 		}
-		if event := journal.HistoryEvents(spawned)[0]; spawned.Chosen != want || !slices.ContainsFunc(event.Fields, func(f journal.EventField) bool { return f.Name == "harness" && f.Value == want }) {
-			t.Errorf("%q, %+v", spawned.Chosen, event)
+		if event := journal.HistoryEvents(spawned)[0]; spawned.ChosenHarness != want || !slices.ContainsFunc(event.Fields, func(f journal.EventField) bool { return f.Name == "harness" && f.Value == want }) {
+			t.Errorf("%q, %+v", spawned.ChosenHarness, event)
 		}
 		if x := w.explain(); tt.why != "" && !strings.Contains(x.Why, tt.want.String()+", because "+tt.why) {
 			t.Error(x.Why)
@@ -196,9 +196,9 @@ func TestATaskChoosesForItsRoles(t *testing.T) {
 	def := parse(t, choosing)
 	reviewer, _ := def.RoleNamed("reviewer")
 	worker, _ := def.RoleNamed("worker")
-	tk := task.Task{Harness: "gemini", Effort: "low", ReviewHarness: "pi", Roles: []task.RoleChoice{
+	tk := task.Task{Setup: task.Setup{Harness: "gemini", Effort: "low", ReviewHarness: "pi", Roles: []task.RoleChoice{
 		{Role: "reviewer", Harness: "opencode", Model: "m"}, {Role: "reviewer", Harness: "claude", Effort: "max"},
-	}}
+	}}}
 	if got := engine.HarnessChoices(&tk, reviewer); !slices.Equal(got, []task.Choice{{Harness: "opencode", Model: "m", Effort: "low"}, {Harness: "claude", Effort: "max"}}) {
 		t.Errorf("%+v", got)
 	}
@@ -233,7 +233,7 @@ func TestTheNextAgentGoesOnForOneThatCouldNotStart(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if e := breaks().Entries[0]; !e.Respawn.Equal(e.At.Add(time.Minute)) || w.task.Unstarted.Count != 1 {
+	if e := breaks().Entries[0]; !e.RespawnAt.Equal(e.At.Add(time.Minute)) || w.task.Unstarted.Count != 1 {
 		t.Errorf("all were tried: %+v, %+v", e, w.task.Unstarted)
 	}
 	w.fires(engine.Respawn)

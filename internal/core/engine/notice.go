@@ -36,13 +36,13 @@ func (d *decider) decideOnNotice() Verdict {
 			news = d.turnEnded(&now, a.Condition)
 		}
 		if news {
-			e.Notice, e.Role, e.Reason = &now, a.Role, ConditionText(now)
+			e.Condition, e.Role, e.Reason = &now, a.Role, ConditionText(now)
 		}
 	}
 	if u := d.sig.Usage; u != nil && u.Minus(a.Usage) != (task.Usage{}) {
 		e.Usage, e.Role = u, a.Role
 	}
-	if e.Notice == nil && e.Usage == nil && len(d.sig.Samples) == 0 {
+	if e.Condition == nil && e.Usage == nil && len(d.sig.Samples) == 0 {
 		return Stay
 	}
 	return d.finishWith(e, Record)
@@ -77,7 +77,7 @@ func clipWords(s string) string {
 // started again when the limit is lifted.
 func (d *decider) endLimited(s *workflow.State, ended []journal.Ended, c task.Condition) Verdict {
 	e := d.newEntry(journal.AgentLimited)
-	e.Ended, e.Role, e.From, e.Respawn = ended, s.Role, d.t.Status, c.Until
+	e.Ended, e.Role, e.From, e.RespawnAt = ended, s.Role, d.t.Status, c.Until
 	e.Reason = fmt.Sprintf("the %s reached its usage limit", s.Role)
 	a, _ := d.t.AttemptByNumber(ended[0].Number)
 	if a.Harness == "" {
@@ -86,7 +86,7 @@ func (d *decider) endLimited(s *workflow.State, ended []journal.Ended, c task.Co
 	e.Limit = &task.Limit{Choice: a.Harness, Until: c.Until}
 	role, _ := d.def.RoleNamed(s.Role)
 	if c.Until.Sub(d.sig.At) > role.FallbackAfter && d.startNext(s, &e, a, "is at its limit until "+c.Until.UTC().Format("2006-01-02 15:04")) {
-		e.Respawn = time.Time{}
+		e.RespawnAt = time.Time{}
 	}
 	return d.finishWith(e, Stay)
 }
@@ -105,7 +105,7 @@ func (d *decider) resumeAfterLimit(s *workflow.State) Verdict {
 	a, _ := d.t.LiveAttempt(s.Role)
 	e := d.newEntry(journal.AgentNotice)
 	e.Attempt, e.Role, e.Reason = a.Number, a.Role, "the usage limit is lifted"
-	e.Notice = &task.Condition{Name: task.Running, Since: d.sig.At}
+	e.Condition = &task.Condition{Name: task.Running, Since: d.sig.At}
 	d.newPlan(&e).addEffect(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageReset}, task.ByState)
 	return d.finishWith(e, Record)
 }

@@ -151,13 +151,13 @@ func TestALivingAgentIsToldThatItsLimitIsLifted(t *testing.T) {
 
 func TestWhatAttemptsConsumeIsAddedUpOnce(t *testing.T) {
 	w := working(t)
-	w.notices(1, nil, &task.Usage{Input: 100, Output: 10, Micros: 5000})
-	w.notices(1, nil, &task.Usage{Input: 150, Output: 30, Micros: 9000})
-	if d := w.notices(1, nil, &task.Usage{Input: 120, Output: 10, Micros: 1}); d.Verdict != engine.Stay {
+	w.notices(1, nil, &task.Usage{InputTokens: 100, OutputTokens: 10, CostMicroUSD: 5000})
+	w.notices(1, nil, &task.Usage{InputTokens: 150, OutputTokens: 30, CostMicroUSD: 9000})
+	if d := w.notices(1, nil, &task.Usage{InputTokens: 120, OutputTokens: 10, CostMicroUSD: 1}); d.Verdict != engine.Stay {
 		t.Errorf("less than before: %s", d.Verdict)
 	}
-	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Usage: &task.Usage{Input: 160, Output: 31, Micros: 9500}})
-	want := task.Spend{Usage: task.Usage{Input: 160, Output: 31, Micros: 9500}, Day: "2026-01-02", DayAttempts: 1, DayMicros: 9500}
+	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Usage: &task.Usage{InputTokens: 160, OutputTokens: 31, CostMicroUSD: 9500}})
+	want := task.Spend{Usage: task.Usage{InputTokens: 160, OutputTokens: 31, CostMicroUSD: 9500}, Day: "2026-01-02", DayAttempts: 1, DayCostMicroUSD: 9500}
 	if w.task.Spent != want {
 		t.Errorf("%+v", w.task.Spent)
 	}

@@ -87,7 +87,7 @@ func (d *decider) askToRestate(s *workflow.State, ended journal.Ended) Verdict {
 	p.said = e.Reason
 	p.addEffect(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageRule}, task.ByState)
 	if p.starved {
-		e.Effects, e.Started, e.Respawn = nil, nil, d.sig.At.Add(respawnDelay(1))
+		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)
 }

@@ -82,7 +82,7 @@ func (p *plan) notePartDone(to *workflow.State) {
 		a := &p.attempts[i]
 		asked := (p.d.sig.Kind == signal.Request || p.d.sig.Kind == signal.Outcome) && p.d.sig.Attempt == a.Number
 		if (a.Done || asked) && (to.Kind != workflow.Agent || to.Role != a.Role) {
-			p.e.Parted = append(p.e.Parted, a.Number)
+			p.e.DoneAttempts = append(p.e.DoneAttempts, a.Number)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (p *plan) enterState(s *workflow.State) {
 		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+humanize.FormatDuration(s.Cooldown)+" in "+s.Name, "; ")
 		p.ensureAgent(s)
 	case !until.IsZero() && !p.isLive(s.Role):
-		p.e.Respawn = until
+		p.e.RespawnAt = until
 		p.e.Reason += "; the " + s.Role + " starts at " + until.UTC().Format("15:04") + ", because the work failed here lately"
 	default:
 		p.ensureAgent(s)
@@ -219,8 +219,8 @@ func (p *plan) needWorkspace() {
 }
 
 func (p *plan) boundWorkspace() string {
-	if p.e.Bind != "" {
-		return p.e.Bind
+	if p.e.BindWorkspace != "" {
+		return p.e.BindWorkspace
 	}
 	return p.d.t.Workspace
 }
@@ -233,8 +233,8 @@ func (p *plan) bindWorkspace() string {
 		p.starved = true
 		return ""
 	}
-	p.e.Bind = p.d.sig.Free[0]
-	return p.e.Bind
+	p.e.BindWorkspace = p.d.sig.Free[0]
+	return p.e.BindWorkspace
 }
 
 // endAttempts marks the attempts of role, or all of them, as ordered to end.

@@ -223,7 +223,7 @@ func (p *player) anySignal() signal.Signal {
 			Name:  rapid.SampledFrom([]string{task.Running, task.Idle, task.WaitingInput, task.WaitingPermission, task.Limited, "junk"}).Draw(p.rt, "condition"),
 			Until: p.now.Add(time.Duration(rapid.IntRange(-1, 3).Draw(p.rt, "until")) * time.Hour),
 		}
-		sig.Usage = &task.Usage{Input: int64(rapid.IntRange(0, 100).Draw(p.rt, "input"))}
+		sig.Usage = &task.Usage{InputTokens: int64(rapid.IntRange(0, 100).Draw(p.rt, "input"))}
 	}
 	p.words(&sig)
 	sig.Note = rapid.SampledFrom([]string{"", "a word"}).Draw(p.rt, "note")

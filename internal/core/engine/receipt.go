@@ -42,12 +42,12 @@ func (d *decider) decideOnReceipt() Verdict {
 	if r.OK {
 		if p.Start {
 			e.Type = journal.AgentSpawned
-			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, d.t.Workspace
+			e.Role, e.Attempt, e.StartedIn = p.Role, p.Attempt, d.t.Workspace
 			if a, ok := d.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
-				e.Chosen = ChosenText(&a)
+				e.ChosenHarness = ChosenText(&a)
 			}
 		}
-		e.Unbind = p.Do == workflow.ReleaseWorkspace
+		e.UnbindWorkspace = p.Do == workflow.ReleaseWorkspace
 		if r.Salvage != "" {
 			e.Attention = fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage)
 		}
@@ -75,7 +75,7 @@ func (d *decider) decideOnReceipt() Verdict {
 		return d.finishWith(e, Record)
 	}
 	e.Type = journal.EffectFailed
-	e.Again = d.sig.At.Add(retryDelay(p, e.Tries))
+	e.RetryAt = d.sig.At.Add(retryDelay(p, e.Tries))
 	return d.finishWith(e, Record)
 }
 

@@ -25,7 +25,7 @@ func TestReceiptsComeInTheOrderOfTheEffects(t *testing.T) {
 	w.refused(receipt("000000000000000000001/9/9", ""), "is not pending")
 	d := w.must(receipt(second, ""))
 	e := d.Entries[0]
-	if e.Type != journal.AgentSpawned || e.Role != "worker" || e.Attempt != 1 || e.Place != "p--1" || e.Reason != "spawn_agent" {
+	if e.Type != journal.AgentSpawned || e.Role != "worker" || e.Attempt != 1 || e.StartedIn != "p--1" || e.Reason != "spawn_agent" {
 		t.Errorf("%+v", e)
 	}
 	if a, _ := w.task.LiveAttempt("worker"); !a.Running || len(w.task.Pending) != 0 {
@@ -39,10 +39,10 @@ func TestAFailedEffectIsTriedLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	for n, delay := range []time.Duration{1, 2, 4, 8, 16} {
 		d := w.must(receipt(id, "no luck"))
 		e := d.Entries[0]
-		if e.Type != journal.EffectFailed || e.Tries != n+1 || e.Again.Sub(w.now) != delay*time.Second {
+		if e.Type != journal.EffectFailed || e.Tries != n+1 || e.RetryAt.Sub(w.now) != delay*time.Second {
 			t.Errorf("try %d: %+v", n+1, e)
 		}
-		if p, ok := engine.NextEffect(&w.task); !ok || p.ID != id || !p.NotBefore.Equal(e.Again) || p.Error != "no luck" {
+		if p, ok := engine.NextEffect(&w.task); !ok || p.ID != id || !p.NotBefore.Equal(e.RetryAt) || p.Error != "no luck" {
 			t.Errorf("next: %+v", p)
 		}
 	}
@@ -117,7 +117,7 @@ func TestAWorkspaceIsReleasedWhenEveryAgentIsGone(t *testing.T) {
 	if e, ok := engine.NextEffect(&w.task); !ok || e.ID != release.ID {
 		t.Fatalf("%+v", e)
 	}
-	if d := w.must(receipt(release.ID, "")); !d.Entries[0].Unbind || w.task.Workspace != "" || w.task.Session != "" {
+	if d := w.must(receipt(release.ID, "")); !d.Entries[0].UnbindWorkspace || w.task.Workspace != "" || w.task.TmuxSession != "" {
 		t.Errorf("%+v", w.task)
 	}
 }

@@ -35,8 +35,9 @@ type RedecidedStep struct {
 	At     time.Time   `json:"at"`
 	Signal signal.Kind `json:"signal"`
 	Actor  task.Actor  `json:"actor,omitempty"`
-	From   string      `json:"from"` // status before it
-	To     string      `json:"to"`   // status after it, as recorded
+	From   string      `json:"from"`  // status before it
+	To     string      `json:"to"`    // status after it, as recorded
+	Rules  int         `json:"rules"` // by which it was decided
 	Same   bool        `json:"same"`
 
 	// Where it is not the same:
@@ -60,12 +61,29 @@ func (r *Replayed) FirstDivergence() (first *RedecidedStep, count int) {
 	return first, count
 }
 
+// FirstFault returns the first decision of the present rules that is not the same, and counts the others: a decision by
+// other rules may come out differently.
+func (r *Replayed) FirstFault() (first *RedecidedStep, faults, byOtherRules int) {
+	for i := range r.Decisions {
+		switch d := &r.Decisions[i]; {
+		case d.Same:
+		case d.Rules != Rules:
+			byOtherRules++
+		default:
+			if faults++; first == nil {
+				first = d
+			}
+		}
+	}
+	return first, faults, byOtherRules
+}
+
 // Redecide decides about every signal of a journal once more, each on the record that was
 // there, and compares the entries byte for byte. Under another workflow than the
 // task's own, what only names the file does not count: its name, its hash, and where an edge stands in it.
 func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, error) {
 	out := Replayed{Workflow: def.Name, Hash: def.Hash, Entries: len(entries), Decisions: []RedecidedStep{}}
-	out.Pinned = len(entries) > 0 && entries[0].Hash == def.Hash
+	out.Pinned = len(entries) > 0 && entries[0].WorkflowHash == def.Hash
 	var t task.Task
 	for _, recorded := range journal.SplitDecisions(entries) {
 		one, err := redecideOne(def, t, recorded, out.Pinned)
@@ -79,7 +97,7 @@ func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, erro
 			}
 		}
 		t = next
-		one.To = t.Status
+		one.To, one.Rules = t.Status, t.Rules
 		out.Decisions = append(out.Decisions, one)
 	}
 	return out, nil
@@ -110,7 +128,7 @@ func bytesOf(entries []journal.Entry, pinned bool) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	for _, e := range entries {
 		if !pinned {
-			e.Workflow, e.Hash, e.Edge, e.Line = "", "", 0, 0
+			e.Workflow, e.WorkflowHash, e.Edge, e.Line = "", "", 0, 0
 		}
 		if err := enc.Encode(&e); err != nil {
 			return nil, fmt.Errorf("write entry %d: %w", e.Seq, err)

@@ -329,7 +329,7 @@ func (d *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attemp
 		p.said = e.Reason
 		p.addEffect(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
 	default:
-		e.Respawn = d.sig.At.Add(respawnDelay(n - 1))
+		e.RespawnAt = d.sig.At.Add(respawnDelay(n - 1))
 	}
 	return d.finishWith(e, Stay)
 }

@@ -45,9 +45,9 @@ func (d *decider) restoreTask() Verdict {
 	}
 	switch {
 	case lost.Workspace == "" && d.t.Workspace != "":
-		e.Unbind = true
+		e.UnbindWorkspace = true
 	case lost.Workspace != d.t.Workspace:
-		e.Bind = lost.Workspace
+		e.BindWorkspace = lost.Workspace
 	}
 	e.Reason = fmt.Sprintf(RestoredHold+" (entries lost: %d, owed effects dropped: %d)", len(lost.Events), len(e.Dropped))
 	if over {

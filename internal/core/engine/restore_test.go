@@ -72,9 +72,9 @@ func TestATaskThatIsOverIsNotHeldForItsLastReceipts(t *testing.T) {
 	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, To: "cancelled"})
-	before := effects([]journal.Entry{{Effects: w.task.Pending}})
+	before := effects([]journal.Entry{{EffectChanges: journal.EffectChanges{Effects: w.task.Pending}}})
 	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{Events: []string{"effect.done"}, Status: "cancelled", Workspace: w.task.Workspace}})
-	got := effects([]journal.Entry{{Effects: w.task.Pending}})
+	got := effects([]journal.Entry{{EffectChanges: journal.EffectChanges{Effects: w.task.Pending}}})
 	if w.task.Paused || w.task.Attention != "" || !strings.Contains(got, "release_workspace") || strings.Contains(got, "spawn_agent") {
 		t.Errorf("%+v: %q, was %q", w.task, got, before)
 	}

@@ -260,8 +260,9 @@ func (b *hypotheticalBuilder) buildTask() task.Task {
 	st, _ := b.def.StateNamed(b.s.From)
 	t := task.Task{
 		ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed",
-		Workflow: b.def.Name, WorkflowHash: b.def.Hash, Status: st.Name, ReturnTo: b.s.ReturnTo,
-		CreatedAt: b.s.At, UpdatedAt: b.s.At, Since: b.s.At, Seq: 1, Visit: 1,
+		Status: st.Name, CreatedAt: b.s.At, UpdatedAt: b.s.At, Seq: 1,
+		Setup:        task.Setup{Workflow: b.def.Name, WorkflowHash: b.def.Hash},
+		CurrentVisit: task.CurrentVisit{ReturnTo: b.s.ReturnTo, Since: b.s.At, Visit: 1},
 	}
 	if st.Kind != workflow.Queued && st.Kind != workflow.Terminal {
 		t.Workspace = supposedProject + "--1"

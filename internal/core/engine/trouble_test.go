@@ -70,7 +70,7 @@ func TestTheEndOfTheWorkerInStuckIsMarked(t *testing.T) {
 // A review must be compared with what was there when it began: that must be readable.
 func TestNoReviewBeginsWhileTaskFileCannotBeRead(t *testing.T) {
 	def := load(t, "orange-direct")
-	stuck := task.Task{ID: "000000000000000000001", Project: "p", Status: "stuck", Workspace: "p--1", Seq: 5, Visit: 4}
+	stuck := task.Task{ID: "000000000000000000001", Project: "p", Status: "stuck", Resources: task.Resources{Workspace: "p--1"}, Seq: 5, CurrentVisit: task.CurrentVisit{Visit: 4}}
 	d := engine.Decide(def, stuck, signal.Signal{
 		Kind: signal.Request, At: start, Actor: task.Human, To: "agent-review", Artifacts: signal.Artifacts{Problem: "it is a pipe"},
 	})

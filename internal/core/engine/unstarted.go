@@ -42,7 +42,7 @@ func (d *decider) couldNotStart(s *workflow.State, a task.Attempt, ended journal
 		e.WorkFailed = fmt.Sprintf("the %s could not start %d times: %s", s.Role, tried+1, e.Reason)
 		return d.finishWith(e, Stay)
 	}
-	e.Respawn = d.sig.At.Add(startDelays[tried])
+	e.RespawnAt = d.sig.At.Add(startDelays[tried])
 	return d.finishWith(e, Stay)
 }
 

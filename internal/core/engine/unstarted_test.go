@@ -26,7 +26,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 				w.perform()
 				d := w.breaks("booting\n│ missing FOO │\n")
 				e := d.Entries[0]
-				if e.Type != journal.AgentNotBegun || e.Reason != "booting missing FOO (code 1)" || !e.Respawn.Equal(e.At.Add(wait)) || effects(d.Entries) != "" {
+				if e.Type != journal.AgentNotBegun || e.Reason != "booting missing FOO (code 1)" || !e.RespawnAt.Equal(e.At.Add(wait)) || effects(d.Entries) != "" {
 					t.Fatalf("%+v, effects %q", e, effects(d.Entries))
 				}
 				it, ok := explain.InboxItem(w.def, w.task)
@@ -77,7 +77,7 @@ func TestAPersonBeginsTheTriesAnew(t *testing.T) {
 		t.Fatalf("%+v", w.task)
 	}
 	w.perform()
-	if d := w.breaks("missing FOO"); !d.Entries[0].Respawn.Equal(d.Entries[0].At.Add(time.Minute)) {
+	if d := w.breaks("missing FOO"); !d.Entries[0].RespawnAt.Equal(d.Entries[0].At.Add(time.Minute)) {
 		t.Errorf("%+v", d.Entries[0])
 	}
 }

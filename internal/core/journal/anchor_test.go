@@ -100,13 +100,13 @@ func TestMergeOf(t *testing.T) {
 		e    Entry
 		want string
 	}{
-		"a receipt":            {Entry{Receipt: &signal.Receipt{OK: true, Commit: commit}}, commit},
-		"a failed one":         {Entry{Receipt: &signal.Receipt{Commit: commit}}, ""},
-		"no commit":            {Entry{Receipt: &signal.Receipt{OK: true, Commit: "a\nb"}}, ""},
-		"a forge":              {Entry{Actor: task.Tracker, To: "done", Snapshot: heard(commit)}, commit},
-		"a forge of few words": {Entry{Actor: task.Tracker, To: "done", Snapshot: heard("")}, other},
+		"a receipt":            {Entry{EffectChanges: EffectChanges{Receipt: &signal.Receipt{OK: true, Commit: commit}}}, commit},
+		"a failed one":         {Entry{EffectChanges: EffectChanges{Receipt: &signal.Receipt{Commit: commit}}}, ""},
+		"no commit":            {Entry{EffectChanges: EffectChanges{Receipt: &signal.Receipt{OK: true, Commit: "a\nb"}}}, ""},
+		"a forge":              {Entry{Actor: task.Tracker, Move: Move{To: "done"}, Snapshot: heard(commit)}, commit},
+		"a forge of few words": {Entry{Actor: task.Tracker, Move: Move{To: "done"}, Snapshot: heard("")}, other},
 		"nothing came of it":   {Entry{Actor: task.Tracker, Snapshot: heard(commit)}, ""},
-		"a merge made here":    {Entry{Actor: task.Engine, To: "done", Snapshot: heard("")}, ""},
+		"a merge made here":    {Entry{Actor: task.Engine, Move: Move{To: "done"}, Snapshot: heard("")}, ""},
 	} {
 		if got, ok := MergeOf(&tt.e); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: %q, %v", name, got, ok)

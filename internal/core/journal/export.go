@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// ExportVersion is the version of the lines of an export.
-const ExportVersion = 1
+// ExportVersion is the version of the lines of an export. Version 1 held entries from before Format.
+const ExportVersion = 2
 
 // The kinds of the lines of an export.
 const (

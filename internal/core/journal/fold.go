@@ -55,12 +55,13 @@ func Apply(t *task.Task, e *Entry) error {
 func beginTask(t *task.Task, e *Entry) {
 	n := e.New
 	*t = task.Task{
-		ID: e.Task, Project: n.Project, Branch: n.Branch, Summary: n.Summary,
-		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
-		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
-		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
-		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
+		ID: e.Task, Project: n.Project, Branch: n.Branch, Summary: n.Summary, CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
+		Setup: task.Setup{
+			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
+			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
+			Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
+		},
+		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
 	if !n.CreatedAt.IsZero() {
 		t.CreatedAt = n.CreatedAt
@@ -89,7 +90,7 @@ func applyMove(t *task.Task, e *Entry) {
 	for i := range t.Attempts { // what the last visit cost them counts no more
 		a := &t.Attempts[i]
 		a.Credit, a.Nudged = 0, time.Time{}
-		a.Done = slices.Contains(e.Parted, a.Number)
+		a.Done = slices.Contains(e.DoneAttempts, a.Number)
 	}
 	tryAgain(t)
 }
@@ -109,11 +110,11 @@ func tryAgain(t *task.Task) {
 }
 
 func applyFields(t *task.Task, e *Entry) {
-	if e.Bind != "" {
-		t.Workspace = e.Bind
+	if e.BindWorkspace != "" {
+		t.Workspace = e.BindWorkspace
 	}
-	if e.Unbind {
-		t.Workspace, t.Session = "", ""
+	if e.UnbindWorkspace {
+		t.Workspace, t.TmuxSession = "", ""
 	}
 	if e.Attention != "" {
 		t.Attention, t.GaveUp = e.Attention, e.GaveUp
@@ -220,7 +221,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 	}
 	switch e.Type {
 	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentRestate, AgentLost, AgentNotBegun, WorkFailed:
-		t.RespawnAt = e.Respawn
+		t.RespawnAt = e.RespawnAt
 	}
 	applyLost(t, e)
 	if l := e.Limit; l != nil {
@@ -229,7 +230,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 	}
 	applyUnstarted(t, e)
 	if e.To != "" {
-		t.RespawnAt = e.Respawn
+		t.RespawnAt = e.RespawnAt
 	}
 	if e.Unanswered != nil {
 		t.Unanswered = e.Unanswered
@@ -292,16 +293,16 @@ func applyNotice(t *task.Task, e *Entry) {
 	}
 	if at := attemptIndex(t, number); at >= 0 {
 		a := &t.Attempts[at]
-		if e.Notice != nil {
+		if e.Condition != nil {
 			a.Credit += waitedTime(t, a, e.At)
-			a.Condition = *e.Notice
+			a.Condition = *e.Condition
 		}
 		if e.Usage != nil {
 			more := e.Usage.Minus(a.Usage)
 			a.Usage = a.Usage.Plus(more)
 			t.Spent = t.Spent.OnDay(e.At)
 			t.Spent.Usage = t.Spent.Plus(more)
-			t.Spent.DayMicros += more.Micros
+			t.Spent.DayCostMicroUSD += more.CostMicroUSD
 		}
 	}
 	for _, n := range e.Nudged {
@@ -350,7 +351,7 @@ func applyReceipt(t *task.Task, e *Entry) {
 	p := &t.Pending[at]
 	p.Tries = e.Tries
 	p.Error = e.Receipt.Error
-	p.NotBefore = e.Again
+	p.NotBefore = e.RetryAt
 	switch e.Type {
 	case EffectFailed:
 	case EffectGaveUp:
@@ -367,7 +368,7 @@ func applyReceipt(t *task.Task, e *Entry) {
 
 func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	if r.Session != "" {
-		t.Session = r.Session
+		t.TmuxSession = r.Session
 	}
 	if r.Base != "" && t.Work == nil {
 		t.Work = &task.Work{Base: r.Base}

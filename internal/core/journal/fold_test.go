@@ -17,10 +17,11 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func made(t *testing.T) task.Task {
 	t.Helper()
 	got, err := Fold(task.Task{}, []Entry{{
-		Task: "t", Seq: 1, At: noon, Type: TaskCreated, From: "new", To: "working", Bind: "p--1",
-		New: &signal.New{Project: "p", Branch: "b", Summary: "s"}, Counters: []task.Counter{{Name: "n", Value: 1, Total: 1}},
-		Started: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Since: noon}},
-		Effects: []task.Effect{{ID: "t/1/0", Do: "spawn_agent", Role: "worker", Attempt: 1, Start: true}, {ID: "t/1/1", Do: "x"}},
+		Task: "t", Seq: 1, At: noon, Type: TaskCreated, Move: Move{From: "new", To: "working"},
+		Creation:       Creation{New: &signal.New{Project: "p", Branch: "b", Summary: "s"}},
+		RecordChanges:  RecordChanges{BindWorkspace: "p--1", Counters: []task.Counter{{Name: "n", Value: 1, Total: 1}}},
+		AttemptChanges: AttemptChanges{Started: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Since: noon}}},
+		EffectChanges:  EffectChanges{Effects: []task.Effect{{ID: "t/1/0", Do: "spawn_agent", Role: "worker", Attempt: 1, Start: true}, {ID: "t/1/1", Do: "x"}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +58,8 @@ func TestAnEntryThatDoesNotFollowChangesNothing(t *testing.T) {
 func TestFoldingLeavesTheRecordItWasGiven(t *testing.T) {
 	before := made(t)
 	if _, err := Fold(before, []Entry{
-		{Task: "t", Seq: 2, At: noon, Type: EffectFailed, Tries: 1, Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no"}},
-		{Task: "t", Seq: 3, At: noon, Type: StatusChanged, To: "done", Counters: []task.Counter{{Name: "n", Value: 9}}, Ending: []int{1}},
+		{Task: "t", Seq: 2, At: noon, Type: EffectFailed, EffectChanges: EffectChanges{Tries: 1, Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no"}}},
+		{Task: "t", Seq: 3, At: noon, Type: StatusChanged, Move: Move{To: "done"}, RecordChanges: RecordChanges{Counters: []task.Counter{{Name: "n", Value: 9}}}, AttemptChanges: AttemptChanges{Ending: []int{1}}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,46 +79,46 @@ func TestWhatEachEntryChanges(t *testing.T) {
 	}{
 		{"a pause", []Entry{{Type: TaskPaused}}, func(t *task.Task) bool { return t.Paused }},
 		{"a resume", []Entry{{Type: TaskPaused}, {Type: TaskResumed}}, func(t *task.Task) bool { return !t.Paused }},
-		{"a question to a person", []Entry{{Type: AskedPerson, Asked: asked}}, func(t *task.Task) bool { return t.Asked.To == "done" }},
-		{"a move answers it", []Entry{{Type: AskedPerson, Asked: asked}, {Type: StatusChanged, To: "done"}}, func(t *task.Task) bool { return t.Asked == nil && t.Visit == 2 }},
+		{"a question to a person", []Entry{{Type: AskedPerson, RecordChanges: RecordChanges{Asked: asked}}}, func(t *task.Task) bool { return t.Asked.To == "done" }},
+		{"a move answers it", []Entry{{Type: AskedPerson, RecordChanges: RecordChanges{Asked: asked}}, {Type: StatusChanged, Move: Move{To: "done"}}}, func(t *task.Task) bool { return t.Asked == nil && t.Visit == 2 }},
 		{"a wait for a workspace", []Entry{{Type: TaskQueued}}, func(t *task.Task) bool { return t.Queued }},
-		{"a move ends the wait", []Entry{{Type: TaskQueued}, {Type: AutoAdvanced, To: "done"}}, func(t *task.Task) bool { return !t.Queued }},
+		{"a move ends the wait", []Entry{{Type: TaskQueued}, {Type: AutoAdvanced, Move: Move{To: "done"}}}, func(t *task.Task) bool { return !t.Queued }},
 		{"a deletion", []Entry{{Type: TaskDeleted}}, func(t *task.Task) bool { return t.Deleted }},
-		{"a start that was confirmed", []Entry{{Type: AgentSpawned, Tries: 1, Receipt: ok("t/1/0")}},
-			func(t *task.Task) bool { return t.Attempts[0].Running && t.Session == "s" && len(t.Pending) == 1 }},
-		{"the last receipt", []Entry{{Type: EffectDone, Receipt: ok("t/1/0")}, {Type: EffectDone, Receipt: ok("t/1/1")}},
+		{"a start that was confirmed", []Entry{{Type: AgentSpawned, EffectChanges: EffectChanges{Tries: 1, Receipt: ok("t/1/0")}}},
+			func(t *task.Task) bool { return t.Attempts[0].Running && t.TmuxSession == "s" && len(t.Pending) == 1 }},
+		{"the last receipt", []Entry{{Type: EffectDone, EffectChanges: EffectChanges{Receipt: ok("t/1/0")}}, {Type: EffectDone, EffectChanges: EffectChanges{Receipt: ok("t/1/1")}}},
 			func(t *task.Task) bool { return t.Pending == nil }},
-		{"a receipt nobody waits for", []Entry{{Type: EffectDone, Receipt: ok("t/9/9")}}, func(t *task.Task) bool { return len(t.Pending) == 2 }},
-		{"a failure", []Entry{{Type: EffectFailed, Tries: 1, Again: later, Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no"}}},
+		{"a receipt nobody waits for", []Entry{{Type: EffectDone, EffectChanges: EffectChanges{Receipt: ok("t/9/9")}}}, func(t *task.Task) bool { return len(t.Pending) == 2 }},
+		{"a failure", []Entry{{Type: EffectFailed, EffectChanges: EffectChanges{Tries: 1, RetryAt: later, Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no"}}}},
 			func(t *task.Task) bool {
 				return t.Pending[0].Tries == 1 && t.Pending[0].NotBefore.Equal(later) && t.Pending[0].Error == "no"
 			}},
-		{"giving up", []Entry{{Type: EffectGaveUp, Tries: 6, Attention: "look", Receipt: &signal.Receipt{Effect: "t/1/0"}}},
+		{"giving up", []Entry{{Type: EffectGaveUp, RecordChanges: RecordChanges{Attention: "look"}, EffectChanges: EffectChanges{Tries: 6, Receipt: &signal.Receipt{Effect: "t/1/0"}}}},
 			func(t *task.Task) bool { return t.Pending[0].GivenUp && t.Attention == "look" }},
-		{"trying again", []Entry{{Type: EffectGaveUp, Tries: 6, Attention: "look", Receipt: &signal.Receipt{Effect: "t/1/0"}}, {Type: TaskResumed}},
+		{"trying again", []Entry{{Type: EffectGaveUp, RecordChanges: RecordChanges{Attention: "look"}, EffectChanges: EffectChanges{Tries: 6, Receipt: &signal.Receipt{Effect: "t/1/0"}}}, {Type: TaskResumed}},
 			func(t *task.Task) bool { return !t.Pending[0].GivenUp && t.Pending[0].Tries == 0 && t.Attention == "" }},
-		{"forgetting", []Entry{{Type: StatusChanged, To: "done", Dropped: []string{"t/1/0"}}}, func(t *task.Task) bool { return len(t.Pending) == 1 && t.Pending[0].ID == "t/1/1" }},
-		{"an order to end", []Entry{{Type: StatusChanged, To: "done", Ending: []int{1, 9}}}, func(t *task.Task) bool { return t.Attempts[0].Ending }},
-		{"a deadline", []Entry{{Type: AgentOverdue, Overdue: []int{1, 9}}}, func(t *task.Task) bool { return t.Attempts[0].Overdue }},
-		{"an end", []Entry{{Type: AgentExited, Ended: []Ended{{Number: 1, Role: "worker"}}}}, func(t *task.Task) bool { return t.Attempts == nil && t.Crashed == "" }},
-		{"a crash", []Entry{{Type: AgentCrashed, Role: "worker", Respawn: later, Ended: []Ended{{Number: 1}}}},
+		{"forgetting", []Entry{{Type: StatusChanged, Move: Move{To: "done"}, EffectChanges: EffectChanges{Dropped: []string{"t/1/0"}}}}, func(t *task.Task) bool { return len(t.Pending) == 1 && t.Pending[0].ID == "t/1/1" }},
+		{"an order to end", []Entry{{Type: StatusChanged, Move: Move{To: "done"}, AttemptChanges: AttemptChanges{Ending: []int{1, 9}}}}, func(t *task.Task) bool { return t.Attempts[0].Ending }},
+		{"a deadline", []Entry{{Type: AgentOverdue, AttemptChanges: AttemptChanges{Overdue: []int{1, 9}}}}, func(t *task.Task) bool { return t.Attempts[0].Overdue }},
+		{"an end", []Entry{{Type: AgentExited, AttemptChanges: AttemptChanges{Ended: []Ended{{Number: 1, Role: "worker"}}}}}, func(t *task.Task) bool { return t.Attempts == nil && t.Crashed == "" }},
+		{"a crash", []Entry{{Type: AgentCrashed, AttemptChanges: AttemptChanges{Role: "worker", RespawnAt: later, Ended: []Ended{{Number: 1}}}}},
 			func(t *task.Task) bool { return t.Crashed == "worker" && t.RespawnAt.Equal(later) }},
-		{"a start after a crash", []Entry{{Type: AgentCrashed, Role: "worker", Respawn: later, Ended: []Ended{{Number: 1}}},
-			{Type: AgentRespawn, Started: []task.Attempt{{Number: 2, Role: "worker"}}}},
+		{"a start after a crash", []Entry{{Type: AgentCrashed, AttemptChanges: AttemptChanges{Role: "worker", RespawnAt: later, Ended: []Ended{{Number: 1}}}},
+			{Type: AgentRespawn, AttemptChanges: AttemptChanges{Started: []task.Attempt{{Number: 2, Role: "worker"}}}}},
 			func(t *task.Task) bool {
 				return t.Crashed == "" && t.RespawnAt.IsZero() && t.AttemptsOfRole("worker") == 2 && t.AttemptCount() == 2
 			}},
-		{"a counter", []Entry{{Type: StatusChanged, To: "done", Counters: []task.Counter{{Name: "n", Value: 2, Total: 5}, {Name: "m", Value: 3}}}},
+		{"a counter", []Entry{{Type: StatusChanged, Move: Move{To: "done"}, RecordChanges: RecordChanges{Counters: []task.Counter{{Name: "n", Value: 2, Total: 5}, {Name: "m", Value: 3}}}}},
 			func(t *task.Task) bool {
 				return t.CounterValue("n") == 2 && t.CounterValue("m") == 3 && t.CounterValue("none") == 0
 			}},
-		{"a workspace that is free again", []Entry{{Type: EffectDone, Unbind: true, Receipt: ok("t/1/0")}}, func(t *task.Task) bool { return t.Workspace == "" }},
-		{"a text that opened a gate", []Entry{{Type: StatusChanged, To: "done", Opened: []task.Digest{{Section: "Plan", Sum: "1"}}}, {Type: StatusChanged, To: "x", Opened: []task.Digest{{Section: "Plan", Sum: "2"}}}},
+		{"a workspace that is free again", []Entry{{Type: EffectDone, RecordChanges: RecordChanges{UnbindWorkspace: true}, EffectChanges: EffectChanges{Receipt: ok("t/1/0")}}}, func(t *task.Task) bool { return t.Workspace == "" }},
+		{"a text that opened a gate", []Entry{{Type: StatusChanged, Move: Move{To: "done"}, RecordChanges: RecordChanges{Opened: []task.Digest{{Section: "Plan", Sum: "1"}}}}, {Type: StatusChanged, Move: Move{To: "x"}, RecordChanges: RecordChanges{Opened: []task.Digest{{Section: "Plan", Sum: "2"}}}}},
 			func(t *task.Task) bool {
 				return len(t.Opened) == 1 && task.SumOf(t.Opened, "Plan") == "2" && task.SumOf(t.Opened, "x") == ""
 			}},
-		{"an update", []Entry{{Type: TaskUpdated, Fields: []signal.Field{{Name: "summary", To: "new"}, {Name: "junk", To: "x"}}}}, func(t *task.Task) bool { return t.Summary == "new" }},
-		{"tampering", []Entry{{Type: TaskTampered, Fields: []signal.Field{{Name: "summary", To: "new"}}}}, func(t *task.Task) bool { return t.Summary == "s" }},
+		{"an update", []Entry{{Type: TaskUpdated, RecordChanges: RecordChanges{Fields: []signal.Field{{Name: "summary", To: "new"}, {Name: "junk", To: "x"}}}}}, func(t *task.Task) bool { return t.Summary == "new" }},
+		{"tampering", []Entry{{Type: TaskTampered, RecordChanges: RecordChanges{Fields: []signal.Field{{Name: "summary", To: "new"}}}}}, func(t *task.Task) bool { return t.Summary == "s" }},
 		{"a type of a later version", []Entry{{Type: "agent.dreamt"}}, func(t *task.Task) bool { return t.Seq == 2 && t.Status == "working" }},
 	}
 	for _, tt := range tests {
@@ -140,7 +141,7 @@ func TestEveryFieldThatAnUpdateMaySetCanBeReadBack(t *testing.T) {
 	r := made(t)
 	for _, name := range []string{"branch", "summary", "harness", "review_harness", "effort", "review_effort", "pr_url", "pr_state", "tracker"} {
 		r.Seq = 1
-		if err := Apply(&r, &Entry{Task: "t", Seq: 2, At: noon, Type: TaskUpdated, Fields: []signal.Field{{Name: name, To: "v-" + name}}}); err != nil {
+		if err := Apply(&r, &Entry{Task: "t", Seq: 2, At: noon, Type: TaskUpdated, RecordChanges: RecordChanges{Fields: []signal.Field{{Name: name, To: "v-" + name}}}}); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok := FieldValue(&r, name); !ok || got != "v-"+name {

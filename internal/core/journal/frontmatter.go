@@ -24,7 +24,7 @@ func Frontmatter(t task.Task) []taskfile.Field {
 		{Key: "summary", Value: t.Summary},
 		{Key: "workflow", Value: t.Workflow},
 		{Key: "workspace", Value: textOrNil(t.Workspace)},
-		{Key: "tmux_session", Value: textOrNil(t.Session)},
+		{Key: "tmux_session", Value: textOrNil(t.TmuxSession)},
 		{Key: "created_at", Value: Timestamp(t.CreatedAt)},
 		{Key: "updated_at", Value: Timestamp(t.UpdatedAt)},
 		{Key: "pr_url", Value: textOrOmit(t.PRURL)},

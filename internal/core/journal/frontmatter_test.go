@@ -14,10 +14,11 @@ import (
 
 func shown() task.Task {
 	return task.Task{
-		ID: "t", Project: "p", Branch: "b", Harness: "claude", ReviewHarness: "claude", Status: "working", Effort: "high",
+		ID: "t", Project: "p", Branch: "b", Status: "working",
 		Counters: []task.Counter{{Name: "review_round", Value: 1, Total: 4}, {Name: "crash_count"}},
-		Summary:  "it's: \"x\"", Workflow: "orange", Workspace: "p--1", Session: "p/b",
-		CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(2, 345678900), PRURL: "https://example.com/1", PRState: "OPEN",
+		Summary:  "it's: \"x\"", CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(2, 345678900),
+		Setup:     task.Setup{Workflow: "orange", Harness: "claude", ReviewHarness: "claude", Effort: "high"},
+		Resources: task.Resources{Workspace: "p--1", TmuxSession: "p/b", PRURL: "https://example.com/1", PRState: "OPEN"},
 	}
 }
 

@@ -53,8 +53,8 @@ func HistoryEvents(e Entry) []Event {
 	case TaskUpdated:
 		h.addEvent(TaskUpdated, EventField{"changes", fieldChanges(&e)}, h.actorField(), h.noteField(), h.viaField())
 	case AgentSpawned:
-		h.addEvent(AgentSpawned, EventField{"workspace", textOrNil(e.Place)}, EventField{"tmux_session", textOrNil(receiptSession(&e))},
-			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, optionalField("harness", e.Chosen), optionalField("reason", receiptNote(&e)))
+		h.addEvent(AgentSpawned, EventField{"workspace", textOrNil(e.StartedIn)}, EventField{"tmux_session", textOrNil(receiptSession(&e))},
+			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, optionalField("harness", e.ChosenHarness), optionalField("reason", receiptNote(&e)))
 	case AgentCrashed:
 		h.addCrashed()
 	case AutoAdvanced:
@@ -141,8 +141,8 @@ func (h *eventBuilder) detailFields() []EventField {
 	if e.Receipt != nil {
 		fields = append(fields, EventField{"effect", e.Receipt.Effect}, optionalField("error", e.Receipt.Error), EventField{"tries", e.Tries}, optionalField("salvage", e.Receipt.Salvage))
 	}
-	if !e.Again.IsZero() {
-		fields = append(fields, EventField{"again", Timestamp(e.Again)})
+	if !e.RetryAt.IsZero() {
+		fields = append(fields, EventField{"again", Timestamp(e.RetryAt)})
 	}
 	if e.Asked != nil {
 		fields = append(fields, EventField{"asked", e.Asked.To})

@@ -18,11 +18,11 @@ func TestHistory(t *testing.T) {
 		want  []string
 	}{
 		"a task is created": {
-			Entry{Type: TaskCreated, Task: "t", To: "pending", Actor: task.Human, New: &signal.New{Project: "p", Branch: "b", Summary: "a <b> & c"}},
+			Entry{Type: TaskCreated, Task: "t", Move: Move{To: "pending"}, Actor: task.Human, Creation: Creation{New: &signal.New{Project: "p", Branch: "b", Summary: "a <b> & c"}}},
 			[]string{`"type":"task.created",`, `"task_id":"t","project":"p","branch":"b","summary":"a <b> & c","status":"pending","actor":"human"`},
 		},
 		"a person asks for a merge": {
-			Entry{Type: EffectAsked, Actor: task.Human, Reason: "a person asked for it", Effects: []task.Effect{{Do: "merge"}}},
+			Entry{Type: EffectAsked, Actor: task.Human, Reason: "a person asked for it", EffectChanges: EffectChanges{Effects: []task.Effect{{Do: "merge"}}}},
 			[]string{`"type":"effect.asked",`, `"actor":"human","reason":"asks for merge"`},
 		},
 		"a tracker answers again": {
@@ -30,43 +30,43 @@ func TestHistory(t *testing.T) {
 			[]string{`"reason":"the tracker answers again"`},
 		},
 		"fields are updated": {
-			Entry{Type: TaskUpdated, Fields: []signal.Field{{Name: "summary", From: "a", To: "b"}, {Name: "branch", From: "x", To: "y"}}},
+			Entry{Type: TaskUpdated, RecordChanges: RecordChanges{Fields: []signal.Field{{Name: "summary", From: "a", To: "b"}, {Name: "branch", From: "x", To: "y"}}}},
 			[]string{`"changes":{"branch":{"from":"x","to":"y"},"summary":true}`},
 		},
 		"an agent is started": {
-			Entry{Type: AgentSpawned, Role: "worker", Attempt: 1, Place: "p--1", Receipt: &signal.Receipt{Effect: "t/1/0", OK: true, Session: "p/b"}},
+			Entry{Type: AgentSpawned, Attempt: 1, AttemptChanges: AttemptChanges{Role: "worker", StartedIn: "p--1"}, EffectChanges: EffectChanges{Receipt: &signal.Receipt{Effect: "t/1/0", OK: true, Session: "p/b"}}},
 			[]string{`"workspace":"p--1","tmux_session":"p/b","role":"worker","attempt":1}`},
 		},
 		"an agent crashes": {
-			Entry{Type: AgentCrashed, From: "working", Role: "worker", Reason: "code 1", Counters: []task.Counter{{Name: "crash_count", Value: 2}}},
+			Entry{Type: AgentCrashed, Move: Move{From: "working"}, AttemptChanges: AttemptChanges{Role: "worker"}, Reason: "code 1", RecordChanges: RecordChanges{Counters: []task.Counter{{Name: "crash_count", Value: 2}}}},
 			[]string{`"status":"working","crash_count":2,"reason":"code 1","role":"worker"`},
 		},
 		"the engine advances": {
-			Entry{Type: AutoAdvanced, From: "planning", To: "working", Reason: "plan is there"},
+			Entry{Type: AutoAdvanced, Move: Move{From: "planning", To: "working"}, Reason: "plan is there"},
 			[]string{`"type":"auto.advanced",`, `"from":"planning","to":"working","reason":"plan is there"}`, `"type":"status.changed",`, `"from":"planning","to":"working"}`},
 		},
 		"an agent asks for the next state": {
-			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: "worker"},
+			Entry{Type: StatusChanged, Move: Move{From: "working", To: "agent-review"}, Actor: "worker"},
 			[]string{`{"type":"status.changed",`, `"actor":"worker"`},
 		},
 		"a state is completed with something to show": {
-			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: task.Human, Verb: "complete", Opened: []task.Digest{{Section: "Handoff"}}},
+			Entry{Type: StatusChanged, Move: Move{From: "working", To: "agent-review"}, Actor: task.Human, Verb: "complete", RecordChanges: RecordChanges{Opened: []task.Digest{{Section: "Handoff"}}}},
 			[]string{`{"type":"agent.stopped",`, `"outcome":"passed"}`, `"type":"status.changed",`},
 		},
 		"a person cancels": {
-			Entry{Type: StatusChanged, From: "working", To: "cancelled", Actor: task.Human, Note: "no need"},
+			Entry{Type: StatusChanged, Move: Move{From: "working", To: "cancelled"}, Actor: task.Human, Note: "no need"},
 			[]string{`{"type":"status.changed",`, `"type":"task.cancelled",`, `"reason":"no need"}`},
 		},
 		"an attempt ends": {
-			Entry{Type: AgentExited, Reason: "as ordered", Ended: []Ended{{Number: 3, Role: "reviewer", Code: 1}}},
+			Entry{Type: AgentExited, Reason: "as ordered", AttemptChanges: AttemptChanges{Ended: []Ended{{Number: 3, Role: "reviewer", Code: 1}}}},
 			[]string{`"type":"agent.exited",`, `"reason":"as ordered","role":"reviewer","attempt":3,"code":1}`},
 		},
 		"an effect fails": {
-			Entry{Type: EffectFailed, Reason: "spawn_agent", Tries: 2, Again: time.Unix(0, 0), Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no tmux"}},
+			Entry{Type: EffectFailed, Reason: "spawn_agent", EffectChanges: EffectChanges{Tries: 2, RetryAt: time.Unix(0, 0), Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no tmux"}}},
 			[]string{`"effect":"t/1/0","error":"no tmux","tries":2,"again":"1970-01-01T00:00:00.000Z"`},
 		},
-		"a person is asked":          {Entry{Type: AskedPerson, Asked: &task.Asked{To: "done"}}, []string{`"asked":"done"`}},
-		"a frontmatter was tampered": {Entry{Type: TaskTampered, Fields: []signal.Field{{Name: "status", From: "a", To: "b"}}}, []string{`"changes":{"status":{"from":"a","to":"b"}}`}},
+		"a person is asked":          {Entry{Type: AskedPerson, RecordChanges: RecordChanges{Asked: &task.Asked{To: "done"}}}, []string{`"asked":"done"`}},
+		"a frontmatter was tampered": {Entry{Type: TaskTampered, RecordChanges: RecordChanges{Fields: []signal.Field{{Name: "status", From: "a", To: "b"}}}}, []string{`"changes":{"status":{"from":"a","to":"b"}}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.entry.Seq, tc.entry.At = 7, time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))

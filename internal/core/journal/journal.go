@@ -4,6 +4,8 @@
 package journal
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"orange/internal/core/board"
@@ -52,76 +54,117 @@ const (
 	TaskRestored  Type = "task.restored" // the store was put back; the task's folder knew more
 )
 
+// check refuses a type that only a later version knows: what it changes would be missing from the record.
+func (t Type) check() error {
+	switch t {
+	case TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged, AutoAdvanced,
+		AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
+		AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
+		EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored:
+		return nil
+	case "":
+		return errors.New("it has no type")
+	}
+	return fmt.Errorf("its type %.60q is not known to this version: %w", t, ErrUpgrade)
+}
+
 // An Entry is one decided change of a task. Its effects may start once it is
-// durable, and not before.
+// durable, and not before. Its groups are embedded: code reads e.To, and JSON nests it as move.to.
+// docs/FORMAT.md says which names may never change.
 type Entry struct {
-	Task    task.ID    `json:"task"`
-	Seq     int        `json:"seq"` // from 1, without gaps
-	At      time.Time  `json:"at"`
-	Type    Type       `json:"type"`
-	Actor   task.Actor `json:"actor,omitempty"`
-	Attempt int        `json:"attempt,omitempty"` // of the actor
-	Cause   string     `json:"cause,omitempty"`   // kind of the signal
-	Reason  string     `json:"reason,omitempty"`
-	Note    string     `json:"note,omitempty"`
-	Verb    string     `json:"verb,omitempty"` // the request's, if it named one
-	Edge    int        `json:"edge,omitempty"` // that was taken, by its place in the workflow file
-	Line    int        `json:"line,omitempty"` // of that edge
+	Task     task.ID          `json:"task"`
+	Seq      int              `json:"seq"` // from 1, without gaps
+	At       time.Time        `json:"at"`
+	Type     Type             `json:"type"`
+	Actor    task.Actor       `json:"actor,omitempty"`
+	Attempt  int              `json:"attempt,omitempty"` // of the actor
+	Cause    string           `json:"cause,omitempty"`   // kind of the signal
+	Reason   string           `json:"reason,omitempty"`
+	Note     string           `json:"note,omitempty"`
+	Verb     string           `json:"verb,omitempty"`     // the request's, if it named one
+	Rules    int              `json:"rules,omitempty"`    // by which it was decided, and what follows, see engine.Rules
+	Snapshot *signal.Snapshot `json:"snapshot,omitempty"` // on the first entry of a decision
+	Via      *signal.Via      `json:"via,omitempty"`      // on the first entry of a decision: where the action came from
 
-	From        string       `json:"from,omitempty"` // the state left, or the one an agent crashed in
-	To          string       `json:"to,omitempty"`
-	Override    bool         `json:"override,omitempty"`
-	Attention   string       `json:"attention,omitempty"` // why a person must look
-	GaveUp      *task.GaveUp `json:"gave_up,omitempty"`   // with Attention: the effect it is about
-	ReturnTo    string       `json:"return_to,omitempty"` // with To: the new value, "" clears
-	EntryCommit string       `json:"tip,omitempty"`       // with To: commit the branch is at
+	Creation       `json:"creation,omitzero"`
+	Move           `json:"move,omitzero"`
+	RecordChanges  `json:"record_changes,omitzero"`
+	AttemptChanges `json:"attempt_changes,omitzero"`
+	EffectChanges  `json:"effect_changes,omitzero"`
+	Results        `json:"results,omitzero"`
+}
 
-	Rules    int              `json:"rules,omitempty"` // by which it was decided, and what follows, see engine.Rules
-	Snapshot *signal.Snapshot `json:"heard,omitempty"` // on the first entry of a decision
-	New      *signal.New      `json:"new,omitempty"`
-	Workflow string           `json:"workflow,omitempty"`
-	Hash     string           `json:"hash,omitempty"`
-	Fields   []signal.Field   `json:"fields,omitempty"`
-	Counters []task.Counter   `json:"counters,omitempty"` // new values of those that changed
-	Opened   []task.Digest    `json:"opened,omitempty"`
-	Seen     []task.Digest    `json:"seen,omitempty"`
-	Samples  []task.Sample    `json:"samples,omitempty"` // on the first entry of a decision: sections with verdicts that changed
-	Bind     string           `json:"bind,omitempty"`    // workspace bound by this entry
-	Unbind   bool             `json:"unbind,omitempty"`  // the workspace is free again
-	Unpause  bool             `json:"unpause,omitempty"` // the task is over: nothing holds its clean-up
-	Asked    *task.Asked      `json:"asked,omitempty"`
-	Started  []task.Attempt   `json:"started,omitempty"`
-	Ending   []int            `json:"ending,omitempty"`  // attempts ordered to end
-	Overdue  []int            `json:"overdue,omitempty"` // attempts whose deadline passed
-	Ended    []Ended          `json:"ended,omitempty"`   // attempts that are over
-	Parted   []int            `json:"parted,omitempty"`  // with To: attempts whose part is done
-	Role     string           `json:"role,omitempty"`    // that crashed or was started
-	Respawn  time.Time        `json:"respawn,omitzero"`  // when the dead agent is replaced
-	Limit    *task.Limit      `json:"limit,omitempty"`   // of the agent that ended at it
-	Chosen   string           `json:"chosen,omitempty"`  // harness of the agent that was started, where it was chosen, and why not another
-	Place    string           `json:"place,omitempty"`   // workspace of the agent that was started
-	Effects  []task.Effect    `json:"effects,omitempty"`
-	Receipt  *signal.Receipt  `json:"receipt,omitempty"`
-	Notice   *task.Condition  `json:"condition,omitempty"` // of Attempt, or of the one that ended
-	Usage    *task.Usage      `json:"usage,omitempty"`     // likewise, consumed so far
-	Nudged   []int            `json:"nudged,omitempty"`    // attempts that were told to go on
-	Tries    int              `json:"tries,omitempty"`     // of the effect, with Receipt
-	Again    time.Time        `json:"again,omitzero"`      // when the effect is tried again
-	Dropped  []string         `json:"dropped,omitempty"`   // given-up effects that no longer matter
+// Creation is what a task begins with. Only its first entry has it.
+type Creation struct {
+	New          *signal.New `json:"new,omitempty"`
+	Workflow     string      `json:"workflow,omitempty"`
+	WorkflowHash string      `json:"workflow_hash,omitempty"`
+}
 
-	LastReport    *task.LastReport    `json:"said,omitempty"`
-	WorkFailed    string              `json:"held,omitempty"`
-	Handoff       *handoff.Handoff    `json:"handoff,omitempty"`
-	Handover      *task.Handover      `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
-	Question      string              `json:"question,omitempty"` // with To: what a role is consulted about
-	Advice        string              `json:"advice,omitempty"`   // with To: what it answered
-	CardSnapshot  *board.Snapshot     `json:"face,omitempty"`
-	Rejected      []string            `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
-	AttemptCounts []task.AttemptTally `json:"ran,omitempty"`      // new counts of the attempts of roles
+// Move is where an entry leads the task, and what begins there.
+type Move struct {
+	From         string        `json:"from,omitempty"` // the state left, or the one an agent crashed in
+	To           string        `json:"to,omitempty"`
+	Edge         int           `json:"edge,omitempty"` // that was taken, by its place in the workflow file
+	Line         int           `json:"line,omitempty"` // of that edge
+	Override     bool          `json:"override,omitempty"`
+	ReturnTo     string        `json:"return_to,omitempty"`     // with To: the new value, "" clears
+	EntryCommit  string        `json:"entry_commit,omitempty"`  // with To: commit the branch is at
+	Seen         []task.Digest `json:"seen,omitempty"`          // with To: sections as they are
+	DoneAttempts []int         `json:"done_attempts,omitempty"` // with To: attempts whose part is done
+	Question     string        `json:"question,omitempty"`      // with To: what a role is consulted about
+	Advice       string        `json:"advice,omitempty"`        // with To: what it answered
+	Unpause      bool          `json:"unpause,omitempty"`       // the task is over: nothing holds its clean-up
+}
 
-	Unanswered *task.Unanswered `json:"unanswered,omitempty"` // with Ended: it waited for a person
+// RecordChanges are the values of the record that an entry sets.
+type RecordChanges struct {
+	Fields          []signal.Field `json:"fields,omitempty"`
+	Counters        []task.Counter `json:"counters,omitempty"` // new values of those that changed
+	Opened          []task.Digest  `json:"opened,omitempty"`
+	Samples         []task.Sample  `json:"samples,omitempty"`          // on the first entry of a decision: sections with verdicts that changed
+	BindWorkspace   string         `json:"bind_workspace,omitempty"`   // workspace bound by this entry
+	UnbindWorkspace bool           `json:"unbind_workspace,omitempty"` // the workspace is free again
+	Attention       string         `json:"attention,omitempty"`        // why a person must look
+	GaveUp          *task.GaveUp   `json:"gave_up,omitempty"`          // with Attention: the effect it is about
+	Asked           *task.Asked    `json:"asked,omitempty"`
+}
 
-	Via *signal.Via `json:"via,omitempty"` // on the first entry of a decision: where the action came from
+// AttemptChanges are what happens to attempts.
+type AttemptChanges struct {
+	Started       []task.Attempt      `json:"started,omitempty"`
+	Ending        []int               `json:"ending,omitempty"`         // attempts ordered to end
+	Overdue       []int               `json:"overdue,omitempty"`        // attempts whose deadline passed
+	Ended         []Ended             `json:"ended,omitempty"`          // attempts that are over
+	Nudged        []int               `json:"nudged,omitempty"`         // attempts that were told to go on
+	AttemptCounts []task.AttemptTally `json:"attempt_counts,omitempty"` // new counts of the attempts of roles
+	Role          string              `json:"role,omitempty"`           // that crashed or was started
+	RespawnAt     time.Time           `json:"respawn_at,omitzero"`      // when the dead agent is replaced
+	Limit         *task.Limit         `json:"limit,omitempty"`          // of the agent that ended at it
+	ChosenHarness string              `json:"chosen_harness,omitempty"` // of the agent that was started, where it was chosen, and why not another
+	StartedIn     string              `json:"started_in,omitempty"`     // workspace of the agent that was started
+	Condition     *task.Condition     `json:"condition,omitempty"`      // of Attempt, or of the one that ended
+	Usage         *task.Usage         `json:"usage,omitempty"`          // likewise, consumed so far
+	Unanswered    *task.Unanswered    `json:"unanswered,omitempty"`     // with Ended: it waited for a person
+}
+
+// EffectChanges are the effects that an entry asks for, and how one went.
+type EffectChanges struct {
+	Effects []task.Effect   `json:"effects,omitempty"`
+	Receipt *signal.Receipt `json:"receipt,omitempty"`
+	Tries   int             `json:"tries,omitempty"`   // of the effect, with Receipt
+	RetryAt time.Time       `json:"retry_at,omitzero"` // when the effect is tried again
+	Dropped []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
+}
+
+// Results are what an agent said about its work, and how the card looks.
+type Results struct {
+	LastReport   *task.LastReport `json:"last_report,omitempty"`
+	WorkFailed   string           `json:"work_failed,omitempty"`
+	Handoff      *handoff.Handoff `json:"handoff,omitempty"`
+	Handover     *task.Handover   `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
+	CardSnapshot *board.Snapshot  `json:"card_snapshot,omitempty"`
+	Rejected     []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
 }
 
 // Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
@@ -129,7 +172,7 @@ type Entry struct {
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
-		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage, Rules: e.Rules, Samples: e.Samples,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Condition, Usage: e.Usage, Rules: e.Rules, Samples: e.Samples,
 		Via: e.Via,
 	}
 	if e.Type == AgentSpawned {
@@ -139,7 +182,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.To, s.Role, s.Code, s.Mass, s.Word, s.Timer = h.To, h.Role, h.Code, h.Mass, h.Word, h.Timer
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
-		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
+		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.WorkspaceProblem
 		s.Busy, s.Children, s.Report, s.Final, s.CardSnapshot = h.Busy, h.Children, h.Report, h.Final, h.CardSnapshot
 		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing, s.Left = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing, h.Left
 		s.Unstarted, s.Last = h.Unstarted, h.Last

@@ -48,6 +48,11 @@ func (s *scanner) readObject(fields []shapeField, v reflect.Value) {
 		s.at++
 		return
 	}
+	s.readFields(fields, v)
+}
+
+// readFields reads what follows on the beginning of an object: at least one field, and its end.
+func (s *scanner) readFields(fields []shapeField, v reflect.Value) {
 	for !s.lost {
 		name, _ := s.readQuoted()
 		s.readByte(':')

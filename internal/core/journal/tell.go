@@ -59,7 +59,7 @@ func isFolded(e *Entry) bool {
 	case EffectFailed:
 		return true
 	case AgentNotice: // what it has consumed, and that its turn ended or began
-		return e.Notice == nil || !e.Notice.IsBlocked() && !e.Notice.AsksPerson()
+		return e.Condition == nil || !e.Condition.IsBlocked() && !e.Condition.AsksPerson()
 	}
 	return false
 }
@@ -177,8 +177,8 @@ func receiptNote(e *Entry) string {
 func (e *Entry) agentWords() (string, Tone) {
 	switch e.Type {
 	case AgentSpawned:
-		if e.Place != "" {
-			return "was started in " + e.Place, Plain
+		if e.StartedIn != "" {
+			return "was started in " + e.StartedIn, Plain
 		}
 		return "was started", Plain
 	case AgentExited:

@@ -25,8 +25,8 @@ func edgeTo(t *testing.T, f prompt.Facts, from, to, gate string) int {
 func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
 	said := func(role, state, outcome, code, detail, final string) journal.Entry {
 		return journal.Entry{
-			LastReport: &task.LastReport{Role: role, State: state, Visit: 2, Outcome: outcome, Code: code, Detail: detail},
-			Snapshot:   &signal.Snapshot{Final: final},
+			Results:  journal.Results{LastReport: &task.LastReport{Role: role, State: state, Visit: 2, Outcome: outcome, Code: code, Detail: detail}},
+			Snapshot: &signal.Snapshot{Final: final},
 		}
 	}
 	for _, c := range []struct {
@@ -40,11 +40,11 @@ func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
 			}, []string{"by the qa in Finished, says failed", "\n> cart.go:14 loses the coupon\n", "mend what it names"}},
 		{"orange-direct", "working", "worker", "worker-respawn",
 			func(f prompt.Facts) journal.Entry {
-				return journal.Entry{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}
+				return journal.Entry{Move: journal.Move{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}}
 			}, []string{"by the reviewer in agent-review, says FAIL", "\n> FAIL\n> the total is wrong"}},
 		{"orange", "working", "worker", "worker-respawn",
 			func(f prompt.Facts) journal.Entry {
-				return journal.Entry{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}
+				return journal.Entry{Move: journal.Move{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}}
 			}, []string{"by the reviewer in agent-review, says FAIL", "\n> FAIL\n> the total is wrong"}},
 		{"cmat-feature", "implementer", "implementer", "implementer",
 			func(prompt.Facts) journal.Entry {
@@ -59,7 +59,7 @@ func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
 			f := facts(t, c.workflow)
 			f.Task.Status, f.Task.Visit = c.status, 3
 			f.Effect = task.Effect{Prompt: c.prompt, Role: c.role, Attempt: 3, Start: true}
-			entries := []journal.Entry{{To: c.status}, c.last(f), {Type: journal.TaskPaused}}
+			entries := []journal.Entry{{Move: journal.Move{To: c.status}}, c.last(f), {Type: journal.TaskPaused}}
 			f.Last = prompt.FindLast(f.Def, &f.Task, c.role, entries, func(string) string { return "FAIL\nthe total is wrong" })
 			got := prompt.StartPrompt(f)
 			for _, want := range c.want {
@@ -75,8 +75,8 @@ func TestAReplacementIsNotToldItsOwnReport(t *testing.T) {
 	f := facts(t, "linear-sdlc")
 	f.Task.Status, f.Task.Visit = "Finished", 3
 	entries := []journal.Entry{
-		{LastReport: &task.LastReport{Role: "development", State: "Started", Visit: 2, Outcome: "passed"}},
-		{LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 3, Outcome: "unknown", Diagnosis: "no marker"}},
+		{Results: journal.Results{LastReport: &task.LastReport{Role: "development", State: "Started", Visit: 2, Outcome: "passed"}}},
+		{Results: journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 3, Outcome: "unknown", Diagnosis: "no marker"}}},
 	}
 	got := prompt.FindLast(f.Def, &f.Task, "qa", entries, nil)
 	if got == nil || got.Role != "development" || got.Failed {
@@ -89,8 +89,8 @@ func TestAReplacementIsNotToldItsOwnReport(t *testing.T) {
 
 func TestALongReportIsCut(t *testing.T) {
 	entries := []journal.Entry{{
-		LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 1, Outcome: "failed"},
-		Snapshot:   &signal.Snapshot{Final: strings.Repeat("\u00e9", 10_000) + " the end"},
+		Results:  journal.Results{LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 1, Outcome: "failed"}},
+		Snapshot: &signal.Snapshot{Final: strings.Repeat("\u00e9", 10_000) + " the end"},
 	}}
 	f := facts(t, "linear-sdlc")
 	got := prompt.FindLast(f.Def, &f.Task, "development", entries, nil)
@@ -132,16 +132,16 @@ func TestTheWordsOfAReportAreQuoted(t *testing.T) {
 		want  []string
 	}{
 		"a detail": {journal.Entry{
-			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: order},
-			Snapshot:   &signal.Snapshot{Report: &signal.Report{}, Word: "TESTS_FAILED"},
+			Results:  journal.Results{LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: order}},
+			Snapshot: &signal.Snapshot{Report: &signal.Report{}, Word: "TESTS_FAILED"},
 		}, []string{"says TESTS_FAILED. It is quoted", "\n> " + order}},
 		"a code that is no word": {journal.Entry{
-			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "unknown", Code: order, Detail: "now"},
-			Snapshot:   &signal.Snapshot{Final: "STATUS: " + order, Report: &signal.Report{}},
+			Results:  journal.Results{LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "unknown", Code: order, Detail: "now"}},
+			Snapshot: &signal.Snapshot{Final: "STATUS: " + order, Report: &signal.Report{}},
 		}, []string{"says unknown. It is quoted", "\n> " + order + "\n> \n> now\n> \n> STATUS"}},
 		"by command": {journal.Entry{
-			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: strings.Join(strings.Fields(long), " ")[:500]},
-			Snapshot:   &signal.Snapshot{Word: "TESTS_FAILED: " + long},
+			Results:  journal.Results{LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: strings.Join(strings.Fields(long), " ")[:500]}},
+			Snapshot: &signal.Snapshot{Word: "TESTS_FAILED: " + long},
 		}, []string{"says TESTS_FAILED. It is quoted", "\n> The build breaks.\n> \n> cart.go:14", "\n> the last line"}},
 	} {
 		t.Run(name, func(t *testing.T) {

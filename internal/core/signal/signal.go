@@ -60,10 +60,10 @@ type Signal struct {
 	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
 	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
-	Report       *Report         `json:"report,omitempty"` // outcome, exit: what the attempt said
-	Final        string          `json:"final,omitempty"`  // notice, outcome, exit: its last message, cut short; untrusted
-	Left         task.Left       `json:"left,omitempty"`   // exit: what sort of message that is, where the message itself is not kept
-	CardSnapshot *board.Snapshot `json:"face,omitempty"`   // tracker: the card as it looks now
+	Report       *Report         `json:"report,omitempty"`        // outcome, exit: what the attempt said
+	Final        string          `json:"final,omitempty"`         // notice, outcome, exit: its last message, cut short; untrusted
+	Left         task.Left       `json:"left,omitempty"`          // exit: what sort of message that is, where the message itself is not kept
+	CardSnapshot *board.Snapshot `json:"card_snapshot,omitempty"` // tracker: the card as it looks now
 
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
 	Timer string `json:"timer,omitempty"` // timer: its name
@@ -96,10 +96,10 @@ type Signal struct {
 
 // Lost is what the folders of a task show beyond a store that was put back.
 type Lost struct {
-	Events        []string            `json:"events,omitempty"`    // what history.jsonl shows of each entry that is missing, in order
-	Status        string              `json:"status,omitempty"`    // the last that history.jsonl shows
-	AttemptCounts []task.AttemptTally `json:"ran,omitempty"`       // attempts ever asked for, of the roles that have more than the record says
-	Workspace     string              `json:"workspace,omitempty"` // that is bound to the task, "" if none is
+	Events        []string            `json:"events,omitempty"`         // what history.jsonl shows of each entry that is missing, in order
+	Status        string              `json:"status,omitempty"`         // the last that history.jsonl shows
+	AttemptCounts []task.AttemptTally `json:"attempt_counts,omitempty"` // attempts ever asked for, of the roles that have more than the record says
+	Workspace     string              `json:"workspace,omitempty"`      // that is bound to the task, "" if none is
 }
 
 // A Child is a task that is a part of another.
@@ -126,30 +126,30 @@ const (
 // Snapshot is what a journal keeps of a signal beside the entry it led to: what was
 // asked for, and the evidence as it was, without the words of TASK.md.
 type Snapshot struct {
-	To           string             `json:"to,omitempty"`
-	Role         string             `json:"role,omitempty"`
-	Code         int                `json:"code,omitempty"`
-	Mass         string             `json:"mass,omitempty"`
-	Word         string             `json:"word,omitempty"`
-	Timer        string             `json:"timer,omitempty"`
-	Arg          string             `json:"arg,omitempty"`
-	Active       time.Time          `json:"active,omitzero"`
-	Commit       string             `json:"commit,omitempty"`
-	Broken       string             `json:"broken,omitempty"` // the workspace
-	Sections     []taskfile.Section `json:"sections,omitempty"`
-	Problem      string             `json:"problem,omitempty"`
-	Evidence     []Evidence         `json:"evidence,omitempty"`
-	Free         []string           `json:"free,omitempty"`
-	Busy         []string           `json:"busy,omitempty"`
-	Children     []Child            `json:"children,omitempty"`
-	Report       *Report            `json:"report,omitempty"`
-	Final        string             `json:"final,omitempty"`
-	Left         task.Left          `json:"left,omitempty"`
-	CardSnapshot *board.Snapshot    `json:"face,omitempty"`
-	Lost         *Lost              `json:"lost,omitempty"`
-	Merged       string             `json:"merged,omitempty"`
-	BrokeOff     bool               `json:"broke_off,omitempty"`
-	Missing      []string           `json:"missing,omitempty"`
+	To               string             `json:"to,omitempty"`
+	Role             string             `json:"role,omitempty"`
+	Code             int                `json:"code,omitempty"`
+	Mass             string             `json:"mass,omitempty"`
+	Word             string             `json:"word,omitempty"`
+	Timer            string             `json:"timer,omitempty"`
+	Arg              string             `json:"arg,omitempty"`
+	Active           time.Time          `json:"active,omitzero"`
+	Commit           string             `json:"commit,omitempty"`
+	WorkspaceProblem string             `json:"workspace_problem,omitempty"`
+	Sections         []taskfile.Section `json:"sections,omitempty"`
+	Problem          string             `json:"problem,omitempty"`
+	Evidence         []Evidence         `json:"evidence,omitempty"`
+	Free             []string           `json:"free,omitempty"`
+	Busy             []string           `json:"busy,omitempty"`
+	Children         []Child            `json:"children,omitempty"`
+	Report           *Report            `json:"report,omitempty"`
+	Final            string             `json:"final,omitempty"`
+	Left             task.Left          `json:"left,omitempty"`
+	CardSnapshot     *board.Snapshot    `json:"card_snapshot,omitempty"`
+	Lost             *Lost              `json:"lost,omitempty"`
+	Merged           string             `json:"merged,omitempty"`
+	BrokeOff         bool               `json:"broke_off,omitempty"`
+	Missing          []string           `json:"missing,omitempty"`
 
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Last      string `json:"last,omitempty"`
@@ -170,7 +170,7 @@ func (s *Signal) Snapshot() *Snapshot {
 	return &Snapshot{
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.WithoutText(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
-		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, CardSnapshot: s.CardSnapshot, Broken: s.Workspace, Lost: s.Lost,
+		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, CardSnapshot: s.CardSnapshot, WorkspaceProblem: s.Workspace, Lost: s.Lost,
 		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left, Unstarted: s.Unstarted, Last: s.Last,
 	}
 }
@@ -202,7 +202,7 @@ type New struct {
 
 	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles, of several for one the preferred first
 
-	TrackerRef string `json:"tracker,omitempty"`
+	TrackerRef string `json:"tracker_ref,omitempty"`
 	Spawn      bool   `json:"spawn,omitempty"` // let it leave its queue as soon as it can
 
 	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local

@@ -99,37 +99,37 @@ type Unstarted struct {
 
 // Usage is what an attempt has consumed so far.
 type Usage struct {
-	Input  int64 `json:"input_tokens,omitempty"`
-	Output int64 `json:"output_tokens,omitempty"`
-	Cached int64 `json:"cached_tokens,omitempty"`
-	Micros int64 `json:"cost_micro_usd,omitempty"` // millionths of a dollar
+	InputTokens  int64 `json:"input_tokens,omitempty"`
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+	CachedTokens int64 `json:"cached_tokens,omitempty"`
+	CostMicroUSD int64 `json:"cost_micro_usd,omitempty"` // millionths of a dollar
 }
 
 // Minus returns what u has that v has not, never less than nothing.
 func (u Usage) Minus(v Usage) Usage {
 	return Usage{
-		Input: max(0, u.Input-v.Input), Output: max(0, u.Output-v.Output),
-		Cached: max(0, u.Cached-v.Cached), Micros: max(0, u.Micros-v.Micros),
+		InputTokens: max(0, u.InputTokens-v.InputTokens), OutputTokens: max(0, u.OutputTokens-v.OutputTokens),
+		CachedTokens: max(0, u.CachedTokens-v.CachedTokens), CostMicroUSD: max(0, u.CostMicroUSD-v.CostMicroUSD),
 	}
 }
 
 // Plus returns the sum.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{Input: u.Input + v.Input, Output: u.Output + v.Output, Cached: u.Cached + v.Cached, Micros: u.Micros + v.Micros}
+	return Usage{InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens, CachedTokens: u.CachedTokens + v.CachedTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD}
 }
 
 // Spend is what a task has cost, in all and on the last day it cost anything.
 type Spend struct {
 	Usage
-	Day         string `json:"day,omitempty"` // 2006-01-02, UTC
-	DayAttempts int    `json:"day_attempts,omitempty"`
-	DayMicros   int64  `json:"day_cost_micro_usd,omitempty"`
+	Day             string `json:"day,omitempty"` // 2006-01-02, UTC
+	DayAttempts     int    `json:"day_attempts,omitempty"`
+	DayCostMicroUSD int64  `json:"day_cost_micro_usd,omitempty"`
 }
 
 // OnDay returns the spend with its day turned to that of at.
 func (s Spend) OnDay(at time.Time) Spend {
 	if day := DayOf(at); day != s.Day {
-		s.Day, s.DayAttempts, s.DayMicros = day, 0, 0
+		s.Day, s.DayAttempts, s.DayCostMicroUSD = day, 0, 0
 	}
 	return s
 }

@@ -25,77 +25,104 @@ const (
 	Tracker Actor = "tracker"
 )
 
-// Task is the record folded from a task's journal.
+// Task is the record folded from a task's journal. Its groups are embedded: code reads t.Attention, and JSON nests it as
+// waiting.attention. docs/FORMAT.md says which names may never change.
 type Task struct {
-	ID            ID        `json:"id"`
-	Project       string    `json:"project"`
-	Branch        string    `json:"branch"`
-	Harness       string    `json:"harness"`
-	ReviewHarness string    `json:"review_harness"`
-	Effort        string    `json:"effort,omitempty"`
-	ReviewEffort  string    `json:"review_effort,omitempty"`
-	Status        string    `json:"status"`
-	Counters      []Counter `json:"counters"`
-	Summary       string    `json:"summary"`
-	Workspace     string    `json:"workspace,omitempty"`
-	Session       string    `json:"tmux_session,omitempty"`
-	Workflow      string    `json:"workflow"`
-	WorkflowHash  string    `json:"workflow_hash"`
-	ReturnTo      string    `json:"return_to,omitempty"`
-	TrackerRef    string    `json:"tracker,omitempty"`
-	PRURL         string    `json:"pr_url,omitempty"`
-	PRState       string    `json:"pr_state,omitempty"`
-	Delivery      Delivery  `json:"delivery,omitempty"` // how finished work leaves this machine
-	Base          string    `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
-	ForkOf        string    `json:"fork_of,omitempty"`  // ID@SEQ it was made from
-	Parent        ID        `json:"parent,omitempty"`   // task whose work this is a part of
-	Vars          Vars      `json:"vars,omitempty"`     // of people, for its prompts
-	CreatedAt     time.Time `json:"created_at"`
-	UpdatedAt     time.Time `json:"updated_at"`
+	ID        ID        `json:"id"`
+	Project   string    `json:"project"`
+	Branch    string    `json:"branch"`
+	Summary   string    `json:"summary"`
+	Status    string    `json:"status"`
+	Counters  []Counter `json:"counters"`
+	Seq       int       `json:"seq"`             // last entry folded
+	Rules     int       `json:"rules,omitempty"` // of the engine, by which it was last decided
+	Deleted   bool      `json:"deleted,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Pending   []Effect  `json:"pending,omitempty"` // asked for, no final receipt yet, in order
 
-	Seq         int       `json:"seq"`           // last entry folded
-	Visit       int       `json:"visit"`         // number of this stay in a state
-	Since       time.Time `json:"since"`         // when this visit began
-	EntryCommit string    `json:"tip,omitempty"` // commit the branch was at then, "" if nobody knew
+	Setup        `json:"setup"`
+	Resources    `json:"resources,omitzero"`
+	CurrentVisit `json:"current_visit"`
+	Waiting      `json:"waiting,omitzero"`
+	Agents       `json:"agents,omitzero"`
+	Results      `json:"results,omitzero"`
+}
 
-	Queued      bool    `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
-	Paused      bool    `json:"paused,omitempty"`    // no effect starts and no timer fires
-	PauseReason string  `json:"hold,omitempty"`      // why it is paused, if somebody said
-	Attention   string  `json:"attention,omitempty"` // why a person must look, empty if nobody must
-	GaveUp      *GaveUp `json:"gave_up,omitempty"`   // the effect that Attention is about, if that says how to help
-	Asked       *Asked  `json:"asked,omitempty"`     // a request that waits for a person's word
-	StateReason string  `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
-	Crashed     string  `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
-	WorkFailed  string  `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
-	Deleted     bool    `json:"deleted,omitempty"`
+// Setup is how a task is to be worked on, and what it was made from.
+type Setup struct {
+	Workflow      string       `json:"workflow"`
+	WorkflowHash  string       `json:"workflow_hash"`
+	Harness       string       `json:"harness"`
+	ReviewHarness string       `json:"review_harness"`
+	Effort        string       `json:"effort,omitempty"`
+	ReviewEffort  string       `json:"review_effort,omitempty"`
+	Roles         []RoleChoice `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
+	Vars          Vars         `json:"vars,omitempty"`     // of people, for its prompts
+	Delivery      Delivery     `json:"delivery,omitempty"` // how finished work leaves this machine
+	Base          string       `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
+	ForkOf        string       `json:"fork_of,omitempty"`  // ID@SEQ it was made from
+	Parent        ID           `json:"parent,omitempty"`   // task whose work this is a part of
+}
 
-	Attempts      []Attempt      `json:"attempts,omitempty"`  // not over yet, oldest first
-	AttemptCounts []AttemptTally `json:"ran,omitempty"`       // attempts ever asked for, by role
-	RespawnAt     time.Time      `json:"respawn_at,omitzero"` // when the state's dead agent is replaced
-	Pending       []Effect       `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
-	Opened        []Digest       `json:"opened,omitempty"`    // sections by the text that last opened a gate
-	Seen          []Digest       `json:"seen,omitempty"`      // sections as they were when this visit began
-	Samples       []Sample       `json:"samples,omitempty"`   // sections with verdicts that changed in this visit, as they were last looked at
-	Restated      int            `json:"restated,omitempty"`  // visit in which an agent was asked to state its verdict by command
-	Spent         Spend          `json:"spent,omitzero"`      // by all attempts so far
+// Resources are the things outside of the record that belong to a task.
+type Resources struct {
+	Workspace   string `json:"workspace,omitempty"`
+	TmuxSession string `json:"tmux_session,omitempty"`
+	TrackerRef  string `json:"tracker_ref,omitempty"`
+	PRURL       string `json:"pr_url,omitempty"`
+	PRState     string `json:"pr_state,omitempty"`
+}
 
-	LastReport   *LastReport       `json:"said,omitempty"`     // how the last agent that said anything said it went
-	Handoffs     []handoff.Handoff `json:"handoffs,omitempty"` // the newest from each stage to each other
-	Question     string            `json:"question,omitempty"` // what a role is consulted about
-	Advice       string            `json:"advice,omitempty"`   // what it answered
-	CardSnapshot *board.Snapshot   `json:"face,omitempty"`     // the task's card, as it was last seen
-	Handover     *Handover         `json:"handover,omitempty"` // what the last hand-over left out, nil if nothing
-	Work         *Work             `json:"work,omitempty"`     // the commits of the task, nil if nobody knows
-	Salvages     []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
-	Rules        int               `json:"rules,omitempty"`    // of the engine, by which it was last decided
-	Failed       []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
-	Roles        []RoleChoice      `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
-	Limits       []Limit           `json:"limits,omitempty"`   // of agents that were chosen from several
-	Lost         []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
+// CurrentVisit is the stay of a task in its state. Most of it begins anew with every transition.
+type CurrentVisit struct {
+	Visit       int         `json:"visit"`                  // number of this stay in a state
+	Since       time.Time   `json:"since"`                  // when this visit began
+	EntryCommit string      `json:"entry_commit,omitempty"` // commit the branch was at then, "" if nobody knew
+	ReturnTo    string      `json:"return_to,omitempty"`
+	StateReason string      `json:"state_reason,omitempty"` // why the task came to its state, or why its agent died there
+	Question    string      `json:"question,omitempty"`     // what a role is consulted about
+	Advice      string      `json:"advice,omitempty"`       // what it answered
+	Seen        []Digest    `json:"seen,omitempty"`         // sections as they were when this visit began
+	Samples     []Sample    `json:"samples,omitempty"`      // sections with verdicts that changed in this visit, as they were last looked at
+	Restated    int         `json:"restated,omitempty"`     // visit in which an agent was asked to state its verdict by command
+	Crashed     string      `json:"crashed,omitempty"`      // role that died in this visit and was not replaced
+	Unanswered  *Unanswered `json:"unanswered,omitempty"`   // the agent of this visit that ended while it waited for a person
+	Unstarted   *Unstarted  `json:"unstarted,omitempty"`    // its agent could not start in this visit, nil if it could
+	Answered    *Answered   `json:"answered,omitempty"`     // the last answer of a person in this visit, or the one that began it
+}
 
-	Unanswered *Unanswered `json:"unanswered,omitempty"` // the agent of this visit that ended while it waited for a person
-	Unstarted  *Unstarted  `json:"unstarted,omitempty"`  // its agent could not start in this visit, nil if it could
-	Answered   *Answered   `json:"answered,omitempty"`   // the last answer of a person in this visit, or the one that began it
+// Waiting is what keeps a task from going on by itself.
+type Waiting struct {
+	Queued      bool    `json:"queued,omitempty"`       // leaves its queue as soon as a workspace is free
+	Paused      bool    `json:"paused,omitempty"`       // no effect starts and no timer fires
+	PauseReason string  `json:"pause_reason,omitempty"` // why it is paused, if somebody said
+	Attention   string  `json:"attention,omitempty"`    // why a person must look, empty if nobody must
+	GaveUp      *GaveUp `json:"gave_up,omitempty"`      // the effect that Attention is about, if that says how to help
+	Asked       *Asked  `json:"asked,omitempty"`        // a request that waits for a person's word
+	WorkFailed  string  `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person looked
+}
+
+// Agents are the attempts of a task and what became of them.
+type Agents struct {
+	Attempts      []Attempt      `json:"attempts,omitempty"`       // not over yet, oldest first
+	AttemptCounts []AttemptTally `json:"attempt_counts,omitempty"` // attempts ever asked for, by role
+	RespawnAt     time.Time      `json:"respawn_at,omitzero"`      // when the state's dead agent is replaced
+	Limits        []Limit        `json:"limits,omitempty"`         // of agents that were chosen from several
+	Lost          []time.Time    `json:"lost,omitempty"`           // when its agent last ended together with others, since a person looked
+	Failed        []Moment       `json:"failed,omitempty"`         // when the work last failed, by state
+	Spent         Spend          `json:"spent,omitzero"`           // by all attempts so far
+}
+
+// Results are what agents said and made.
+type Results struct {
+	LastReport   *LastReport       `json:"last_report,omitempty"`   // how the last agent that said anything said it went
+	Handoffs     []handoff.Handoff `json:"handoffs,omitempty"`      // the newest from each stage to each other
+	Handover     *Handover         `json:"handover,omitempty"`      // what the last hand-over left out, nil if nothing
+	Work         *Work             `json:"work,omitempty"`          // the commits of the task, nil if nobody knows
+	Salvages     []string          `json:"salvages,omitempty"`      // refs at which its uncommitted work is kept
+	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
+	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as it was last seen
 }
 
 // Unanswered is an agent that ended while it waited for a person's words. No other was started since.
@@ -241,9 +268,9 @@ type Effect struct {
 	Arg       string  `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
 	Text      string  `json:"text,omitempty"`   // a person's words: what to write or to tell; words for a card
 
-	Tags        []string `json:"tags,omitempty"`   // tag_card: to set
-	Untags      []string `json:"untags,omitempty"` // tag_card: to take off
-	NonBlocking bool     `json:"aside,omitempty"`  // for a tracker: the others do not wait for it once it has failed
+	Tags        []string `json:"tags,omitempty"`         // tag_card: to set
+	Untags      []string `json:"untags,omitempty"`       // tag_card: to take off
+	NonBlocking bool     `json:"non_blocking,omitempty"` // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`

@@ -60,11 +60,21 @@ func TestAProjectIsCheckedAndNamesItsWorkspaces(t *testing.T) {
 // A clone that shares a slice would let one decision change the record of another.
 func TestACloneSharesNoMemory(t *testing.T) {
 	original := task.Task{
-		Counters: []task.Counter{{Name: "a"}}, Attempts: []task.Attempt{{Number: 1}}, AttemptCounts: []task.AttemptTally{{Role: "w"}},
-		Pending: []task.Effect{{ID: "e"}}, Opened: []task.Digest{{Section: "s"}}, Seen: []task.Digest{{Section: "s"}}, Asked: &task.Asked{To: "x"},
-		LastReport: &task.LastReport{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, CardSnapshot: &board.Snapshot{Column: "c"}, Failed: []task.Moment{{State: "s"}},
-		GaveUp: &task.GaveUp{Do: "merge"}, Handover: &task.Handover{Visit: 1}, Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Lost: []time.Time{{}}, Unstarted: &task.Unstarted{Count: 1}, Unanswered: &task.Unanswered{Attempt: 1}, Answered: &task.Answered{By: task.Human}, Samples: []task.Sample{{Section: "s"}},
-		Roles: []task.RoleChoice{{Role: "r"}}, Limits: []task.Limit{{Choice: "c"}},
+		Counters: []task.Counter{{Name: "a"}}, Pending: []task.Effect{{ID: "e"}},
+		Setup: task.Setup{Roles: []task.RoleChoice{{Role: "r"}}},
+		CurrentVisit: task.CurrentVisit{
+			Seen: []task.Digest{{Section: "s"}}, Samples: []task.Sample{{Section: "s"}},
+			Unstarted: &task.Unstarted{Count: 1}, Unanswered: &task.Unanswered{Attempt: 1}, Answered: &task.Answered{By: task.Human},
+		},
+		Waiting: task.Waiting{Asked: &task.Asked{To: "x"}, GaveUp: &task.GaveUp{Do: "merge"}},
+		Agents: task.Agents{
+			Attempts: []task.Attempt{{Number: 1}}, AttemptCounts: []task.AttemptTally{{Role: "w"}},
+			Limits: []task.Limit{{Choice: "c"}}, Lost: []time.Time{{}}, Failed: []task.Moment{{State: "s"}},
+		},
+		Results: task.Results{
+			LastReport: &task.LastReport{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Handover: &task.Handover{Visit: 1},
+			Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Opened: []task.Digest{{Section: "s"}}, CardSnapshot: &board.Snapshot{Column: "c"},
+		},
 	}
 	clone := original.Clone()
 	a, b := reflect.ValueOf(original), reflect.ValueOf(clone)
@@ -81,8 +91,8 @@ func TestACloneSharesNoMemory(t *testing.T) {
 
 func TestAttemptsAreFoundByRoleAndNumber(t *testing.T) {
 	x := task.Task{
-		Attempts:      []task.Attempt{{Number: 1, Role: "worker", Ending: true}, {Number: 3, Role: "worker"}, {Number: 4, Role: "reviewer"}},
-		AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}},
+		Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Ending: true}, {Number: 3, Role: "worker"}, {Number: 4, Role: "reviewer"}},
+			AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}},
 	}
 	if a, ok := x.LiveAttempt("worker"); !ok || a.Number != 3 {
 		t.Errorf("the living worker is %+v, %v", a, ok)

@@ -133,12 +133,12 @@ func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		c := newEnv(t, terminal)
 		c.start(1)
-		c.read = agent.Notice{Usage: &task.Usage{Input: 5}}
+		c.read = agent.Notice{Usage: &task.Usage{InputTokens: 5}}
 		if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 			t.Fatal(err)
 		}
 		got := c.submitted(signal.Notice)
-		if len(got) != 1 || (got[0].Usage != nil) != terminal || terminal && got[0].Usage.Input != 5 {
+		if len(got) != 1 || (got[0].Usage != nil) != terminal || terminal && got[0].Usage.InputTokens != 5 {
 			t.Errorf("at a terminal %v: %+v", terminal, got)
 		}
 	}
@@ -181,13 +181,13 @@ func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
 		c := newEnv(t, false)
 		c.start(1)
 		c.read = agent.Notice{
-			Final: "done", Usage: &task.Usage{Input: 5},
+			Final: "done", Usage: &task.Usage{InputTokens: 5},
 			Condition: task.Condition{Name: task.Limited, Until: time.Now().Add(time.Hour)},
 		}
 		c.failing = errors.New("the disk is full")
 		c.ends(1, agent.Exit{Code: 3, Reason: "killed"})
 		got := c.submitted(signal.Exit)
-		if len(got) != 1 || got[0].Code != 3 || got[0].Attempt != 1 || got[0].Role != "worker" || got[0].Usage.Input != 5 || got[0].Condition == nil {
+		if len(got) != 1 || got[0].Code != 3 || got[0].Attempt != 1 || got[0].Role != "worker" || got[0].Usage.InputTokens != 5 || got[0].Condition == nil {
 			t.Errorf("%+v", got)
 		}
 		card, err := c.LoadCard(agents.Key{Task: id, Number: 1})

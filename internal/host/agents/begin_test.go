@@ -29,7 +29,7 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 		"it is late":                  {terminal: true, late: time.Minute},
 		"others ended too":            {terminal: true, mass: signal.MassTmux},
 		"it said something":           {do: func(c *env) { c.read.Final = "hello" }},
-		"the model was paid":          {do: func(c *env) { c.read.Usage = &task.Usage{Input: 1} }},
+		"the model was paid":          {do: func(c *env) { c.read.Usage = &task.Usage{InputTokens: 1} }},
 		"a limit explains it":         {do: func(c *env) { c.read.Condition = task.Condition{Name: task.Limited} }},
 		"its turn failed":             {do: func(c *env) { c.read.Failure = "API Error: 400" }, want: true},
 		"the model called a tool": {do: func(c *env) {

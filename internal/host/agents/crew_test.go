@@ -66,8 +66,8 @@ func newEnv(t *testing.T, terminal bool) *env {
 	}
 	c := &env{t: t, def: def, phases: map[string]agent.Phase{}, over: map[string]func(agent.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
 	c.task = task.Task{
-		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
-		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}},
+		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Resources: task.Resources{Workspace: "p--2", TmuxSession: "p/b"}, Setup: task.Setup{Harness: "claude", ReviewHarness: "pi"},
+		Agents:  task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}}},
 		Pending: []task.Effect{tellOf(0)},
 	}
 	o := agents.Options{

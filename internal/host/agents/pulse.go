@@ -32,7 +32,7 @@ func (a *Agents) lookAtScreen(t *task.Task, k Key, at *attempt, news int) {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	pane, err := a.Terminal.CaptureText(ctx, t.Session, card.Window)
+	pane, err := a.Terminal.CaptureText(ctx, t.TmuxSession, card.Window)
 	if err != nil {
 		return
 	}

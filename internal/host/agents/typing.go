@@ -59,9 +59,9 @@ func (m *message) viewScreen(ctx context.Context) (screenState, error) {
 // sessionName is that of the task as it is called now.
 func (m *message) sessionName() string {
 	if t, ok, err := m.a.Engine.Task(m.k.Task); err == nil && ok {
-		return t.Session
+		return t.TmuxSession
 	}
-	return m.t.Session
+	return m.t.TmuxSession
 }
 
 // deliverMessage types the message and sends it, if the screen takes it. A message that an earlier try

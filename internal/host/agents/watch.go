@@ -37,7 +37,7 @@ func (a *Agents) adoptAttempt(k Key, running bool) error {
 			return err
 		}
 		if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
-			a.watchStart(k, t.Session)
+			a.watchStart(k, t.TmuxSession)
 			a.restoreShown(k, t)
 		}
 		return nil
@@ -235,32 +235,32 @@ func (a *Agents) EndAttempts(ctx context.Context, t task.Task, numbers []int) er
 // session with it.
 func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
 	card, err := a.LoadCard(k)
-	if a.Terminal == nil || err != nil || card.Window == "" || t.Session == "" {
+	if a.Terminal == nil || err != nil || card.Window == "" || t.TmuxSession == "" {
 		return
 	}
-	if err := a.Terminal.CloseWindow(ctx, t.Session, card.Window); err != nil {
+	if err := a.Terminal.CloseWindow(ctx, t.TmuxSession, card.Window); err != nil {
 		a.Log.Warn("close a window", "component", "agents", "task", t.ID, "window", card.Window, "error", err)
 	}
 }
 
 // ClearSession removes what is left of a task's terminal session.
 func (a *Agents) ClearSession(ctx context.Context, t task.Task) error {
-	if a.Terminal == nil || t.Session == "" {
+	if a.Terminal == nil || t.TmuxSession == "" {
 		return nil
 	}
-	return a.Terminal.CloseSession(ctx, t.Session)
+	return a.Terminal.CloseSession(ctx, t.TmuxSession)
 }
 
 // RenameSession gives the task's terminal session the name of its new branch.
 func (a *Agents) RenameSession(ctx context.Context, t task.Task) (session string, err error) {
-	if a.Terminal == nil || t.Session == "" {
+	if a.Terminal == nil || t.TmuxSession == "" {
 		return "", nil
 	}
 	to := a.Terminal.SessionName(t.Project, t.Branch)
-	if to == t.Session {
+	if to == t.TmuxSession {
 		return to, nil
 	}
-	return to, a.Terminal.RenameSession(ctx, t.Session, to)
+	return to, a.Terminal.RenameSession(ctx, t.TmuxSession, to)
 }
 
 // AttemptNumbers lists the numbers of a task's attempts that left a folder, oldest first.

@@ -86,9 +86,9 @@ func (h *hands) AddSection(_ string, _ task.ID, section, text, key string) error
 }
 
 func TestEveryEffectIsDone(t *testing.T) {
-	living := task.Task{ID: "t", Project: "p", Branch: "b", Workspace: "p--1", Attempts: []task.Attempt{
+	living := task.Task{ID: "t", Project: "p", Branch: "b", Resources: task.Resources{Workspace: "p--1"}, Agents: task.Agents{Attempts: []task.Attempt{
 		{Number: 1, Role: "worker"}, {Number: 2, Role: "reviewer", Ending: true}, {Number: 3, Role: "fixer", Ending: true},
-	}}
+	}}}
 	for _, tt := range []struct {
 		e    task.Effect
 		did  string

@@ -21,9 +21,9 @@ func record(dir, script string) effect.Recorder {
 }
 
 func agents() task.Task {
-	return task.Task{ID: "t", Project: "p", Branch: "b", Attempts: []task.Attempt{
+	return task.Task{ID: "t", Project: "p", Branch: "b", Agents: task.Agents{Attempts: []task.Attempt{
 		{Number: 1, Role: "worker"}, {Number: 2, Role: "reviewer", Ending: true}, {Number: 3, Role: "fixer", Ending: true},
-	}}
+	}}}
 }
 
 func TestAnEffectIsWrittenDownByAnotherProcess(t *testing.T) {

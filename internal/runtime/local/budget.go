@@ -18,8 +18,8 @@ func (r *Runtime) checkBudget(t *task.Task, e *task.Effect) error {
 	switch {
 	case b.TaskAttempts > 0 && t.AttemptCount() > b.TaskAttempts:
 		return overBudget(t, "the task has had %d attempts of %d", t.AttemptCount()-1, b.TaskAttempts)
-	case b.TaskMicros > 0 && t.Spent.Micros >= b.TaskMicros:
-		return overBudget(t, "the task has cost %s of %s", formatDollars(t.Spent.Micros), formatDollars(b.TaskMicros))
+	case b.TaskMicros > 0 && t.Spent.CostMicroUSD >= b.TaskMicros:
+		return overBudget(t, "the task has cost %s of %s", formatDollars(t.Spent.CostMicroUSD), formatDollars(b.TaskMicros))
 	case !b.HasDailyLimit() || r.SpendQuery == nil:
 		return nil
 	}

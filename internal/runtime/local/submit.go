@@ -153,7 +153,7 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 	d := engine.Decide(def, t, sig)
 	h := workspaceHold{pool: &r.pool}
 	for i := range d.Entries {
-		if name := d.Entries[i].Bind; name != "" {
+		if name := d.Entries[i].BindWorkspace; name != "" {
 			r.pool.bindWorkspace(name, d.Entries[i].Task)
 			h.name = name
 		}
@@ -191,7 +191,7 @@ func isOver(def *workflow.Definition, t *task.Task) bool {
 // effects.
 func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, entries []journal.Entry) {
 	for i := range entries {
-		if entries[i].Unbind {
+		if entries[i].UnbindWorkspace {
 			r.pool.releaseWorkspace(was.Workspace)
 			r.kickQueue(t.Project)
 		}

@@ -48,8 +48,8 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 	}
 	var ids []task.ID
 	err = from.EachRow(ctx, func(row journal.Row) error {
-		var e journal.Entry
-		if err := json.Unmarshal(row.Entry, &e); err != nil {
+		e, err := journal.Decode(row.Entry)
+		if err != nil {
 			return fmt.Errorf("row %d of the journal does not parse: run orange doctor: %w", row.ID, err)
 		}
 		if e.New != nil {
@@ -152,8 +152,11 @@ func (x *restore) noteSkipped(format string, args ...any) {
 }
 
 func (x *restore) applyLine(n int, l line) error {
-	if (n == 1) != (l.Kind == journal.ExportBegin) || l.Version > journal.ExportVersion {
+	switch {
+	case (n == 1) != (l.Kind == journal.ExportBegin):
 		return task.Mistakef("line %d: this is not an export that this version understands", n)
+	case l.Version > journal.ExportVersion:
+		return task.Mistakef("line %d: the export is of version %d, and this version reads up to %d: upgrade orange", n, l.Version, journal.ExportVersion)
 	}
 	switch l.Kind {
 	case journal.ExportBegin:
@@ -171,9 +174,9 @@ func (x *restore) applyLine(n int, l line) error {
 			return &StoreError{err}
 		}
 	case journal.ExportEntry:
-		var e journal.Entry
-		if err := json.Unmarshal(l.Entry, &e); err != nil {
-			return task.Mistakef("line %d: an entry does not parse: %v", n, err)
+		e, err := journal.Decode(l.Entry)
+		if err != nil {
+			return task.Mistakef("line %d: an entry cannot be read: %v", n, err)
 		}
 		if x.entries[e.Task] == nil {
 			x.order = append(x.order, e.Task)

@@ -140,7 +140,7 @@ func (b *memoryStore) write(t task.Task) {
 
 // atWork is a task that wants nobody.
 func atWork(id string) task.Task {
-	return task.Task{ID: task.ID(id), Project: "shop", Branch: "b-" + id, Workflow: "orange", Status: "working", Visit: 2, Since: start(), Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}}
+	return task.Task{ID: task.ID(id), Project: "shop", Branch: "b-" + id, Setup: task.Setup{Workflow: "orange"}, Status: "working", CurrentVisit: task.CurrentVisit{Visit: 2, Since: start()}, Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}}}
 }
 
 // asks is a task whose agent asks whether it may do something.

@@ -4,7 +4,6 @@ package runtimetest
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -49,7 +48,7 @@ func (m *MemoryStore) Commit(_ context.Context, commits []journal.Commit) (int64
 		m.tasks[c.Task.ID] = c
 		m.journals[c.Task.ID] = append(m.journals[c.Task.ID], c.Entries...)
 		for _, e := range c.Entries {
-			raw, err := json.Marshal(e)
+			raw, err := journal.Encode(&e)
 			if err != nil {
 				return 0, err
 			}

@@ -31,8 +31,8 @@ func effectsInOrder(r *env) {
 	if did := r.performer.effectsDone(id); did != "acquire_workspace spawn_agent" || got.Status != "planning" {
 		r.t.Fatalf("did %q, status %s", did, got.Status)
 	}
-	if a, ok := got.LiveAttempt("worker"); !ok || !a.Running || got.Session != "p/a" {
-		r.t.Errorf("the worker does not run: %+v, session %q", got.Attempts, got.Session)
+	if a, ok := got.LiveAttempt("worker"); !ok || !a.Running || got.TmuxSession != "p/a" {
+		r.t.Errorf("the worker does not run: %+v, session %q", got.Attempts, got.TmuxSession)
 	}
 }
 

@@ -55,10 +55,10 @@ func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
 		if diff := cmp.Diff(want, r.service.IssueStanding(&task1)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if got := r.service.IssueStanding(&task.Task{TrackerRef: "lin:ENG-9"}); got != nil {
+		if got := r.service.IssueStanding(&task.Task{Resources: task.Resources{TrackerRef: "lin:ENG-9"}}); got != nil {
 			t.Errorf("an issue that was never read: %+v", got)
 		}
-		if got := r.service.IssueStanding(&task.Task{TrackerRef: "gone:1"}); got != nil {
+		if got := r.service.IssueStanding(&task.Task{Resources: task.Resources{TrackerRef: "gone:1"}}); got != nil {
 			t.Errorf("a tracker that is gone: %+v", got)
 		}
 		if got, err := r.service.Drifts(); err != nil || len(got) > 0 {
@@ -513,11 +513,11 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 func TestATaskOfAnotherPlaceIsNotShown(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		for _, ref := range []string{"", "x", "gone:1", "lin:ENG-9", "board:p/9"} {
-			if r.service.CardForAgents(&task.Task{TrackerRef: ref}) != nil {
+			if r.service.CardForAgents(&task.Task{Resources: task.Resources{TrackerRef: ref}}) != nil {
 				t.Errorf("%q is shown", ref)
 			}
 		}
-		if _, err := r.service.ChangeCard(t.Context(), task.Task{TrackerRef: "x"}, task.Effect{Do: workflow.MoveCard}); err == nil {
+		if _, err := r.service.ChangeCard(t.Context(), task.Task{Resources: task.Resources{TrackerRef: "x"}}, task.Effect{Do: workflow.MoveCard}); err == nil {
 			t.Error("no error")
 		}
 		synctest.Wait()

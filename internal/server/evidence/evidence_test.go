@@ -24,7 +24,7 @@ func asked(t *testing.T, dir string, began time.Time) (bool, string) {
 		Began:     func(task.ID, int) (time.Time, bool) { return began, true },
 	}}
 	e := p.Probe(t.Context(), local.Question{
-		Name: "file:out", Attempt: 1, Task: &task.Task{ID: "t", Workspace: "w", Branch: "feature/login", Since: began.Add(time.Hour)},
+		Name: "file:out", Attempt: 1, Task: &task.Task{ID: "t", Resources: task.Resources{Workspace: "w"}, Branch: "feature/login", CurrentVisit: task.CurrentVisit{Since: began.Add(time.Hour)}},
 		Gate: &workflow.Gate{Name: "out", File: "enhancements/{enhancement_name}/ag/required_output/o.md", Header: []string{"enhancement", "agent", "task_id", "timestamp", "status"}},
 	})
 	return e.Holds, e.Detail
@@ -148,7 +148,7 @@ func TestABranchThatLostItsCommitsIsNotMerged(t *testing.T) {
 	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "work")
 	head := gitIn(t, dir, "rev-parse", "HEAD")
 	gitIn(t, dir, "reset", "-q", "--hard", base)
-	tk := &task.Task{Branch: "feature", Work: &task.Work{Base: base, Head: head}}
+	tk := &task.Task{Branch: "feature", Results: task.Results{Work: &task.Work{Base: base, Head: head}}}
 	probe := func() signal.Evidence {
 		return Source{Git: git.New()}.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: dir, DefaultBranch: "main"}, Task: tk})
 	}

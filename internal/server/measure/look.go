@@ -141,7 +141,7 @@ func tellsOfWork(e *journal.Entry) bool {
 		journal.AgentExited, journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentLimited, journal.AgentSilent, journal.WorkFailed, journal.EffectDone:
 		return true
 	case journal.AgentNotice:
-		return e.Notice != nil && e.Notice.Name == task.Idle // its turn is over
+		return e.Condition != nil && e.Condition.Name == task.Idle // its turn is over
 	}
 	return false
 }

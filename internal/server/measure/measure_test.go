@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -96,7 +95,7 @@ func (w *view) happens(list ...journal.Entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range list {
-		text, err := json.Marshal(e)
+		text, err := journal.Encode(&e)
 		if err != nil {
 			panic(err)
 		}
@@ -192,7 +191,7 @@ func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
 		w.Over = func(t *task.Task) bool { return t.Status == "done" }
 		w.ChangedSince(0)
 		w.TaskFacts(&task.Task{ID: "gone", Status: "done"})
-		w.TaskFacts(&task.Task{ID: "kept", Status: "done", Workspace: "shop--1"})
+		w.TaskFacts(&task.Task{ID: "kept", Status: "done", Resources: task.Resources{Workspace: "shop--1"}})
 		w.TaskFacts(&task.Task{ID: "active", Status: "working"})
 		synctest.Wait()
 		got := w.looked()
@@ -216,8 +215,8 @@ func TestATaskIsMeasuredAgainWhenSomethingHappened(t *testing.T) {
 		"it moved on":             {about(journal.Entry{Type: journal.StatusChanged}), 1},
 		"its agent ended":         {about(journal.Entry{Type: journal.AgentExited}), 1},
 		"an effect was done":      {about(journal.Entry{Type: journal.EffectDone}), 1},
-		"its agent's turn ended":  {about(journal.Entry{Type: journal.AgentNotice, Notice: &task.Condition{Name: task.Idle}}), 1},
-		"its agent waits":         {about(journal.Entry{Type: journal.AgentNotice, Notice: &task.Condition{Name: task.WaitingPermission}}), 0},
+		"its agent's turn ended":  {about(journal.Entry{Type: journal.AgentNotice, AttemptChanges: journal.AttemptChanges{Condition: &task.Condition{Name: task.Idle}}}), 1},
+		"its agent waits":         {about(journal.Entry{Type: journal.AgentNotice, AttemptChanges: journal.AttemptChanges{Condition: &task.Condition{Name: task.WaitingPermission}}}), 0},
 		"it was paused":           {about(journal.Entry{Type: journal.TaskPaused}), 0},
 		"its card looks new":      {about(journal.Entry{Type: journal.CardSeen}), 0},
 		"another moved on":        {func(w *view) { w.happens(moved("b")) }, 0},
@@ -399,7 +398,7 @@ func TestAnAgentThatWritesIsToldAndNotMeasured(t *testing.T) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "output.log")
 		w.Output = func(id task.ID, n int) string { return filepath.Join(dir, map[int]string{1: "output.log"}[n]) }
-		record := task.Task{ID: "a", Attempts: []task.Attempt{{Number: 1}}}
+		record := task.Task{ID: "a", Agents: task.Agents{Attempts: []task.Attempt{{Number: 1}}}}
 		want(t, w.TaskFacts(&record).Active, map[int]time.Time{})
 		check(t, os.WriteFile(file, []byte("x"), 0o600))
 		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -431,7 +430,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	git("init", "-q", "-b", "main", repo)
 	git("-C", repo, "commit", "-q", "--allow-empty", "-m", "one")
 	w := newView("a")
-	w.tasks["a"] = task.Task{ID: "a", Attempts: []task.Attempt{{Number: 1}}}
+	w.tasks["a"] = task.Task{ID: "a", Agents: task.Agents{Attempts: []task.Attempt{{Number: 1}}}}
 	w.Worktree = func(*task.Task) string { return repo }
 	w.Output = func(task.ID, int) string { return filepath.Join(attempt, "output.log") }
 	stop := w.Start(t.Context())

@@ -218,8 +218,8 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 			continue
 		}
 		r.Fault("restore.end")
-		if t.ID = id; t.Session == "" {
-			t.Session = r.shownField(id, "tmux_session")
+		if t.ID = id; t.TmuxSession == "" {
+			t.TmuxSession = r.shownField(id, "tmux_session")
 		}
 		if err := r.Host.Agents.EndAttempts(ctx, t, []int{n}); err != nil {
 			return fmt.Errorf("end attempt %d of task %s: %w", n, id, err)

@@ -37,7 +37,7 @@ func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.
 	}
 	out.Attempt, out.Role, out.Harness, out.Alive = a.Number, a.card.Role, a.card.Harness, a.alive
 	if a.alive && s.hasTerminal(&t, a) {
-		text, shown, err := s.Host.CaptureScreen(ctx, t.Session, a.card.Window)
+		text, shown, err := s.Host.CaptureScreen(ctx, t.TmuxSession, a.card.Window)
 		if shown || err != nil {
 			out.Lines = ansi.ParseLines(text)
 			return out, err
@@ -105,7 +105,7 @@ func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 
 // hasTerminal says whether an agent has one.
 func (s Viewer) hasTerminal(t *task.Task, a viewedAgent) bool {
-	return s.Host.HasTerminal() && t.Session != "" && a.card.Window != ""
+	return s.Host.HasTerminal() && t.TmuxSession != "" && a.card.Window != ""
 }
 
 // WatchOutput implements api.Screens.
@@ -136,7 +136,7 @@ func (s Viewer) TypeText(ctx context.Context, t task.Task, role, text string) er
 	case !s.hasTerminal(&t, a):
 		return task.Mistakef("the %s of task %s has no terminal: wait until it is started, or see orange task log %s", a.card.Role, t.ID, t.ID)
 	}
-	err = s.Host.TypeText(ctx, t.Session, a.card.Window, text)
+	err = s.Host.TypeText(ctx, t.TmuxSession, a.card.Window, text)
 	if errors.Is(err, host.ErrWindowGone) {
 		err = task.Mistakef("the terminal of task %s is closed: start its agent again with orange task spawn %s", t.ID, t.ID)
 	}

@@ -50,7 +50,7 @@ func (s Viewer) AttachCommand(t task.Task, role string) ([]string, error) {
 	if !s.Host.HasTerminal() {
 		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
 	}
-	if t.Session == "" {
+	if t.TmuxSession == "" {
 		return nil, task.Mistakef("task %s has no terminal session: start its agent with orange task spawn %s", t.ID, t.ID)
 	}
 	window := ""
@@ -63,7 +63,7 @@ func (s Viewer) AttachCommand(t task.Task, role string) ([]string, error) {
 	if role != "" && window == "" {
 		return nil, task.Mistakef("no %s of task %s is alive", role, t.ID)
 	}
-	return s.Host.AttachArgv(t.Session, window), nil
+	return s.Host.AttachArgv(t.TmuxSession, window), nil
 }
 
 // HandleHook implements api.Attempts.

@@ -129,7 +129,7 @@ func (s *Server) attachCommand(r *http.Request) (wire.Attachment, error) {
 		return wire.Attachment{}, err
 	}
 	argv, err := s.Attempts.AttachCommand(t, r.URL.Query().Get("role"))
-	return wire.Attachment{Argv: argv, Session: t.Session}, err
+	return wire.Attachment{Argv: argv, Session: t.TmuxSession}, err
 }
 
 func (s *Server) handleHook(r *http.Request, h wire.HookEvent) (wire.Heard, error) {

@@ -15,7 +15,7 @@ import (
 type attemptsBook struct{ *guests }
 
 func (attemptsBook) ListAttempts(task.Task) ([]wire.Attempt, error) {
-	return []wire.Attempt{{Number: 1, Role: "worker", Usage: &task.Usage{Input: 1}}, {Number: 2, Role: "reviewer", Usage: &task.Usage{Input: 99}}}, nil
+	return []wire.Attempt{{Number: 1, Role: "worker", Usage: &task.Usage{InputTokens: 1}}, {Number: 2, Role: "reviewer", Usage: &task.Usage{InputTokens: 99}}}, nil
 }
 
 // TestAttemptsAreCountedAsTheRecordIs makes sure that what attempts are said to have
@@ -27,7 +27,7 @@ func TestAttemptsAreCountedAsTheRecordIs(t *testing.T) {
 	r.listen(r.server.Home + "/t")
 	made := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"a","summary":"s","spawn":true}`)
 	id := task.ID(made.body["task"].(map[string]any)["id"].(string))
-	for _, u := range []task.Usage{{Input: 10, Output: 7, Micros: 500}, {Input: 30, Output: 5}, {Input: 20, Cached: 3, Micros: 900}} {
+	for _, u := range []task.Usage{{InputTokens: 10, OutputTokens: 7, CostMicroUSD: 500}, {InputTokens: 30, OutputTokens: 5}, {InputTokens: 20, CachedTokens: 3, CostMicroUSD: 900}} {
 		a, err := r.runtime.Submit(t.Context(), id, signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Usage: &u})
 		if err != nil || a.Decision.Refused != "" {
 			t.Fatal(err, a.Decision.Refused)
@@ -40,7 +40,7 @@ func TestAttemptsAreCountedAsTheRecordIs(t *testing.T) {
 	must(t, json.Unmarshal([]byte(r.ask("GET", "/v1/tasks/"+string(id)+"/attempts", "").text), &got))
 	record, _, err := r.store.Task(id)
 	must(t, err)
-	want := task.Usage{Input: 30, Output: 7, Cached: 3, Micros: 900}
+	want := task.Usage{InputTokens: 30, OutputTokens: 7, CachedTokens: 3, CostMicroUSD: 900}
 	if record.Spent.Usage != want || got.Today != nil {
 		t.Errorf("the record has %+v, the day %+v", record.Spent.Usage, got.Today)
 	}

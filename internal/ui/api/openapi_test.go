@@ -227,7 +227,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 	r := full(t)
 	j := newJudge(t)
 	ids := r.stages()
-	hash := r.ask("GET", "/v1/tasks/"+ids["new"], "").body["task"].(map[string]any)["workflow_hash"].(string)
+	hash := r.ask("GET", "/v1/tasks/"+ids["new"], "").body["task"].(map[string]any)["setup"].(map[string]any)["workflow_hash"].(string)
 	for _, id := range ids {
 		for _, what := range []string{"", "/history", "/journal", "/journal?after=1", "/explain", "/chain", "/attempts", "/log?attempt=1", "/output", "/attach", "/screen?role=worker", "/diff"} {
 			j.ask(r, "GET", "/v1/tasks/"+id+what, "")

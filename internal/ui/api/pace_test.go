@@ -60,7 +60,7 @@ func (k *ticker) LastRow() (int64, error) {
 func (k *ticker) Task(id task.ID) (task.Task, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return task.Task{ID: id, Seq: len(k.rows), Project: "p", Attempts: []task.Attempt{{Number: 1}}}, true, nil
+	return task.Task{ID: id, Seq: len(k.rows), Project: "p", Agents: task.Agents{Attempts: []task.Attempt{{Number: 1}}}}, true, nil
 }
 
 func (k *ticker) FindTasks(prefix string, _ int) ([]task.ID, error) {
@@ -285,7 +285,7 @@ func (e *endless) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Ro
 	rows := make([]journal.Row, limit)
 	for i := range rows {
 		id := task.ID(fmt.Sprintf("%021d", after+int64(i)))
-		body, _ := json.Marshal(journal.Entry{Task: id, Seq: 1, Type: journal.TaskCreated, New: &signal.New{Project: "p"}})
+		body, _ := json.Marshal(journal.Entry{Task: id, Seq: 1, Type: journal.TaskCreated, Creation: journal.Creation{New: &signal.New{Project: "p"}}})
 		rows[i] = journal.Row{ID: after + int64(i) + 1, Entry: body}
 	}
 	return rows, nil, nil

@@ -42,7 +42,7 @@ func TestEveryRouteAnswersAsTheContractSays(t *testing.T) {
 		{"POST", "/v1/resume", "", `{"paused":false}`},
 		{"GET", "/v1/doctor", "", `{"checks":[{"name":"disk","ok":true,"detail":"there is room"}]}`},
 		{"POST", "/v1/repair", "", `{"checks":[`},
-		{"GET", "/v1/export", "", `{"kind":"orange","version":1,"store":"`},
+		{"GET", "/v1/export", "", `{"kind":"orange","version":2,"store":"`},
 		{"POST", "/v1/import", `{"path":"/home"}`, `{"tasks":0,"projects":1,"skipped":[]}`},
 	}
 	for _, tt := range tests {

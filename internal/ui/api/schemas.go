@@ -80,8 +80,38 @@ func (s *schemas) inferSchema(t reflect.Type, in bool) *jsonschema.Schema {
 		s.err = cmp.Or(s.err, fmt.Errorf("describe %s: %w", t, err))
 		return &jsonschema.Schema{}
 	}
+	s.nestGroups(t, out, in)
 	s.tidySchema(t, out, in)
 	return out
+}
+
+// nestGroups puts the fields of an embedded struct that has a name in JSON below that name, where encoding/json puts them.
+func (s *schemas) nestGroups(t reflect.Type, out *jsonschema.Schema, in bool) {
+	if t.Kind() != reflect.Struct || out.Properties == nil {
+		return
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case !f.Anonymous:
+			continue
+		case name == "":
+			s.nestGroups(f.Type, out, in)
+			continue
+		}
+		for _, below := range reflect.VisibleFields(f.Type) {
+			gone, _, _ := strings.Cut(below.Tag.Get("json"), ",")
+			delete(out.Properties, gone)
+			isGone := func(name string) bool { return name == gone }
+			out.Required, out.PropertyOrder = slices.DeleteFunc(out.Required, isGone), slices.DeleteFunc(out.PropertyOrder, isGone)
+		}
+		out.Properties[name] = schemaRef(s.schemaName(f.Type, in))
+		out.PropertyOrder = append(out.PropertyOrder, name)
+		if !strings.Contains(options, "omit") {
+			out.Required = append(out.Required, name)
+		}
+	}
 }
 
 // collectRefs puts references to the structs inside of a type into refs. A struct that is

@@ -151,7 +151,7 @@ func (l *screenStream) sendScreen(ctx context.Context, t task.Task) bool {
 
 // otherAgents says whether a task has other agents than it had.
 func otherAgents(was, now *task.Task) bool {
-	return now.Session != was.Session || !slices.EqualFunc(now.Attempts, was.Attempts, func(a, b task.Attempt) bool {
+	return now.TmuxSession != was.TmuxSession || !slices.EqualFunc(now.Attempts, was.Attempts, func(a, b task.Attempt) bool {
 		return a.Number == b.Number && a.Running == b.Running
 	})
 }

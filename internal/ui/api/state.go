@@ -256,8 +256,8 @@ func (s *Server) walkJournal(ctx context.Context, to int64) (pastState, error) {
 }
 
 func (p *pastState) applyRow(row journal.Row) error {
-	var e journal.Entry
-	if err := json.Unmarshal(row.Entry, &e); err != nil {
+	e, err := journal.Decode(row.Entry)
+	if err != nil {
 		return fmt.Errorf("read row %d: %w", row.ID, err)
 	}
 	t, known := p.tasks[e.Task]

@@ -160,7 +160,11 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if len(rows) > 0 {
-			if after = out.addEntries(rows); !out.flush() {
+			if after, err = out.addEntries(rows); err != nil {
+				s.Log.Error("follow the journal", "component", "api", "error", err)
+				return
+			}
+			if !out.flush() {
 				return
 			}
 			continue
@@ -180,12 +184,16 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 // addEntries adds rows of the journal, and returns the last one.
-func (e *events) addEntries(rows []journal.Row) (last int64) {
-	for _, row := range rows {
-		last = row.ID
-		e.addEvent(wire.EventEntry, row.ID, row.Entry)
+func (e *events) addEntries(rows []journal.Row) (last int64, err error) {
+	for i := range rows {
+		text, err := rows[i].EntryJSON()
+		if err != nil {
+			return last, err
+		}
+		last = rows[i].ID
+		e.addEvent(wire.EventEntry, last, text)
 	}
-	return last
+	return last, nil
 }
 
 // resumeAt is the row after which a stream begins.

@@ -74,7 +74,7 @@ func (s *Store) put(t task.Task, entries []journal.Entry) {
 		entries = []journal.Entry{{Task: t.ID, Seq: t.Seq}}
 	}
 	for i := range entries {
-		text, err := json.Marshal(&entries[i])
+		text, err := journal.Encode(&entries[i])
 		if err != nil {
 			panic(err)
 		}

@@ -28,12 +28,12 @@ func TestTaskAttempts(t *testing.T) {
 	zero, killed := 0, 137
 	w.answers[attemptsPath] = attemptsOf(t,
 		wire.Attempt{Number: 1, Role: "worker", Harness: "claude", Code: &killed, Since: now().Add(-3 * time.Hour)},
-		wire.Attempt{Number: 2, Role: "worker", Harness: "claude", Code: &zero, Since: now().Add(-2 * time.Hour), Usage: &task.Usage{Input: 90_000, Output: 12_345, Micros: 1_234_567}},
-		wire.Attempt{Number: 3, Role: "reviewer", Harness: "script:/x", Since: now().Add(-time.Hour), Usage: &task.Usage{Output: 7}},
+		wire.Attempt{Number: 2, Role: "worker", Harness: "claude", Code: &zero, Since: now().Add(-2 * time.Hour), Usage: &task.Usage{InputTokens: 90_000, OutputTokens: 12_345, CostMicroUSD: 1_234_567}},
+		wire.Attempt{Number: 3, Role: "reviewer", Harness: "script:/x", Since: now().Add(-time.Hour), Usage: &task.Usage{OutputTokens: 7}},
 		wire.Attempt{Number: 4, Role: "worker", Harness: "codex", Alive: true, Window: "worker", Since: now().Add(-time.Minute),
-			Condition: task.Condition{Name: task.WaitingPermission, Detail: "may I \x1b[31mrun\x1b[0m this?"}, Usage: &task.Usage{Input: 999, Micros: 3}},
+			Condition: task.Condition{Name: task.WaitingPermission, Detail: "may I \x1b[31mrun\x1b[0m this?"}, Usage: &task.Usage{InputTokens: 999, CostMicroUSD: 3}},
 		wire.Attempt{Number: 5, Role: "reviewer", Harness: "codex", Alive: true, Window: "review-1",
-			Condition: task.Condition{Name: task.Limited, Until: now().Add(time.Hour)}, Usage: &task.Usage{Input: 1_234_000}},
+			Condition: task.Condition{Name: task.Limited, Until: now().Add(time.Hour)}, Usage: &task.Usage{InputTokens: 1_234_000}},
 		wire.Attempt{Number: 6, Role: "fixer", Harness: "pi", Alive: true})
 	const want = `NUMBER  ROLE      HARNESS    CONDITION                            SINCE  TOKENS  COST    WINDOW
 1       worker    claude     exit 137                             3h     -       -       -

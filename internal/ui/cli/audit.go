@@ -173,7 +173,7 @@ func (a *auditor) runAudit(ctx context.Context) error {
 		return err
 	}
 	out := audited{Commit: commit, How: how, Row: m.row}
-	def, err := j.parsePinned(entries[0].Hash)
+	def, err := j.parsePinned(entries[0].WorkflowHash)
 	if err != nil {
 		return err
 	}
@@ -498,6 +498,9 @@ func (a *auditor) printAudit(out io.Writer, r *audited) error {
 	}
 	fact("Anchors", "%s", describeAnchors(&r.Anchors))
 	again := fmt.Sprintf("re-decided %s (%s): ", formatCount(r.Redecided.Entries, "entry", "entries"), formatCount(r.Redecided.Decisions, "decision", "decisions"))
+	if n := r.Redecided.Older; n > 0 {
+		again += fmt.Sprintf("%d by the rules of another version differ, which is no fault; the others: ", n)
+	}
 	if r.Redecided.Same {
 		fact("Decisions", "%sequal", again)
 		return w.err

@@ -45,9 +45,9 @@ func TestCompletion(t *testing.T) {
 	tasks := []task.Task{
 		{ID: "old", Branch: "a", Status: "pending", Summary: "first"},
 		{ID: "asks", Branch: "b", Status: "clarification"},
-		{ID: "grant", Branch: "c", Status: "stuck", Asked: &task.Asked{To: "reviewing", By: "fixer"}},
-		{ID: "works", Branch: "d", Status: "working", Attempts: []task.Attempt{{Number: 2, Role: "worker", Running: true}}},
-		{ID: "died", Branch: "e", Status: "working", Crashed: "worker", Paused: true},
+		{ID: "grant", Branch: "c", Status: "stuck", Waiting: task.Waiting{Asked: &task.Asked{To: "reviewing", By: "fixer"}}},
+		{ID: "works", Branch: "d", Status: "working", Agents: task.Agents{Attempts: []task.Attempt{{Number: 2, Role: "worker", Running: true}}}},
+		{ID: "died", Branch: "e", Status: "working", CurrentVisit: task.CurrentVisit{Crashed: "worker"}, Waiting: task.Waiting{Paused: true}},
 		{ID: "done", Branch: "f", Status: "done"},
 	}
 	tests := map[string]struct {
@@ -121,7 +121,7 @@ func TestCompletion(t *testing.T) {
 				w.store.Tasks[i].Project, w.store.Tasks[i].Visit = "proj", 1
 			}
 			w.answers["/v1/tasks/works/attempts"] = `{"attempts":[{"number":1,"role":"worker","harness":"claude"},{"number":2,"role":"reviewer","alive":true}]}`
-			w.answers["/v1/tasks/works/journal"] = `{"entries":[{"seq":1,"to":"pending"},{"seq":2},{"seq":3,"from":"pending","to":"working"}]}`
+			w.answers["/v1/tasks/works/journal"] = `{"entries":[{"seq":1,"move":{"to":"pending"}},{"seq":2},{"seq":3,"move":{"from":"pending","to":"working"}}]}`
 			w.answers["/v1/boards/proj"] = `{"columns":["To Do","Done"],"tags":["Ready","Review"],"cards":[{"number":1,"title":"one","column":"To Do","tags":["Ready"]},{"number":2,"title":"two","column":"Done"}]}`
 			w.answers["/v1/trackers"] = `{"trackers":[{"config":{"name":"lin","kind":"linear","project":"proj"}}]}`
 			if code := w.run(t, append([]string{"__complete"}, strings.Split(tt.args, "|")...)...); code != 0 {

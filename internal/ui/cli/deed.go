@@ -223,7 +223,7 @@ func (w *actionWait) handleReceipt(e journal.Entry) error {
 	why := e.Receipt.Error
 	switch e.Type {
 	case journal.EffectFailed:
-		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.action.verb, formatSpan(e.Again.Sub(e.At)), why)))
+		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.action.verb, formatSpan(e.RetryAt.Sub(e.At)), why)))
 	case journal.EffectGaveUp:
 		w.conflict = e.Receipt.Conflict != nil
 		if e.Tries > 1 {

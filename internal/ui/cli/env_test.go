@@ -67,10 +67,11 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	w := &env{t: t, asked: []string{}, answers: map[string]string{}, fails: map[string]error{}, tokens: map[string]bool{}}
 	w.store = apitest.NewStore(task.Task{
-		ID: idOne, Project: "proj", Branch: "feature", Summary: "Do it", Status: "working", Workflow: "orange", Harness: "claude",
-		Counters: []task.Counter{{Name: "review_round", Value: 1, Total: 3}}, Seq: 4, Visit: 2,
-		CreatedAt: now().Add(-2 * time.Hour), Since: now().Add(-3 * time.Minute),
-		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now().Add(-time.Hour)}},
+		ID: idOne, Project: "proj", Branch: "feature", Summary: "Do it", Status: "working",
+		Counters: []task.Counter{{Name: "review_round", Value: 1, Total: 3}}, Seq: 4, CreatedAt: now().Add(-2 * time.Hour),
+		Setup:        task.Setup{Workflow: "orange", Harness: "claude"},
+		CurrentVisit: task.CurrentVisit{Visit: 2, Since: now().Add(-3 * time.Minute)},
+		Agents:       task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now().Add(-time.Hour)}}},
 	})
 	p := parts{w}
 	w.api = apitest.NewServer(w.store)
@@ -175,7 +176,7 @@ func (p parts) Create(_ context.Context, n signal.NewTask) (engine.Answer, error
 	if n.Branch == "" {
 		n.Branch = "orange-tasks/" + idTwo
 	}
-	return engine.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Summary: n.Summary, Status: "pending", Queued: n.Spawn}}, nil
+	return engine.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Summary: n.Summary, Status: "pending", Waiting: task.Waiting{Queued: n.Spawn}}}, nil
 }
 
 func refusal(t task.Task, why string) engine.Answer {
@@ -192,15 +193,15 @@ func (p parts) Submit(_ context.Context, id task.ID, sig signal.Signal) (engine.
 	a := engine.Answer{Task: t}
 	switch {
 	case sig.Verb == engine.VerbMerge || sig.Verb == engine.VerbPush || sig.Verb == engine.VerbCreatePR:
-		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.EffectAsked, Effects: []task.Effect{{ID: idOne + "/5/0", By: task.ByPerson}}}}
+		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.EffectAsked, EffectChanges: journal.EffectChanges{Effects: []task.Effect{{ID: idOne + "/5/0", By: task.ByPerson}}}}}
 	case sig.Verb == engine.Respawn:
-		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.AgentRespawn, Started: []task.Attempt{{Number: 2, Role: "worker"}}}}
+		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.AgentRespawn, AttemptChanges: journal.AttemptChanges{Started: []task.Attempt{{Number: 2, Role: "worker"}}}}}
 	case sig.Kind == signal.Request || sig.Kind == signal.Ready:
 		to := sig.To
 		if to == "" {
 			to = "next"
 		}
-		a.Decision.Entries = []journal.Entry{{From: t.Status, To: to}}
+		a.Decision.Entries = []journal.Entry{{Move: journal.Move{From: t.Status, To: to}}}
 	}
 	return a, nil
 }

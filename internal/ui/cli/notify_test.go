@@ -78,7 +78,7 @@ func TestNotifyTest(t *testing.T) {
 
 // pinned is a task of workflow orange that has waited since now.
 func pinned(id task.ID, branch, status string) task.Task {
-	return task.Task{ID: id, Project: "shop", Branch: branch, Status: status, Since: now(), Seq: 1, Visit: 1}
+	return task.Task{ID: id, Project: "shop", Branch: branch, Status: status, Seq: 1, CurrentVisit: task.CurrentVisit{Visit: 1, Since: now()}}
 }
 
 func TestInboxFollow(t *testing.T) {

@@ -38,7 +38,7 @@ func lived(t *testing.T, w *env) []journal.Entry {
 		{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: idOne + "/2/1", OK: true}},
 		{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "working", Artifacts: signal.Artifacts{Sections: doc.Sections()}},
 	} {
-		sig.At = now().Add(time.Duration(i-10) * time.Minute)
+		sig.At, sig.Rules = now().Add(time.Duration(i-10)*time.Minute), engine.Rules
 		d := engine.Decide(def, record, sig)
 		if d.Refused != "" {
 			t.Fatal(d.Refused)

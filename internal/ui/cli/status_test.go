@@ -25,11 +25,11 @@ func agents(conditions ...string) (out []task.Attempt) {
 }
 
 func TestStatus(t *testing.T) {
-	two := task.Task{ID: idOne, Project: "proj", Status: "working", Attempts: agents("", "", "ending")}
+	two := task.Task{ID: idOne, Project: "proj", Status: "working", Agents: task.Agents{Attempts: agents("", "", "ending")}}
 	asks := task.Task{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification"}
-	queued := task.Task{ID: "three", Project: "proj", Status: "pending", Queued: true}
-	resting := task.Task{ID: "four", Status: "working", Attempts: agents(task.Idle, task.Idle, "", "ending "+task.Idle)}
-	blocked := task.Task{ID: "five", Status: "working", Attempts: agents(task.NotStarted, task.TurnFailed, "ending "+task.Limited)}
+	queued := task.Task{ID: "three", Project: "proj", Status: "pending", Waiting: task.Waiting{Queued: true}}
+	resting := task.Task{ID: "four", Status: "working", Agents: task.Agents{Attempts: agents(task.Idle, task.Idle, "", "ending "+task.Idle)}}
+	blocked := task.Task{ID: "five", Status: "working", Agents: task.Agents{Attempts: agents(task.NotStarted, task.TurnFailed, "ending "+task.Limited)}}
 	with := func(t task.Task, attempts []task.Attempt) task.Task { t.Attempts = attempts; return t }
 	busy := at(two, asks, queued)
 	of := func(w *env) { w.store.Tasks, w.projects = nil, []task.Project{{Name: "proj", Path: "/proj"}} }

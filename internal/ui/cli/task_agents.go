@@ -109,9 +109,9 @@ func newTaskAttempts(deps Deps) *cobra.Command {
 func attemptRow(now time.Time, a *wire.Attempt) []string {
 	tokens, cost := "-", "-"
 	if u := a.Usage; u != nil {
-		tokens = formatRoughly(u.Input + u.Output)
-		if u.Micros > 0 {
-			cost = formatCents(u.Micros)
+		tokens = formatRoughly(u.InputTokens + u.OutputTokens)
+		if u.CostMicroUSD > 0 {
+			cost = formatCents(u.CostMicroUSD)
 		}
 	}
 	return []string{strconv.Itoa(a.Number), orDash(a.Role), orDash(a.Harness), cutToWidth(cleanLine(describeAttempt(now, a)), 60), formatAge(now, a.Since), tokens, cost, orDash(a.Window)}

@@ -147,10 +147,10 @@ func usageCells(u task.Usage) []string {
 		return strconv.FormatInt(n, 10)
 	}
 	cost := "-"
-	if u.Micros > 0 {
-		cost = formatDollars(u.Micros)
+	if u.CostMicroUSD > 0 {
+		cost = formatDollars(u.CostMicroUSD)
 	}
-	return []string{number(u.Input), number(u.Output), number(u.Cached), cost}
+	return []string{number(u.InputTokens), number(u.OutputTokens), number(u.CachedTokens), cost}
 }
 
 // sumCost is what one of many tasks has cost.

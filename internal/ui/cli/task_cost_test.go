@@ -12,10 +12,10 @@ import (
 func spendThree(t *testing.T, w *env) {
 	t.Helper()
 	w.answers[attemptsPath] = attemptsOf(t,
-		wire.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{Input: 90_000, Output: 12_345, Cached: 7, Micros: 1_234_567}},
+		wire.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{InputTokens: 90_000, OutputTokens: 12_345, CachedTokens: 7, CostMicroUSD: 1_234_567}},
 		wire.Attempt{Number: 2, Role: "reviewer", Harness: "codex"},
-		wire.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{Output: 5, Micros: 3}})
-	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}
+		wire.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{OutputTokens: 5, CostMicroUSD: 3}})
+	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{InputTokens: 90_000, OutputTokens: 12_350, CachedTokens: 7, CostMicroUSD: 1_234_570}}
 	w.store.Tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
 }
 
@@ -51,9 +51,9 @@ total                                         90000  12350   7       $1.23457
 func TestTaskCostOfAttemptsThatAreGone(t *testing.T) {
 	w := newEnv(t)
 	spendThree(t, w)
-	w.store.Tasks[0].Spent.Input += 1000
-	w.store.Tasks[0].Spent.Micros += 500_000
-	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}})
+	w.store.Tasks[0].Spent.InputTokens += 1000
+	w.store.Tasks[0].Spent.CostMicroUSD += 500_000
+	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{InputTokens: 90_000, OutputTokens: 12_350, CachedTokens: 7, CostMicroUSD: 1_234_570}})
 	w.projects = []task.Project{{Name: "proj", Policy: task.Policy{Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}}}}
 	w.spent = wire.Today{Attempts: 3, Micros: 1_734_570}
 	const want = `NUMBER  ROLE    STATE  HARNESS  MODEL  INPUT  OUTPUT  CACHED  COST

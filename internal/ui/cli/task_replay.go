@@ -34,7 +34,8 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		Long: "Make sure that the journal, up to the task's last row, is what was written. Then fold\n" +
 			"the task's journal again and compare it with the stored record, byte for byte; then\n" +
 			"make every decision once more, each on the record that was there, and compare the entries.\n" +
-			"Nothing is changed. The exit code is 1 if anything differs.",
+			"Nothing is changed. The exit code is 1 if anything differs; a decision that was made by the\n" +
+			"rules of another version of Orange may differ, and is only reported.",
 		Example: "  orange task replay MFTsZyeO\n" +
 			"  orange task replay MFTsZyeO --at 12\n" +
 			"  orange task replay MFTsZyeO --against ./stricter.yaml",
@@ -163,7 +164,7 @@ func (s session) replayTask(ctx context.Context, p pastTask) error {
 	if out.Replayed, err = engine.Redecide(def, p.entries); err != nil {
 		return err
 	}
-	first, _ := out.FirstDivergence()
+	first, _, _ := out.FirstFault()
 	out.Same = out.Record.Same && first == nil
 	if err := s.showResult(out, out.printReplay); err != nil {
 		return err
@@ -234,8 +235,10 @@ func findDifferences(have, want map[string]json.RawMessage) []difference {
 // printReplay says that all is the same, or what the first difference is.
 func (r replayed) printReplay(w io.Writer) error {
 	p := timeline{now: r.now}
-	first, n := r.FirstDivergence()
+	first, n, older := r.FirstFault()
 	switch {
+	case r.Same && older > 0:
+		p.writeLine("%s, %s: same record, same decisions by the present rules", formatCount(r.Entries, "entry", "entries"), formatCount(len(r.Decisions), "decision", "decisions"))
 	case r.Same:
 		p.writeLine("%s, %s: same record, same decisions", formatCount(r.Entries, "entry", "entries"), formatCount(len(r.Decisions), "decision", "decisions"))
 	case !r.Record.Same:
@@ -246,6 +249,9 @@ func (r replayed) printReplay(w io.Writer) error {
 	if first != nil {
 		p.writeLine("%d of %s would be another now; the first:", n, formatCount(len(r.Decisions), "decision", "decisions"))
 		p.writeDivergence(first)
+	}
+	if older > 0 {
+		p.writeLine("%s by the rules of another version would be another now: that is no fault", formatCount(older, "decision", "decisions"))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -167,7 +167,7 @@ func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	add("Agents", describeAgents(now, t.Attempts))
 	add("Spent", describeSpent(t))
 	add("Workspace", t.Workspace)
-	add("Session", t.Session)
+	add("Session", t.TmuxSession)
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
@@ -288,11 +288,11 @@ func describeSpent(t *task.Task) string {
 			out = append(out, formatRoughly(n)+" "+what)
 		}
 	}
-	add(u.Input, "tokens in")
-	add(u.Output, "tokens out")
-	add(u.Cached, "cached")
-	if u.Micros > 0 {
-		out = append(out, formatCents(u.Micros))
+	add(u.InputTokens, "tokens in")
+	add(u.OutputTokens, "tokens out")
+	add(u.CachedTokens, "cached")
+	if u.CostMicroUSD > 0 {
+		out = append(out, formatCents(u.CostMicroUSD))
 	}
 	if len(out) > 0 && t.AttemptCount() > 0 {
 		out = append(out, fmt.Sprintf("%d attempts", t.AttemptCount()))

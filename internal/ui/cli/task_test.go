@@ -211,8 +211,8 @@ func TestTaskList(t *testing.T) {
 func TestTaskListAsText(t *testing.T) {
 	w := newEnv(t)
 	w.store.Tasks = append(w.store.Tasks,
-		task.Task{ID: idTwo, Project: "proj", Branch: "b", Status: "agent-review", Since: now().Add(-50 * time.Hour), Attention: "x", Summary: "evil\x1b]0;title\x07 \u202etext\r\nmore"},
-		task.Task{ID: "three", Project: "p", Branch: "a-very-long-branch-name-that-goes-on", Status: "planning", Crashed: "worker", RespawnAt: now().Add(30 * time.Second), Since: now(),
+		task.Task{ID: idTwo, Project: "proj", Branch: "b", Status: "agent-review", CurrentVisit: task.CurrentVisit{Since: now().Add(-50 * time.Hour)}, Waiting: task.Waiting{Attention: "x"}, Summary: "evil\x1b]0;title\x07 \u202etext\r\nmore"},
+		task.Task{ID: "three", Project: "p", Branch: "a-very-long-branch-name-that-goes-on", Status: "planning", CurrentVisit: task.CurrentVisit{Crashed: "worker", Since: now()}, Agents: task.Agents{RespawnAt: now().Add(30 * time.Second)},
 			Summary: strings.Repeat("long ", 20)})
 	const want = `ID        STATUS        TASK                                    NOTE         AGE  SUMMARY
 oneAAAAA  working       proj/feature                            worker       3m   Do it
@@ -237,8 +237,8 @@ three     planning      p/a-very-long-branch-name-that-goes-on  back in 30s  0s 
 func TestTaskShow(t *testing.T) {
 	w := newEnv(t)
 	w.store.Journals[idOne] = []journal.Entry{
-		{Task: idOne, Seq: 1, At: now().Add(-2 * time.Hour), Type: journal.TaskCreated, To: "planning", New: &signal.New{ID: idOne, Project: "proj", Summary: "Do it"}},
-		{Task: idOne, Seq: 2, At: now().Add(-3 * time.Minute), Type: journal.StatusChanged, From: "planning", To: "working", Reason: "plan is there", Actor: "worker"},
+		{Task: idOne, Seq: 1, At: now().Add(-2 * time.Hour), Type: journal.TaskCreated, Move: journal.Move{To: "planning"}, Creation: journal.Creation{New: &signal.New{ID: idOne, Project: "proj", Summary: "Do it"}}},
+		{Task: idOne, Seq: 2, At: now().Add(-3 * time.Minute), Type: journal.StatusChanged, Move: journal.Move{From: "planning", To: "working"}, Reason: "plan is there", Actor: "worker"},
 	}
 	if code := w.run(t, "task", "show", "one"); code != 0 {
 		t.Fatal(code, w.err.String())
@@ -292,7 +292,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 		{Number: 3, Role: "fixer", Running: true, Ending: true, Since: now(), Condition: task.Condition{Name: task.Idle}},
 	}
 	w.store.Tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
-	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 45_678, Output: 1_234, Cached: 2_000_000, Micros: 421_000}}
+	w.store.Tasks[0].Spent = task.Spend{Usage: task.Usage{InputTokens: 45_678, OutputTokens: 1_234, CachedTokens: 2_000_000, CostMicroUSD: 421_000}}
 	w.store.Tasks[0].Delivery, w.store.Tasks[0].ForkOf = task.DeliverPush, idTwo+"@4"
 	if code := w.run(t, "task", "show", "one"); code != 0 {
 		t.Fatal(code, w.err.String())
@@ -352,9 +352,9 @@ func TestTaskWait(t *testing.T) {
 		return func(w *env) {
 			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"status":"` + status + `","kind":"` + kind + `"}`
 			w.store.Rows = []journal.Row{
-				entry(8, `"seq":3,"to":"reviewing"`), // before the present: does not count
+				entry(8, `"seq":3,"type":"status.changed","to":"reviewing"`), // before the present: does not count
 				entry(9, `"seq":5,"type":"effect.done"`),
-				entry(10, `"seq":6,"to":"agent-review"`),
+				entry(10, `"seq":6,"type":"status.changed","to":"agent-review"`),
 			}
 		}
 	}

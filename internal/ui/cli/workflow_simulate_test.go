@@ -235,12 +235,12 @@ func TestSimulateShowsAPersonHowFarItIs(t *testing.T) {
 func TestSimulateLearns(t *testing.T) {
 	w := newEnv(t)
 	w.Workflows = shelf{}
-	w.store.Tasks = append(w.store.Tasks, task.Task{ID: idTwo, Workflow: "other"})
+	w.store.Tasks = append(w.store.Tasks, task.Task{ID: idTwo, Setup: task.Setup{Workflow: "other"}})
 	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "50", "--learn"); code != 1 || !strings.Contains(w.err.String(), "not found: /v1/tasks/") {
 		t.Errorf("exit %d: %s", code, w.err.String())
 	}
-	w.answers["/v1/tasks/"+idOne+"/journal"] = `{"entries":[{"task":"` + idOne + `","seq":1,"at":"2026-03-04T10:00:00Z","type":"task.created","from":"new","to":"reviewing","new":{"project":"p","summary":"s"}},` +
-		`{"task":"` + idOne + `","seq":2,"at":"2026-03-04T12:00:00Z","type":"status.changed","actor":"human","from":"reviewing","to":"done"}]}`
+	w.answers["/v1/tasks/"+idOne+"/journal"] = `{"entries":[{"task":"` + idOne + `","seq":1,"at":"2026-03-04T10:00:00Z","type":"task.created","creation":{"new":{"project":"p","summary":"s"}},"move":{"from":"new","to":"reviewing"}},` +
+		`{"task":"` + idOne + `","seq":2,"at":"2026-03-04T12:00:00Z","type":"status.changed","actor":"human","move":{"from":"reviewing","to":"done"}}]}`
 	if code := w.run(t, "workflow", "simulate", "orange", "--runs", "50", "--learn"); code != 0 {
 		t.Fatalf("exit %d: %s", code, w.err.String())
 	}

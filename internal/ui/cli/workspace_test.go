@@ -73,7 +73,7 @@ func TestWorkspaces(t *testing.T) {
 func TestTaskFork(t *testing.T) {
 	const path = "/v1/tasks/" + idOne + "/fork"
 	forked := func(w *env) {
-		w.answers[path] = `{"task":{"id":"` + idTwo + `","project":"proj","branch":"feature-fork-1","fork_of":"` + idOne + `@7","queued":true},"decision":{}}`
+		w.answers[path] = `{"task":{"id":"` + idTwo + `","project":"proj","branch":"feature-fork-1","setup":{"fork_of":"` + idOne + `@7"},"waiting":{"queued":true}},"decision":{}}`
 	}
 	tell(t, []story{
 		{name: "fork", args: "task fork " + idOne + "@7", prepare: forked, out: "Created task " + idTwo + " (proj/feature-fork-1), a fork of " + idOne + "@7\nIt waits for a free workspace.\n",

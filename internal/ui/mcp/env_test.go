@@ -53,8 +53,8 @@ func newEnv(t testing.TB) *env {
 	text, _ := builtin.Text("orange")
 	def := o.AddWorkflow(t, "orange.yaml", text)
 	for i, id := range []task.ID{idOne, idTwo} {
-		o.Tasks = append(o.Tasks, task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Workflow: "orange", WorkflowHash: def.Hash,
-			Since: now().Add(-time.Minute), CreatedAt: now().Add(-time.Hour), Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now()}}})
+		o.Tasks = append(o.Tasks, task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Setup: task.Setup{Workflow: "orange", WorkflowHash: def.Hash},
+			CurrentVisit: task.CurrentVisit{Since: now().Add(-time.Minute)}, CreatedAt: now().Add(-time.Hour), Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now()}}}})
 	}
 	o.api = apitest.NewServer(o.Store)
 	o.api.Engine, o.api.Folders, o.api.Projects = o, o, apitest.Projects{{Name: "shop", Path: "/shop"}}
@@ -86,7 +86,7 @@ func (o *env) Create(_ context.Context, n signal.NewTask) (engine.Answer, error)
 	if o.refuse != "" {
 		return engine.Answer{}, task.Mistakef("%s", o.refuse)
 	}
-	return engine.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Status: "planning", Queued: true}}, nil
+	return engine.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Status: "planning", Waiting: task.Waiting{Queued: true}}}, nil
 }
 
 // Submit implements api.Engine.

@@ -227,7 +227,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine), Since: k.Since, Created: k.CreatedAt,
 		Summary: cutLine(k.Summary, maxLine), Workflow: k.Workflow, Harness: cutLine(k.Harness, maxLine), Workspace: k.Workspace, Folder: v.Dir,
 		Parent: string(k.Parent), Issue: cutLine(k.TrackerRef, maxLine), PR: cutLine(k.PRURL, maxLine), PRState: cutLine(k.PRState, maxLine),
-		Notes: notesOf(k), Cost: float64(k.Spent.Usage.Micros) / 1e6, Problem: cutLine(v.Problem, maxLine),
+		Notes: notesOf(k), Cost: float64(k.Spent.Usage.CostMicroUSD) / 1e6, Problem: cutLine(v.Problem, maxLine),
 		Reasons: reasonsOf(v.Reasons),
 	}
 	out.Text, out.Cut = cutText(v.Body, maxText)

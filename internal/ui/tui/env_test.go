@@ -122,9 +122,9 @@ func (p parts) Journal(id task.ID, _ int) ([]journal.Entry, error) {
 	p.f.hear("journal %s", id)
 	at := noon.Add(-2 * time.Hour)
 	return []journal.Entry{
-		{Task: id, Seq: 1, At: at, Type: journal.TaskCreated, Actor: task.Human, To: "pending"},
-		{Task: id, Seq: 2, At: at.Add(time.Second), Type: journal.StatusChanged, Actor: task.Human, From: "pending", To: "planning"},
-		{Task: id, Seq: 3, At: at.Add(time.Minute), Type: journal.StatusChanged, Actor: "worker", From: "planning", To: "working"},
+		{Task: id, Seq: 1, At: at, Type: journal.TaskCreated, Actor: task.Human, Move: journal.Move{To: "pending"}},
+		{Task: id, Seq: 2, At: at.Add(time.Second), Type: journal.StatusChanged, Actor: task.Human, Move: journal.Move{From: "pending", To: "planning"}},
+		{Task: id, Seq: 3, At: at.Add(time.Minute), Type: journal.StatusChanged, Actor: "worker", Move: journal.Move{From: "planning", To: "working"}},
 	}, p.f.fails
 }
 
@@ -350,9 +350,9 @@ func sampleState() overview.State {
 	rows := []overview.Row{
 		{ID: "id0login", Branch: "login", Summary: "Let customers log in", Status: "reviewing", Kind: workflow.HumanDo, Workspace: "shop--1", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
 			Owner: "a person", Why: "it waits for a person's decision", Wants: explain.ItemReview, Text: "the work waits for a decision", Do: "orange task merge id0login", Verb: engine.VerbMerge, Asked: ago(time.Minute),
-			PR: &overview.PR{Number: 7, URL: "https://example.com/pull/7", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 120, Deleted: 34, Files: 4}, Spent: task.Usage{Micros: 1_230_000}, Active: ago(90 * time.Second), Moves: moves("complete:done", "request-changes:working", cancel)},
+			PR: &overview.PR{Number: 7, URL: "https://example.com/pull/7", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 120, Deleted: 34, Files: 4}, Spent: task.Usage{CostMicroUSD: 1_230_000}, Active: ago(90 * time.Second), Moves: moves("complete:done", "request-changes:working", cancel)},
 		{ID: "id0search", Branch: "search", Summary: "Let customers search the catalogue by name, colour and size", Status: "working", Kind: workflow.Agent, Workspace: "shop--2", Life: overview.Alive, Attempts: alive(3, "worker", "busy"),
-			Owner: "worker", Why: "attempt 3 is at work", Work: &overview.Work{Commits: 1, Added: 12345, Deleted: 2}, Spent: task.Usage{Micros: 12_510_000}, Active: ago(5 * time.Second), Moves: moves("stuck:stuck", cancel), Deadline: &engine.Timer{At: noon.Add(2 * time.Hour)}},
+			Owner: "worker", Why: "attempt 3 is at work", Work: &overview.Work{Commits: 1, Added: 12345, Deleted: 2}, Spent: task.Usage{CostMicroUSD: 12_510_000}, Active: ago(5 * time.Second), Moves: moves("stuck:stuck", cancel), Deadline: &engine.Timer{At: noon.Add(2 * time.Hour)}},
 		{ID: "id0colours", Branch: "colours", Summary: "Pick the colours of the landing page", Status: "clarification", Kind: workflow.Waiting, Workspace: "shop--3", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
 			Owner: "a person", Wants: explain.ItemQuestion, Text: "questions wait for an answer: see ## Questions in TASK.md", Do: "orange task answer id0colours \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: ago(10 * time.Minute), Active: ago(10 * time.Minute), Moves: moves("complete:planning", cancel)},
 		{ID: "id0clean", Branch: "build/clean", Summary: "Clean the build", Status: "planning", Kind: workflow.Agent, Workspace: "shop--4", Life: overview.Alive, Attempts: alive(1, "worker", "waiting-permission"),

@@ -328,10 +328,10 @@ func shortNumber(n int) string {
 }
 
 func costCell(m *model, r *overview.Row) []piece {
-	if r.Spent.Micros == 0 {
+	if r.Spent.CostMicroUSD == 0 {
 		return nil
 	}
-	return []piece{{formatCost(r.Spent.Micros), m.theme.Text}}
+	return []piece{{formatCost(r.Spent.CostMicroUSD), m.theme.Text}}
 }
 
 func formatCost(micros int64) string {

@@ -148,8 +148,8 @@ func factsOf(r *overview.Row) string {
 	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
 		out = append(out, humanize.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
 	}
-	if r.Spent.Micros > 0 {
-		out = append(out, formatMoney(r.Spent.Micros))
+	if r.Spent.CostMicroUSD > 0 {
+		out = append(out, formatMoney(r.Spent.CostMicroUSD))
 	}
 	return strings.Join(out, " · ")
 }

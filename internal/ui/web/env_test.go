@@ -98,8 +98,8 @@ prompts:
 // add puts tasks into the store, as if they were created in their states.
 func (w *backend) add(tasks ...task.Task) {
 	for _, t := range tasks {
-		e := journal.Entry{Task: t.ID, Seq: 1, At: epoch, Type: journal.TaskCreated, Actor: task.Human, To: t.Status, Workflow: w.def.Name, Hash: w.def.Hash, Rules: engine.Rules,
-			New: &signal.New{ID: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary}}
+		e := journal.Entry{Task: t.ID, Seq: 1, At: epoch, Type: journal.TaskCreated, Actor: task.Human, Rules: engine.Rules, Move: journal.Move{To: t.Status},
+			Creation: journal.Creation{Workflow: w.def.Name, WorkflowHash: w.def.Hash, New: &signal.New{ID: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary}}}
 		t.Workflow, t.WorkflowHash, t.Rules, t.Seq, t.Visit, t.CreatedAt, t.Since, t.UpdatedAt = w.def.Name, w.def.Hash, engine.Rules, 1, 1, epoch, epoch, epoch
 		w.Put(t, e)
 	}

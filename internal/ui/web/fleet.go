@@ -63,10 +63,10 @@ func (s *Site) serveFleet(w http.ResponseWriter, r *http.Request) {
 	var live, all int64
 	for i := range state.Tasks {
 		row := &state.Tasks[i]
-		all += row.Spent.Micros
+		all += row.Spent.CostMicroUSD
 		for _, a := range row.Attempts {
 			d.Agents = append(d.Agents, agentOf(row, a, d.Now))
-			live += a.Usage.Micros
+			live += a.Usage.CostMicroUSD
 			d.Tokens += totalTokens(a)
 		}
 	}
@@ -78,13 +78,13 @@ func (s *Site) serveFleet(w http.ResponseWriter, r *http.Request) {
 	s.renderPage(w, r, http.StatusOK, "fleet", d)
 }
 
-func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.Input + a.Usage.Output) }
+func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.InputTokens + a.Usage.OutputTokens) }
 
 func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
 		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Mood, "_", " "), Detail: a.Detail,
-		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.Micros),
+		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.CostMicroUSD),
 	}
 	switch {
 	case a.Ending:

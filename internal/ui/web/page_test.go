@@ -29,11 +29,11 @@ func newBoardBackend(t *testing.T) *backend {
 	w := newBackend(t)
 	w.add(
 		task.Task{ID: pendingTask, Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending"},
-		task.Task{ID: workingTask, Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working", Workspace: "shop--1", Spent: task.Spend{Usage: task.Usage{Micros: 1420000}},
-			Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Running}, Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}}},
-		task.Task{ID: reviewingTask, Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", PRURL: "https://git.example/o/r/pull/12", PRState: "OPEN"},
+		task.Task{ID: workingTask, Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working", Resources: task.Resources{Workspace: "shop--1"}, Agents: task.Agents{Spent: task.Spend{Usage: task.Usage{CostMicroUSD: 1420000}},
+			Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Running}, Usage: task.Usage{InputTokens: 1000, OutputTokens: 200, CostMicroUSD: 420000}}}}},
+		task.Task{ID: reviewingTask, Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Resources: task.Resources{PRURL: "https://git.example/o/r/pull/12", PRState: "OPEN"}},
 		task.Task{ID: askingTask, Project: "api", Branch: "ask", Summary: "Which colour", Status: "working",
-			Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: epoch}}}},
+			Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", State: "working", Visit: 1, Running: true, Since: epoch, Condition: task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: epoch}}}}},
 		task.Task{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
 	)
 	w.setFacts(workingTask, overview.Facts{Active: map[int]time.Time{1: epoch.Add(time.Hour)}})
@@ -88,8 +88,8 @@ func TestBoard(t *testing.T) {
 func TestTextIsText(t *testing.T) {
 	w := newBackend(t)
 	bad := `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-	w.add(task.Task{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Attention: bad, Harness: bad, TrackerRef: bad, PRURL: "javascript:alert(1)", PRState: "OPEN",
-		Attempts: []task.Attempt{{Number: 1, Role: bad, Running: true, Condition: task.Condition{Name: bad, Detail: bad}, Since: epoch}}})
+	w.add(task.Task{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Waiting: task.Waiting{Attention: bad}, Setup: task.Setup{Harness: bad}, Resources: task.Resources{TrackerRef: bad, PRURL: "javascript:alert(1)", PRState: "OPEN"},
+		Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: bad, Running: true, Condition: task.Condition{Name: bad, Detail: bad}, Since: epoch}}}})
 	w.setFacts("A0000000000000000000a", overview.Facts{Checks: bad, Reasons: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: bad, Text: bad}}})
 	h := newEnv(t, w)
 	v := h.visitor(t)

@@ -123,7 +123,7 @@ func (s *taskBackend) ask(verb string) {
 // spend lets the agent report what it consumed.
 func (s *taskBackend) spend() {
 	s.t.Helper()
-	s.send(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.Running}, Usage: &task.Usage{Input: 120_000, Output: 3_400, Micros: 420_000}})
+	s.send(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.Running}, Usage: &task.Usage{InputTokens: 120_000, OutputTokens: 3_400, CostMicroUSD: 420_000}})
 }
 
 func (s *taskBackend) status() string {

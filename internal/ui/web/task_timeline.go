@@ -135,7 +135,7 @@ func describeEntry(e *journal.Entry) string {
 	case journal.StatusChanged, journal.AutoAdvanced:
 		return "moved"
 	case journal.AgentSpawned:
-		return strings.TrimSuffix(fmt.Sprintf("%s started, attempt %d, in %s", role, e.Attempt, e.Place), ", in ")
+		return strings.TrimSuffix(fmt.Sprintf("%s started, attempt %d, in %s", role, e.Attempt, e.StartedIn), ", in ")
 	case journal.AgentExited:
 		return role + " ended" + describeEnd(e)
 	case journal.AgentCrashed:
@@ -184,15 +184,15 @@ func describeEnd(e *journal.Entry) string {
 }
 
 func describeNotice(e *journal.Entry) string {
-	if e.Notice == nil {
+	if e.Condition == nil {
 		return "usage was counted"
 	}
-	text := e.Notice.Name
+	text := e.Condition.Name
 	if text == "" {
 		text = task.Running
 	}
-	if e.Notice.Detail != "" {
-		text += ": " + humanize.Cut(e.Notice.Detail, maxWritten)
+	if e.Condition.Detail != "" {
+		text += ": " + humanize.Cut(e.Condition.Detail, maxWritten)
 	}
 	return fmt.Sprintf("attempt %d is %s", e.Attempt, text)
 }

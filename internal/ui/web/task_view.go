@@ -84,10 +84,10 @@ func describeCounters(list []task.Counter) string {
 func describeSpending(t *task.Task) string {
 	u := t.Spent.Usage
 	var out []string
-	if u.Micros > 0 {
-		out = append(out, formatMoney(u.Micros))
+	if u.CostMicroUSD > 0 {
+		out = append(out, formatMoney(u.CostMicroUSD))
 	}
-	if n := u.Input + u.Output; n > 0 {
+	if n := u.InputTokens + u.OutputTokens; n > 0 {
 		out = append(out, shortNumber(n)+" tokens")
 	}
 	if n := t.AttemptCount(); n > 0 {
@@ -236,7 +236,7 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 			one.Lasted = humanize.FormatAge(now, begin)
 		}
 		if u := a.Usage; u != nil {
-			one.Tokens, one.Cost = shortNumber(u.Input+u.Output), formatMoney(u.Micros)
+			one.Tokens, one.Cost = shortNumber(u.InputTokens+u.OutputTokens), formatMoney(u.CostMicroUSD)
 		}
 		out[len(list)-1-i] = one
 	}

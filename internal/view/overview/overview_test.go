@@ -37,14 +37,14 @@ func TestLife(t *testing.T) {
 		want Life
 	}{
 		"nobody was started":             {task.Task{}, None},
-		"an agent is at work":            {task.Task{Attempts: []task.Attempt{worker}}, Alive},
-		"it is being ended":              {task.Task{Attempts: []task.Attempt{ending}}, None},
-		"it died":                        {task.Task{Crashed: "worker"}, Dead},
-		"it died and is to be replaced":  {task.Task{Crashed: "worker", RespawnAt: noon}, Dead},
-		"another one lives":              {task.Task{Crashed: "reviewer", Attempts: []task.Attempt{worker}}, Dead},
-		"it was replaced":                {task.Task{Crashed: "worker", Attempts: []task.Attempt{worker}}, Alive},
-		"one is to be started later":     {task.Task{RespawnAt: noon}, None},
-		"the old one ends, one is at it": {task.Task{Attempts: []task.Attempt{ending, {Number: 2, Role: "reviewer"}}}, Alive},
+		"an agent is at work":            {task.Task{Agents: task.Agents{Attempts: []task.Attempt{worker}}}, Alive},
+		"it is being ended":              {task.Task{Agents: task.Agents{Attempts: []task.Attempt{ending}}}, None},
+		"it died":                        {task.Task{CurrentVisit: task.CurrentVisit{Crashed: "worker"}}, Dead},
+		"it died and is to be replaced":  {task.Task{CurrentVisit: task.CurrentVisit{Crashed: "worker"}, Agents: task.Agents{RespawnAt: noon}}, Dead},
+		"another one lives":              {task.Task{CurrentVisit: task.CurrentVisit{Crashed: "reviewer"}, Agents: task.Agents{Attempts: []task.Attempt{worker}}}, Dead},
+		"it was replaced":                {task.Task{CurrentVisit: task.CurrentVisit{Crashed: "worker"}, Agents: task.Agents{Attempts: []task.Attempt{worker}}}, Alive},
+		"one is to be started later":     {task.Task{Agents: task.Agents{RespawnAt: noon}}, None},
+		"the old one ends, one is at it": {task.Task{Agents: task.Agents{Attempts: []task.Attempt{ending, {Number: 2, Role: "reviewer"}}}}, Alive},
 	}
 	def := definition(t, "orange")
 	for name, tt := range tests {
@@ -59,10 +59,10 @@ func TestLife(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	tk := task.Task{
-		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Status: "working", Workflow: "orange", WorkflowHash: "h", Harness: "h",
-		Workspace: "p--1", TrackerRef: "board:p/1", PRURL: "https://forge.example/o/r/pull/12", PRState: "OPEN", CreatedAt: noon, UpdatedAt: noon.Add(time.Minute),
-		Since: noon, Visit: 1, Seq: 9, Counters: []task.Counter{{Name: "crash_count", Value: 1}}, Spent: task.Spend{Usage: task.Usage{Micros: 5}},
-		Attempts: []task.Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Condition: task.Condition{Name: task.WaitingInput, Detail: "a\nb\x1b[31m?", Since: noon}}},
+		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Status: "working", Setup: task.Setup{Workflow: "orange", WorkflowHash: "h", Harness: "h"},
+		Resources: task.Resources{Workspace: "p--1", TrackerRef: "board:p/1", PRURL: "https://forge.example/o/r/pull/12", PRState: "OPEN"}, CreatedAt: noon, UpdatedAt: noon.Add(time.Minute),
+		CurrentVisit: task.CurrentVisit{Since: noon, Visit: 1}, Seq: 9, Counters: []task.Counter{{Name: "crash_count", Value: 1}}, Agents: task.Agents{Spent: task.Spend{Usage: task.Usage{CostMicroUSD: 5}},
+			Attempts: []task.Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Condition: task.Condition{Name: task.WaitingInput, Detail: "a\nb\x1b[31m?", Since: noon}}}},
 	}
 	got := NewRow(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
 	want := Row{
@@ -70,7 +70,7 @@ func TestOf(t *testing.T) {
 		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: explain.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
 		Attempts: []Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Active: noon.Add(time.Hour), Mood: task.WaitingInput, Detail: "a b?"}},
 		Wants:    explain.ItemInput, Text: "the worker: waiting-input: a b?", Do: "orange task attach 000000000000000000001", Verb: explain.VerbAttach, Asked: noon,
-		PR: &PR{Number: 12, URL: "https://forge.example/o/r/pull/12", State: "OPEN", Checks: "passed"}, Work: &Work{Commits: 2}, Spent: task.Usage{Micros: 5},
+		PR: &PR{Number: 12, URL: "https://forge.example/o/r/pull/12", State: "OPEN", Checks: "passed"}, Work: &Work{Commits: 2}, Spent: task.Usage{CostMicroUSD: 5},
 		Moves:    []explain.Move{{To: "agent-review", As: "complete"}, {To: "clarification", As: "clarify"}, {To: "stuck", As: "stuck"}, {To: "cancelled", As: "cancel"}},
 		Deadline: got.Deadline, Created: noon, Since: noon, Active: noon.Add(time.Hour), Seq: 9, Crashes: 1,
 	}
@@ -80,7 +80,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestATaskWhoseWorkflowCannotBeReadWantsAPerson(t *testing.T) {
-	got := NewRow(nil, &task.Task{ID: "t", Status: "working", Since: noon}, Facts{}, noon)
+	got := NewRow(nil, &task.Task{ID: "t", Status: "working", CurrentVisit: task.CurrentVisit{Since: noon}}, Facts{}, noon)
 	if got.Wants != explain.ItemAttention || got.Owner != explain.APerson || got.Do == "" || !got.Asked.Equal(noon) {
 		t.Errorf("got %+v", got)
 	}
@@ -128,10 +128,10 @@ func TestEveryTextOfARowIsSafe(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string) string { return text.Draw(rt, name) }
 		tk := task.Task{
-			Project: draw("project"), Branch: draw("branch"), Summary: draw("summary"), Workflow: draw("workflow"), Harness: draw("harness"), Workspace: draw("workspace"),
-			TrackerRef: draw("tracker"), PRURL: draw("pr"), PRState: draw("state"), PauseReason: draw("hold"), Paused: rapid.Bool().Draw(rt, "paused"), WorkFailed: draw("held"),
-			Status:   rapid.SampledFrom([]string{"working", "reviewing", "done", draw("status")}).Draw(rt, "status"),
-			Attempts: []task.Attempt{{Role: draw("role"), State: draw("where"), Condition: task.Condition{Name: draw("mood"), Detail: draw("detail")}}},
+			Project: draw("project"), Branch: draw("branch"), Summary: draw("summary"), Setup: task.Setup{Workflow: draw("workflow"), Harness: draw("harness")}, Resources: task.Resources{Workspace: draw("workspace"),
+				TrackerRef: draw("tracker"), PRURL: draw("pr"), PRState: draw("state")}, Waiting: task.Waiting{PauseReason: draw("hold"), Paused: rapid.Bool().Draw(rt, "paused"), WorkFailed: draw("held")},
+			Status: rapid.SampledFrom([]string{"working", "reviewing", "done", draw("status")}).Draw(rt, "status"),
+			Agents: task.Agents{Attempts: []task.Attempt{{Role: draw("role"), State: draw("where"), Condition: task.Condition{Name: draw("mood"), Detail: draw("detail")}}}},
 		}
 		if rapid.Bool().Draw(rt, "attention") {
 			tk.Attention = draw("attention")
@@ -179,7 +179,7 @@ func TestChecks(t *testing.T) {
 
 func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
 	def := definition(t, "orange")
-	k := task.Task{ID: "1", Status: "stuck", Visit: 2}
+	k := task.Task{ID: "1", Status: "stuck", CurrentVisit: task.CurrentVisit{Visit: 2}}
 	reasons := []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "- one\x1b[31m\n- two"}}
 	r := NewRow(def, &k, Facts{Reasons: reasons}, time.Time{})
 	if r.Text != "the work needs help: - one - two" {
@@ -196,9 +196,9 @@ func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
 
 func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
 	def := definition(t, "orange")
-	tk := task.Task{ID: "a", Status: "working", Since: noon, Attempts: []task.Attempt{
+	tk := task.Task{ID: "a", Status: "working", CurrentVisit: task.CurrentVisit{Since: noon}, Agents: task.Agents{Attempts: []task.Attempt{
 		{Number: 1, Role: "worker", Running: true, Condition: task.Condition{Name: task.Idle}}, {Number: 2, Role: "fixer"},
-	}}
+	}}}
 	for name, tt := range map[string]struct {
 		absent []int
 		life   Life

@@ -125,7 +125,7 @@ func compareRows(a, b *Row, by Order) int {
 	case ByProject:
 		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Branch, b.Branch))
 	case ByCost:
-		return cmp.Compare(b.Spent.Micros, a.Spent.Micros)
+		return cmp.Compare(b.Spent.CostMicroUSD, a.Spent.CostMicroUSD)
 	case ByWaiting:
 		return cmp.Or(cmp.Compare(waitRank(b), waitRank(a)), a.Asked.Compare(b.Asked))
 	}

@@ -20,9 +20,9 @@ import (
 func some() []Row {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	return []Row{
-		{ID: "1", Project: "shop", Branch: "login", Summary: "Let customers log in", Status: "working", Kind: workflow.Agent, Owner: "worker", Harness: "claude", Created: at(1), Active: at(9), Spent: task.Usage{Micros: 5}},
+		{ID: "1", Project: "shop", Branch: "login", Summary: "Let customers log in", Status: "working", Kind: workflow.Agent, Owner: "worker", Harness: "claude", Created: at(1), Active: at(9), Spent: task.Usage{CostMicroUSD: 5}},
 		{ID: "2", Project: "shop", Branch: "Search", Summary: "find things", Status: "reviewing", Kind: workflow.HumanDo, Owner: "a person", Wants: explain.ItemReview, Asked: at(5), Created: at(2), Active: at(3), PR: &PR{Number: 12}},
-		{ID: "3", Project: "blog", Branch: "feed", Status: "done", Kind: workflow.Terminal, Owner: "nobody", Created: at(3), Active: at(8), Spent: task.Usage{Micros: 9}},
+		{ID: "3", Project: "blog", Branch: "feed", Status: "done", Kind: workflow.Terminal, Owner: "nobody", Created: at(3), Active: at(8), Spent: task.Usage{CostMicroUSD: 9}},
 		{ID: "4", Project: "blog", Branch: "atom", Status: "done", Kind: workflow.Terminal, Wants: explain.ItemAttention, Asked: at(4), Created: at(4), Active: at(4)},
 		{ID: "5", Project: "blog", Branch: "tags", Status: "pending", Kind: workflow.Queued, Queued: true, Tracker: "linear:ENG-7", Created: at(5), Active: at(5)},
 		{ID: "6", Project: "zoo", Branch: "x", Status: "working", Created: at(6), Active: at(6)}, // its workflow cannot be read
@@ -103,7 +103,7 @@ func anyRows() *rapid.Generator[[]Row] {
 			Status:  rapid.SampledFrom([]string{"", "working", "done", "new"}).Draw(t, "status"),
 			Kind:    rapid.SampledFrom([]workflow.Kind{"", workflow.Agent, workflow.Terminal, workflow.Halt}).Draw(t, "kind"),
 			Wants:   rapid.SampledFrom([]explain.ItemKind{"", explain.ItemReview}).Draw(t, "wants"),
-			Created: at("created"), Active: at("active"), Asked: at("asked"), Spent: task.Usage{Micros: rapid.Int64Range(0, 2).Draw(t, "micros")},
+			Created: at("created"), Active: at("active"), Asked: at("asked"), Spent: task.Usage{CostMicroUSD: rapid.Int64Range(0, 2).Draw(t, "micros")},
 		}
 	})
 	return rapid.Custom(func(t *rapid.T) []Row {
@@ -227,7 +227,7 @@ func TestInbox(t *testing.T) {
 			func(*task.Task) {}, func(t *task.Task) { t.Attention = "push failed:\x1b[31m no" }, func(t *task.Task) { t.Queued = true }, func(t *task.Task) { t.Crashed = "worker" },
 			func(t *task.Task) { t.WorkFailed = "it failed" }, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "fixer", At: noon} }, func(t *task.Task) { t.Workspace = "p--1" },
 		} {
-			tk := task.Task{ID: task.ID(fmt.Sprintf("%d%d", i, j)), Project: []string{"p", "q"}[j%2], Branch: "b", Status: status, Since: noon.Add(-time.Duration(j) * time.Minute), UpdatedAt: noon, Visit: 2}
+			tk := task.Task{ID: task.ID(fmt.Sprintf("%d%d", i, j)), Project: []string{"p", "q"}[j%2], Branch: "b", Status: status, CurrentVisit: task.CurrentVisit{Since: noon.Add(-time.Duration(j) * time.Minute), Visit: 2}, UpdatedAt: noon}
 			change(&tk)
 			tasks = append(tasks, tk)
 		}

@@ -187,7 +187,7 @@ func TestGoldenGraphOfEveryBuiltIn(t *testing.T) {
 // walk is the journal of a task that went a way.
 func walk(path []string) (list []journal.Entry, at string) {
 	for i, to := range path {
-		list = append(list, journal.Entry{Seq: i + 1, Type: journal.StatusChanged, From: at, To: to})
+		list = append(list, journal.Entry{Seq: i + 1, Type: journal.StatusChanged, Move: journal.Move{From: at, To: to}})
 		at = to
 	}
 	return list, at

@@ -139,7 +139,7 @@ func anyEntry() *rapid.Generator[journal.Entry] {
 		e := journal.Entry{
 			Seq: rapid.Int().Draw(t, "seq"), At: moments.Draw(t, "at"), Type: journal.Type(rapid.OneOf(rapid.SampledFrom(types), textOf()).Draw(t, "type")),
 			Actor: task.Actor(textOf().Draw(t, "actor")), Attempt: rapid.IntRange(-1, 99).Draw(t, "attempt"),
-			Reason: textOf().Draw(t, "reason"), Note: textOf().Draw(t, "note"), Role: textOf().Draw(t, "role"), Place: textOf().Draw(t, "place"),
+			Reason: textOf().Draw(t, "reason"), Note: textOf().Draw(t, "note"), AttemptChanges: journal.AttemptChanges{Role: textOf().Draw(t, "role"), StartedIn: textOf().Draw(t, "place")},
 		}
 		if rapid.Bool().Draw(t, "moves") {
 			e.From, e.To = textOf().Draw(t, "from"), rapid.OneOf(textOf(), rapid.SampledFrom([]string{"working", "stuck", "done"})).Draw(t, "to")
@@ -147,7 +147,7 @@ func anyEntry() *rapid.Generator[journal.Entry] {
 		if rapid.Bool().Draw(t, "more") {
 			e.Receipt = &signal.Receipt{Error: textOf().Draw(t, "error")}
 			e.Ended = []journal.Ended{{Number: 1, Role: textOf().Draw(t, "gone")}}
-			e.Notice = &task.Condition{Name: task.WaitingInput}
+			e.Condition = &task.Condition{Name: task.WaitingInput}
 			e.Fields = []signal.Field{{Name: textOf().Draw(t, "field")}}
 			e.Effects = []task.Effect{{Do: textOf().Draw(t, "do")}}
 			e.Asked = &task.Asked{To: textOf().Draw(t, "asked")}
