@@ -297,6 +297,67 @@ var partlyRead = []string{
 	"internal/ui/client/tasks.go `json:\"history\"`", // of a wire.History, whose lines are copied as they are
 }
 
+// imitators lists the test files of clients that may answer requests for paths of the API
+// themselves, because they test a server that misbehaves.
+var imitators = []string{}
+
+// TestTheAPIIsNotImitated fails when a test of a client routes requests by itself: it uses
+// internal/ui/apitest, the real API server over fake parts, so that what it tests against cannot differ
+// from what users get.
+func TestTheAPIIsNotImitated(t *testing.T) {
+	var files []string
+	for _, dir := range []string{"cli", "client", "mcp", "tui", "web"} {
+		found, err := filepath.Glob("internal/ui/" + dir + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d test files were found", len(files))
+	}
+	for _, name := range files {
+		if slices.Contains(imitators, filepath.ToSlash(name)) {
+			continue
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if routesRequests(n) {
+				t.Errorf("%s: the test serves paths of the API: use internal/ui/apitest", fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// routesRequests says whether a node gives a path to a mux, or compares a path with one of the API.
+func routesRequests(n ast.Node) bool {
+	isPath := func(e ast.Expr) bool {
+		sel, ok := e.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "Path"
+	}
+	ofAPI := func(e ast.Expr) bool {
+		lit, ok := e.(*ast.BasicLit)
+		return ok && lit.Kind == token.STRING && strings.Contains(lit.Value, "/v1/")
+	}
+	switch n := n.(type) {
+	case *ast.SelectorExpr:
+		return slices.Contains([]string{"NewServeMux", "HandleFunc"}, n.Sel.Name)
+	case *ast.BinaryExpr:
+		return n.Op == token.EQL && (isPath(n.X) && ofAPI(n.Y) || ofAPI(n.X) && isPath(n.Y))
+	case *ast.SwitchStmt:
+		if n.Tag == nil || !isPath(n.Tag) {
+			return false
+		}
+		return slices.ContainsFunc(n.Body.List, func(c ast.Stmt) bool { return slices.ContainsFunc(c.(*ast.CaseClause).List, ofAPI) })
+	}
+	return false
+}
+
 func TestTheCoreAndTheViewsArePure(t *testing.T) {
 	files, fset := sources(t)
 	for _, s := range files {
