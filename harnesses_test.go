@@ -1,6 +1,7 @@
 package orange_test
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -22,6 +23,14 @@ func TestEveryHarnessIsWhole(t *testing.T) {
 		}
 		text[file] = string(content)
 	}
+	var npm struct{ Dependencies map[string]string }
+	content, err := os.ReadFile("scripts/npm/agents/package.json")
+	if err == nil {
+		err = json.Unmarshal(content, &npm)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, h := range agent.Harnesses() {
 		t.Run(h.Name, func(t *testing.T) {
 			if h.Name == "" || h.Program == "" || h.Tried == "" || len(h.Variables) == 0 || h.Skills.Variable == "" || h.Skills.Path == "" {
@@ -41,9 +50,9 @@ func TestEveryHarnessIsWhole(t *testing.T) {
 			}
 			if !slices.ContainsFunc(strings.Split(text["scripts/agents.sh"], "\n"), func(line string) bool {
 				words := strings.Fields(line)
-				return len(words) == 3 && words[0] == h.Program && words[2] == h.Tried
+				return len(words) == 3 && words[0] == "verify" && words[1] == h.Program && npm.Dependencies[words[2]] == h.Tried
 			}) {
-				t.Errorf("scripts/agents.sh does not install %s %s", h.Program, h.Tried)
+				t.Errorf("scripts/agents.sh and scripts/npm/agents do not install %s %s", h.Program, h.Tried)
 			}
 		})
 	}

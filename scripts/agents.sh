@@ -1,29 +1,15 @@
 #!/bin/sh
-# Installs the agent CLIs that test/agents drives, at the versions that were tried, and
-# prints them. What is there already stays. They go to ORANGE_AGENTS_DIR, else to
-# orange-agents in the cache folder of the user: about 1.3 GB.
+# Installs the agent CLIs that test/agents drives, at the versions in scripts/npm/agents, and
+# prints them. They go to ORANGE_AGENTS_DIR, else to orange-agents in the cache folder of the
+# user: about 1.3 GB. They are installed again when the lock file changes.
 set -eu
+cd "$(dirname "$0")/.."
 
 dir=${ORANGE_AGENTS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/orange-agents}
 
-# command package version
-wanted='
-claude   @anthropic-ai/claude-code     2.1.197
-codex    @openai/codex                 0.166.0
-opencode opencode-ai                   1.18.33
-gemini   @google/gemini-cli            0.61.0
-pi       @mariozechner/pi-coding-agent 0.73.1
-'
-
-# each calls a function with command, package and version of every CLI.
-each() {
-	echo "$wanted" | while read -r command package version; do
-		[ -z "$command" ] || "$1" "$command" "$package" "$version"
-	done
-}
-
-missing() {
-	grep -qsF "\"version\": \"$3\"" "$dir/node_modules/$2/package.json" || echo "$2@$3"
+# version prints the version that a package is locked to.
+version() {
+	sed -n "s|^ *\"$1\": \"\([0-9.]*\)\",\{0,1\}\$|\1|p" scripts/npm/agents/package.json
 }
 
 # quietly asks a CLI for its version with an empty home and without the network.
@@ -33,12 +19,14 @@ quietly() {
 		OPENCODE_DISABLE_MODELS_FETCH=1 PI_OFFLINE=1 "$@" 2>&1
 }
 
+# verify checks that a command runs and is of the version of its package.
 verify() {
+	wanted=$(version "$2")
 	said=$(quietly "$dir/node_modules/.bin/$1" --version </dev/null) || said="nothing: $said"
 	case $said in
-	*"$3"*) printf '%-9s%s\n' "$1" "$3" ;;
+	*"$wanted"*) printf '%-9s%s\n' "$1" "$wanted" ;;
 	*)
-		echo "agents: $1 $3 does not run: remove $dir and try again ($said)" >&2
+		echo "agents: $1 $wanted does not run: remove $dir and try again ($said)" >&2
 		return 1
 		;;
 	esac
@@ -51,12 +39,16 @@ for tool in node npm; do
 	}
 done
 
-mkdir -p "$dir/home"
-[ -f "$dir/package.json" ] || echo '{"private": true}' >"$dir/package.json"
-packages=$(each missing)
-if [ -n "$packages" ]; then
-	echo "installing into $dir:" $packages >&2
-	# shellcheck disable=SC2086 # one word for each package
-	npm install --prefix "$dir" --save-exact --no-audit --no-fund --loglevel=error $packages >&2
+if ! cmp -s scripts/npm/agents/package-lock.json "$dir/package-lock.json"; then
+	scripts/npm/install.sh agents "$dir"
+	# No package runs its scripts. Two of them have a script that puts the program for this
+	# system in place, and these two are run here.
+	(cd "$dir/node_modules/@anthropic-ai/claude-code" && node install.cjs >&2)
+	(cd "$dir/node_modules/opencode-ai" && node postinstall.mjs >&2)
 fi
-each verify
+mkdir -p "$dir/home"
+verify claude @anthropic-ai/claude-code
+verify codex @openai/codex
+verify opencode opencode-ai
+verify gemini @google/gemini-cli
+verify pi @mariozechner/pi-coding-agent

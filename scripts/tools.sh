@@ -1,8 +1,10 @@
 #!/bin/sh
-# Makes sure that what Orange needs besides Go is there, or says how to get it. With the
+# Makes sure that what Orange needs is there and new enough, or says how to get it. With the
 # argument test, also what only its tests need: a browser, whose tests are skipped where
 # it is not there and cannot be installed, but for continuous integration (CI=true), and gh.
 set -eu
+
+cd "$(dirname "$0")/.."
 
 need() {
 	command -v "$1" >/dev/null 2>&1 && return 0
@@ -18,9 +20,36 @@ need() {
 	exit 1
 }
 
-need go golang
+# at_least FOUND LEAST compares versions by their first two numbers.
+at_least() {
+	echo "$1 $2" | awk '{ split($1, f, "."); split($2, l, "."); exit !(f[1] + 0 > l[1] + 0 || f[1] + 0 == l[1] + 0 && f[2] + 0 >= l[2] + 0) }'
+}
+
+# recent NAME FOUND LEAST HINT stops if a version is too old.
+recent() {
+	at_least "$2" "$3" && return 0
+	echo "orange: $1 $2 is too old: $3 or newer is needed: $4" >&2
+	exit 1
+}
+
+# Systems package old versions of Go, so it is never installed from them. A Go of 1.21 or newer
+# fetches the version in go.mod by itself, and then says that version here.
+wanted_go=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
+get_go="get it from https://go.dev/dl"
+command -v go >/dev/null 2>&1 || {
+	echo "orange: go is missing: $get_go (Go $wanted_go or newer)" >&2
+	exit 1
+}
+go_says=$(go version) || {
+	echo "orange: Go $wanted_go or newer is needed, and this one cannot fetch it: $get_go" >&2
+	exit 1
+}
+recent Go "$(echo "$go_says" | sed 's/^go version go\([0-9.]*\).*/\1/')" "$wanted_go" "$get_go"
+
 need git git
+recent git "$(git --version | sed 's/[^0-9]*\([0-9.]*\).*/\1/')" 2.34 "see https://git-scm.com/downloads"
 need tmux tmux
+recent tmux "$(tmux -V | sed 's/[^0-9]*\([0-9.]*\).*/\1/')" 3.2 "see https://github.com/tmux/tmux/wiki/Installing"
 
 browser() {
 	for name in chromium chromium-browser google-chrome; do
