@@ -8,6 +8,9 @@
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make test-forge  a real Gitea, built from its module: push, pull request, status, merge
 # make test-linear ORANGE_LINEAR_SCHEMA=/FILE  compare the fake Linear with the schema.graphql that Linear publishes with its SDK
+# make release VERSION=v0.1.0  programs, archives, packages and sums in dist; see docs/RELEASES.md
+# make test-release  build a release twice and compare, then install it into clean roots and run it
+# make audit  look for known vulnerabilities in what the program calls
 # make tour   make the pictures of docs/TOUR.md again
 # make fuzz   run every fuzz target for 10 s; it is no part of make check
 # make bench  measure what docs/PERFORMANCE.md states
@@ -15,11 +18,20 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build tour demo demo-board demo-linear quick test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
+.PHONY: build release test-release audit tour demo demo-board demo-linear quick test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$$(scripts/version.sh)" -o $(BIN) ./cmd/orange
+
+release:
+	$(GO) -C tools run ./release -version "$(VERSION)"
+
+test-release: tools
+	$(GO) -C tools run ./testrelease
+
+audit:
+	@$(GO) -C tools run ./audit
 
 demo: tools build
 	@scripts/demo.sh $(BIN)
