@@ -87,6 +87,12 @@ func (r release) packageContents(t target, format string) (files.Contents, error
 		list = append(list, packedFile{"/usr/share/man/man1/" + p.Name(), inWork("man1.gz", p.Name()), 0o644})
 	}
 	out := files.Contents{}
+	if format == "rpm" { // removes only folders that a package names
+		out = append(out, &files.Content{
+			Destination: "/usr/share/doc/orange", Type: files.TypeDir,
+			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.at},
+		})
+	}
 	for _, f := range list {
 		out = append(out, &files.Content{
 			Source: f.source, Destination: f.name,

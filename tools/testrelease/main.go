@@ -56,6 +56,10 @@ func run(repo, dist string) error {
 // buildTwice builds a release in a clone of the repository with the build cache of this
 // machine, and in another with an empty one, and compares the sums of all files.
 func buildTwice(repo, work, dist string) error {
+	program := filepath.Join(work, "release")
+	if err := runCommand("", nil, "go", "build", "-o", program, "./release"); err != nil {
+		return err
+	}
 	sums := [2]string{}
 	for i := range sums {
 		clone, out := filepath.Join(work, "clone", strings.Repeat("x", 7*i+1)), dist
@@ -67,7 +71,7 @@ func buildTwice(repo, work, dist string) error {
 			return err
 		}
 		fmt.Println("building in", clone)
-		if err := runCommand(filepath.Join(clone, "tools"), env, "go", "run", "./release", "-version", "v0.0.0-test.1", "-out", out, "-targets", "linux/"+runtime.GOARCH); err != nil {
+		if err := runCommand(clone, env, program, "-repo", clone, "-version", "v0.0.0-test.1", "-out", out, "-targets", "linux/"+runtime.GOARCH); err != nil {
 			return err
 		}
 		text, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
