@@ -1,6 +1,6 @@
 package journal
 
-// Types lists the types of entries. Package narrate has the words of each.
+// Types lists the types of entries.
 func Types() []Type {
 	return []Type{
 		TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged,
