@@ -286,7 +286,7 @@ while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 		t.Fatal(text, err)
 	}
 	s.eventually("it has asked", func() bool { return s.has("said") })
-	if said := s.text("said"); !strings.Contains(said, "may ask for nothing") || s.task(id).Status == "cancelled" {
+	if said := s.text("said"); !strings.Contains(said, "requests are refused") || s.task(id).Status == "cancelled" {
 		t.Errorf("%s: %s", s.task(id).Status, said)
 	}
 }
@@ -320,7 +320,7 @@ worker:
 	}
 	s.write("armed", "")
 	s.eventually("it has asked", func() bool { return s.has("said") })
-	if said := s.text("said"); !strings.Contains(said, "may ask for nothing") || s.task(id).Status == "cancelled" {
+	if said := s.text("said"); !strings.Contains(said, "requests are refused") || s.task(id).Status == "cancelled" {
 		t.Errorf("%s: %s", s.task(id).Status, said)
 	}
 }

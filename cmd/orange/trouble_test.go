@@ -167,7 +167,7 @@ func TestARecordThatCannotBeReadIsNoDeath(t *testing.T) {
 	check(t, os.WriteFile(file, []byte("{"), 0o600))
 	s.orange("task", "list")
 	s.eventually("the server looked", func() bool {
-		return strings.Contains(s.text("home/orange.log"), "look after an attempt")
+		return strings.Contains(s.text("home/orange.log"), "watch an attempt")
 	})
 	if got := s.task(id); got.Crashed != "" || len(got.Attempts) != 1 || gone(started.Child.PID) {
 		t.Fatalf("%+v", got)

@@ -10,10 +10,10 @@ import (
 	"orange/internal/view/overview"
 )
 
-// maxDiff bounds what is shown of the changes of a task, in bytes.
+// maxDiff bounds the diff of a task, in bytes.
 const maxDiff = 2 << 20
 
-// TaskDiff implements api.Changes. What is not committed is marked.
+// TaskDiff implements api.Changes. It marks changes that are not committed.
 func (h *Host) TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
 	what, ok := h.taskComparison(&t)
 	if !ok {
@@ -30,7 +30,7 @@ func (h *Host) TaskDiff(ctx context.Context, t task.Task) (base string, files []
 	return base, diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked), cut, err
 }
 
-// MeasureWork counts what a task's branch has of its own, nil if it has no branch.
+// MeasureWork counts the commits and changes that only a task's branch has. It returns nil if the task has no branch.
 func (h *Host) MeasureWork(ctx context.Context, t *task.Task) (*overview.Work, error) {
 	c, ok := h.taskComparison(t)
 	if !ok {
@@ -46,12 +46,12 @@ func (h *Host) MeasureWork(ctx context.Context, t *task.Task) (*overview.Work, e
 	return &overview.Work{Commits: stat.Commits, Added: stat.Added, Deleted: stat.Deleted, Files: stat.Files}, nil
 }
 
-// taskComparison says what the work of a task is compared with, false if its project is not
-// registered any more.
+// taskComparison returns what to compare the work of a task with. It returns false if the project is no longer
+// registered or the task has no branch.
 func (h *Host) taskComparison(t *task.Task) (git.Comparison, bool) {
 	p, ok := h.Project(t.Project)
 	c := git.Comparison{Root: p.Path, Worktree: h.WorktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
-	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
+	if w := t.Work; w != nil && w.Landed { // all of it is in the default branch, so the journal says which commits it was
 		c.Base, c.Head = w.Base, w.Head
 	}
 	return c, ok && t.Branch != ""

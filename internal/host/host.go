@@ -1,6 +1,6 @@
 // Package host is the machine on which work happens: worktrees, the folders of tasks, attempts and their
 // processes, terminals, logs, screens, diffs, and the evidence that only this machine has. It decides
-// nothing: what happens here is reported to the server, and the server says what is to be done.
+// nothing: it reports what happens to the server and does what the server orders.
 package host
 
 import (
@@ -28,15 +28,15 @@ const (
 	HookCommand   = "hook"          // reports how an agent is doing
 )
 
-// Parts are what a Host is put together from.
+// Parts are what New needs to make a Host.
 type Parts struct {
 	Home        string          // the data folder
 	Self        string          // this program
-	Socket      string          // where the server answers
+	Socket      string          // the socket of the server
 	Data        shim.DataFolder // the processes of the data folder
 	Terminal    string          // socket of the tmux of agents
 	Headless    bool            // agents run without a terminal
-	Tmux        string          // folder of the folders in which agents may start a tmux of their own
+	Tmux        string          // folder of the folders in which agents may start their own tmux
 	Recording   bool            // effects are only recorded: no agents run
 	Git         *git.Git
 	Getenv      func(name string) string
@@ -58,12 +58,12 @@ type Host struct {
 	Watcher *filewatch.Watcher
 
 	pool       *worktree.Pool
-	exclude    []string // files of harnesses that are nobody's work
+	exclude    []string // files that harnesses write and that are not part of the work
 	supervisor *shim.Supervisor
 	terminal   *tmux.Server // nil: agents run without a terminal
 }
 
-// New puts together what works on this machine. It starts nothing.
+// New returns a Host. It starts nothing.
 func New(o Parts) (*Host, error) {
 	h := &Host{
 		Parts: o, Watcher: filewatch.New(), pool: worktree.New(filepath.Join(o.Home, "workspaces"), o.Git), exclude: harness.ExcludedPaths(),
@@ -75,7 +75,7 @@ func New(o Parts) (*Host, error) {
 	return h, h.newAgents()
 }
 
-// newAgents puts together what runs agents.
+// newAgents sets h.Agents and what they need: keys, supervisor and terminal.
 func (h *Host) newAgents() error {
 	key, err := agents.LoadKey(filepath.Join(h.Home, "token.key"))
 	if err != nil {
@@ -112,21 +112,21 @@ func (h *Host) newAgents() error {
 	return nil
 }
 
-// AdoptAttempts looks after the attempts of tasks that are not over.
+// AdoptAttempts watches the attempts of tasks that are not over.
 func (h *Host) AdoptAttempts(tasks []task.Task) {
 	if h.Agents != nil {
 		h.Agents.AdoptAttempts(tasks)
 	}
 }
 
-// StopWaiting lets nobody wait for an agent any more.
+// StopWaiting ends every wait for an agent.
 func (h *Host) StopWaiting() {
 	if h.Agents != nil {
 		h.Agents.StopWaiting()
 	}
 }
 
-// Close stops listening to agents. They go on.
+// Close stops watching agents. They keep running.
 func (h *Host) Close() error {
 	if h.Agents != nil {
 		h.Agents.Close()
@@ -146,7 +146,7 @@ func (h *Host) AbsentAttempts(t *task.Task) []int {
 	return h.Agents.AttemptsWithoutProcess(t)
 }
 
-// OutputFile is the file that an attempt's output goes to, "" if no agents run here.
+// OutputFile returns the path of an attempt's output, or "" if no agents run here.
 func (h *Host) OutputFile(id task.ID, attempt int) string {
 	if h.Agents == nil {
 		return ""
@@ -154,10 +154,10 @@ func (h *Host) OutputFile(id task.ID, attempt int) string {
 	return h.Agents.OutputFile(agents.Key{Task: id, Number: attempt})
 }
 
-// TasksFolder is where a data folder has the folders of tasks.
+// TasksFolder returns the folder of a data folder that holds the folders of tasks.
 func TasksFolder(home string) string { return filepath.Join(home, "tasks") }
 
-// Folders are the folders of tasks, which go together with those of their attempts.
+// Folders are the folders of tasks. Removing one removes the folders of its attempts too.
 type Folders struct {
 	*taskdir.Dir
 	attempts string
@@ -173,21 +173,21 @@ func (f Folders) RemoveFolder(project string, id task.ID) error {
 
 // AttemptFolders lists the folders of all attempts of a data folder.
 func AttemptFolders(home string) []string {
-	found, _ := fs.Glob(os.DirFS(home), "attempts/*/*") // what cannot be read has no entries
+	found, _ := fs.Glob(os.DirFS(home), "attempts/*/*") // a folder that cannot be read counts as empty
 	for i := range found {
 		found[i] = filepath.Join(home, found[i])
 	}
 	return found
 }
 
-// RequireNoAgents refuses a data folder in which agents live: a server that only records effects
-// believes everybody, an agent among them, and would never end one.
+// RequireNoAgents returns an error if agents run in a data folder. A server that only records effects trusts every
+// caller, including agents, and never ends an agent.
 func RequireNoAgents(home string) error {
 	boot := shim.BootID()
 	for _, dir := range AttemptFolders(home) {
 		state, err := shim.Folder(dir).ReadState(boot)
 		if err == nil && (state.Phase == shim.Running || state.Phase == shim.Starting) {
-			return fmt.Errorf("effects cannot be written down only, because agents live in %s: give another data folder with ORANGE_HOME, or unset ORANGE_EFFECTS", home)
+			return fmt.Errorf("cannot only record effects, because agents run in %s: set ORANGE_HOME to another data folder, or unset ORANGE_EFFECTS", home)
 		}
 	}
 	return nil

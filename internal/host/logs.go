@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	maxReplay    = 1 << 20 // bytes of a terminal's output that are replayed
-	maxTailLines = 200     // lines of an agent's log that are shown
-	lastShown    = 8       // lines that are told of an attempt that is over
+	maxReplay    = 1 << 20 // bytes of a terminal's output to replay
+	maxTailLines = 200     // lines of an agent's log to show
+	lastShown    = 8       // lines to keep of an attempt that is over
 )
 
-// LogLines are the last lines of an attempt's log, as text: what was said in it, else what
-// its terminal showed, else what it printed.
+// LogLines returns the last lines of an attempt's log, as text: its conversation, or else what its terminal showed,
+// or else what it printed.
 func (h *Host) LogLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
 	said, err := h.Agents.AttemptConversation(t, k.Number, "")
 	if err != nil {
@@ -39,8 +39,8 @@ func (h *Host) LogLines(t *task.Task, k agents.Key, card agents.Card, most int) 
 	return lines, err
 }
 
-// lastLines are what an attempt that is over showed last. Without a terminal these are its own complaints;
-// what it wrote for programs is told as a conversation.
+// lastLines returns the last lines of an attempt that is over. For an attempt without a terminal these are its plain
+// messages, or else its conversation; JSON lines are left out.
 func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
 	lines, _, err := h.PrintedLines(k, card, maxTailLines)
 	if err == nil && card.Window == "" {
@@ -52,8 +52,8 @@ func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
 	return ansi.LastLines(strings.Join(lines, "\n"), lastShown)
 }
 
-// LastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
-// tell them.
+// LastOutput returns a function that reads the last lines of an attempt of t, as text. The exits that older
+// versions recorded do not contain them.
 func (h *Host) LastOutput(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
 		if h.Agents == nil {
@@ -63,7 +63,7 @@ func (h *Host) LastOutput(t *task.Task) func(attempt int) string {
 	}
 }
 
-// LastMessage reads what an attempt of a task said last, as text.
+// LastMessage returns a function that reads the last message of an attempt of t, as text.
 func (h *Host) LastMessage(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
 		if h.Agents == nil {
@@ -77,15 +77,16 @@ func (h *Host) LastMessage(t *task.Task) func(attempt int) string {
 	}
 }
 
-// minSecret is how much of a secret counts as one. Programs show the beginning or the end of a key.
+// minSecret is the length from which the beginning or the end of a secret is masked too, because programs show
+// parts of keys.
 const minSecret = 8
 
-// maskAgentSecrets takes the secrets that an agent was given out of a text, and parts of them.
+// maskAgentSecrets removes the secrets of an agent's environment, and parts of them, from a text.
 func (h *Host) maskAgentSecrets(harness, text string) string {
 	return MaskSecrets(h.AgentEnv(harness), text)
 }
 
-// MaskSecrets takes the secrets of an environment out of a text, and parts of them.
+// MaskSecrets removes the secrets of an environment, and parts of them, from a text.
 func MaskSecrets(env []string, text string) string {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -104,7 +105,8 @@ func MaskSecrets(env []string, text string) string {
 	return text
 }
 
-// isFile says whether a value names a file, as GOOGLE_APPLICATION_CREDENTIALS does: where a secret is is none.
+// isFile reports whether a value names a file, as GOOGLE_APPLICATION_CREDENTIALS does. The path of a secret is not
+// secret.
 func isFile(value string) bool {
 	if !filepath.IsAbs(value) {
 		return false
@@ -113,7 +115,7 @@ func isFile(value string) bool {
 	return err == nil
 }
 
-// secretName says whether a variable of this name holds a secret.
+// secretName reports whether a variable of this name holds a secret.
 func secretName(name string) bool {
 	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
 		if strings.Contains(strings.ToUpper(name), word) {
@@ -123,8 +125,8 @@ func secretName(name string) bool {
 	return false
 }
 
-// PrintedLines are the last lines that an attempt printed: what its terminal looked like, or
-// the lines of an output without one. It says whether there is more before them.
+// PrintedLines returns the last lines that an attempt printed: as its terminal showed them, or as written if it has
+// no terminal. Cut reports whether there is more before them.
 func (h *Host) PrintedLines(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
 	text, cut, err := ReadOutputEnd(h.Agents.OutputFile(k))
 	if err != nil {
@@ -143,8 +145,8 @@ func (h *Host) PrintedLines(k agents.Key, card agents.Card, most int) (lines []s
 	return lines, cut, nil
 }
 
-// ReadOutputEnd reads the end of what an attempt printed, and says whether there is more
-// before it. It begins with a whole line if it can. That nothing was printed is no error.
+// ReadOutputEnd reads the end of an attempt's output, and reports whether there is more before it. The text
+// begins with a whole line if possible. A missing file is not an error.
 func ReadOutputEnd(path string) (text []byte, cut bool, err error) {
 	return readOutputEnd(path, maxReplay)
 }
@@ -170,7 +172,7 @@ func readOutputEnd(path string, most int64) (text []byte, cut bool, err error) {
 	return text, from > 0, nil
 }
 
-// outputLines makes lines of text of what a program without a terminal printed.
+// outputLines returns the output of a program without a terminal as lines of text.
 func outputLines(text []byte) []string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -15,7 +15,7 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// grace is how long an agent has to end by itself when it is told to.
+// grace is how long an agent has to exit after it was told to.
 const grace = 5 * time.Second
 
 // processes supervises the processes of attempts with shims, in windows of tmux or without.
@@ -24,7 +24,7 @@ type processes struct {
 	id      string // of the data folder
 	boot    string
 	self    int
-	running sync.Map // folder -> shim.Process: agents that were seen to run
+	running sync.Map // folder -> shim.Process: agents that ran when they were last checked
 }
 
 // Start implements agents.Processes.
@@ -46,8 +46,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]in
 	return pidsOf(started), nil
 }
 
-// launchInWindow opens a window for a shim. One that is left of an earlier attempt makes
-// room.
+// launchInWindow opens a window for a shim. It first closes a window of the same name that an earlier attempt left.
 func (p *processes) launchInWindow(o agent.Orders) shim.Launch {
 	return func(ctx context.Context, argv []string) error {
 		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: []string{p.Self, OutputCommand}, Width: ansi.TerminalWidth, Height: ansi.TerminalHeight}
@@ -86,8 +85,8 @@ func (p *processes) End(ctx context.Context, dir string) error {
 	return err
 }
 
-// ReadPhase implements agents.Processes. What could not be started may be started again, and
-// what is only just starting waits for its orders.
+// ReadPhase implements agents.Processes. An attempt whose process could not be started may be started again, and
+// a shim that is starting waits for its orders: both count as absent.
 func (p *processes) ReadPhase(dir string) (agent.Phase, []int, error) {
 	s, err := shim.Folder(dir).ReadState(p.boot)
 	switch {
@@ -101,7 +100,7 @@ func (p *processes) ReadPhase(dir string) (agent.Phase, []int, error) {
 	return agent.Gone, nil, nil
 }
 
-// HasProcess implements agents.Processes. It looks at the process itself: pid and start.
+// HasProcess implements agents.Processes. It checks the process itself, by pid and start time.
 func (p *processes) HasProcess(dir string) bool {
 	if child, ok := p.running.Load(dir); ok {
 		return p.stillThere(dir, child.(shim.Process))
@@ -130,8 +129,8 @@ func (p *processes) EndKeyCarriers(ctx context.Context, key string) error {
 	return p.supervisor.EndKeyCarriers(ctx, key)
 }
 
-// Ancestry implements agents.Processes. It ends at this server: whoever started it is not
-// whom it works for. The server itself asks for the people at its page.
+// Ancestry implements agents.Processes. The line ends at this server, because the parents of the server do not
+// speak for it. The server's own requests are made for people at its page.
 func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 	if pid == p.self {
 		return nil, agent.Outside
@@ -151,8 +150,8 @@ func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 	return line, origin
 }
 
-// MarkOf implements agents.Processes. A shim is known by the record of its attempt: it
-// outlives the attempt of an agent that started it.
+// MarkOf implements agents.Processes. It identifies a shim by the record of its attempt, because the shim may outlive
+// the attempt of the agent that started it.
 func (p *processes) MarkOf(pid int) string {
 	if f, ok := p.Data.ShimFolder(pid); ok {
 		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
@@ -160,13 +159,13 @@ func (p *processes) MarkOf(pid int) string {
 	return shim.MarkOf(pid)
 }
 
-// terminal is tmux as agents see it.
+// terminal implements agents.Terminal with tmux.
 type terminal struct{ *tmux.Server }
 
 // SessionName implements agents.Terminal.
 func (terminal) SessionName(project, branch string) string { return tmux.SessionName(project, branch) }
 
-// inPath is an environment in which this very program is found under its name.
+// inPath returns env with the folder of this program first in PATH.
 func inPath(env []string, self string) []string {
 	dir := filepath.Dir(self)
 	out := make([]string, 0, len(env)+1)
@@ -183,7 +182,7 @@ func inPath(env []string, self string) []string {
 	return out
 }
 
-// envValue is the value of a variable in an environment.
+// envValue returns the value of a variable in an environment.
 func envValue(env []string, name string) string {
 	for _, kv := range env {
 		if value, ok := cutVariable(kv, name); ok {

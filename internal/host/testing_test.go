@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// longest bounds every wait for something that must come.
+// longest bounds every wait for something that must happen.
 const longest = 90 * time.Second
 
 func check(t *testing.T, err error) {

@@ -14,7 +14,7 @@ import (
 	"orange/internal/host/agents"
 )
 
-// poolSlot describes a workspace as the pool wants it.
+// poolSlot describes a workspace of a task for the pool.
 func (h *Host) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
 	p, ok := h.Project(t.Project)
 	if !ok {
@@ -27,8 +27,8 @@ func (h *Host) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
 	}, nil
 }
 
-// notedSlot is slot for one that is told what a person should know about: it is logged, and
-// returned as one note.
+// notedSlot is poolSlot with a Note that logs what a person should know. The function note returns these texts
+// as one.
 func (h *Host) notedSlot(t *task.Task, name string) (s worktree.Slot, note func() string, err error) {
 	var texts []string
 	s, err = h.poolSlot(t, name)
@@ -51,14 +51,14 @@ func (h *Host) Acquire(ctx context.Context, t task.Task, name string) (base, not
 		return "", note, err
 	}
 	base, _, err = h.Git.ForkPoint(ctx, s.Project.Path, t.Branch, s.Project.DefaultBranch)
-	if err != nil { // the work can begin without
+	if err != nil { // the work can begin without it
 		h.Log.Warn("find where a branch begins", "component", "worktrees", "task", t.ID, "error", err)
 	}
 	return base, note, nil
 }
 
-// Release takes a workspace back from a task. It returns the ref at which work that was not committed is
-// kept, if there was any, and a note of what a person should know about.
+// Release takes a workspace back from a task. It returns the ref at which it saved uncommitted work, if there was
+// any, and a note of what a person should know about.
 func (h *Host) Release(ctx context.Context, t task.Task, name string) (salvage, note string, err error) {
 	s, noted, err := h.notedSlot(&t, name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Host) Ready(ctx context.Context, t task.Task) (string, error) {
 	return note(), err
 }
 
-// CheckWorkspace implements local.TaskFileSync. Until a new branch is checked out the old one counts.
+// CheckWorkspace implements local.TaskFileSync. While a branch is being renamed, the old name is accepted too.
 func (h *Host) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	s, err := h.poolSlot(t, t.Workspace)
 	if err != nil {
@@ -112,12 +112,12 @@ func (h *Host) SyncTaskFile(ctx context.Context, t *task.Task) error {
 	return h.pool.RestoreTaskLink(ctx, s)
 }
 
-// RequireUsableBranch says why a task of a project cannot have a branch.
+// RequireUsableBranch returns an error that says why a task of a project cannot have a branch.
 func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
 	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
 }
 
-// HeadCommit is where the branch of a task stands.
+// HeadCommit returns the commit that is checked out in a task's workspace, or "" if it is unknown.
 func (h *Host) HeadCommit(t *task.Task) string {
 	if t.Workspace == "" {
 		return ""
@@ -129,7 +129,7 @@ func (h *Host) HeadCommit(t *task.Task) string {
 	return commit
 }
 
-// WorktreeOf is where a task is worked on, "" for nowhere.
+// WorktreeOf returns the folder of a task's workspace, or "" if it has none.
 func (h *Host) WorktreeOf(t *task.Task) string {
 	if t.Workspace == "" || h.Recording {
 		return ""
@@ -137,7 +137,7 @@ func (h *Host) WorktreeOf(t *task.Task) string {
 	return h.Path(t.Workspace)
 }
 
-// ListWorkspaces lists the workspaces of projects. Bound says which task holds which.
+// ListWorkspaces lists the workspaces of projects. Bound maps the name of a workspace to the task that holds it.
 func (h *Host) ListWorkspaces(projects []task.Project, bound map[string]task.ID) ([]worktree.Workspace, error) {
 	return h.pool.ListWorkspaces(projects, bound)
 }
@@ -152,7 +152,7 @@ func (h *Host) CleanWorkspaces(ctx context.Context, projects []task.Project, bou
 	return h.pool.GC(ctx, projects, bound, how)
 }
 
-// ListSalvages lists the work that was kept in a project's repository.
+// ListSalvages lists the salvages in a project's repository.
 func (h *Host) ListSalvages(ctx context.Context, p task.Project) ([]git.Salvage, error) {
 	return h.Git.ListSalvages(ctx, p.Path)
 }

@@ -1,6 +1,5 @@
-// Package agents runs attempts: it starts the agent of a role, tells it things, ends
-// it, hears from its hooks how it is doing, and learns when it is over. What follows
-// from that is the engine's to decide: all of it is submitted as signals.
+// Package agents runs attempts: it starts the agent of a role, sends it messages, ends it, receives the reports of
+// its hooks, and notices its end. It submits all of this to the engine as signals; the engine decides what follows.
 package agents
 
 import (
@@ -25,12 +24,12 @@ type Key struct {
 
 // Processes supervises the processes of attempts, each by its folder.
 type Processes interface {
-	Start(ctx context.Context, dir string, o agent.Orders) (pids []int, err error) // the attendant's first; does nothing for one that runs
+	Start(ctx context.Context, dir string, o agent.Orders) (pids []int, err error) // the shim's first; does nothing if the attempt runs
 	Watch(dir string, over func(agent.Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
 	ReadPhase(dir string) (agent.Phase, []int, error)
-	HasProcess(dir string) bool                           // the agent's process is there now; true if that cannot be told
-	EndKeyCarriers(ctx context.Context, key string) error // ends whatever carries the key, without any records
+	HasProcess(dir string) bool                           // reports whether the agent's process exists now; true if that is unknown
+	EndKeyCarriers(ctx context.Context, key string) error // ends every process that carries the key; needs no records
 	Ancestry(pid int) (line []int, origin agent.Origin)   // pid and its parents up to its origin, nearest first
 	MarkOf(pid int) string                                // the key that a process was started with, "" without one
 }
@@ -41,7 +40,8 @@ type Terminal interface {
 	TypeKeys(ctx context.Context, session, window, keys string) error
 	CaptureText(ctx context.Context, session, window string) (string, error)
 	ReadView(ctx context.Context, session, window string) (ansi.View, error)
-	// PasteAt and EnterAt do nothing if something was drawn since the window was seen, or if tmux takes keys for itself.
+	// PasteAt and EnterAt do nothing and return false if something was drawn since seen was read, or if tmux itself
+	// handles keys.
 	PasteAt(ctx context.Context, session, window string, seen ansi.View, text string) (done bool, err error)
 	EnterAt(ctx context.Context, session, window string, seen ansi.View) (done bool, err error)
 	CloseWindow(ctx context.Context, session, window string) error
@@ -49,7 +49,7 @@ type Terminal interface {
 	RenameSession(ctx context.Context, from, to string) error
 }
 
-// Harnesses know the agents that can be started, by the value a task has for them.
+// Harnesses know the agents that can be started, by the name of their harness.
 type Harnesses interface {
 	PlanLaunch(l agent.Launch) (agent.Plan, error)
 	ParseHook(harness, event string, payload []byte) (agent.Notice, error)
@@ -58,25 +58,25 @@ type Harnesses interface {
 	ReadScreen(harness, pane string) (agent.Notice, bool)
 	ReadInput(harness string, v ansi.View) ansi.Input
 	TrustDialogKeys(harness, pane string) (keys string, ok bool)
-	AsksFirst(harness string) bool           // it may show dialogs before it takes its prompt
-	AcknowledgesPrompts(harness string) bool // a prompt, by a hook
-	SeparatesMessages(harness string) bool   // what it says can be told from what else it prints
-	HidesFailures(harness string) bool       // no hook says that a turn failed
+	AsksFirst(harness string) bool           // it may show dialogs before it reads its prompt
+	AcknowledgesPrompts(harness string) bool // a hook reports each prompt that it received
+	SeparatesMessages(harness string) bool   // its messages can be separated from its other output
+	HidesFailures(harness string) bool       // no hook reports that a turn failed
 }
 
-// Workspaces say where a task's worktree is.
+// Workspaces returns the folders of workspaces.
 type Workspaces interface {
 	Path(name string) string
 }
 
-// Engine takes what is to be said about attempts.
+// Engine receives the signals about attempts and returns tasks.
 type Engine interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (refused string, err error)
 	Task(id task.ID) (task.Task, bool, error)
-	Retry(id task.ID) // an effect that failed with task.ErrNotNow, now
+	Retry(id task.ID) // retries an effect that failed with task.ErrNotNow
 }
 
-// Prompts say which agent a role wants and what it is told, and find what it reports.
+// Prompts chooses the agent of a role, writes its prompts and messages, and finds its reports.
 type Prompts interface {
 	PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error)
 	StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error)
@@ -97,11 +97,11 @@ type Options struct {
 	Engine     Engine
 	Prompts    Prompts
 	Env        func(harness string) []string     // what an agent inherits
-	LastLines  func(k Key, card Card) []string   // that an attempt which is over showed last, as text
-	Mask       func(harness, text string) string // takes what is secret out of what a harness shows
-	// WatchOutput calls changed a moment after an output file was written to, until it is stopped.
+	LastLines  func(k Key, card Card) []string   // returns the last lines of an attempt that is over, as text
+	Mask       func(harness, text string) string // removes secrets from what a harness shows
+	// WatchOutput calls changed shortly after each write to an output file, until stop is called.
 	WatchOutput func(file string, changed func()) (stop func(), err error)
-	Term        string // kind of terminal that programs are told they have
+	Term        string // TERM for programs in the terminal
 	Log         *slog.Logger
 	Clock       func() time.Time
 }
@@ -110,31 +110,31 @@ type Options struct {
 type Agents struct {
 	Options
 
-	cards         sync.Mutex // held by whoever changes a card
+	cards         sync.Mutex // held while a card is changed
 	mu            sync.Mutex
 	live          map[Key]*attempt
-	pids          map[int]Key     // of attendants and agents that live
-	pendingStarts []chan struct{} // starts under way: closed when pids has what they started
+	pids          map[int]Key     // of shims and agents that run
+	pendingStarts []chan struct{} // starts in progress: each is closed when pids has the new processes
 	stopping      bool
 	wait          sync.WaitGroup
 	ctx           context.Context
 	cancel        context.CancelFunc
 }
 
-// attempt is one that is being watched.
+// attempt is an attempt that is being watched.
 type attempt struct {
-	over     chan struct{} // closes when its end has been submitted
-	prompted chan struct{} // receives when it has taken a prompt in
-	pids     []int         // the attendant's first
-	watched  atomic.Bool   // its screen, because a message is owed
-	reports  sync.Mutex    // held while how it is doing is judged and submitted
+	over     chan struct{} // closed when its end has been submitted
+	prompted chan struct{} // receives when the agent acknowledged a prompt
+	pids     []int         // the shim's first
+	watched  atomic.Bool   // its screen is being watched, because a message is pending
+	reports  sync.Mutex    // held while its condition is determined and submitted
 
-	hooked bool // a hook came
-	turn   bool // a hook said that a turn began
-	news   int  // hooks that came
+	hooked bool // a hook was called
+	turn   bool // a hook reported that a turn began
+	hooks  int  // number of hook calls
 }
 
-// New returns Agents without any attempt. Adopt finds those that live.
+// New returns Agents without any attempt. AdoptAttempts finds those that run.
 func New(o Options) *Agents {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -144,7 +144,7 @@ func New(o Options) *Agents {
 	return a
 }
 
-// StopWaiting lets nobody wait for an agent any more.
+// StopWaiting ends every wait for an agent.
 func (a *Agents) StopWaiting() {
 	a.mu.Lock()
 	a.stopping = true
@@ -152,21 +152,21 @@ func (a *Agents) StopWaiting() {
 	a.cancel()
 }
 
-// Close stops listening. The agents go on.
+// Close stops watching agents. They keep running.
 func (a *Agents) Close() {
 	a.StopWaiting()
 	a.wait.Wait()
 }
 
-// Len is how many attempts are being watched or started.
+// Len returns how many attempts are being watched or started.
 func (a *Agents) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.live) + len(a.pendingStarts)
 }
 
-// announceStart announces a start. Until it is over, a process that is nobody's may be the one
-// that is being started: it runs before anybody here knows its number.
+// announceStart announces a start; the caller calls over when pids has the new processes. Until then an unknown process
+// may be the one that is being started, because it runs before its pid is known here.
 func (a *Agents) announceStart() (over func()) {
 	born := make(chan struct{})
 	a.mu.Lock()
@@ -180,8 +180,8 @@ func (a *Agents) announceStart() (over func()) {
 	}
 }
 
-// AttemptsWithoutProcess lists the attempts of a task whose agents have no process at this moment: those
-// that are being started, and those whose end is not recorded yet.
+// AttemptsWithoutProcess lists the attempts of a task whose agents have no process now: attempts that are being
+// started, and attempts whose end is not recorded yet.
 func (a *Agents) AttemptsWithoutProcess(t *task.Task) []int {
 	var out []int
 	for i := range t.Attempts {
@@ -192,7 +192,7 @@ func (a *Agents) AttemptsWithoutProcess(t *task.Task) []int {
 	return out
 }
 
-// IsWatched says whether an attempt is being watched.
+// IsWatched reports whether an attempt is being watched.
 func (a *Agents) IsWatched(k Key) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

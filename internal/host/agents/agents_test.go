@@ -80,8 +80,8 @@ func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	}
 }
 
-// An agent that was killed before it wrote its conversation down cannot go on with it. A new one
-// learns from the prompt what a person answered.
+// An agent that was killed before it recorded its conversation cannot continue it. The prompt of the next agent
+// contains what a person answered.
 func TestAConversationThatWasNotKeptIsNotResumed(t *testing.T) {
 	turn := func(text string) transcript.Turn { return transcript.Turn{Who: transcript.Agent, Text: text} }
 	for name, tt := range map[string]struct {
@@ -247,8 +247,8 @@ func TestWhoIsWho(t *testing.T) {
 		{"an agent that dropped its token", "", 555, "worker", ""},
 		{"a process elsewhere with the token", token, 900, "worker", ""},
 		{"an agent with another's token", other, 555, "", "belongs to another"},
-		{"a made-up token", string(id) + ".1.AAAA", 900, "", "not one of this server"},
-		{"no token at all", "x", 900, "", "not one of this server"},
+		{"a made-up token", string(id) + ".1.AAAA", 900, "", "does not belong to this server"},
+		{"no token at all", "x", 900, "", "does not belong to this server"},
 		{"a process that is gone", "", 404, "", "cannot identify the caller"},
 		{"a process of the server", "", 405, "", "the server started this process"},
 		{"a process of the server with a token", token, 405, "", "the server started this process"},
@@ -256,9 +256,9 @@ func TestWhoIsWho(t *testing.T) {
 		{"a process with the mark of an agent", "", 700, "worker", ""},
 		{"a process below one with the mark of an agent", token, 701, "worker", ""},
 		{"a process with the mark of an agent and another's token", other, 701, "", "belongs to another"},
-		{"a process with the mark of the server", "", 702, "", "may ask for nothing"},
+		{"a process with the mark of the server", "", 702, "", "requests are refused"},
 		{"a process with the mark of another data folder", "", 703, "", ""},
-		{"a process with the mark of an attempt that does not live", "", 704, "", "may ask for nothing"},
+		{"a process with the mark of an attempt that does not live", "", 704, "", "requests are refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := c.IdentifyCaller(tt.token, tt.pid)
@@ -283,7 +283,7 @@ func TestWhoIsWho(t *testing.T) {
 	if got, err := c.IdentifyCaller(token, 900); err != nil || got.Role != "worker" {
 		t.Errorf("an attempt that is over is still itself: %+v, %v", got, err)
 	}
-	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange", 701: "may ask for nothing"} {
+	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange", 701: "requests are refused"} {
 		if got, err := c.IdentifyCaller("", pid); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("while no agent lives, process %d is %+v, %v", pid, got, err)
 		}
@@ -301,7 +301,7 @@ func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)
-		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not take the message") {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not accept the message") {
 			t.Fatal(err)
 		}
 		c.acks = true
@@ -340,7 +340,7 @@ func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, false)
 		c.start(1)
-		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it could be told") {
+		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it received the message") {
 			t.Fatal(err)
 		}
 		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Code != 143 {
@@ -501,8 +501,8 @@ func TestTheLastMessageOfAnAttempt(t *testing.T) {
 	says("over", "of the turn before")
 }
 
-// What a hook told last ends the conversation of an attempt that is over, once, if the
-// agent's own record lacks it.
+// The last message that a hook reported ends the conversation of an attempt that is over, once, if the agent's own
+// record lacks it.
 func TestTheLastMessageEndsAConversation(t *testing.T) {
 	c := newEnv(t, true)
 	k := agents.Key{Task: id, Number: 1}

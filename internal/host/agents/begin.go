@@ -14,20 +14,20 @@ import (
 
 const (
 	startsWithin = 20 * time.Second // an attempt that ends later than this has started
-	standsStill  = 5 * time.Second  // so long a screen with text does not change before a start counts as stopped
-	staysEmpty   = time.Minute      // likewise an empty one: some programs take most of that to draw
-	firstGlance  = time.Second
-	lastGlance   = 30 * time.Second
+	standsStill  = 5 * time.Second  // a start counts as stopped when a screen with text has not changed for so long
+	staysEmpty   = time.Minute      // likewise for an empty screen: some programs need most of a minute to draw
+	minScreenGap = time.Second      // between two reads of a screen
+	maxScreenGap = 30 * time.Second
 )
 
-// Bounds of what is kept of an attempt's last lines.
+// Bounds of the last lines that are kept of an attempt.
 const (
 	maxLastLines = 8
 	maxLastBytes = 2000
 )
 
-// hookCame notes that an attempt reported something. An agent that stood still before its first turn
-// goes on.
+// hookCame records that a hook of an attempt was called. If the attempt counted as not started, hookCame sets the
+// condition of n to running.
 func (a *Agents) hookCame(k Key, n *agent.Notice) {
 	turn := n.Condition.Name != "" && n.Condition.Name != task.TurnFailed
 	a.mu.Lock()
@@ -35,7 +35,7 @@ func (a *Agents) hookCame(k Key, n *agent.Notice) {
 	known := at != nil && at.hooked && (at.turn || !turn)
 	if at != nil {
 		at.hooked, at.turn = true, at.turn || turn
-		at.news++
+		at.hooks++
 	}
 	a.mu.Unlock()
 	if known {
@@ -58,15 +58,15 @@ func (a *Agents) conditionOf(k Key) string {
 	return at.Condition.Name
 }
 
-// withWatched calls f with an attempt that is watched, until the server leaves.
+// withWatched runs f in a goroutine if the attempt is watched, unless the server is stopping.
 func (a *Agents) withWatched(k Key, f func(at *attempt)) {
 	if at := a.watchedAttempt(k); at != nil {
 		a.goUnlessStopping(func() { f(at) })
 	}
 }
 
-// watchStart looks at the screen of an agent until its first hook came. One that stands still before
-// that asks something that Orange does not know: a login, a licence, news. Nothing is typed into it.
+// watchStart reads the screen of an agent until its first hook is called. An agent whose screen does not change before
+// that asks something that Orange does not know, such as a login, a licence or release notes. watchStart types nothing.
 func (a *Agents) watchStart(k Key, session string) {
 	card, err := a.LoadCard(k)
 	if err != nil || a.Terminal == nil || session == "" || card.Window == "" || card.Unhooked || card.Hooked || card.Heard || card.Transcript != "" {
@@ -74,55 +74,55 @@ func (a *Agents) watchStart(k Key, session string) {
 	}
 	a.withWatched(k, func(at *attempt) {
 		w := startWatch{a: a, k: k, card: card}
-		for wait := firstGlance; a.pauseFor(a.ctx, at, wait) && !a.hasReported(at); {
+		for wait := minScreenGap; a.pauseFor(a.ctx, at, wait) && !a.hasReported(at); {
 			pane, err := a.Terminal.CaptureText(a.ctx, session, card.Window)
 			if err != nil {
 				return
 			}
-			wait = firstGlance
+			wait = minScreenGap
 			if w.observeScreen(pane) { // it waits for a person, who may take long
-				w.glance = min(2*max(w.glance, firstGlance), lastGlance)
-				wait = w.glance
+				w.gap = min(2*max(w.gap, minScreenGap), maxScreenGap)
+				wait = w.gap
 			}
 		}
 	})
 }
 
-// hasReported says whether a hook of the attempt came.
+// hasReported reports whether a hook of the attempt was called.
 func (a *Agents) hasReported(at *attempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return at.hooked
 }
 
-// startWatch is what was seen of an agent that has not reported anything yet.
+// startWatch is what is known about the screen of an agent that has not reported anything yet.
 type startWatch struct {
-	a      *Agents
-	k      Key
-	card   Card
-	pane   string
-	since  time.Time // when the screen last changed
-	told   string    // the condition that the screen was the reason for
-	glance time.Duration
+	a     *Agents
+	k     Key
+	card  Card
+	pane  string
+	since time.Time // when the screen last changed
+	told  string    // the condition that was submitted because of the screen
+	gap   time.Duration
 }
 
-// observeScreen takes in what the screen shows, and says whether the agent waits for a person.
+// observeScreen updates w with what the screen shows, and reports whether the agent waits for a person.
 func (w *startWatch) observeScreen(pane string) bool {
 	now := w.a.Clock()
 	if pane != w.pane || w.since.IsZero() {
-		w.pane, w.since, w.glance = pane, now, 0
+		w.pane, w.since, w.gap = pane, now, 0
 	}
 	lines := ansi.LastLines(pane, maxLastLines)
-	patience := standsStill
+	limit := standsStill
 	if len(lines) == 0 {
-		patience = staysEmpty
+		limit = staysEmpty
 	}
 	n, known := w.a.readScreen(w.card.Harness, pane)
 	known = known && n.Condition.Name != ""
 	_, answered := w.a.Harnesses.TrustDialogKeys(w.card.Harness, pane) // by Orange itself
 	switch {
 	case known && !answered:
-	case now.Sub(w.since) < patience:
+	case now.Sub(w.since) < limit:
 		return w.told != ""
 	case !known:
 		n = agent.Notice{Condition: task.Condition{Name: task.NotStarted, Detail: w.a.maskSecrets(w.card.Harness, strings.Join(lines, " "))}}
@@ -135,7 +135,7 @@ func (w *startWatch) observeScreen(pane string) bool {
 	return true
 }
 
-// unlessReported submits a condition that a screen was the reason for, if no hook came meanwhile.
+// unlessReported submits a condition that was read from a screen, if no hook was called meanwhile.
 func (a *Agents) unlessReported(k Key, n agent.Notice) error {
 	at := a.watchedAttempt(k)
 	if at == nil {
@@ -149,7 +149,7 @@ func (a *Agents) unlessReported(k Key, n agent.Notice) error {
 	return a.submitCondition(a.ctx, k, n)
 }
 
-// readScreen is what a screen says about its agent, without what is secret.
+// readScreen returns what a screen shows about its agent, without secrets.
 func (a *Agents) readScreen(harness, pane string) (agent.Notice, bool) {
 	n, ok := a.Harnesses.ReadScreen(harness, pane)
 	n.Condition.Detail = a.maskSecrets(harness, n.Condition.Detail)
@@ -163,57 +163,56 @@ func (a *Agents) maskSecrets(harness, text string) string {
 	return a.Mask(harness, text)
 }
 
-// lookWaits are the pauses after a hook of an agent at work before its record and its screen are looked
-// at, because no hook says that its turn failed.
+// lookWaits are the pauses after a hook of a working agent before its record and its screen are read, for harnesses
+// in which no hook reports that a turn failed.
 var lookWaits = [...]time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
-// lookForFailure looks a few times whether the turn that an agent is in has failed, and not any more once
-// it reports something.
+// lookForFailure checks a few times whether the current turn of an agent has failed, and stops when a hook is called.
 func (a *Agents) lookForFailure(k Key) {
 	at := a.watchedAttempt(k)
 	if at == nil {
 		return
 	}
-	news := a.newsOf(at)
+	hooks := a.hookCount(at)
 	a.goUnlessStopping(func() {
 		for _, wait := range lookWaits {
-			if !a.pauseFor(a.ctx, at, wait) || a.newsOf(at) != news {
+			if !a.pauseFor(a.ctx, at, wait) || a.hookCount(at) != hooks {
 				return
 			}
 			if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
-				a.failedOrShown(&t, k, at, news)
+				a.failedOrShown(&t, k, at, hooks)
 			}
 		}
 	})
 }
 
-func (a *Agents) newsOf(at *attempt) int {
+func (a *Agents) hookCount(at *attempt) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return at.news
+	return at.hooks
 }
 
-// failedOrShown reports a failed turn that the agent's own record tells of, else what the screen shows.
-func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, news int) {
+// failedOrShown submits a failed turn that the agent's own record contains, or else what the screen shows.
+func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, hooks int) {
 	card, err := a.LoadCard(k)
 	if err != nil || card.Window == "" {
 		return
 	}
 	left := a.Harnesses.ReadOutput(card.Harness, a.attemptOutput(t, k, card))
 	if left.Failure == "" || left.Condition.Name != "" {
-		a.lookAtScreen(t, k, at, news)
+		a.submitScreen(t, k, at, hooks)
 		return
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	n := agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: a.maskSecrets(card.Harness, left.Failure)}}
-	if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
+	if err := a.unlessHookCame(ctx, k, at, hooks, n); err != nil {
 		a.Log.Warn("report a failed turn", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }
 
-// couldNotStart says that an attempt ended by itself within seconds of its start and before its first turn.
-// Of an agent that tells nothing of its turns nobody can say so.
+// couldNotStart reports whether an attempt ended by itself within seconds of its start and before its first turn.
+// It returns false for an agent that does not report its turns.
 func (a *Agents) couldNotStart(k Key, card Card, left agent.Notice, x agent.Exit) bool {
 	if x.Mass != "" || x.At.IsZero() || card.Since.IsZero() || x.At.Sub(card.Since) > startsWithin {
 		return false
@@ -228,14 +227,14 @@ func (a *Agents) couldNotStart(k Key, card Card, left agent.Notice, x agent.Exit
 		return true
 	}
 	said := a.Harnesses.ReadConversation(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: true, Since: card.Since, Over: true}, "")
-	if said.Next == "" { // it keeps no record: its hooks are all there is
+	if said.Next == "" { // it keeps no record, so only its hooks count
 		return !card.Turn
 	}
 	return !slices.ContainsFunc(said.Turns, func(t transcript.Turn) bool { return t.Who == transcript.Agent })
 }
 
-// lastLines are what an attempt that is over showed last: why its last turn failed, then its last lines.
-// They are kept on its card: an output does not change any more.
+// lastLines returns why the last turn of an attempt that is over failed, or else the last lines it showed. It keeps
+// them on the attempt's card, because the output no longer changes.
 func (a *Agents) lastLines(k Key, card Card, failure string) string {
 	if card.Last != nil {
 		return *card.Last
@@ -257,7 +256,7 @@ func (a *Agents) lastLines(k Key, card Card, failure string) string {
 	return last
 }
 
-// ShownLast is what an attempt that is over showed last, "" for one that is not over.
+// ShownLast returns the last lines that an attempt showed, or "" if the attempt is not over.
 func (a *Agents) ShownLast(k Key) string {
 	card, err := a.LoadCard(k)
 	if err != nil || card.Code == nil {

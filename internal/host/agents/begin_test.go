@@ -55,7 +55,7 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 	}
 }
 
-// What Orange answers itself is shown to a person only if that does not help.
+// A dialog that Orange answers is reported to a person only if the answer has no effect.
 func TestADialogThatOrangeAnswersIsNotShownAtOnce(t *testing.T) {
 	for pane, soon := range map[string]string{"trust this folder?": "", "may I?": task.WaitingInput} {
 		t.Run(pane, func(t *testing.T) {

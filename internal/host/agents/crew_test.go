@@ -143,7 +143,7 @@ func (c *env) Task(want task.ID) (task.Task, bool, error) {
 	return c.task, want == id, nil
 }
 
-// drops makes the task owe nothing any more, as a move of the task does.
+// drops removes the pending effects of the task, as a move of the task does.
 func (c *env) drops() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -320,7 +320,7 @@ func (s window) ReadView(context.Context, string, string) (ansi.View, error) {
 	return ansi.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
 }
 
-// moved says whether the window changed since it was looked at.
+// moved reports whether the window changed since it was read.
 func (s window) moved() bool {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()

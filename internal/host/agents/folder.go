@@ -14,12 +14,12 @@ import (
 	"orange/internal/core/task"
 )
 
-// Folder is where an attempt keeps its prompt, its output and what is known of it.
+// Folder returns the folder of an attempt, which holds its prompt, its output and its card.
 func (a *Agents) Folder(k Key) string {
 	return filepath.Join(a.Root, string(k.Task), strconv.Itoa(k.Number))
 }
 
-// OutputFile is the file that an attempt's output goes to.
+// OutputFile returns the path of an attempt's output.
 func (a *Agents) OutputFile(k Key) string { return filepath.Join(a.Folder(k), "output.log") }
 
 // A Card is what is known about an attempt besides its processes. It is a file in the
@@ -31,31 +31,31 @@ type Card struct {
 	Model      string      `json:"model,omitempty"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`
-	Heard      bool        `json:"heard,omitempty"`   // the harness said that this conversation exists
-	Resumed    bool        `json:"resumed,omitempty"` // it went on with an earlier conversation
+	Heard      bool        `json:"heard,omitempty"`   // the harness reported this conversation
+	Resumed    bool        `json:"resumed,omitempty"` // the attempt continued an earlier conversation
 	Transcript string      `json:"transcript,omitempty"`
 	Final      string      `json:"final,omitempty"`
 	Usage      *task.Usage `json:"usage,omitempty"`
 	Code       *int        `json:"code,omitempty"`    // of the exit
-	Mass       string      `json:"mass,omitempty"`    // of the exit: it broke nothing off by itself
-	Told       []string    `json:"told,omitempty"`    // effects whose words were typed in
-	Sent       []string    `json:"sent,omitempty"`    // those of them that stood alone in the input line when Enter was pressed
-	Pasted     time.Time   `json:"pasted,omitzero"`   // when words were last typed in
-	Prompted   time.Time   `json:"prompted,omitzero"` // when the agent last took a prompt in
-	Rested     time.Time   `json:"rested,omitzero"`   // when its turn ended; zero while the last hook says something else
+	Mass       string      `json:"mass,omitempty"`    // of the exit: what ended the attempt together with others
+	Told       []string    `json:"told,omitempty"`    // effects whose messages were pasted
+	Sent       []string    `json:"sent,omitempty"`    // those of them that were alone in the input line when Enter was pressed
+	Pasted     time.Time   `json:"pasted,omitzero"`   // when a message was last pasted
+	Prompted   time.Time   `json:"prompted,omitzero"` // when the agent last acknowledged a prompt
+	Rested     time.Time   `json:"rested,omitzero"`   // when its turn ended; zero if the last hook reported something else
 
-	Shown  *task.Condition `json:"shown,omitempty"`  // that the screen was the reason for, because a message is owed
-	Before *task.Condition `json:"before,omitempty"` // how it was doing before that
+	Shown  *task.Condition `json:"shown,omitempty"`  // condition submitted because of the screen, while a message is pending
+	Before *task.Condition `json:"before,omitempty"` // the condition before that
 
-	Unhooked bool    `json:"unhooked,omitempty"` // it calls no hook
-	Hooked   bool    `json:"hooked,omitempty"`   // a hook came
-	Turn     bool    `json:"turn,omitempty"`     // a hook said that a turn began
-	Last     *string `json:"last,omitempty"`     // the last lines that it showed; nil while nobody has read them
+	Unhooked bool    `json:"unhooked,omitempty"` // the harness calls no hooks
+	Hooked   bool    `json:"hooked,omitempty"`   // a hook was called
+	Turn     bool    `json:"turn,omitempty"`     // a hook reported that a turn began
+	Last     *string `json:"last,omitempty"`     // the last lines that it showed; nil until they were read
 }
 
 func (a *Agents) cardFile(k Key) string { return filepath.Join(a.Folder(k), "card.json") }
 
-// LoadCard reads what is known about an attempt.
+// LoadCard reads the card of an attempt. It returns the zero Card if there is none.
 func (a *Agents) LoadCard(k Key) (Card, error) {
 	var c Card
 	text, err := os.ReadFile(a.cardFile(k))
@@ -66,13 +66,13 @@ func (a *Agents) LoadCard(k Key) (Card, error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		return c, fmt.Errorf("read what is known of attempt %d: %w", k.Number, err)
+		return c, fmt.Errorf("read the card of attempt %d: %w", k.Number, err)
 	}
 	return c, nil
 }
 
-// ConversationStart is when the conversation of an attempt began: with the attempt itself, or with the
-// one that it went on from.
+// ConversationStart returns when the conversation of an attempt began: with the attempt itself, or with the earlier
+// attempt whose conversation it continued.
 func (a *Agents) ConversationStart(id task.ID, attempt int) (time.Time, bool) {
 	card, err := a.LoadCard(Key{id, attempt})
 	if err != nil || card.Since.IsZero() {
@@ -93,7 +93,7 @@ func (a *Agents) updateCard(k Key, change func(*Card)) error {
 	defer a.cards.Unlock()
 	c, err := a.LoadCard(k)
 	if err != nil {
-		c = Card{} // a damaged card is written anew: it is not the truth about anything
+		c = Card{} // replace a damaged card: nothing depends on it alone
 	}
 	change(&c)
 	text, err := json.Marshal(c)
@@ -101,7 +101,7 @@ func (a *Agents) updateCard(k Key, change func(*Card)) error {
 		err = atomicfile.Write(a.cardFile(k), text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("write down what is known of attempt %d: %w", k.Number, err)
+		return fmt.Errorf("write the card of attempt %d: %w", k.Number, err)
 	}
 	return nil
 }

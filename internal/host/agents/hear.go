@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// ReceiveHook takes in what a harness's hook reports about an attempt.
+// ReceiveHook records what a harness's hook reports about an attempt and submits it.
 func (a *Agents) ReceiveHook(ctx context.Context, k Key, harness, event string, payload []byte) error {
 	n, err := a.Harnesses.ParseHook(harness, event, payload)
 	if err != nil {
@@ -20,8 +20,8 @@ func (a *Agents) ReceiveHook(ctx context.Context, k Key, harness, event string, 
 	a.addTurnResult(k, harness, &n)
 	a.keepNotice(k, n, nil)
 	a.keepTurn(k, n)
-	err = a.hookSaid(ctx, k, &n)
-	if n.Prompted { // after the engine knows that it runs: the message is not owed any more
+	err = a.submitHook(ctx, k, &n)
+	if n.Prompted { // only after the engine knows that the agent runs, because this ends the wait for a message
 		a.acknowledgePrompt(k)
 	}
 	if err != nil {
@@ -33,8 +33,9 @@ func (a *Agents) ReceiveHook(ctx context.Context, k Key, harness, event string, 
 	return a.turnEnded(ctx, k, n)
 }
 
-// hookSaid submits how an attempt is doing by a hook. What its screen showed before that is not submitted after it.
-func (a *Agents) hookSaid(ctx context.Context, k Key, n *agent.Notice) error {
+// submitHook submits the condition that a hook reported. The lock on reports keeps an older reading of the screen from
+// being submitted afterwards.
+func (a *Agents) submitHook(ctx context.Context, k Key, n *agent.Notice) error {
 	if at := a.watchedAttempt(k); at != nil {
 		at.reports.Lock()
 		defer at.reports.Unlock()
@@ -43,24 +44,25 @@ func (a *Agents) hookSaid(ctx context.Context, k Key, n *agent.Notice) error {
 	return a.submitCondition(ctx, k, *n)
 }
 
-// unlessHeard submits how an attempt is doing by its screen or its record, if no hook came since they were looked at.
-func (a *Agents) unlessHeard(ctx context.Context, k Key, at *attempt, news int, n agent.Notice) error {
+// unlessHookCame submits a condition that was read from the screen or the record of an attempt, if the number of hook
+// calls is still hooks, which was read before them.
+func (a *Agents) unlessHookCame(ctx context.Context, k Key, at *attempt, hooks int, n agent.Notice) error {
 	at.reports.Lock()
 	defer at.reports.Unlock()
-	if a.newsOf(at) != news {
+	if a.hookCount(at) != hooks {
 		return nil
 	}
 	return a.submitCondition(ctx, k, n)
 }
 
-// watchedAttempt is one that is watched, nil if it is not.
+// watchedAttempt returns an attempt that is watched, or nil.
 func (a *Agents) watchedAttempt(k Key) *attempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.live[k]
 }
 
-// keepTurn writes down whether the agent rests after a turn, and when it took a prompt in.
+// keepTurn records on the card whether the agent rests after a turn, and when it acknowledged a prompt.
 func (a *Agents) keepTurn(k Key, n agent.Notice) {
 	if n.Condition.Name == "" && !n.Prompted {
 		return
@@ -84,9 +86,8 @@ func (a *Agents) keepTurn(k Key, n agent.Notice) {
 	}
 }
 
-// addTurnResult adds to the end of a turn what the conversation has consumed so far and what
-// the agent said last, where the hook does not say it. An agent at a terminal may live
-// for days: neither is to be learned only when it ends.
+// addTurnResult adds the usage of the conversation so far and the agent's last message to a notice that ends a turn,
+// if the hook did not include them. An agent at a terminal may run for days, so they cannot wait for its end.
 func (a *Agents) addTurnResult(k Key, harness string, n *agent.Notice) {
 	if n.Condition.Name != task.Idle {
 		return
@@ -104,8 +105,8 @@ func (a *Agents) addTurnResult(k Key, harness string, n *agent.Notice) {
 	n.Final = cmp.Or(n.Final, left.Final)
 }
 
-// isKnownIdle says that the end of an attempt's turn is known already. A program that says it once more tells nothing new,
-// and its record may still lack the message that a hook told.
+// isKnownIdle reports whether the end of an attempt's turn is known already. A repeated report adds nothing, and the
+// agent's record may still lack the message that the first one contained.
 func (a *Agents) isKnownIdle(k Key) bool {
 	t, ok, err := a.Engine.Task(k.Task)
 	at, lives := t.AttemptByNumber(k.Number)
@@ -123,7 +124,7 @@ func (a *Agents) acknowledgePrompt(k Key) {
 	}
 }
 
-// submitCondition submits how an attempt is doing.
+// submitCondition submits the condition and the usage of an attempt.
 func (a *Agents) submitCondition(ctx context.Context, k Key, n agent.Notice) error {
 	if n.Condition.Name == "" && n.Usage == nil {
 		return nil
@@ -139,7 +140,7 @@ func (a *Agents) submitCondition(ctx context.Context, k Key, n agent.Notice) err
 	return err
 }
 
-// turnEnded reports what an agent at a terminal says about its work at the end of a turn.
+// turnEnded submits the report that an agent at a terminal made at the end of a turn.
 func (a *Agents) turnEnded(ctx context.Context, k Key, n agent.Notice) error {
 	if n.Condition.Name != task.Idle || n.Final == "" {
 		return nil
@@ -148,7 +149,7 @@ func (a *Agents) turnEnded(ctx context.Context, k Key, n agent.Notice) error {
 	if err != nil || card.Window == "" {
 		return err
 	}
-	report, final := a.lastWords(k, card.Role, card.Harness, n.Final)
+	report, final := a.findReport(k, card.Role, card.Harness, n.Final)
 	if report == nil || report.Code == "" && report.Diagnosis == "" { // it may have more to do
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"orange/internal/host/agents"
 )
 
-// A hook that comes while a screen is read knows better than the screen.
+// A hook that is called while a screen is read takes precedence over the screen.
 func TestAScreenFromBeforeAHookIsNotReported(t *testing.T) {
 	c := newEnv(t, true)
 	c.start(1)

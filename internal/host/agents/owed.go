@@ -18,23 +18,23 @@ import (
 const (
 	maxShown = 480 // bytes of a screen that the inbox shows
 	quiet    = 5 * time.Second
-	// lookAgain is how often a screen is looked at that nothing is drawn on, while a message to its agent
-	// is owed: whether it is still owed, and whether tmux has left its own mode.
+	// lookAgain is how often to check, while a message is pending and nothing is drawn on the screen, whether the
+	// message is still pending and whether tmux has left its own mode.
 	lookAgain = 15 * time.Second
 	modeEnds  = time.Second
 )
 
-// keepOwed keeps the message owed: it is tried again when the screen changed. A person who could
-// change it is shown the screen.
+// keepOwed keeps the message pending: watchScreen retries it when the screen changes. If the agent waits for a person,
+// keepOwed reports what the screen shows.
 func (m *message) keepOwed(ctx context.Context, s screenState, why string) error {
 	if err := m.showIfWaits(ctx, s, why); err != nil {
 		m.a.Log.Warn("report what a screen shows", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
 	}
 	m.watchScreen()
-	return fmt.Errorf("attempt %d cannot be told something now: %s: %w", m.k.Number, why, task.ErrNotNow)
+	return fmt.Errorf("cannot send a message to attempt %d now: %s: %w", m.k.Number, why, task.ErrNotNow)
 }
 
-// showIfWaits shows a person why the message is owed, unless the agent works or says itself what it waits for.
+// showIfWaits reports why the message is pending, unless the agent works or its hooks reported what it waits for.
 func (m *message) showIfWaits(ctx context.Context, s screenState, why string) error {
 	m.at.reports.Lock()
 	defer m.at.reports.Unlock()
@@ -45,21 +45,21 @@ func (m *message) showIfWaits(ctx context.Context, s screenState, why string) er
 	return m.showCondition(ctx, c)
 }
 
-// waitingCondition is the condition of an agent that nothing can be told because of its screen. An agent that
-// works is not shown: its screen changes by itself.
+// waitingCondition returns the condition of an agent whose screen takes no message. It returns false for an agent that
+// works, because its screen changes by itself.
 func (m *message) waitingCondition(s screenState, why string) (task.Condition, bool) {
 	c := m.recordedCondition()
 	if c.IsBlocked() && !m.wasShown(c) {
-		return task.Condition{}, false // its hooks said what it waits for
+		return task.Condition{}, false // its hooks reported what it waits for
 	}
 	if n, ok := m.a.readScreen(m.card.Harness, s.Text); ok && s.Kind != ansi.Prompt && n.Condition.IsBlocked() && n.Condition.Name != task.Limited {
-		return n.Condition, true // above a prompt the same words may be part of the work
+		return n.Condition, true // above a prompt the same text may be part of the work
 	}
 	if c.Name != task.Idle && !m.wasShown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.isQuiet()) {
 		return task.Condition{}, false
 	}
 	detail := "a message to it waits, because " + why
-	if s.Kind != ansi.Prompt { // what a person types is theirs
+	if s.Kind != ansi.Prompt { // do not show what a person types
 		if words := m.lastWords(s.Text, maxShown-len(detail)); words != "" {
 			detail += ": " + words
 		}
@@ -67,19 +67,19 @@ func (m *message) waitingCondition(s screenState, why string) (task.Condition, b
 	return task.Condition{Name: task.WaitingInput, Detail: detail}, true
 }
 
-// isQuiet says that nothing was drawn for a while.
+// isQuiet reports whether nothing was drawn for a while.
 func (m *message) isQuiet() bool {
 	_, drawn, err := outputlog.Stat(m.a.OutputFile(m.k))
 	return err != nil || m.a.Clock().Sub(drawn) > quiet
 }
 
-// wasShown says whether a condition is what was last shown of the screen.
+// wasShown reports whether a condition is the one that was last submitted because of the screen.
 func (m *message) wasShown(c task.Condition) bool {
 	return m.card.Shown != nil && c.Name == m.card.Shown.Name && c.Detail == m.card.Shown.Detail
 }
 
-// showCondition reports a condition that the screen is the reason for, and keeps the one before. The same
-// reason is not reported again because the screen looks different.
+// showCondition submits a condition that was read from the screen, and keeps the one before. It does not submit the
+// same reason again when only the screen differs.
 func (m *message) showCondition(ctx context.Context, c task.Condition) error {
 	now := m.recordedCondition()
 	if m.wasShown(now) && now.Name == c.Name && detailReason(now.Detail) == detailReason(c.Detail) {
@@ -101,12 +101,12 @@ func detailReason(detail string) string {
 	return why
 }
 
-// restoreCondition reports that the attempt is doing as it did before its screen was shown, unless something
-// else was heard since.
+// restoreCondition submits the condition that the attempt had before showCondition, unless another one was reported
+// since.
 func (m *message) restoreCondition(ctx context.Context) error {
 	m.at.reports.Lock()
 	defer m.at.reports.Unlock()
-	card, err := m.a.LoadCard(m.k) // another message may have been shown since
+	card, err := m.a.LoadCard(m.k) // another message may have changed it since
 	if err != nil {
 		return err
 	}
@@ -125,23 +125,24 @@ func (m *message) restoreCondition(ctx context.Context) error {
 	return m.updateCard(func(card *Card) { card.Shown, card.Before = nil, nil })
 }
 
-// restoreShown takes back what an earlier server showed of an attempt because of a message that was dropped meanwhile.
+// restoreShown restores the condition of an attempt that an earlier server changed because of a message that was
+// dropped meanwhile.
 func (a *Agents) restoreShown(k Key, t task.Task) {
 	card, err := a.LoadCard(k)
 	owed := slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Attempt == k.Number })
-	if err != nil || card.Shown == nil || owed { // one that is owed is told, or shown again
+	if err != nil || card.Shown == nil || owed { // a pending message is sent, or reported again
 		return
 	}
 	a.withWatched(k, func(at *attempt) {
 		m := &message{a: a, k: k, t: t, card: card, at: at}
 		if err := m.restoreCondition(a.ctx); err != nil {
-			a.Log.Warn("report that a message is not owed any more", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+			a.Log.Warn("report that a message is no longer pending", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 	})
 }
 
-// watchScreen has the message tried again once its screen takes it. One watcher is enough for an attempt: its
-// messages come one after another.
+// watchScreen retries the message when the screen can take it. One watcher per attempt is enough, because its messages
+// are sent one after another.
 func (m *message) watchScreen() {
 	if !m.at.watched.CompareAndSwap(false, true) {
 		return
@@ -158,7 +159,7 @@ func (m *message) watchScreen() {
 	})
 }
 
-// awaitScreen waits until the message can be typed or sent. It says no if that is not wanted any more.
+// awaitScreen waits until the message can be pasted or sent. It returns false if the message is no longer wanted.
 func (m *message) awaitScreen() bool {
 	drawn := make(chan struct{}, 1)
 	wait := lookAgain
@@ -183,9 +184,9 @@ func (m *message) awaitScreen() bool {
 		}
 		s, err := m.viewScreen(m.a.ctx)
 		if err != nil {
-			return true // it says what is wrong
+			return true // the retry returns the error
 		}
-		told := slices.Contains(m.card.Told, m.e.ID) // else what stands in the line is a person's
+		told := slices.Contains(m.card.Told, m.e.ID) // otherwise a person typed what is in the line
 		if told && s.HoldsText(m.text) && !s.InMode || m.refusalReason(s) == "" {
 			return true
 		}
@@ -195,10 +196,10 @@ func (m *message) awaitScreen() bool {
 	}
 }
 
-// keys are words that may be secret: long ones of letters and digits.
+// keys matches long words of letters and digits, which may be secrets.
 var keys = lazy.NewRegexp(`[\w.~+/=%&?:-]{24,}`)
 
-// lastWords is the end of what a screen shows, as one line.
+// lastWords returns the end of what a screen shows, as one line.
 func (m *message) lastWords(text string, limit int) string {
 	words := m.a.maskSecrets(m.card.Harness, strings.Join(strings.Fields(ansi.SafeText(plainText(text))), " "))
 	words = keys.ReplaceAllStringFunc(words, func(word string) string {

@@ -9,13 +9,12 @@ import (
 	"orange/internal/outputlog"
 )
 
-// LastActive says when an attempt last wrote anything. It is asked only when a deadline is
-// near, and then looks at the screen too: an agent that waits for a person is not
-// silent, it is waiting.
+// LastActive returns when an attempt last wrote anything. It also reads the screen and submits what it shows, because
+// an agent that waits for a person is not silent. Callers use it only when a deadline is near.
 func (a *Agents) LastActive(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
 	if at := a.watchedAttempt(k); at != nil {
-		a.lookAtScreen(t, k, at, a.newsOf(at))
+		a.submitScreen(t, k, at, a.hookCount(at))
 	}
 	_, at, err := outputlog.Stat(a.OutputFile(k))
 	if err != nil {
@@ -24,8 +23,8 @@ func (a *Agents) LastActive(t *task.Task, number int) time.Time {
 	return at
 }
 
-// lookAtScreen reads the attempt's screen for what its hooks did not say. A hook that came since news was read knows better.
-func (a *Agents) lookAtScreen(t *task.Task, k Key, at *attempt, news int) {
+// submitScreen submits a condition that the attempt's screen shows, unless a hook was called since hooks was read.
+func (a *Agents) submitScreen(t *task.Task, k Key, at *attempt, hooks int) {
 	card, err := a.LoadCard(k)
 	if err != nil || card.Window == "" || a.Terminal == nil {
 		return
@@ -37,15 +36,14 @@ func (a *Agents) lookAtScreen(t *task.Task, k Key, at *attempt, news int) {
 		return
 	}
 	if n, ok := a.readScreen(card.Harness, pane); ok {
-		if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
+		if err := a.unlessHookCame(ctx, k, at, hooks, n); err != nil {
 			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 	}
 }
 
-// answerDialogs answers the questions a program asks before it takes its prompt, such
-// as whether it may trust the worktree Orange made. It looks a few times and then no
-// more.
+// answerDialogs answers the questions that a program asks before it reads its prompt, such as whether it may trust the
+// worktree. It reads the screen a few times and then stops.
 func (a *Agents) answerDialogs(k Key, w *agent.Window) {
 	a.mu.Lock()
 	at := a.live[k]

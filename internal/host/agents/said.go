@@ -12,8 +12,8 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// AttemptConversation reads what was said in an attempt, from the point on that an earlier call
-// named as Next; "" reads all that fits.
+// AttemptConversation reads the conversation of an attempt, starting at after, which is the Next of an earlier call;
+// "" reads all that fits.
 func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (agent.Conversation, error) {
 	k := Key{t.ID, number}
 	card, err := a.LoadCard(k)
@@ -31,7 +31,7 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 		}
 	}
 	live, _ := t.AttemptByNumber(number)
-	ended := left.Over || live.Condition.Name == task.Idle // its turn, of which a hook told the last message
+	ended := left.Over || live.Condition.Name == task.Idle // the turn has ended, and a hook reported its last message
 	if !told && ended && !left.Headless && card.Final != "" && (after == "" || len(out.Turns) == 0) {
 		whole := out
 		if after != "" {
@@ -49,16 +49,14 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 	return out, nil
 }
 
-// toldLast marks a place in a conversation before which the last message was told that the
-// agent's record lacks.
+// toldLast marks a Next before which the last message was returned although the agent's record lacks it.
 const toldLast = "+last"
 
-// joinLines is a text without its line breaks, to be compared.
+// joinLines returns a text without its line breaks, for comparison.
 func joinLines(text string) string { return strings.Join(strings.Fields(ansi.SafeText(text)), " ") }
 
-// lacksMessage says whether a message that a hook told is not in the agent's record: the agent
-// writes it down later, or was ended before it did. The beginning of the message counts:
-// the record may have cut it.
+// lacksMessage reports whether the agent's record lacks a message that a hook reported, because the agent writes it
+// later or ended before it did. Only the beginning of the message is compared, because the record may have cut it.
 func lacksMessage(c *agent.Conversation, final string) bool {
 	if len(c.Turns) == 0 || c.Cut {
 		return false
@@ -73,8 +71,8 @@ func lacksMessage(c *agent.Conversation, final string) bool {
 	return !strings.Contains(all.String(), begin[:min(len(begin), 1000)])
 }
 
-// LastMessage is what an attempt said last, alive or over: "" if it has said nothing yet.
-// Of a living one it is as new as the agent's own record.
+// LastMessage returns the last message of an attempt, running or over, or "" if there is none yet. For a running
+// attempt it is as recent as the agent's own record.
 func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 	k := Key{t.ID, number}
 	card, err := a.LoadCard(k)
@@ -82,7 +80,7 @@ func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 		return "", err
 	}
 	if live, alive := t.AttemptByNumber(number); card.Final != "" && (!alive || live.Condition.Name == task.Idle) {
-		return card.Final, nil // the hook told it when the turn ended
+		return card.Final, nil // the hook reported it when the turn ended
 	}
 	left := a.attemptOutput(t, k, card)
 	if final := a.Harnesses.ReadOutput(card.Harness, left).Final; final != "" {
@@ -97,7 +95,7 @@ func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 	return cmp.Or(said, card.Final), nil
 }
 
-// attemptOutput is what an attempt has left behind so far.
+// attemptOutput describes the output of an attempt so far.
 func (a *Agents) attemptOutput(t *task.Task, k Key, card Card) agent.Output {
 	_, alive := t.AttemptByNumber(k.Number)
 	return agent.Output{
@@ -106,8 +104,7 @@ func (a *Agents) attemptOutput(t *task.Task, k Key, card Card) agent.Output {
 	}
 }
 
-// wentOn is when another attempt went on with the conversation of this one; zero if none
-// did.
+// wentOn returns when another attempt continued the conversation of this one, or zero if none did.
 func (a *Agents) wentOn(t *task.Task, k Key, card Card) time.Time {
 	for n := k.Number + 1; card.Transcript != "" && n <= t.AttemptCount(); n++ {
 		if next, err := a.LoadCard(Key{k.Task, n}); err == nil && next.Transcript == card.Transcript {

@@ -15,8 +15,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// StartAgent starts the agent that an effect asks for and returns the terminal session it is
-// seen in. Asked again it finds the one that was started.
+// StartAgent starts the agent of an effect and returns the terminal session that shows it. If the agent was started
+// already, StartAgent only watches it.
 func (a *Agents) StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error) {
 	k := Key{t.ID, e.Attempt}
 	if a.Terminal != nil {
@@ -53,7 +53,7 @@ func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders agent.Orders)
 	return a.watchAttempt(k, pids)
 }
 
-// prepareOrders writes down what the attempt needs and returns what is to be started.
+// prepareOrders writes the files that the attempt needs and returns the orders for its shim.
 func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect, session string) (agent.Orders, error) {
 	k := Key{t.ID, e.Attempt}
 	start, err := a.Prompts.PlanStart(t, e)
@@ -67,7 +67,7 @@ func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect
 		return agent.Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
 	if start.Reports && !a.Harnesses.SeparatesMessages(start.Harness) {
-		session = "" // at a terminal nothing of it could be told from what is typed
+		session = "" // at a terminal its report could not be told apart from typed text
 	}
 	if err := a.makeTmuxFolder(k); err != nil {
 		return agent.Orders{}, err
@@ -90,7 +90,7 @@ func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect
 	return o, a.updateCard(k, func(c *Card) { *c = card })
 }
 
-// buildLaunch has the prompt rendered and says how the agent is to be started.
+// buildLaunch renders and writes the prompt, and returns how to start the agent.
 func (a *Agents) buildLaunch(ctx context.Context, start agent.StartPlan, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
 	k := Key{t.ID, e.Attempt}
 	l := agent.Launch{
@@ -118,8 +118,7 @@ func (a *Agents) buildLaunch(ctx context.Context, start agent.StartPlan, t *task
 	return l, nil
 }
 
-// sessionOf is the name of a new conversation: the one that an earlier try of this very
-// start gave it, or a new one.
+// sessionOf returns the id of a new conversation: the one from an earlier try of the same start, or a new one.
 func (a *Agents) sessionOf(k Key) string {
 	if card, err := a.LoadCard(k); err == nil && card.Session != "" && card.Code == nil {
 		return card.Session
@@ -127,8 +126,9 @@ func (a *Agents) sessionOf(k Key) string {
 	return newUUID()
 }
 
-// resumableSession finds the conversation that a new attempt goes on with: that of the last attempt of the role, if the harness told its name. A
-// conversation that was resumed and broke off again is left alone, and so is one of which nothing was written down.
+// resumableSession returns the conversation that a new attempt continues: that of the last attempt of the role, if the
+// harness reported it. It returns "" if that conversation was resumed and broke off again, or if nothing of it was
+// recorded.
 func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string) string {
 	card, ok := a.previousCard(t, e)
 	broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
@@ -141,7 +141,7 @@ func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string) 
 	return card.Session
 }
 
-// previousCard is the card of the last attempt of the role that an effect starts.
+// previousCard returns the card of the last attempt of the role that an effect starts.
 func (a *Agents) previousCard(t *task.Task, e *task.Effect) (Card, bool) {
 	for n := e.Attempt - 1; n > 0; n-- {
 		if card, err := a.LoadCard(Key{t.ID, n}); err == nil && card.Role == e.Role {
@@ -151,13 +151,13 @@ func (a *Agents) previousCard(t *task.Task, e *task.Effect) (Card, bool) {
 	return Card{}, false
 }
 
-// recordedConversation is what the agent's own record has of the conversation of an attempt that is over.
+// recordedConversation returns the conversation of an attempt that is over, from the agent's own record.
 func (a *Agents) recordedConversation(card Card) agent.Conversation {
 	return a.Harnesses.ReadConversation(card.Harness, agent.Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
 }
 
-// askedMessage is what the agent said last that a person answers, where the one that is started would
-// not know it: it begins a conversation, or its record lacks the message.
+// askedMessage returns the last message of the previous agent, which a person answers, if the new agent does not know
+// it: because it begins a new conversation, or because its record lacks the message.
 func (a *Agents) askedMessage(t *task.Task, e *task.Effect, goesOn bool) string {
 	card, _ := a.previousCard(t, e)
 	if record := a.recordedConversation(card); card.Final == "" || goesOn && !lacksMessage(&record, card.Final) {
@@ -166,8 +166,8 @@ func (a *Agents) askedMessage(t *task.Task, e *task.Effect, goesOn bool) string 
 	return tailText(card.Final)
 }
 
-// agentEnvironment is what an agent finds: what it may inherit, who it is, and the mark by
-// which its processes are known.
+// agentEnvironment returns the environment of an agent: what it may inherit, who it is, and the mark that identifies
+// its processes.
 func (a *Agents) agentEnvironment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
 	k := Key{t.ID, e.Attempt}
 	env := append(a.Env(harness),
@@ -183,8 +183,8 @@ func (a *Agents) agentEnvironment(t *task.Task, e *task.Effect, harness string, 
 	return withVariables(env, more)
 }
 
-// withVariables adds variables to an environment, in place of those of the same name:
-// programs disagree about which of two counts.
+// withVariables adds variables to an environment and removes those of the same name, because programs disagree about
+// which of two counts.
 func withVariables(env, more []string) []string {
 	names := map[string]bool{}
 	for _, kv := range more {
@@ -198,14 +198,14 @@ func withVariables(env, more []string) []string {
 	return append(env, more...)
 }
 
-// CeilingVariable names the folders above which git does not search for a repository: in a
-// worktree that is broken it must not find one around the data folder.
+// CeilingVariable names the folders above which git does not search for a repository. From a broken worktree, git must
+// not find a repository around the data folder.
 const CeilingVariable = "GIT_CEILING_DIRECTORIES"
 
 // keyVariable is in the environment of every process of an attempt.
 const keyVariable = "ORANGE_ATTEMPT_KEY"
 
-// workspaceSlot is the number of a workspace in its project's pool.
+// workspaceSlot returns the number of a workspace in its project's pool.
 func workspaceSlot(workspace string) int {
 	for i := len(workspace) - 1; i >= 0; i-- {
 		if workspace[i] == '-' {
@@ -216,7 +216,7 @@ func workspaceSlot(workspace string) int {
 	return 0
 }
 
-// newUUID is a name that nobody else has.
+// newUUID returns a random UUID.
 func newUUID() string {
 	var b [16]byte
 	rand.Read(b[:]) //nolint:errcheck // never fails

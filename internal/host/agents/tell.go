@@ -10,17 +10,16 @@ import (
 	"orange/internal/core/task"
 )
 
-// How long a message may take to arrive: if it still stands in the input line after each of
-// these waits, the key that sends it is pressed again.
-var patience = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * time.Second}
+// sendTimeouts are how long a message may take to arrive. If it is still in the input line after one of them, Enter is
+// pressed again.
+var sendTimeouts = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * time.Second}
 
-// lastTurn is how long an agent without a terminal may take to end by itself before it
-// is ended to be told something.
+// lastTurn is how long an agent without a terminal may take to end by itself before it is ended because of a message.
 const lastTurn = time.Minute
 
-// TellAgent gives a living agent a message: it is typed into its terminal as one paste and
-// sent, where the screen allows that. An agent without a terminal cannot be told anything; it is let go, and the
-// engine starts another one with the message.
+// TellAgent sends a message to a running agent: it pastes the message into the agent's terminal and presses Enter,
+// if the screen allows that. An agent without a terminal cannot receive messages: TellAgent waits for its end and
+// returns an error, and the engine starts another agent with the message.
 func (a *Agents) TellAgent(ctx context.Context, t task.Task, e task.Effect) error {
 	k := Key{t.ID, e.Attempt}
 	card, err := a.LoadCard(k)
@@ -44,7 +43,7 @@ func (a *Agents) TellAgent(ctx context.Context, t task.Task, e task.Effect) erro
 	return m.deliverMessage(ctx)
 }
 
-// letGo waits for an agent without a terminal to end, as long as the message is owed.
+// letGo waits for an agent without a terminal to end, as long as the message is pending, and ends it after lastTurn.
 func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) error {
 	timer := time.NewTimer(lastTurn)
 	defer timer.Stop()
@@ -53,7 +52,7 @@ func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) 
 	unwanted := a.watchUnwanted(watching, k, e, at)
 	select {
 	case <-at.over:
-	case err := <-unwanted: // nobody waits for its last turn
+	case err := <-unwanted: // the message was dropped
 		return err
 	case <-timer.C:
 		if err := a.notWanted(k, e); err != nil {
@@ -68,10 +67,10 @@ func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return fmt.Errorf("attempt %d ended before it could be told", k.Number)
+	return fmt.Errorf("attempt %d ended before it received the message", k.Number)
 }
 
-// watchUnwanted returns a channel that says why a message to an attempt is not wanted any more, once that is so.
+// watchUnwanted returns a channel that receives the error of notWanted as soon as there is one.
 func (a *Agents) watchUnwanted(ctx context.Context, k Key, e *task.Effect, at *attempt) <-chan error {
 	why := make(chan error, 1)
 	a.goUnlessStopping(func() {
@@ -85,16 +84,15 @@ func (a *Agents) watchUnwanted(ctx context.Context, k Key, e *task.Effect, at *a
 	return why
 }
 
-// notWanted says why a message to an attempt must not reach it any more: the attempt is ordered to
-// end, or the effect was dropped because the task moved on. The engine ignores the receipt of
-// a dropped effect.
+// notWanted returns an error if a message must no longer reach an attempt, because the attempt was ordered to end, or
+// because the effect was dropped when the task moved on. The engine ignores the receipt of a dropped effect.
 func (a *Agents) notWanted(k Key, e *task.Effect) error {
 	t, ok, err := a.Engine.Task(k.Task)
 	if err != nil || !ok {
 		return nil
 	}
 	if now, lives := t.AttemptByNumber(k.Number); !lives || now.Ending {
-		return fmt.Errorf("attempt %d is to end", k.Number)
+		return fmt.Errorf("attempt %d was ordered to end", k.Number)
 	}
 	if !slices.ContainsFunc(t.Pending, func(p task.Effect) bool { return p.ID == e.ID }) {
 		return fmt.Errorf("the message to attempt %d was dropped", k.Number)
@@ -102,29 +100,29 @@ func (a *Agents) notWanted(k Key, e *task.Effect) error {
 	return nil
 }
 
-// interruptionError says why a message was not sent.
+// interruptionError returns why a message was not sent.
 func (a *Agents) interruptionError() error {
 	if a.ctx.Err() != nil {
 		return task.ErrClosing
 	}
-	return errors.New("it ended while it was told")
+	return errors.New("the attempt ended while the message was being sent")
 }
 
-// pauseFor waits a moment, and says no if the attempt ended meanwhile.
+// pauseFor waits for d. It returns false if the attempt or a context ended first.
 func (a *Agents) pauseFor(ctx context.Context, at *attempt, d time.Duration) bool {
 	return a.waitFor(ctx, at, d, nil) == passed
 }
 
-// awaitPrompted waits for the agent to say that it has taken a prompt in.
+// awaitPrompted waits at most d until the agent acknowledges a prompt, and reports whether it did.
 func (a *Agents) awaitPrompted(ctx context.Context, at *attempt, d time.Duration) bool {
 	return a.waitFor(ctx, at, d, at.prompted) == came
 }
 
 // How a wait ended.
 const (
-	broken = iota // the attempt is over, or nobody waits any more
-	passed        // the time
-	came          // what was waited for
+	broken = iota // the attempt or a context ended
+	passed        // the time passed
+	came          // the channel received
 )
 
 func (a *Agents) waitFor(ctx context.Context, at *attempt, d time.Duration, what <-chan struct{}) int {

@@ -20,8 +20,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// LoadKey reads the key that tokens are made with, and makes one where there is none.
-// Whoever has it can speak for any attempt: it is the owner's alone.
+// LoadKey reads the key that tokens are made with, and makes one if there is none. A process that has the key can speak
+// for any attempt, so only the owner can read the file.
 func LoadKey(path string) ([]byte, error) {
 	key, err := os.ReadFile(path)
 	if err == nil && len(key) == sha256.Size {
@@ -38,22 +38,22 @@ func LoadKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// attemptMAC is a name for an attempt that only the holder of the key can make.
+// attemptMAC returns a code for an attempt that only the holder of the key can compute.
 func (a *Agents) attemptMAC(use string, k Key) []byte {
 	mac := hmac.New(sha256.New, a.Key)
 	fmt.Fprintf(mac, "%s %s %d", use, k.Task, k.Number)
 	return mac.Sum(nil)
 }
 
-// AttemptToken is the capability of an attempt: who shows it speaks for that attempt.
+// AttemptToken returns the token of an attempt. A caller that presents it speaks for that attempt.
 func (a *Agents) AttemptToken(k Key) string {
 	return fmt.Sprintf("%s.%d.%s", k.Task, k.Number, base64.RawURLEncoding.EncodeToString(a.attemptMAC("token", k)))
 }
 
-// AttemptNonce marks what an attempt itself prints. It is no secret, and no other attempt has it.
+// AttemptNonce returns the nonce that marks what an attempt itself prints. It is not secret, and no other attempt has it.
 func (a *Agents) AttemptNonce(k Key) string { return hex.EncodeToString(a.attemptMAC("nonce", k)[:4]) }
 
-// readToken says whose token it is.
+// readToken returns the attempt of a token, or false if the token is not valid.
 func (a *Agents) readToken(token string) (Key, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -64,10 +64,10 @@ func (a *Agents) readToken(token string) (Key, bool) {
 	return k, err == nil && hmac.Equal([]byte(token), []byte(a.AttemptToken(k)))
 }
 
-var errUnknownToken = errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
+var errUnknownToken = errors.New("the token does not belong to this server: unset ORANGE_TOKEN, or run the command inside the attempt")
 
-// IdentifyCaller says who a caller is, by the token it shows and by the process it is. A
-// process below an agent is that agent, with or without a token.
+// IdentifyCaller identifies a caller by its token and its process. A process below an agent counts as that agent, with
+// or without a token. IdentifyCaller returns nil for a caller that is not an agent.
 func (a *Agents) IdentifyCaller(token string, pid int) (*agent.Caller, error) {
 	byToken, shown := a.readToken(token)
 	if token != "" && !shown {
@@ -78,7 +78,7 @@ func (a *Agents) IdentifyCaller(token string, pid int) (*agent.Caller, error) {
 	case err != nil:
 		return nil, err
 	case shown && inside && byToken != byPID:
-		return nil, fmt.Errorf("the token is that of attempt %d of task %s, and this process belongs to another", byToken.Number, byToken.Task)
+		return nil, fmt.Errorf("the token belongs to attempt %d of task %s, but this process belongs to another attempt", byToken.Number, byToken.Task)
 	case inside:
 		return a.callerOf(byPID)
 	case shown:
@@ -87,7 +87,7 @@ func (a *Agents) IdentifyCaller(token string, pid int) (*agent.Caller, error) {
 	return nil, nil
 }
 
-// CallerOfToken says whose token it is, whoever shows it.
+// CallerOfToken returns the attempt of a token, without checking the process of the caller.
 func (a *Agents) CallerOfToken(token string) (*agent.Caller, error) {
 	k, ok := a.readToken(token)
 	if !ok {
@@ -96,12 +96,11 @@ func (a *Agents) CallerOfToken(token string) (*agent.Caller, error) {
 	return a.callerOf(k)
 }
 
-// ownerOf finds the attempt that a process belongs to. The nearest process decides: one
-// below an attempt is that attempt; one below the server or its tmux, but below no attempt,
-// is nobody, because nothing that Orange starts asks it for anything. Where the parents lead
-// to no process of Orange the marks decide: a process can leave its parents behind.
+// ownerOf finds the attempt that a process belongs to. The nearest ancestor decides: a process below an attempt belongs
+// to it; a process below the server or its tmux, but below no attempt, is refused, because nothing that Orange starts
+// calls the server. If no ancestor is a process of Orange, the marks decide, because a process can outlive its parents.
 func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
-	if pid == 0 && a.Len() == 0 { // the kernel does not say which process it is
+	if pid == 0 && a.Len() == 0 { // the kernel does not report the process
 		return Key{}, false, nil
 	}
 	chain, origin := a.Processes.Ancestry(pid)
@@ -112,12 +111,12 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	if origin == agent.UnknownLine {
 		return Key{}, false, errors.New("cannot identify the caller, because the process that asked has ended: wait for the answer")
 	}
-	patience := time.NewTimer(longestStart)
-	defer patience.Stop()
+	timeout := time.NewTimer(longestStart)
+	defer timeout.Stop()
 	for _, born := range births {
 		select {
 		case <-born:
-		case <-patience.C:
+		case <-timeout.C:
 			return Key{}, false, errors.New("cannot identify the caller while an agent is being started: try again")
 		}
 	}
@@ -129,19 +128,17 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	case origin == agent.Outside:
 		return a.markedOf(chain)
 	case origin == agent.FromServer:
-		err = errors.New("the server started this process, for instance a hook or filter of git, and such a process may ask for nothing: run the command in a terminal of your own")
+		err = errors.New("the server started this process, for instance a hook or filter of git, so its requests are refused: run the command in a terminal of your own")
 	case origin == agent.FromTmux:
-		err = errors.New("this process runs in the tmux of Orange outside of every agent, and may ask for nothing: run the command in a terminal of your own")
+		err = errors.New("this process runs in the tmux of Orange outside of every agent, so its requests are refused: run the command in a terminal of your own")
 	}
 	return k, inside, err
 }
 
-// longestStart bounds how long a caller waits until it is known whom a start brought to
-// life.
+// longestStart bounds how long a caller waits until the processes of a start are known.
 const longestStart = 10 * time.Second
 
-// findInChain finds the attempt that a process of a chain belongs to, and the starts that are
-// under way.
+// findInChain finds the attempt that a process of a chain belongs to. If there is none, it returns the starts in progress.
 func (a *Agents) findInChain(chain []int) (k Key, inside bool, births []chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,7 +150,7 @@ func (a *Agents) findInChain(chain []int) (k Key, inside bool, births []chan str
 	return Key{}, false, slices.Clone(a.pendingStarts)
 }
 
-// IsShim says whether a process is the attendant of an attempt that lives.
+// IsShim reports whether a process is the shim of an attempt that runs.
 func (a *Agents) IsShim(pid int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,8 +158,7 @@ func (a *Agents) IsShim(pid int) bool {
 	return ok && a.live[k] != nil && a.live[k].pids[0] == pid
 }
 
-// callerOf says which part an attempt plays: its task knows while it lives, its card
-// afterwards.
+// callerOf returns an attempt as a caller, with its role: from its task while it runs, from its card afterwards.
 func (a *Agents) callerOf(k Key) (*agent.Caller, error) {
 	c := &agent.Caller{Task: k.Task, Attempt: k.Number}
 	t, ok, err := a.Engine.Task(k.Task)

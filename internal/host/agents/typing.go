@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// pasting is how long a program takes what comes for part of a paste.
+	// pasting is how long a program takes further input for part of a paste.
 	pasting = 300 * time.Millisecond
 	// drawing is how long a program may take to show what was pasted.
 	drawing = 30 * time.Second
 	// redraw is how long to wait for a program to draw more.
 	redraw = 200 * time.Millisecond
-	// afterHook is how much later than its hook a program may still draw what ends its turn.
+	// afterHook is how long after its hook a program may still draw the end of its turn.
 	afterHook = 2 * time.Second
 	// asking is how long a dialog may take to appear after its hook.
 	asking = 5 * time.Second
-	// looks is how often a screen is looked at that changes while it is typed at.
+	// looks is how often a changing screen is read before typing is given up.
 	looks = 12
-	// steady is how many looks in a row must refuse: what is drawn in between may be half a screen.
+	// steady is how many reads must agree, because a screen may be read while it is being drawn.
 	steady = 3
 )
 
@@ -39,7 +39,7 @@ type message struct {
 	at   *attempt
 	text string
 
-	before string // letters of an unknown screen when the message was pasted at it
+	before string // letters of an unknown screen when the message was pasted into it
 }
 
 // screenState is the screen at one moment.
@@ -56,7 +56,7 @@ func (m *message) viewScreen(ctx context.Context) (screenState, error) {
 	return screenState{v, m.a.Harnesses.ReadInput(m.card.Harness, v)}, nil
 }
 
-// sessionName is that of the task as it is called now.
+// sessionName returns the present name of the task's session, which changes with its branch.
 func (m *message) sessionName() string {
 	if t, ok, err := m.a.Engine.Task(m.k.Task); err == nil && ok {
 		return t.TmuxSession
@@ -64,8 +64,8 @@ func (m *message) sessionName() string {
 	return m.t.TmuxSession
 }
 
-// deliverMessage types the message and sends it, if the screen takes it. A message that an earlier try
-// pasted is only sent, unless nothing is left of it.
+// deliverMessage pastes the message and sends it, if the screen allows that. It only sends a message that an earlier
+// try pasted, if the input line still holds it.
 func (m *message) deliverMessage(ctx context.Context) error {
 	if err := m.a.notWanted(m.k, &m.e); err != nil {
 		return err
@@ -102,15 +102,15 @@ func (m *message) deliverMessage(ctx context.Context) error {
 			return m.a.interruptionError()
 		}
 	}
-	return fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
+	return fmt.Errorf("the screen of attempt %d keeps changing: %w", m.k.Number, task.ErrNotNow)
 }
 
-// refusalReason says why nothing may be typed at a screen now; "" means that it may.
+// refusalReason returns why nothing may be typed into a screen now, or "" if it may.
 func (m *message) refusalReason(s screenState) string {
 	c := m.recordedCondition()
 	switch {
 	case c.Name == task.Limited: // a limit that is over stays on the screen until something is typed
-		return "its provider serves it no more for now"
+		return "it has reached a limit of its provider"
 	case s.InMode:
 		return "somebody reads its history in tmux"
 	case s.Kind == ansi.Dialog:
@@ -125,7 +125,7 @@ func (m *message) refusalReason(s screenState) string {
 	return ""
 }
 
-// recordedCondition is how the attempt is doing by the record.
+// recordedCondition returns the condition of the attempt in the task's record.
 func (m *message) recordedCondition() task.Condition {
 	t, ok, err := m.a.Engine.Task(m.k.Task)
 	if err != nil || !ok {
@@ -135,7 +135,7 @@ func (m *message) recordedCondition() task.Condition {
 	return at.Condition
 }
 
-// isResting says that the last hook told the end of a turn, and that nothing was drawn since.
+// isResting reports whether the last hook reported the end of a turn and nothing was drawn since.
 func (m *message) isResting() bool {
 	card, err := m.a.LoadCard(m.k)
 	if err != nil || card.Rested.IsZero() {
@@ -145,7 +145,7 @@ func (m *message) isResting() bool {
 	return err != nil || !drawn.After(card.Rested.Add(afterHook))
 }
 
-// pasteMessage pastes the message, if the window is still as it was seen.
+// pasteMessage pastes the message, if the window has not changed since s was read.
 func (m *message) pasteMessage(ctx context.Context, s screenState) (done bool, err error) {
 	select {
 	case <-m.at.prompted: // of an earlier prompt
@@ -154,7 +154,7 @@ func (m *message) pasteMessage(ctx context.Context, s screenState) (done bool, e
 	if s.Kind == ansi.Unknown {
 		m.before = ansi.LettersOnly(plainText(s.Text))
 	}
-	if err := m.updateCard(func(c *Card) { // better untold than told twice
+	if err := m.updateCard(func(c *Card) { // first, because a lost message is better than a repeated one
 		c.Pasted = m.a.Clock().UTC()
 		if !slices.Contains(c.Told, m.e.ID) {
 			c.Told = append(c.Told, m.e.ID)
@@ -179,13 +179,12 @@ func (m *message) updateCard(change func(*Card)) error {
 	})
 }
 
-// sendMessage presses Enter while the input line holds the message and nothing else, until the agent
-// says that it has taken it in.
+// sendMessage presses Enter while the input line holds the message and nothing else, until the agent acknowledges it.
 func (m *message) sendMessage(ctx context.Context) error {
 	if !m.a.pauseFor(ctx, m.at, pasting) {
 		return m.a.interruptionError()
 	}
-	for _, wait := range patience {
+	for _, wait := range sendTimeouts {
 		s, why, err := m.awaitHeld(ctx)
 		if err != nil {
 			return err
@@ -210,11 +209,11 @@ func (m *message) sendMessage(ctx context.Context) error {
 			return m.awaitHeard(ctx, now)
 		}
 	}
-	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", m.k.Number, m.k.Task)
+	return fmt.Errorf("attempt %d does not accept the message: check its terminal with orange task attach %s", m.k.Number, m.k.Task)
 }
 
-// hasLeftLine says whether the message is no longer in the input line. Of an unknown screen that is known
-// only if something was drawn.
+// hasLeftLine reports whether the message is no longer in the input line. For an unknown screen it reports whether
+// something was drawn.
 func (m *message) hasLeftLine(before, now screenState) bool {
 	if now.Kind == ansi.Prompt {
 		return !m.inLine(now)
@@ -222,27 +221,27 @@ func (m *message) hasLeftLine(before, now screenState) bool {
 	return now.Kind != ansi.Unknown || now.View != before.View
 }
 
-// inLine says whether an input line still shows the message, or its beginning: Enter may have completed a word in it
+// inLine reports whether an input line still shows the message or its beginning. Enter may have completed a word in it
 // instead of sending it.
 func (m *message) inLine(s screenState) bool {
 	all := ansi.LettersOnly(m.text)
 	return s.HoldsText(m.text) || s.Kind == ansi.Prompt && strings.HasPrefix(ansi.LettersOnly(s.Line), all[:min(len(all), beginning)])
 }
 
-// awaitHeard waits for the word of an agent that took the message out of its line. One that is
-// busy keeps it until its turn ends, and says so then.
+// awaitHeard waits until the agent acknowledges a message that has left its input line. A busy agent acknowledges it
+// only when its turn ends.
 func (m *message) awaitHeard(ctx context.Context, s screenState) error {
-	if m.a.awaitPrompted(ctx, m.at, patience[len(patience)-1]) || s.Kind == ansi.Prompt {
+	if m.a.awaitPrompted(ctx, m.at, sendTimeouts[len(sendTimeouts)-1]) || s.Kind == ansi.Prompt {
 		return nil
 	}
 	if m.a.ctx.Err() != nil {
 		return task.ErrClosing
 	}
-	return fmt.Errorf("attempt %d does not say that it has the message: look with orange task attach %s", m.k.Number, m.k.Task)
+	return fmt.Errorf("attempt %d does not acknowledge the message: check its terminal with orange task attach %s", m.k.Number, m.k.Task)
 }
 
-// pressEnter presses the key, if the window is still as it was seen and the line holds the message, and notes that the
-// message is sent. While the agent works its input line may move with every look.
+// pressEnter presses Enter, if the window has not changed since s was read and the line holds the message, and records
+// that the message was sent. While the agent works, its input line may move between two reads.
 func (m *message) pressEnter(ctx context.Context, s screenState) (screenState, error) {
 	for range looks {
 		if err := m.a.notWanted(m.k, &m.e); err != nil {
@@ -267,11 +266,11 @@ func (m *message) pressEnter(ctx context.Context, s screenState) (screenState, e
 			return s, m.keepOwed(ctx, s, why)
 		}
 	}
-	return s, fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
+	return s, fmt.Errorf("the screen of attempt %d keeps changing: %w", m.k.Number, task.ErrNotNow)
 }
 
-// awaitHeld waits until the input line shows the message and nothing else, and says why it must not be
-// sent if something else is there.
+// awaitHeld waits until the input line shows the message and nothing else. If something else is there, it returns
+// why the message must not be sent.
 func (m *message) awaitHeld(ctx context.Context) (s screenState, why string, err error) {
 	for end := m.a.Clock().Add(drawing); ; {
 		if err := m.a.notWanted(m.k, &m.e); err != nil {
@@ -284,7 +283,7 @@ func (m *message) awaitHeld(ctx context.Context) (s screenState, why string, err
 		if why = m.notHeld(s); why == "" {
 			return s, "", nil
 		}
-		whole := !strings.HasPrefix(ansi.LettersOnly(m.text), ansi.LettersOnly(s.Line)) // else more of it may come
+		whole := !strings.HasPrefix(ansi.LettersOnly(m.text), ansi.LettersOnly(s.Line)) // otherwise more of it may appear
 		settled := s.Kind == ansi.Prompt && whole && s.Input == last.Input
 		if settled || m.a.Clock().After(end) {
 			return s, why, nil
@@ -295,40 +294,40 @@ func (m *message) awaitHeld(ctx context.Context) (s screenState, why string, err
 	}
 }
 
-// notHeld says why a pasted message must not be sent from a screen; "" if it may.
+// notHeld returns why a pasted message must not be sent from a screen, or "" if it may.
 func (m *message) notHeld(s screenState) string {
 	switch {
 	case s.InMode:
 		return "somebody reads its history in tmux"
 	case s.Kind == ansi.Dialog:
-		return "a dialog opened while it was told something"
+		return "a dialog opened while the message was being typed"
 	case s.Kind == ansi.Prompt && s.Line == "":
-		return "its input line does not show what it was told"
+		return "its input line does not show the message"
 	case s.Kind == ansi.Prompt && !s.HoldsText(m.text):
-		return "somebody typed while it was told something, and both are in its input line"
+		return "somebody typed at the same time, and both texts are in its input line"
 	case s.Kind == ansi.Unknown && !m.showsOnlyMessage(s):
-		return "its screen changed while it was told something"
+		return "its screen changed while the message was being typed"
 	}
 	return ""
 }
 
-// How many characters of a message its beginning has, and how many of its end an unknown screen must show to be
-// explained by it.
+// Lengths of parts of a message, in bytes: of the beginning that inLine compares, and of the ending that an unknown
+// screen must show.
 const (
 	beginning = 20
 	ending    = 40
 )
 
-// showsOnlyMessage says whether an unknown screen shows nothing new but the message.
+// showsOnlyMessage reports whether an unknown screen shows nothing new but the message.
 func (m *message) showsOnlyMessage(s screenState) bool {
 	if m.before == "" {
-		return false // it was not unknown before
+		return false // the screen was known when the message was pasted
 	}
 	shown, all := ansi.LettersOnly(plainText(s.Text)), ansi.LettersOnly(m.text)
 	return shown == m.before || strings.Contains(shown, all[max(0, len(all)-ending):])
 }
 
-// plainText is a view's text without its looks.
+// plainText returns a view's text without its styles.
 func plainText(text string) string {
 	var out strings.Builder
 	for _, line := range ansi.ParseLines(text) {

@@ -13,7 +13,7 @@ import (
 	"orange/internal/host/agents"
 )
 
-// keys lists what was typed, without the words of the message.
+// keys lists what was typed, without the text of the message.
 func (c *env) keys() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,7 +25,7 @@ func (c *env) keys() string {
 	return strings.Join(out, " ")
 }
 
-// tells gives the agent the message that the task owes it.
+// tells sends the agent the pending message of the task.
 func (c *env) tells() error {
 	c.t.Helper()
 	now, _, _ := c.Task(id)
@@ -43,7 +43,7 @@ func (c *env) condition() task.Condition {
 	return now.Attempts[0].Condition
 }
 
-// idles says by a hook that the agent's turn ended.
+// idles reports by a hook that the agent's turn ended.
 func (c *env) idles() {
 	c.t.Helper()
 	if err := c.ReceiveHook(c.t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
@@ -114,7 +114,7 @@ func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "paste" {
 			t.Fatalf("%v, typed %q", err, c.typed)
 		}
-		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "both are in its input line") {
+		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "both texts are in its input line") {
 			t.Errorf("it is shown as %+v", got)
 		}
 		// The person sends both: the agent has the message.
@@ -249,7 +249,7 @@ func TestAScreenThatAlwaysMovesIsNotTypedAt(t *testing.T) {
 	})
 }
 
-// An agent that is busy takes a message out of its line and says so when its turn ends.
+// A busy agent takes a message out of its input line and acknowledges it when its turn ends.
 func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
@@ -266,7 +266,7 @@ func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 	})
 }
 
-// Enter may complete a word instead of sending the line: the message is not taken for sent.
+// Enter may complete a word instead of sending the line: the message does not count as sent.
 func TestAMessageThatChangedInTheLineIsNotSentYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
@@ -336,7 +336,7 @@ func TestWordsAboveAPromptAreNoQuestion(t *testing.T) {
 	})
 }
 
-// The first message was dropped and the second is shown: who watched for the first takes back what is shown now.
+// The first message was dropped and the second is reported: the watcher of the first restores the condition.
 func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
@@ -368,7 +368,7 @@ func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
 	})
 }
 
-// The server left while a message was owed, and the next one finds that it is not any more.
+// The server stopped while a message was pending, and the next server finds that it no longer is.
 func TestWhatAnEarlierServerShowedIsTakenBack(t *testing.T) {
 	for name, owed := range map[string]bool{"dropped": false, "owed": true} {
 		t.Run(name, func(t *testing.T) {

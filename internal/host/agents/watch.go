@@ -11,9 +11,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// AdoptAttempts watches the attempts that tasks say are not over: those that live go on, the
-// end of the others is reported. One that was asked for and never started is the
-// business of the effect that asks for it.
+// AdoptAttempts watches the attempts of tasks that are not over. It reports the end of those that no longer run. It
+// ignores an attempt that was never started: the effect that starts it is still pending.
 func (a *Agents) AdoptAttempts(tasks []task.Task) {
 	for i := range tasks {
 		for _, at := range tasks[i].Attempts {
@@ -25,8 +24,8 @@ func (a *Agents) AdoptAttempts(tasks []task.Task) {
 	}
 }
 
-// adoptAttempt watches one attempt. Death is a fact: that nothing can be read of an attempt is
-// none.
+// adoptAttempt watches one attempt. It returns an error if it cannot read the attempt's files, because that does not
+// mean that the attempt is over.
 func (a *Agents) adoptAttempt(k Key, running bool) error {
 	phase, pids, err := a.Processes.ReadPhase(a.Folder(k))
 	switch {
@@ -48,14 +47,14 @@ func (a *Agents) adoptAttempt(k Key, running bool) error {
 		if err := a.Processes.EndKeyCarriers(a.ctx, a.attemptMark(k)); err != nil {
 			a.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
-		a.reportEnd(k, agent.Exit{Code: -1, Reason: "nothing is left of it"})
+		a.reportEnd(k, agent.Exit{Code: -1, Reason: "no process of it is left"})
 	})
 	return nil
 }
 
-// adoptLater tries again to adopt an attempt that nothing can be read of.
+// adoptLater keeps trying to adopt an attempt whose files cannot be read.
 func (a *Agents) adoptLater(k Key, running bool, why error) {
-	a.Log.Error("look after an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
+	a.Log.Error("watch an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
 	a.goUnlessStopping(func() {
 		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 			select {
@@ -70,7 +69,7 @@ func (a *Agents) adoptLater(k Key, running bool, why error) {
 	})
 }
 
-// goUnlessStopping runs f, unless the server leaves.
+// goUnlessStopping runs f in a goroutine, unless the server is stopping.
 func (a *Agents) goUnlessStopping(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,7 +78,7 @@ func (a *Agents) goUnlessStopping(f func()) {
 	}
 }
 
-// watchAttempt sees to it that the end of an attempt is reported, once.
+// watchAttempt makes sure that the end of an attempt is reported exactly once.
 func (a *Agents) watchAttempt(k Key, pids []int) error {
 	a.mu.Lock()
 	if _, known := a.live[k]; known || a.stopping {
@@ -126,8 +125,8 @@ func (a *Agents) forgetAttempt(k Key) {
 	delete(a.live, k)
 }
 
-// reportEnd reports the end of an attempt with what it left behind. The report must reach
-// the engine: it is repeated until it is kept or the server leaves.
+// reportEnd submits the end of an attempt with its usage, its report and its last lines. It repeats the signal until
+// the engine has stored it or the server stops.
 func (a *Agents) reportEnd(k Key, x agent.Exit) {
 	card, err := a.LoadCard(k)
 	if err != nil {
@@ -141,11 +140,11 @@ func (a *Agents) reportEnd(k Key, x agent.Exit) {
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.DescribeCause(), Mass: x.Mass,
 		Usage: left.Usage, Last: last, Unstarted: a.couldNotStart(k, card, left, x),
 	}
-	if sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final); sig.Report == nil {
+	if sig.Report, sig.Final = a.findReport(k, card.Role, card.Harness, left.Final); sig.Report == nil {
 		sig.Final = tailText(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
 	}
 	if r := sig.Report; r != nil && r.Code == "" {
-		a.Log.Warn("an attempt did not say how it went", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
+		a.Log.Warn("an attempt did not report a result", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
 	}
 	if left.Condition.Name == task.Limited { // no other condition explains an end
 		sig.Condition = &left.Condition
@@ -153,7 +152,7 @@ func (a *Agents) reportEnd(k Key, x agent.Exit) {
 	a.submitSignal(k, sig)
 }
 
-// keepNotice writes what a harness said onto the attempt's card.
+// keepNotice records on the attempt's card what a harness reported.
 func (a *Agents) keepNotice(k Key, n agent.Notice, x *agent.Exit) {
 	if x == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
 		return
@@ -177,8 +176,7 @@ func (a *Agents) keepNotice(k Key, n agent.Notice, x *agent.Exit) {
 	}
 }
 
-// maxUsage is what was consumed by the larger of two accounts, figure by figure: an account
-// that shrinks has forgotten something.
+// maxUsage returns the larger of two usages, figure by figure, because a usage that shrinks is incomplete.
 func maxUsage(a, b *task.Usage) *task.Usage {
 	if a == nil {
 		return b
@@ -187,13 +185,13 @@ func maxUsage(a, b *task.Usage) *task.Usage {
 	return &sum
 }
 
-// submitSignal tells the engine, again and again if it cannot keep it.
+// submitSignal submits a signal and repeats that until the engine has stored it or the server stops.
 func (a *Agents) submitSignal(k Key, sig signal.Signal) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		refused, err := a.Engine.Submit(context.WithoutCancel(a.ctx), k.Task, sig)
 		if err == nil {
 			if refused != "" {
-				a.Log.Debug("old news", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)
+				a.Log.Debug("the engine refused a signal", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)
 			}
 			return
 		}
@@ -206,7 +204,7 @@ func (a *Agents) submitSignal(k Key, sig signal.Signal) {
 	}
 }
 
-// EndAttempts ends attempts of a task and returns when they are gone and their end is known.
+// EndAttempts ends attempts of a task and returns when their processes are gone and their end is submitted.
 func (a *Agents) EndAttempts(ctx context.Context, t task.Task, numbers []int) error {
 	for _, n := range numbers {
 		k := Key{t.ID, n}
@@ -231,8 +229,7 @@ func (a *Agents) EndAttempts(ctx context.Context, t task.Task, numbers []int) er
 	return nil
 }
 
-// closeWindow removes what is left of an attempt's window. The last one takes the
-// session with it.
+// closeWindow closes an attempt's window. The session ends with its last window.
 func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
 	card, err := a.LoadCard(k)
 	if a.Terminal == nil || err != nil || card.Window == "" || t.TmuxSession == "" {
@@ -243,7 +240,7 @@ func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
 	}
 }
 
-// ClearSession removes what is left of a task's terminal session.
+// ClearSession closes a task's terminal session.
 func (a *Agents) ClearSession(ctx context.Context, t task.Task) error {
 	if a.Terminal == nil || t.TmuxSession == "" {
 		return nil
@@ -263,7 +260,7 @@ func (a *Agents) RenameSession(ctx context.Context, t task.Task) (session string
 	return to, a.Terminal.RenameSession(ctx, t.TmuxSession, to)
 }
 
-// AttemptNumbers lists the numbers of a task's attempts that left a folder, oldest first.
+// AttemptNumbers lists the numbers of a task's attempts that have a card, oldest first.
 func (a *Agents) AttemptNumbers(t *task.Task) []int {
 	var out []int
 	for n := 1; n <= t.AttemptCount(); n++ {

@@ -7,13 +7,12 @@ import (
 	"orange/internal/core/signal"
 )
 
-// maxFinal bounds what a signal carries of an agent's last message, in bytes. The end of
-// it is what matters.
+// maxFinal bounds the part of an agent's last message that a signal carries, in bytes. The end of the message is kept.
 const maxFinal = 16 << 10
 
-// lastWords looks for what an attempt said about its work in its last message. There is
-// no report for a role without a protocol, nor where nothing was said.
-func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, string) {
+// findReport finds the report of an attempt in its last message, and returns it with the end of the message. It returns
+// nil for a role without a protocol and for an empty message.
+func (a *Agents) findReport(k Key, role, harness, final string) (*signal.Report, string) {
 	if strings.TrimSpace(final) == "" {
 		return nil, ""
 	}
@@ -21,7 +20,7 @@ func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, 
 		Role: role, Nonce: a.AttemptNonce(k), OwnStream: a.Harnesses.SeparatesMessages(harness), Text: final,
 	})
 	if err != nil {
-		a.Log.Error("read what an attempt said", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		a.Log.Error("read the last message of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	if report == nil {
 		return nil, ""

@@ -18,7 +18,7 @@ import (
 	"orange/internal/server/prompts"
 )
 
-// newQAEnv is a crew whose task is tested: the qa says passed or failed.
+// newQAEnv returns an env whose task is tested: the qa reports passed or failed.
 func newQAEnv(t *testing.T, terminal bool) *env {
 	t.Helper()
 	c := newEnv(t, terminal)
@@ -170,8 +170,8 @@ func TestTheChosenAgentIsStarted(t *testing.T) {
 	})
 }
 
-// Of a command nobody can tell what it says from what its tools print: its word needs the
-// mark of the session, and it has no terminal into which messages are typed.
+// The messages of a command cannot be told apart from what its tools print: its report needs the nonce of the session,
+// and it has no terminal into which messages are typed.
 func TestACommandsWordNeedsTheMark(t *testing.T) {
 	for _, marked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 	}
 }
 
-// The pull request is looked for when the prompt is made, and only for a prompt that names it.
+// The pull request is looked up when the prompt is made, and only for a prompt that names it.
 func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	c := newQAEnv(t, false)
 	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"

@@ -16,7 +16,7 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// asked is a gate's question about o.md of the task t, whose attempt 1 began at began.
+// asked returns a gate's question about o.md of the task t, whose attempt 1 began at began.
 func asked(t *testing.T, dir string, began time.Time) (bool, string) {
 	t.Helper()
 	p := Source{Host: host.Evidence{
@@ -50,7 +50,7 @@ func TestRequiredOutputIsWhatTheSessionWrote(t *testing.T) {
 	}{
 		{"all of it", whole, began.Add(time.Second), ""},
 		{"older than the session", whole, began.Add(-time.Second), "was not written in this session"},
-		{"of another task", strings.Replace(whole, "task_id: t", "task_id: old", 1), began.Add(time.Second), `is of task "old", and this is task t`},
+		{"of another task", strings.Replace(whole, "task_id: t", "task_id: old", 1), began.Add(time.Second), `has task_id "old", but this is task t`},
 		{"empty", "", began.Add(time.Second), "is empty"},
 		{"without a header", "# body", began.Add(time.Second), "Output missing metadata header: " + wantedFile},
 		{"without one of the fields", strings.Replace(whole, "status: DONE\n", "", 1), began.Add(time.Second), "Missing metadata field 'status' in: " + wantedFile},

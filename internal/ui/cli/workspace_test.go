@@ -146,7 +146,7 @@ func TestTheTokenIsShown(t *testing.T) {
 }
 
 func TestWhoMaySpeakIsTheServersToSay(t *testing.T) {
-	const why = "the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt"
+	const why = "the token does not belong to this server: unset ORANGE_TOKEN, or run the command inside the attempt"
 	w := newEnv(t)
 	w.api.Identity = identity{err: errors.New(why)}
 	if code := w.run(t, "inbox", "--json"); code != 1 || w.err.String() != "orange: inbox: "+why+"\n" || w.out.String() != `{"error":"`+why+`"}`+"\n" {
