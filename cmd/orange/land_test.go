@@ -187,7 +187,7 @@ func TestABrokenLandingIsPutRightAtTheStart(t *testing.T) {
 	if status := s.git(s.repo, "status", "--porcelain"); status != "" {
 		t.Errorf("the checkout is %q", status)
 	}
-	if out, err := exec.Command("grep", "-c", "put right", filepath.Join(s.home, "orange.log")).Output(); err != nil {
+	if out, err := exec.Command("grep", "-c", "repaired", filepath.Join(s.home, "orange.log")).Output(); err != nil {
 		t.Errorf("the log says nothing of it: %s, %v", out, err)
 	}
 }

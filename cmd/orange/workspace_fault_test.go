@@ -57,10 +57,10 @@ func TestAFolderThatIsNoWorktreeOpensNoGate(t *testing.T) {
 	outer := s.git(s.dir, "rev-parse", "HEAD")
 	id := s.create("feature", stray)
 	got := s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
-	if said, err := os.ReadFile(filepath.Join(s.dir, "said")); err != nil || !strings.Contains(string(said), "is no worktree of "+s.repo) {
+	if said, err := os.ReadFile(filepath.Join(s.dir, "said")); err != nil || !strings.Contains(string(said), "is no longer a worktree of "+s.repo) {
 		t.Errorf("it was not refused: %q, %v", said, err)
 	}
-	if why := s.reasons(id, "agent.crashed"); got.Status != "working" || !strings.Contains(why, "is no worktree of") || strings.Contains(why, "Handoff") {
+	if why := s.reasons(id, "agent.crashed"); got.Status != "working" || !strings.Contains(why, "is no longer a worktree of") || strings.Contains(why, "Handoff") {
 		t.Errorf("%s: %s", got.Status, why)
 	}
 	if s.git(s.dir, "rev-parse", "HEAD") != outer {

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// anchorRefs is where the heads of journals are kept: a ref for each store.
+// anchorRefs is the ref namespace for the heads of journals. Each store has one ref.
 const anchorRefs = "refs/orange/journal/"
 
-// AnchorRef is the ref that holds the anchors of a store.
+// AnchorRef returns the ref that holds the anchors of a store.
 func AnchorRef(store string) string { return anchorRefs + store }
 
-// unreplaced makes git read objects as they are, whatever refs/replace/ says.
+// unreplaced makes git read original objects and ignore refs/replace/.
 var unreplaced = [...]string{"GIT_NO_REPLACE_OBJECTS=1"}
 
-// maxAnchorTries is how often an anchor is tried while somebody else moves its ref.
+// maxAnchorTries is how often AddAnchor retries while another process moves the ref.
 const maxAnchorTries = 5
 
-// AddAnchor appends a commit without files to a ref of anchors; its parent is what the ref led
-// to. No hook runs, nothing is signed and no branch, index or file is touched. The same text at
-// the same time upon the same ref gives the same commit. It is not added if have, given the
-// texts that are there, says that it is.
+// AddAnchor appends an empty commit to the anchor ref of a store; the parent is the ref's
+// present commit. It runs no hooks, signs nothing, and leaves branches, indexes and files
+// alone. The same text at the same time on the same ref gives the same commit. AddAnchor passes
+// the existing texts to have and adds nothing if have returns true.
 func (g *Git) AddAnchor(ctx context.Context, root, store, text string, at time.Time, have func(texts []string) bool) error {
 	ref := AnchorRef(store)
 	if !validBranch(store) || strings.Contains(store, "/") {
-		return fmt.Errorf("anchor the journal of %.80q: it is no name of a store", store)
+		return fmt.Errorf("anchor the journal of %.80q: this is not the name of a store", store)
 	}
 	for try := 1; ; try++ {
 		texts, old, err := g.readAnchors(ctx, root, ref)
@@ -52,7 +52,7 @@ func (g *Git) addAnchor(ctx context.Context, root, ref, old, text string, at tim
 	date := fmt.Sprintf("@%d +0000", at.Unix())
 	env := append([]string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}, fallbackIdentity[:]...)
 	var parents []string
-	from := strings.Repeat("0", len(tree)) // the ref must not be there
+	from := strings.Repeat("0", len(tree)) // the ref must not exist
 	if old != "" {
 		parents, from = []string{old}, old
 	}
@@ -69,7 +69,7 @@ func (g *Git) tipOf(ctx context.Context, root, ref string) (string, error) {
 	return tips[ref], err
 }
 
-// AnchorTexts are the texts of the anchors of a store in a repository, oldest first.
+// AnchorTexts returns the texts of a store's anchors in a repository, oldest first.
 func (g *Git) AnchorTexts(ctx context.Context, root, store string) ([]string, error) {
 	texts, _, err := g.readAnchors(ctx, root, AnchorRef(store))
 	return texts, err
@@ -97,26 +97,26 @@ func (g *Git) readAnchors(ctx context.Context, root, ref string) (texts []string
 	return texts, tip, nil
 }
 
-// ResolveCommit is the whole name of a commit that is given by an abbreviation or another
-// revision, "" if the repository at dir does not have it.
+// ResolveCommit returns the full hash of the commit that an abbreviation or another revision
+// names, or "" if the repository at dir does not have it.
 func (g *Git) ResolveCommit(ctx context.Context, dir, revision string) (string, error) {
 	commit, err := g.resolveRevision(ctx, dir, revision)
 	var exit *exitError
-	if errors.As(err, &exit) && exit.code == 128 { // for instance an abbreviation of several
+	if errors.As(err, &exit) && exit.code == 128 { // for example, an ambiguous abbreviation
 		return "", nil
 	}
 	return commit, err
 }
 
-// CommitsContaining are the commits that a branch, a tag or another ref leads to and that contain a
-// commit, with the commit itself.
+// CommitsContaining returns the set of commits that are reachable from any ref and contain a
+// commit, including the commit itself.
 func (g *Git) CommitsContaining(ctx context.Context, dir, commit string) (map[string]bool, error) {
 	if !isHash(commit) {
-		return nil, fmt.Errorf("%.80q is no commit: give its whole name", commit)
+		return nil, fmt.Errorf("%.80q is not a full commit hash: give all of it", commit)
 	}
-	out, err := g.runCall(ctx, call{dir: dir, args: []string{"rev-list", "--ancestry-path", anyRef, "^" + commit}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, args: []string{"rev-list", "--ancestry-path", anyRef, "^" + commit}, timeout: checkoutTimeout})
 	if err != nil {
-		return nil, fmt.Errorf("find what contains %.12s: %w", commit, err)
+		return nil, fmt.Errorf("find the commits that contain %.12s: %w", commit, err)
 	}
 	set := map[string]bool{commit: true}
 	for line := range strings.SplitSeq(out, "\n") {
@@ -125,8 +125,8 @@ func (g *Git) CommitsContaining(ctx context.Context, dir, commit string) (map[st
 	return set, nil
 }
 
-// landedBy is the commit by which tip came into a branch that is at target: tip itself if the
-// branch was moved to it, else the merge commit.
+// landedBy returns the commit by which tip came into a branch that is at target: tip itself if
+// the branch was fast-forwarded to it, otherwise the merge commit.
 func (g *Git) landedBy(ctx context.Context, root, tip, target string) (string, error) {
 	if tip == target {
 		return tip, nil

@@ -11,9 +11,9 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// CheckAttached says whether dir is a worktree of root's repository: its .git file names a folder
-// in the repository, and that folder names dir. It reads git's files and starts git only
-// for a root that is no ordinary checkout.
+// CheckAttached returns an error unless dir is a worktree of root's repository: its .git file
+// must name a folder in the repository, and that folder must name dir. It reads git's files,
+// and runs git only if root is not an ordinary checkout.
 func (g *Git) CheckAttached(ctx context.Context, root, dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is gone", dir)
@@ -27,12 +27,13 @@ func (g *Git) CheckAttached(ctx context.Context, root, dir string) error {
 		err = checkIntact(dir)
 	}
 	if err != nil || !samePlace(l.common, common) {
-		return fmt.Errorf("%s is no worktree of %s any more", dir, root)
+		return fmt.Errorf("%s is no longer a worktree of %s", dir, root)
 	}
 	return nil
 }
 
-// commonOf is commonDir, read from the files of an ordinary checkout.
+// commonOf returns the same folder as commonDir. For an ordinary checkout it reads the files
+// and does not run git.
 func (g *Git) commonOf(ctx context.Context, root string) (string, error) {
 	if l, err := layoutOf(root); err == nil {
 		return l.common, nil
@@ -40,7 +41,7 @@ func (g *Git) commonOf(ctx context.Context, root string) (string, error) {
 	return g.commonDir(ctx, root)
 }
 
-// SameRepository says whether two working trees share one repository.
+// SameRepository reports whether two working trees share one repository.
 func (g *Git) SameRepository(ctx context.Context, a, b string) (bool, error) {
 	one, err := g.commonOf(ctx, a)
 	if err != nil {
@@ -50,8 +51,8 @@ func (g *Git) SameRepository(ctx context.Context, a, b string) (bool, error) {
 	return err == nil && samePlace(one, other), err
 }
 
-// OnBranch says whether a worktree is on a branch. In the middle of a rebase or a bisect of
-// the branch HEAD is detached, and the worktree still counts as being on it.
+// OnBranch returns an error unless a worktree is on a branch. During a rebase or bisect of the
+// branch, HEAD is detached, and the worktree still counts as being on the branch.
 func (g *Git) OnBranch(dir, branch string) error {
 	_, now, err := g.Head(dir)
 	switch {
@@ -60,13 +61,13 @@ func (g *Git) OnBranch(dir, branch string) error {
 	case now == branch || now == "" && operationOn(dir, branch) != "":
 		return nil
 	case now == "":
-		return fmt.Errorf("%s has no branch checked out instead of %s: run git -C %s switch %s", dir, branch, dir, branch)
+		return fmt.Errorf("%s is on no branch instead of %s: run git -C %s switch %s", dir, branch, dir, branch)
 	}
 	return fmt.Errorf("%s is on branch %s instead of %s: run git -C %s switch %s", dir, now, branch, dir, branch)
 }
 
-// SwitchBack checks the branch of a worktree out again, if that leaves nothing behind: no
-// change that is not committed, no commit that is on no branch, no operation under way.
+// SwitchBack checks out the branch of a worktree again if that loses nothing: the worktree must
+// have no uncommitted change, no commit that is on no branch, and no operation in progress.
 func (g *Git) SwitchBack(ctx context.Context, dir, branch string) error {
 	wrong := g.OnBranch(dir, branch)
 	if wrong == nil {
@@ -85,7 +86,7 @@ func (g *Git) SwitchBack(ctx context.Context, dir, branch string) error {
 	case err != nil:
 		return err
 	case tips[heads+branch] == "" && now != "":
-		return fmt.Errorf("%s is on branch %s and there is no branch %s any more: run git -C %s branch -m %s, or give the task the branch %s", dir, now, branch, dir, branch, now)
+		return fmt.Errorf("%s is on branch %s and branch %s no longer exists: run git -C %s branch -m %s, or give the task the branch %s", dir, now, branch, dir, branch, now)
 	case tips[heads+branch] == "" || len(quitCommands(l.git)) > 0 || pathExists(l.git, "MERGE_HEAD"):
 		return wrong
 	}
@@ -105,11 +106,11 @@ func (g *Git) SwitchBack(ctx context.Context, dir, branch string) error {
 	return g.SwitchBranch(ctx, dir, branch, "")
 }
 
-// ReattachWorktree makes the folder at path a worktree of root's repository again, with its files
-// as they are, and says whether it could. It can where a .git file says that the folder was
-// one: the file of a repository that was moved is corrected, and an entry that was pruned
-// is made again on branch. Files that differ from the branch are changes that are not
-// committed.
+// ReattachWorktree makes the folder at path a worktree of root's repository again, leaves its
+// files as they are, and reports whether that was possible. It is possible if a .git file shows
+// that the folder was a worktree. If the repository was moved, ReattachWorktree corrects that
+// file; if the worktree's entry was pruned, it creates the entry again on branch. Files that
+// differ from the branch then show as uncommitted changes.
 func (g *Git) ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
@@ -147,13 +148,13 @@ func (g *Git) ReattachWorktree(ctx context.Context, root, path, branch string) (
 	return true, nil
 }
 
-// emptyFor is the folder for which the entry of a worktree is made again. It has the
-// worktree's name, so that the entry gets the name it had.
+// emptyFor returns the temporary folder for which registerAgain creates the entry of a
+// worktree. It has the worktree's name, so that the entry gets the same name as before.
 func emptyFor(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".again", filepath.Base(path))
 }
 
-// discardEmpty removes what a crash has left of that folder and its entry.
+// discardEmpty removes what a crash has left of the temporary folder and its entry.
 func discardEmpty(common, empty string) error {
 	old, err := registeredIn(common, empty)
 	if err == nil && old.git != "" {
@@ -165,9 +166,9 @@ func discardEmpty(common, empty string) error {
 	return err
 }
 
-// registerAgain makes the entry of a worktree whose folder is there. The entry is made
-// complete for a folder that is empty, and names the worktree last: one that was left by a
-// crash is removed by the next try.
+// registerAgain creates the entry of a worktree whose folder exists. It creates the complete
+// entry for an empty folder and points it at the worktree last, so that the next try can remove
+// an entry that a crash left behind.
 func (g *Git) registerAgain(ctx context.Context, root, path, empty, branch string) (string, error) {
 	err := g.checkBranchFree(ctx, root, branch)
 	if err == nil {
@@ -192,7 +193,8 @@ func (g *Git) registerAgain(ctx context.Context, root, path, empty, branch strin
 	return made.git, err
 }
 
-// ceilingEnv keeps git from taking the repository around a folder for the folder's own.
+// ceilingEnv returns the variable that stops git from searching for a repository above a
+// folder.
 func ceilingEnv(dir string) string {
 	return "GIT_CEILING_DIRECTORIES=" + filepath.Dir(filepath.Clean(dir))
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckBranch says what is wrong with the name of a branch, nil if nothing is. A name that
-// passes is never taken for an option, a revision or a pattern.
+// CheckBranch returns an error if name is not a valid branch name. Git never takes a valid name
+// for an option, a revision or a pattern.
 func CheckBranch(name string) error {
 	if validBranch(name) {
 		return nil

@@ -11,8 +11,8 @@ import (
 // A checkout is a working tree of a repository: the main one or a linked one.
 type checkout struct {
 	path   string
-	branch string // "" if none is checked out
-	busy   string // the operation under way on a branch that is not checked out meanwhile
+	branch string // empty if no branch is checked out
+	busy   string // the operation in progress on a branch that it has left for the time being
 	locked bool
 }
 
@@ -43,8 +43,8 @@ func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error)
 	return list, nil
 }
 
-// checkoutOf finds the working tree in which a branch is checked out, or in which an
-// operation on it is under way.
+// checkoutOf finds the working tree in which a branch is checked out, or in which an operation
+// on the branch is in progress.
 func (g *Git) checkoutOf(ctx context.Context, dir, branch string) (checkout, bool, error) {
 	list, err := g.listCheckouts(ctx, dir)
 	if err != nil {
@@ -62,7 +62,8 @@ func (g *Git) checkoutOf(ctx context.Context, dir, branch string) (checkout, boo
 	return checkout{}, false, nil
 }
 
-// operationOn names the operation that will come back to a branch, "" if there is none.
+// operationOn returns the name of the operation that will return to a branch, or "" if there is
+// none.
 func operationOn(path, branch string) string {
 	l, err := layoutOf(path)
 	if err != nil {
@@ -77,7 +78,7 @@ func operationOn(path, branch string) string {
 	return ""
 }
 
-// checkBranchFree says whether a branch can be checked out in dir.
+// checkBranchFree returns an error if a branch cannot be checked out in dir.
 func (g *Git) checkBranchFree(ctx context.Context, dir, branch string) error {
 	c, found, err := g.checkoutOf(ctx, dir, branch)
 	if err != nil || !found || samePlace(c.path, dir) {
@@ -86,10 +87,11 @@ func (g *Git) checkBranchFree(ctx context.Context, dir, branch string) error {
 	return c.takenError(branch)
 }
 
-// takenError says that the branch of a checkout cannot be checked out elsewhere.
+// takenError returns the error for a branch that cannot be checked out elsewhere because this
+// checkout uses it.
 func (c checkout) takenError(branch string) error {
 	if c.busy != "" {
-		return fmt.Errorf("branch %s is in use in %s, where a %s is under way: finish it there and try again", branch, c.path, c.busy)
+		return fmt.Errorf("branch %s is in use in %s, where a %s is in progress: finish it there and try again", branch, c.path, c.busy)
 	}
 	return fmt.Errorf("branch %s is checked out in %s: switch to another branch there (git -C %s switch --detach), or give the task another branch", branch, c.path, c.path)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A BlockedError names files that are not tracked and that a commit would overwrite.
+// A BlockedError names untracked files that a checkout of a commit would overwrite.
 type BlockedError struct {
 	dir   string
 	files []string
@@ -17,13 +17,13 @@ type BlockedError struct {
 
 // Error implements error.
 func (e *BlockedError) Error() string {
-	return fmt.Sprintf("files that are not tracked are in the way in %s: move away %s", e.dir, makePrintable(strings.Join(e.files, ", ")))
+	return fmt.Sprintf("untracked files are in the way in %s: move them away: %s", e.dir, makePrintable(strings.Join(e.files, ", ")))
 }
 
-// BlockingFiles lists the files, relative to the top of the working tree.
+// BlockingFiles returns the paths of the files, relative to the top of the working tree.
 func (e *BlockedError) BlockingFiles() []string { return e.files }
 
-// forSuperproject is the error of a submodule for the working tree around it.
+// forSuperproject converts the error of a submodule to one of the working tree around it.
 func (e *BlockedError) forSuperproject(dir, submodule string) *BlockedError {
 	outer := &BlockedError{dir: dir}
 	for _, file := range e.files {
@@ -32,10 +32,10 @@ func (e *BlockedError) forSuperproject(dir, submodule string) *BlockedError {
 	return outer
 }
 
-// CleanWorktree brings the worktree at dir back to its HEAD: operations under way are quit,
-// changes and untracked files go, ignored files stay. It does so only if all that would be
-// lost is kept at the newest salvage ref for name. Files that HEAD has, that are ignored and
-// that git does not track any more are a BlockedError.
+// CleanWorktree resets the worktree at dir to its HEAD: it quits operations in progress and
+// removes changes and untracked files. Ignored files stay. It does so only if the newest
+// salvage ref for name holds everything that would be lost. If HEAD contains files that are
+// ignored and no longer tracked, CleanWorktree returns a BlockedError.
 func (g *Git) CleanWorktree(ctx context.Context, dir, name string) error {
 	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (g *Git) cleanWorktree(ctx context.Context, dir, name string) error {
 	if err != nil || !quit && !changed {
 		return err
 	}
-	// The reset comes last: it may bring back other ignore rules, and a file that was
-	// ignored when the work was kept must not become one that clean removes.
+	// The reset comes last: it may bring back other ignore rules, and clean must not remove a
+	// file that was ignored when the work was saved.
 	if _, err := g.runQuietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (g *Git) cleanWorktree(ctx context.Context, dir, name string) error {
 	return g.alignSubmodules(ctx, dir)
 }
 
-// checkResettable says whether a reset would write only over what git tracks.
+// checkResettable returns an error if a reset would overwrite files that git does not track.
 func (g *Git) checkResettable(ctx context.Context, dir string) error {
 	head, _, err := g.Head(dir)
 	if err != nil || head == "" {
@@ -112,8 +112,8 @@ func (g *Git) checkResettable(ctx context.Context, dir string) error {
 	return err
 }
 
-// ensureSalvaged sees to it that clearing dir would lose nothing, and says whether there is anything
-// to clear.
+// ensureSalvaged returns an error if clearing dir would lose work, and reports whether there is
+// anything to clear.
 func (g *Git) ensureSalvaged(ctx context.Context, dir, name string, known index) (changed bool, err error) {
 	s, err := g.surveyWorktree(ctx, dir, known)
 	if err != nil || s.isEmpty() {
@@ -130,13 +130,13 @@ func (g *Git) ensureSalvaged(ctx context.Context, dir, name string, known index)
 		}
 	}
 	if !covered {
-		return false, errors.New("it has changes that are not kept yet: end what is still running there and try again")
+		return false, errors.New("it has changes that are not saved yet: stop what is still running there and try again")
 	}
 	return true, nil
 }
 
-// DetachHead checks out a commit in a worktree that has no changes, without a branch. Ignored
-// files that the commit would overwrite are a BlockedError.
+// DetachHead checks out a commit without a branch in a worktree that has no changes. If that
+// would overwrite ignored files, it returns a BlockedError.
 func (g *Git) DetachHead(ctx context.Context, dir, commit string) error {
 	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return err
@@ -156,16 +156,16 @@ func (g *Git) DetachHead(ctx context.Context, dir, commit string) error {
 			return fmt.Errorf("leave the branch in %s: %w", dir, err)
 		}
 	}
-	// A reset, not a checkout: files whose line ends or filters make them look changed
-	// forever would keep a checkout from happening.
+	// Use a reset, not a checkout: a checkout would refuse if line endings or filters make
+	// files look changed permanently.
 	if _, err := g.runQuietly(ctx, dir, "reset", "--hard", "--quiet", commit); err != nil {
 		return fmt.Errorf("check out %.7s in %s: %w", commit, dir, err)
 	}
 	return g.alignSubmodules(ctx, dir)
 }
 
-// alignSubmodules checks out the commits that the worktree's submodules should have, where they are
-// there; where they are not, the submodule stays as it is.
+// alignSubmodules checks out the commits that the worktree's submodules should have. A
+// submodule that does not have its commit stays as it is.
 func (g *Git) alignSubmodules(ctx context.Context, dir string) error {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
@@ -185,8 +185,8 @@ func (g *Git) alignSubmodules(ctx context.Context, dir string) error {
 	return nil
 }
 
-// checkNotBlocked says whether the files that commit has and head has not can be written
-// without overwriting anything.
+// checkNotBlocked returns an error if writing the files that commit has and head does not would
+// overwrite anything.
 func (g *Git) checkNotBlocked(ctx context.Context, dir, head, commit string) error {
 	if head == commit {
 		return nil
@@ -215,7 +215,8 @@ func (g *Git) checkNotBlocked(ctx context.Context, dir, head, commit string) err
 	return nil
 }
 
-// inTheWay is what would have to go for a file called name to be written, "" if nothing.
+// inTheWay returns the path that would have to be removed before a file called name can be
+// written, or "" if there is none.
 func inTheWay(dir, name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {

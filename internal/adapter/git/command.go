@@ -19,39 +19,38 @@ import (
 	"orange/internal/lazy"
 )
 
-// How long one git command may take: one that only looks, one that writes files, and
-// one that talks to another machine.
+// Timeouts of a git command that only reads, that writes files, and that uses the network.
 const (
-	patience         = 30 * time.Second
-	checkoutPatience = 10 * time.Minute
-	networkPatience  = 2 * time.Minute
+	readTimeout     = 30 * time.Second
+	checkoutTimeout = 10 * time.Minute
+	networkTimeout  = 2 * time.Minute
 )
 
 // A call is one git command.
 type call struct {
-	dir      string
-	config   []string // key=value, for this command only
-	args     []string
-	env      []string
-	input    string
-	files    []*os.File // that the command holds open as well
-	patience time.Duration
-	inside   []string // repositories inside the working tree that git looks into
-	search   bool     // dir may be anywhere in a working tree, not only at its top
-	network  bool     // it talks to another machine, and may use keys and passwords
-	free     bool     // it only reads the configuration: nothing has to be switched off
-	ruling   *ruling
+	dir     string
+	config  []string // key=value, for this command only
+	args    []string
+	env     []string
+	input   string
+	files   []*os.File // files that the command keeps open as well
+	timeout time.Duration
+	inside  []string // repositories inside the working tree that git also reads
+	search  bool     // dir may be any folder of a working tree, not only its top
+	network bool     // the command uses the network and may use keys and passwords
+	free    bool     // the command only reads the configuration, so nothing has to be switched off
+	ruling  *ruling
 }
 
-// An exitError is a git command that said no.
+// An exitError is the failure of a git command that ran and exited with a non-zero code.
 type exitError struct {
 	args   []string
 	code   int
-	said   string // the line of stderr that says why
+	said   string // the line of stderr that gives the reason
 	stderr string
 	stdout string
 
-	withheld string // says which program it needed that git may not run
+	withheld string // names the program that the command needed and the guard withheld
 }
 
 // Error implements error.
@@ -59,31 +58,30 @@ func (e *exitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.args[0], e.said)
 }
 
-// RefusalReason is why git said no.
+// RefusalReason returns the reason that git gave.
 func (e *exitError) RefusalReason() string { return e.said }
 
-// run runs git in dir and returns what it prints, without the last line ending.
+// run runs git in dir and returns its output without the final line ending.
 func (g *Git) run(ctx context.Context, dir string, args ...string) (string, error) {
 	return g.runCall(ctx, call{dir: dir, args: args})
 }
 
-// quiet are the settings of commands that a person would not run themselves: their hooks
-// stay out of it, no daemon is started for a folder that comes and goes, and a command
-// touches the repository it is meant for and no submodule.
+// quiet are the settings for Orange's own housekeeping commands: they run no hooks, start no
+// daemon for a temporary folder, and do not recurse into submodules.
 var quiet = [...]string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "submodule.recurse=false"}
 
-// runQuietly runs a command of Orange's own housekeeping.
+// runQuietly runs a housekeeping command.
 func (g *Git) runQuietly(ctx context.Context, dir string, args ...string) (string, error) {
-	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, patience: checkoutPatience})
+	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, timeout: checkoutTimeout})
 }
 
-// runCall runs a command. Git gives up when it looks at a worktree in the instant in which
-// another command makes it; then it is run again.
+// runCall runs a command. Git fails if it reads a worktree at the moment when another command
+// creates it; runCall then runs the command again.
 func (g *Git) runCall(ctx context.Context, c call) (string, error) {
-	if c.patience == 0 {
-		c.patience = patience
+	if c.timeout == 0 {
+		c.timeout = readTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	for wait := time.Millisecond; ; wait *= 2 {
 		out, err := g.runOnce(ctx, c)
@@ -99,7 +97,7 @@ func (g *Git) runCall(ctx context.Context, c call) (string, error) {
 	}
 }
 
-// halfWritten is what git says about a worktree whose files are not complete yet.
+// halfWritten matches git's message about a worktree whose files are not complete yet.
 var halfWritten = lazy.NewRegexp(`failed to read .*worktrees/.*commondir`)
 
 func (g *Git) runOnce(ctx context.Context, c call) (string, error) {
@@ -138,9 +136,9 @@ func (g *Git) runOnce(ctx context.Context, c call) (string, error) {
 	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
 }
 
-// prepareCommand prepares a call. The command has a session of its own, without a terminal:
-// nothing in it can ask a question there, and the end of this process does not cut it
-// short halfway. A guarded git gets settings that switch off what it may not run.
+// prepareCommand prepares a call. The command gets its own session without a terminal: nothing
+// in it can ask a question there, and the end of this process does not interrupt it. With a
+// guard, the command also gets settings that switch off the programs it may not run.
 func (g *Git) prepareCommand(ctx context.Context, c *call) (*exec.Cmd, error) {
 	args := []string{"-C", c.dir}
 	if g.guard != nil && !c.free {
@@ -166,7 +164,7 @@ func (g *Git) prepareCommand(ctx context.Context, c *call) (*exec.Cmd, error) {
 		cmd.Env = append(cmd.Env, ceilingEnv(c.dir))
 	}
 	if c.ruling != nil && !c.network && c.ruling.withholdsKind(task.GitTransport) {
-		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=") // also what a partial clone misses is not fetched
+		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=") // a partial clone must not fetch missing objects either
 	}
 	cmd.Env = append(cmd.Env, c.env...)
 	if c.input != "" {
@@ -179,8 +177,9 @@ func (g *Git) prepareCommand(ctx context.Context, c *call) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// inEnvironment are the variables that give git settings besides those that env gives it. A command
-// line is for all to see, and a setting may hold a password.
+// inEnvironment returns the variables that pass settings to git in addition to those in env.
+// Settings do not go on the command line, which every user of the machine can read, because a
+// setting may contain a password.
 func inEnvironment(env []string, settings []setting) (out []string) {
 	n, _ := strconv.Atoi(envOf(env)["GIT_CONFIG_COUNT"])
 	for _, s := range settings {
@@ -190,7 +189,8 @@ func inEnvironment(env []string, settings []setting) (out []string) {
 	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// callEnvironment is what a call inherits. What it may use keys for gets those.
+// callEnvironment returns the environment of a call. Only a call that may use keys gets the
+// variables that hold them.
 func (g *Git) callEnvironment(c call) []string {
 	if g.environ == nil {
 		return withoutRepository(new(exec.Cmd).Environ())
@@ -198,8 +198,8 @@ func (g *Git) callEnvironment(c call) []string {
 	return withoutRepository(g.environ(c.network || c.ruling != nil && (c.ruling.keys || c.makesSignature() && c.ruling.ssh)))
 }
 
-// withoutRepository drops the variables by which a caller, such as a git hook, would
-// point git at another repository than the one asked about.
+// withoutRepository drops the variables by which a caller, such as a git hook, would direct git
+// to another repository.
 func withoutRepository(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -212,7 +212,7 @@ func withoutRepository(env []string) []string {
 	})
 }
 
-// failureReason is the line of what git said that says why, fit to be shown.
+// failureReason returns the line of git's stderr that gives the reason, made printable.
 func failureReason(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if why := notSigned(stderr); why != "" {
@@ -228,10 +228,10 @@ func failureReason(stderr string) string {
 	return makePrintable(line)
 }
 
-// credentials are what a remote's address may hold before its host.
+// credentials matches the user name and password in the address of a remote.
 var credentials = lazy.NewRegexp(`://[^/@\s]*@`)
 
-// makePrintable leaves out what must not reach a terminal or a log: control characters, and
+// makePrintable removes what must not reach a terminal or a log: control characters, and
 // secrets in addresses.
 func makePrintable(s string) string {
 	s = credentials.ReplaceAllString(s, "://")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// FetchBranch brings what is known of a remote's branch up to date.
+// FetchBranch fetches a branch from a remote.
 func (g *Git) FetchBranch(ctx context.Context, root, remote, branch string) error {
 	if err := checkBranches(branch); err != nil {
 		return err

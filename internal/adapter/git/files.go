@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// UntrackedFiles lists what git neither tracks nor ignores in the worktree at dir, and what is in
-// the folders of submodules that are not checked out. A folder that is wholly untracked is
-// one item and ends in a slash.
+// UntrackedFiles lists what git neither tracks nor ignores in the worktree at dir, and the
+// content of the folders of submodules that are not checked out. A folder without tracked files
+// is one item and ends in a slash.
 func (g *Git) UntrackedFiles(ctx context.Context, dir string) ([]string, error) {
 	out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
 	if err != nil {
@@ -19,7 +19,7 @@ func (g *Git) UntrackedFiles(ctx context.Context, dir string) ([]string, error) 
 	return append(splitNulTerminated(out), known.hollow...), err
 }
 
-// TrackedFiles lists those of the files that git tracks in the worktree at dir.
+// TrackedFiles returns those of the given files that git tracks in the worktree at dir.
 func (g *Git) TrackedFiles(ctx context.Context, dir string, files ...string) ([]string, error) {
 	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: append([]string{"ls-files", "-z", "--"}, files...), env: literal[:]})
 	if err != nil {
@@ -28,11 +28,11 @@ func (g *Git) TrackedFiles(ctx context.Context, dir string, files ...string) ([]
 	return splitNulTerminated(out), nil
 }
 
-// literal makes git take names for names, not for patterns.
+// literal makes git take path arguments literally, not as patterns.
 var literal = [...]string{"GIT_LITERAL_PATHSPECS=1"}
 
-// MatchingFiles lists the untracked files of the checkout at root that a file of gitignore-style
-// patterns names, ignored ones included.
+// MatchingFiles lists the untracked files of the checkout at root, including ignored ones, that
+// match a file of gitignore-style patterns.
 func (g *Git) MatchingFiles(ctx context.Context, root, patterns string) ([]string, error) {
 	out, err := g.runQuietly(ctx, root, "ls-files", "--others", "--ignored", "-z", "--exclude-from="+patterns)
 	if err != nil {
@@ -41,21 +41,21 @@ func (g *Git) MatchingFiles(ctx context.Context, root, patterns string) ([]strin
 	return splitNulTerminated(out), nil
 }
 
-// IgnoredFiles lists those of the files that git ignores in the checkout at dir.
+// IgnoredFiles returns those of the given files that git ignores in the checkout at dir.
 func (g *Git) IgnoredFiles(ctx context.Context, dir string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
 	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-ignore", "-z", "--stdin"}, input: strings.Join(files, "\x00") + "\x00"})
 	if err != nil && exitCode(err) != 1 {
-		return nil, fmt.Errorf("ask which files %s ignores: %w", dir, err)
+		return nil, fmt.Errorf("find which files %s ignores: %w", dir, err)
 	}
 	return splitNulTerminated(out), nil
 }
 
-// AllIgnored lists what git ignores in the worktree at dir and in its submodules, and what is
-// in the folders of those that are not checked out. A folder that is wholly ignored is one
-// item and ends in a slash.
+// AllIgnored lists what git ignores in the worktree at dir and in its submodules, and the
+// content of the folders of submodules that are not checked out. A folder that is ignored as a
+// whole is one item and ends in a slash.
 func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	}
 	list := known.hollow
 	covered := map[string]bool{}
-	for _, option := range [...]string{"--directory", "--no-directory"} { // the first overlooks files in folders that are not ignored
+	for _, option := range [...]string{"--directory", "--no-directory"} { // the first misses files in folders that are not ignored
 		out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")
 		if err != nil {
 			return nil, fmt.Errorf("list the ignored files of %s: %w", dir, err)
@@ -86,7 +86,8 @@ func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	return list, nil
 }
 
-// isListed says whether a file or a folder that it is in, written with a slash, is in a list.
+// isListed reports whether list contains a file, or a folder that the file is in. Folders end
+// in a slash.
 func isListed(file string, list map[string]bool) bool {
 	for i, c := range file {
 		if c == '/' && list[file[:i+1]] {
@@ -96,24 +97,24 @@ func isListed(file string, list map[string]bool) bool {
 	return list[file]
 }
 
-// IsDirty says whether the worktree at dir differs from its HEAD, or has untracked files.
+// IsDirty reports whether the worktree at dir differs from its HEAD or has untracked files.
 func (g *Git) IsDirty(ctx context.Context, dir string) (bool, error) {
 	files, err := g.UncommittedFiles(ctx, dir)
 	return len(files) > 0, err
 }
 
 // UncommittedFiles lists the files in which the worktree at dir differs from its HEAD, and the
-// untracked ones. A folder that is wholly untracked is one item and ends in a slash, and so is
-// a submodule with changes, without the slash. Git is asked in each submodule: if it looked
-// into them by itself, it would run what their configuration names.
+// untracked ones. A folder without tracked files is one item and ends in a slash; a submodule
+// with changes is one item without a slash. Git runs in each submodule separately: if it
+// descended into submodules itself, it would run the programs that their configuration names.
 func (g *Git) UncommittedFiles(ctx context.Context, dir string) ([]string, error) {
 	out, err := g.runQuietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
-		return nil, fmt.Errorf("look for changes in %s: %w", dir, err)
+		return nil, fmt.Errorf("find the changes in %s: %w", dir, err)
 	}
 	files := splitNulTerminated(out)
 	for i := range files {
-		files[i] = files[i][min(3, len(files[i])):] // behind the two letters of its state
+		files[i] = files[i][min(3, len(files[i])):] // after the two letters of its state
 	}
 	if l, err := layoutOf(dir); err != nil || !pathExists(dir, ".gitmodules") && !pathExists(l.git, "modules") {
 		return files, nil //nolint:nilerr // git has read it

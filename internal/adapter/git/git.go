@@ -1,8 +1,7 @@
-// Package git works with the installed git: it finds out where a repository is, which
-// branches it has and what is merged into what, and it makes, moves and clears worktrees,
-// merges and pushes. It never forces anything: what would be lost is kept under a salvage
-// ref first, and what git refuses is an error that says what to do. It knows nothing about
-// tasks or pools.
+// Package git runs the installed git: it finds repositories, branches and what is merged into
+// what; it creates, moves and clears worktrees; it merges and pushes. It never forces anything:
+// before it would lose work it saves the work under a salvage ref, and what git refuses becomes
+// an error that tells the user what to do. It knows nothing about tasks or pools.
 package git
 
 import (
@@ -14,27 +13,27 @@ import (
 	"time"
 )
 
-// Git runs the git that is found in the path.
+// Git runs the git program that is found in the path.
 type Git struct {
-	program      string
-	environ      func(keys bool) []string // nil: that of this process
-	guard        *Guard                   // nil: git runs whatever its configuration names
-	lockPatience time.Duration            // how long a merge tries again while a lock file of git is in the way
+	program     string
+	environ     func(keys bool) []string // nil: the environment of this process
+	guard       *Guard                   // nil: git runs every program that its configuration names
+	lockTimeout time.Duration            // how long a merge retries while a lock file of git exists
 }
 
-// New returns the installed git. That it is installed shows on first use.
-func New() *Git { return &Git{program: "git", lockPatience: 10 * time.Second} }
+// New returns a Git for the installed git. If git is not installed, the first command fails.
+func New() *Git { return &Git{program: "git", lockTimeout: 10 * time.Second} }
 
-// WithEnviron returns git with another environment than this process's. Hooks and helpers that a
-// repository names have it, too. Only commands that may use keys, to connect or to sign, get
-// the environment with keys.
+// WithEnviron returns a copy of g whose commands, hooks and helpers get another environment
+// than that of this process. Only commands that may use keys, to connect or to sign, get the
+// environment with keys.
 func (g *Git) WithEnviron(environ func(keys bool) []string) *Git {
 	other := *g
 	other.environ = environ
 	return &other
 }
 
-// FindRoot is the top folder of the working tree that dir is in.
+// FindRoot returns the top folder of the working tree that contains dir.
 func (g *Git) FindRoot(ctx context.Context, dir string) (string, error) {
 	root, err := g.runCall(ctx, call{dir: dir, args: []string{"rev-parse", "--show-toplevel"}, search: true})
 	var exit *exitError
@@ -52,7 +51,7 @@ const (
 	origins = "refs/remotes/origin/"
 )
 
-// CurrentBranch is the branch that is checked out, even if it has no commit yet.
+// CurrentBranch returns the branch that is checked out, even if it has no commit yet.
 func (g *Git) CurrentBranch(ctx context.Context, root string) (string, error) {
 	ref, err := g.run(ctx, root, "symbolic-ref", "--quiet", "HEAD")
 	if exitCode(err) == 1 {
@@ -64,8 +63,8 @@ func (g *Git) CurrentBranch(ctx context.Context, root string) (string, error) {
 	return strings.TrimPrefix(ref, heads), nil
 }
 
-// DefaultBranch is the branch that work is merged into: what origin says, else main
-// or master, else the branch that is checked out.
+// DefaultBranch returns the branch that work is merged into: the default branch of origin, or
+// else main or master, or else the branch that is checked out.
 func (g *Git) DefaultBranch(ctx context.Context, root string) (string, error) {
 	ref, err := g.run(ctx, root, "symbolic-ref", "--quiet", origins+"HEAD")
 	if err == nil {
@@ -86,8 +85,8 @@ func (g *Git) DefaultBranch(ctx context.Context, root string) (string, error) {
 	return g.CurrentBranch(ctx, root)
 }
 
-// refTips maps those of the refs that exist to their commits. Names are compared as a
-// whole: whatever is in them is never taken for an option or a revision.
+// refTips returns the commits of those refs that exist. It compares whole names, so that git
+// never takes a name for an option or a revision.
 func (g *Git) refTips(ctx context.Context, root string, refs ...string) (map[string]string, error) {
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, refs...)
 	out, err := g.run(ctx, root, args...)

@@ -143,7 +143,7 @@ func TestCurrentBranch(t *testing.T) {
 	wantError(t, err, "not a git repository")
 }
 
-// history is a repository in which branches are merged in different ways.
+// history returns a repository in which branches are merged in different ways.
 func history(t *testing.T) string {
 	t.Helper()
 	origin := repository(t)

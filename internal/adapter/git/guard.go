@@ -20,31 +20,31 @@ import (
 	"orange/internal/lazy"
 )
 
-// A Guard keeps git from running programs that nobody has trusted. Before each command it
-// compares the programs that git's configuration names with those that are trusted, and passes
-// settings by which git does not run the others. Git is asked for its configuration only if a
-// file has changed that the configuration, a hook or a program is made of.
+// A Guard stops git from running programs that nobody has trusted. Before each command it
+// compares the programs in git's configuration with the trusted ones, and passes settings that
+// stop git from running the others. It reads the configuration from git again only if a file
+// that the configuration, a hook or a program consists of has changed.
 type Guard struct {
-	// Hooks is a folder of Orange's own for hooks that call the trusted ones.
+	// Hooks is the folder in which Orange keeps hooks that call the trusted ones.
 	Hooks string
-	// Trusted says which project a repository belongs to, by its common git folder, and which
-	// programs are trusted there. A repository of no project has none.
+	// Trusted returns the project of a repository, given by its common git folder, and the
+	// programs that are trusted there. A repository without a project has no trusted programs.
 	Trusted func(common string) (project string, programs []task.GitProgram)
 
 	mu          sync.Mutex
 	inspections map[string]*inspection
 }
 
-// A inspection is what was found at one place.
+// An inspection is the result of looking for programs at one place.
 type inspection struct {
 	settings []setting
 	programs []task.GitProgram
 	finder   programFinder
 	stats    map[string]fileStat
-	settled  bool // no file was changed just before it was looked at
+	settled  bool // no file had changed just before it was read
 }
 
-// WithGuard returns git that runs only programs which the guard lets it run.
+// WithGuard returns a copy of g that runs only the programs that the guard allows.
 func (g *Git) WithGuard(guard *Guard) *Git {
 	other := *g
 	other.guard = guard
@@ -78,16 +78,16 @@ func (g *Git) UntrustedPrograms(ctx context.Context, dir string) ([]task.GitProg
 	return task.UntrustedGitPrograms(found.programs, trusted), nil
 }
 
-// A ruling is what a guard decides about one command.
+// A ruling is a guard's decision about one command.
 type ruling struct {
 	project  string
-	settings []setting // to pass to git
+	settings []setting // settings to pass to git
 	withheld []task.GitProgram
 	ssh      bool // commits are signed with ssh
 	keys     bool // the command may use keys and passwords
 }
 
-// ruleOnCall decides about a command.
+// ruleOnCall returns the ruling on a command.
 func (r *Guard) ruleOnCall(ctx context.Context, g *Git, c call) (*ruling, error) {
 	found, err := r.inspectPrograms(ctx, g, c)
 	if err != nil {
@@ -98,12 +98,12 @@ func (r *Guard) ruleOnCall(ctx context.Context, g *Git, c call) (*ruling, error)
 	out.settings = []setting{
 		{key: "core.fsmonitor", value: "false"}, {key: "log.showSignature", value: "false"},
 		{key: "submodule.recurse", value: "false"}, {key: "fetch.recurseSubmodules", value: "false"},
-		{key: "credential.helper"}, // forgets those of the configuration
+		{key: "credential.helper"}, // clears the helpers of the configuration
 	}
 	pass := func(list ...setting) { out.settings = append(out.settings, list...) }
-	hooks := map[string]string{} // trusted ones, and what runs them
+	hooks := map[string]string{} // trusted hooks, and the commands that run them
 	hooksPath, named := "", false
-	fetches := false // files may be missing here, and come when they are written
+	fetches := false // files may be missing here and are fetched when they are written
 	for _, s := range found.settings {
 		switch {
 		case s.key == "core.hookspath":
@@ -137,7 +137,7 @@ func (r *Guard) ruleOnCall(ctx context.Context, g *Git, c call) (*ruling, error)
 		case p.Kind == task.GitHook || p.Kind == task.GitCredential:
 		case untrusted:
 			pass(switchedOff(p.Key)...)
-			if name, ok := filterName(p); ok { // git itself then refuses to write a file that needs it
+			if name, ok := filterName(p); ok { // git then refuses to write a file that needs the filter
 				pass(setting{key: "filter." + name + ".required", value: fmt.Sprint(c.writesFiles())})
 			}
 		}
@@ -147,14 +147,14 @@ func (r *Guard) ruleOnCall(ctx context.Context, g *Git, c call) (*ruling, error)
 	return out, err
 }
 
-// filterName is the name of the filter that a program is a part of.
+// filterName returns the name of the filter that a program is part of.
 func filterName(p task.GitProgram) (string, bool) {
 	_, name, _ := setting{key: p.Key}.splitKey()
 	return name, p.Kind == task.GitFilter
 }
 
-// writesFiles says whether a command writes files of a working tree, or a merge, by what the
-// repository has. It must not do so without a filter that it needs.
+// writesFiles reports whether a command writes files of a working tree, or a merge, from what
+// the repository contains. Such a command must not run without a filter that its files need.
 func (c call) writesFiles() bool {
 	switch c.args[0] {
 	case "switch", "checkout", "checkout-index", "reset", "merge", "merge-tree", "bisect":
@@ -165,11 +165,12 @@ func (c call) writesFiles() bool {
 	return false
 }
 
-// makesSignature says whether a command makes a signature.
+// makesSignature reports whether a command signs.
 func (c call) makesSignature() bool { return slices.Contains(c.args, "-S") }
 
-// hooksFor is a folder with a script for each hook that calls it. A hook that appears beside
-// the trusted ones is not in it. Without hooks there is no folder.
+// hooksFor returns a folder with one script per hook; each script calls its hook. A hook that
+// appears next to the trusted ones is not in it. Without hooks, hooksFor creates no folder and
+// returns "".
 func (r *Guard) hooksFor(hooks map[string]string) (string, error) {
 	if len(hooks) == 0 || r.Hooks == "" {
 		return os.DevNull, nil
@@ -192,7 +193,7 @@ func (r *Guard) hooksFor(hooks map[string]string) (string, error) {
 	err := errors.Join(os.MkdirAll(r.Hooks, 0o700), os.RemoveAll(folder))
 	temp, tempErr := os.MkdirTemp(r.Hooks, ".making-*")
 	if err = errors.Join(err, tempErr); err != nil {
-		return "", fmt.Errorf("make the folder for git hooks: %w", err)
+		return "", fmt.Errorf("create the folder for git hooks: %w", err)
 	}
 	for name, text := range scripts {
 		err = errors.Join(err, os.WriteFile(filepath.Join(temp, name), text, 0o700))
@@ -201,8 +202,8 @@ func (r *Guard) hooksFor(hooks map[string]string) (string, error) {
 		err = os.Rename(temp, folder)
 	}
 	if err != nil {
-		err = errors.Join(fmt.Errorf("make the folder for git hooks: %w", err), os.RemoveAll(temp))
-		if hasExactly(folder, scripts) { // somebody else has made it meanwhile
+		err = errors.Join(fmt.Errorf("create the folder for git hooks: %w", err), os.RemoveAll(temp))
+		if hasExactly(folder, scripts) { // another process has created it in the meantime
 			return folder, nil
 		}
 		return "", err
@@ -210,7 +211,7 @@ func (r *Guard) hooksFor(hooks map[string]string) (string, error) {
 	return folder, nil
 }
 
-// hasExactly says whether a folder has these files and no others.
+// hasExactly reports whether a folder contains these files and no others.
 func hasExactly(folder string, files map[string][]byte) bool {
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != len(files) {
@@ -225,9 +226,10 @@ func hasExactly(folder string, files map[string][]byte) bool {
 	return true
 }
 
-// refusalReason says why a command is not run at all, "" if it is: it would connect, and a program for
-// that is withheld, or it would do without a hook that may say no. Of some settings git uses the
-// first value, so that they cannot be changed.
+// refusalReason returns why a command must not run at all, or "" if it may: it would connect
+// and needs a program that is withheld, or it would skip a hook that may reject it. Such
+// programs cannot be switched off by settings, because git uses the first value of some
+// settings.
 func (r *ruling) refusalReason(c call) string {
 	hook := c.decidingHook()
 	needed := slices.DeleteFunc(slices.Clone(r.withheld), func(p task.GitProgram) bool {
@@ -239,7 +241,7 @@ func (r *ruling) refusalReason(c call) string {
 	return notTrusted(r.project, needed)
 }
 
-// decidingHook is the hook that decides whether a command may be done, "" if none does.
+// decidingHook returns the hook that may reject a command, or "" if there is none.
 func (c call) decidingHook() string {
 	switch {
 	case c.args[0] == "push":
@@ -256,7 +258,8 @@ func (r *ruling) withholdsKind(kind task.GitProgramKind) bool {
 	return slices.ContainsFunc(r.withheld, func(p task.GitProgram) bool { return p.Kind == kind })
 }
 
-// explainFailure says why a command failed, if it needed a program that is withheld; "" otherwise.
+// explainFailure returns why a command failed if it needed a program that is withheld, and ""
+// otherwise.
 func (r *ruling) explainFailure(c call, stderr string) string {
 	if r == nil {
 		return ""
@@ -280,7 +283,8 @@ func (r *ruling) explainFailure(c call, stderr string) string {
 
 var filterFailed = lazy.NewRegexp(`(?:clean|smudge) filter '?(.+?)'? failed`)
 
-// notTrusted says which programs git may not run, and what helps.
+// notTrusted returns a message that names the programs git may not run and what the user can
+// do.
 func notTrusted(project string, programs []task.GitProgram) string {
 	var keys []string
 	for _, p := range programs {
@@ -294,13 +298,13 @@ func notTrusted(project string, programs []task.GitProgram) string {
 		return fmt.Sprintf("Orange does not run %s, because this repository belongs to no project: use the project's own repository", someNames(keys))
 	}
 	if !slices.ContainsFunc(programs, func(p task.GitProgram) bool { return !isAddress(p) }) {
-		return fmt.Sprintf("Orange does not connect to the folder or command that %s names, which nobody has trusted: look at it, then run orange project update %s --trust-git", someNames(keys), project)
+		return fmt.Sprintf("Orange does not connect to the folder or command that %s names, which nobody has trusted: review it, then run orange project update %s --trust-git", someNames(keys), project)
 	}
-	return fmt.Sprintf("Orange does not run %s, which nobody has trusted: look at it, then run orange project update %s --trust-git", someNames(keys), project)
+	return fmt.Sprintf("Orange does not run %s, which nobody has trusted: review it, then run orange project update %s --trust-git", someNames(keys), project)
 }
 
-// A fileStat tells whether a file is still the one that was looked at. Nobody can set the time
-// of its last change.
+// A fileStat identifies a version of a file. It includes the change time, which programs cannot
+// set.
 type fileStat struct {
 	there         bool
 	dev, ino      uint64
@@ -317,11 +321,11 @@ func statOf(path string) fileStat {
 	return fileStat{there: true, dev: uint64(s.Dev), ino: s.Ino, size: s.Size, mode: uint32(s.Mode), mtime: s.Mtim.Nano(), change: s.Ctim.Nano()}
 }
 
-// grain is how exact the system's times of files are, with plenty to spare.
+// grain is an upper bound for the resolution of file times.
 const grain = 50 * time.Millisecond
 
-// inspectPrograms finds the programs at the place where a command runs. What was found before counts as
-// long as no file has changed.
+// inspectPrograms finds the programs at the place where a command runs. An earlier inspection
+// is valid as long as none of its files has changed.
 func (r *Guard) inspectPrograms(ctx context.Context, g *Git, c call) (*inspection, error) {
 	l, top := layoutFor(c)
 	place := c.dir + "\x00" + l.git
@@ -344,7 +348,7 @@ func (r *Guard) inspectPrograms(ctx context.Context, g *Git, c call) (*inspectio
 	return found, nil
 }
 
-// maxLooks bounds how many places are remembered.
+// maxLooks is the number of places that are cached.
 const maxLooks = 4096
 
 func (l *inspection) isUnchanged() bool {
@@ -356,8 +360,8 @@ func (l *inspection) isUnchanged() bool {
 	return true
 }
 
-// layoutFor is the layout that a command works with, and the top of the working tree; zero
-// where there is no repository.
+// layoutFor returns the layout that a command works with and the top of the working tree. Both
+// are zero where there is no repository.
 func layoutFor(c call) (l layout, top string) {
 	for _, v := range c.env {
 		if dir, ok := strings.CutPrefix(v, "GIT_DIR="); ok {
@@ -378,7 +382,7 @@ func layoutFor(c call) (l layout, top string) {
 	return l, c.dir
 }
 
-// lookAt asks git for its configuration and finds the programs in it.
+// lookAt reads git's configuration and finds the programs in it.
 func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*inspection, error) {
 	began := time.Now()
 	out, err := g.runOnce(ctx, call{dir: c.dir, args: []string{"config", "--null", "--list", "--show-origin"}, env: c.env, search: c.search, free: true})
@@ -431,8 +435,8 @@ func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*inspec
 	return found, nil
 }
 
-// configFiles are the files that git reads its configuration from, whether they are there or
-// not.
+// configFiles returns the paths from which git reads its configuration, whether or not the
+// files exist.
 func configFiles(env map[string]string, l layout) []string {
 	list := []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"}
 	if file, ok := env["GIT_CONFIG_GLOBAL"]; ok {
@@ -450,7 +454,7 @@ func configFiles(env map[string]string, l layout) []string {
 	return list
 }
 
-// parseSettings reads what git config --null --list --show-origin prints.
+// parseSettings parses the output of git config --null --list --show-origin.
 func parseSettings(out, dir string) (list []setting) {
 	items := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(items); i += 2 {

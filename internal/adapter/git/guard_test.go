@@ -42,7 +42,7 @@ func newGuardEnv(t *testing.T) *guardEnv {
 		}
 		return "shop", e.trusted
 	}})
-	e.git.lockPatience = 0
+	e.git.lockTimeout = 0
 	return e
 }
 
@@ -282,7 +282,7 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 			}
 			e = newGuardEnv(t)
 			free := New().WithEnviron(func(bool) []string { return slices.Clone(e.environ) })
-			free.lockPatience = 0
+			free.lockTimeout = 0
 			attack(e, e.program("evil"))
 			e.ran()
 			e.work(free)
@@ -378,7 +378,7 @@ func TestNothingIsDoneWithoutTheHookThatMayForbidIt(t *testing.T) {
 			text := read(t, e.root, ".git/hooks/"+hook)
 			before := out(t, e.root, "rev-parse", "main")
 			e.executable(file, text+"# changed\n")
-			wantError(t, try(e), "Orange does not run the hook "+hook+", which nobody has trusted: look at it, then run orange project update shop --trust-git")
+			wantError(t, try(e), "Orange does not run the hook "+hook+", which nobody has trusted: review it, then run orange project update shop --trust-git")
 			if out(t, e.root, "rev-parse", "main") != before || out(t, remote, "for-each-ref") != "" {
 				t.Error("something was changed")
 			}
@@ -450,7 +450,7 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	e.executable(lfs, "#!/bin/sh\ntouch "+e.outside+"/ran\ntest $1 = clean && exec tr a-z A-Z\nexec tr A-Z a-z\n")
 	before := out(t, e.root, "rev-parse", "main")
 	_, err := e.git.MergeBranch(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
-	wantError(t, err, "files need the filter lfs: Orange does not run filter.lfs.clean, filter.lfs.smudge, which nobody has trusted: look at it, then run orange project update shop --trust-git")
+	wantError(t, err, "files need the filter lfs: Orange does not run filter.lfs.clean, filter.lfs.smudge, which nobody has trusted: review it, then run orange project update shop --trust-git")
 	if out(t, e.root, "rev-parse", "main") != before || pathExists(e.root, "b.big") || out(t, e.root, "status", "--porcelain") != "" {
 		t.Error("something was changed")
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Head is the commit and the branch that are checked out in the working tree at dir. The
-// branch is empty if HEAD is detached, the commit if the branch has none yet. It reads
-// git's files itself and starts git only where they are kept in another form.
+// Head returns the commit and the branch that are checked out in the working tree at dir. The
+// branch is empty if HEAD is detached, and the commit is empty if the branch has none yet. Head
+// reads git's files, and runs git only where refs are stored in another form.
 func (g *Git) Head(dir string) (commit, branch string, err error) {
 	commit, branch, known, err := readHead(dir)
 	if err != nil || known {
@@ -23,7 +23,7 @@ func (g *Git) Head(dir string) (commit, branch string, err error) {
 	return g.askHead(dir)
 }
 
-// readHead is Head from the files. It knows nothing where it would have to guess.
+// readHead is Head without running git. It sets known to false where it would have to guess.
 func readHead(dir string) (commit, branch string, known bool, err error) {
 	l, err := layoutOf(dir)
 	if err != nil {
@@ -39,15 +39,15 @@ func readHead(dir string) (commit, branch string, known bool, err error) {
 		return head, "", isHash(head), nil
 	}
 	branch, ok := strings.CutPrefix(strings.TrimSpace(ref), heads)
-	if !ok || !validBranch(branch) { // a store without ref files writes an invalid name
+	if !ok || !validBranch(branch) { // a store without ref files writes an invalid name here
 		return "", "", false, nil
 	}
 	commit, known, err = readRef(l.common, heads+branch)
 	return commit, branch, known, err
 }
 
-// readRef finds the commit of a ref. A ref that is in neither place has none. Packing
-// writes the packed file before it removes the other, so the order of reading matters.
+// readRef returns the commit of a ref, or "" if the ref is in neither place. Git writes the
+// packed file before it removes the loose one, so readRef must read the loose file first.
 func readRef(common, ref string) (commit string, known bool, err error) {
 	text, err := os.ReadFile(filepath.Join(common, filepath.FromSlash(ref)))
 	if err == nil {
@@ -65,7 +65,7 @@ func readRef(common, ref string) (commit string, known bool, err error) {
 	return commit, true, errors.Join(err, packed.Close())
 }
 
-// findPacked finds a ref in a packed-refs file, "" if it is not there.
+// findPacked returns the commit of a ref in a packed-refs file, or "" if the ref is not there.
 func findPacked(r io.Reader, ref string) (string, error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -77,7 +77,7 @@ func findPacked(r io.Reader, ref string) (string, error) {
 	return "", lines.Err()
 }
 
-// isHash says whether s is the full name of an object, in SHA-1 or SHA-256.
+// isHash reports whether s is a full object name, in SHA-1 or SHA-256.
 func isHash(s string) bool {
 	if len(s) != 40 && len(s) != 64 {
 		return false
@@ -95,7 +95,7 @@ func (g *Git) askHead(dir string) (commit, branch string, err error) {
 	return commit, strings.TrimPrefix(ref, heads), err
 }
 
-// resolveRevision finds the commit of a revision, "" if there is none.
+// resolveRevision returns the commit of a revision, or "" if there is none.
 func (g *Git) resolveRevision(ctx context.Context, dir, revision string) (string, error) {
 	commit, err := g.run(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if exitCode(err) == 1 {

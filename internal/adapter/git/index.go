@@ -11,13 +11,13 @@ import (
 // gitlink is the mode of a submodule in an index or a tree.
 const gitlink = "160000"
 
-// An index is what matters of the list of files that a working tree tracks.
+// An index is the part of a working tree's git index that matters here.
 type index struct {
 	submodules []submodule // those that are checked out
-	linked     bool        // it has submodules, checked out or not
-	hollow     []string    // what is in the folders of those that are not: git does not see it
+	linked     bool        // there are submodules, checked out or not
+	hollow     []string    // content of the folders of submodules that are not checked out, which git does not list
 	assumed    []string    // files that git assumes to be unchanged
-	skipped    []string    // files that git does not look at
+	skipped    []string    // files that git does not check
 }
 
 // readIndex reads the index of a working tree.
@@ -55,7 +55,7 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 			x.submodules = append(x.submodules, sub)
 			continue
 		}
-		entries, _ := os.ReadDir(filepath.Join(dir, name)) // there may be no folder
+		entries, _ := os.ReadDir(filepath.Join(dir, name)) // the folder may not exist
 		for _, entry := range entries {
 			x.hollow = append(x.hollow, name+"/"+entry.Name())
 		}
@@ -68,8 +68,8 @@ func pathExists(dir, name string) bool {
 	return err == nil
 }
 
-// clearHiddenMarks clears the marks by which git overlooks changes, for files that are there. Files
-// outside a sparse checkout are not, and stay marked.
+// clearHiddenMarks clears the marks that make git ignore changes, for files that exist. Files
+// outside a sparse checkout do not exist and keep their marks.
 func (g *Git) clearHiddenMarks(ctx context.Context, dir string, x index, env []string) error {
 	for _, hidden := range [...]struct {
 		option string

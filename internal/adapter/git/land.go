@@ -15,36 +15,36 @@ import (
 // A Landing moves a branch from one commit to another that contains it, together with the
 // checkout of the branch if there is one.
 type Landing struct {
-	ID       string `json:"id,omitempty"`   // whose it is, for whoever reads the record
-	What     string `json:"what,omitempty"` // what is landed, in words
+	ID       string `json:"id,omitempty"`   // identifies the landing for readers of the record
+	What     string `json:"what,omitempty"` // a description of what is landed
 	Target   string `json:"target"`         // the branch
 	Old      string `json:"old"`
 	New      string `json:"new"`
-	Checkout string `json:"checkout,omitempty"` // where the target is checked out; Land finds it
+	Checkout string `json:"checkout,omitempty"` // where the target is checked out; LandCommit sets it
 }
 
-// ErrMoved says that the target of a landing is not where the landing expects it. Nothing was
+// ErrMoved means that the target of a landing is not at the expected commit. Nothing was
 // changed.
 var ErrMoved = errors.New("the target has moved, nothing was changed: build the commit upon its new tip and try again")
 
-// LandCommit moves a branch forward. One landing at a time works in a repository, whatever process
-// asks for it: a lock in the common git folder is held by this process and by the git that it
-// starts, so that a git which outlives its server still holds it. Before anything changes, a
-// record says what is under way; whoever holds the lock next finishes or takes back what such a
-// record is about. Where the target is checked out git merges there, without a commit: it refuses
-// what is in the way and moves the branch last. Afterwards the branch, the index and the files
-// are looked at, and what is reported is what they say.
+// LandCommit moves a branch forward. Only one landing at a time runs in a repository, across
+// all processes: this process and the git it starts hold a lock in the common git folder, so
+// that a git that outlives its server still holds it. Before LandCommit changes anything it
+// writes a record of the landing; the next holder of the lock completes or reverts a landing
+// whose record was left behind. If the target is checked out, git merges there without a
+// commit: it refuses if files are in the way, and moves the branch last. Afterwards LandCommit
+// checks the branch, the index and the files, and reports what they show.
 func (g *Git) LandCommit(ctx context.Context, root string, l Landing) error {
 	if err := checkBranches(l.Target); err != nil {
 		return err
 	}
 	if !isHash(l.Old) || !isHash(l.New) {
-		return fmt.Errorf("land in %s: %.80q and %.80q are to be commits: give their whole names", l.Target, l.Old, l.New)
+		return fmt.Errorf("land in %s: %.80q and %.80q must be full commit hashes", l.Target, l.Old, l.New)
 	}
 	if ok, err := g.historyContains(ctx, root, l.New, l.Old); err != nil {
 		return err
 	} else if !ok {
-		return fmt.Errorf("land in %s: %.12s does not contain %.12s: build a commit upon it", l.Target, l.New, l.Old)
+		return fmt.Errorf("land in %s: %.12s does not contain %.12s: create a commit on top of it", l.Target, l.New, l.Old)
 	}
 	held, err := g.takeLanding(ctx, root, l)
 	if err != nil {
@@ -57,8 +57,9 @@ func (g *Git) LandCommit(ctx context.Context, root string, l Landing) error {
 	return g.landLocked(ctx, root, held, l)
 }
 
-// RecoverLanding finishes or takes back a landing that was broken off in a repository, and says what
-// it did, "" if there was nothing to do. It waits for a git that is still at work on it.
+// RecoverLanding completes or reverts an interrupted landing in a repository and returns a
+// description of what it did, or "" if there was nothing to do. It waits for a git that is
+// still working on the landing.
 func (g *Git) RecoverLanding(ctx context.Context, root string) (did string, err error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
@@ -67,7 +68,7 @@ func (g *Git) RecoverLanding(ctx context.Context, root string) (did string, err 
 	if _, err := os.Lstat(filepath.Join(common, recordName)); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	held, err := g.takeLanding(ctx, root, Landing{What: "what an earlier landing left"})
+	held, err := g.takeLanding(ctx, root, Landing{What: "an interrupted landing"})
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +76,7 @@ func (g *Git) RecoverLanding(ctx context.Context, root string) (did string, err 
 	return g.recoverLanding(ctx, root, held)
 }
 
-// recoverLanding looks at a record that was left, settles what it is about and removes it.
+// recoverLanding reads the record of an interrupted landing, settles it and removes the record.
 func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock) (did string, err error) {
 	rec, found, err := held.readRecord()
 	if err != nil || !found {
@@ -87,19 +88,19 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 			return "", err
 		}
 		if have == "" { // no branch leads to it, and git has removed it since
-			return fmt.Sprintf("the landing of %s in %s was broken off, and its commit %.12s is gone: look at what is left with git -C %s status",
+			return fmt.Sprintf("the landing of %s in %s was interrupted, and its commit %.12s is gone: check what is left with git -C %s status",
 				rec.What, rec.Target, commit, cmp.Or(rec.Checkout, root)), held.removeRecord()
 		}
 	}
 	seen, err := g.settleLanding(ctx, root, &rec)
 	if err != nil {
-		return "", fmt.Errorf("an earlier landing of %s in %s was broken off: %w", rec.What, rec.Target, err)
+		return "", fmt.Errorf("an earlier landing of %s in %s was interrupted: %w", rec.What, rec.Target, err)
 	}
-	did = fmt.Sprintf("the landing of %s in %s was broken off and %s%s", rec.What, rec.Target, seen.describeOutcome(&rec), seen.describeRepairs(rec.Checkout))
+	did = fmt.Sprintf("the landing of %s in %s was interrupted and %s%s", rec.What, rec.Target, seen.describeOutcome(&rec), seen.describeRepairs(rec.Checkout))
 	return did, held.removeRecord()
 }
 
-// landLocked does what Land says, under the lock.
+// landLocked is LandCommit for a caller that holds the lock.
 func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l Landing) error {
 	tip, err := g.BranchTip(ctx, root, l.Target)
 	switch {
@@ -125,7 +126,7 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 	if err := held.writeRecord(&rec); err != nil {
 		return fmt.Errorf("merge %s into %s, nothing was changed: %w", l.What, l.Target, err)
 	}
-	c := call{dir: root, files: []*os.File{held.file}, patience: checkoutPatience,
+	c := call{dir: root, files: []*os.File{held.file}, timeout: checkoutTimeout,
 		args: []string{"update-ref", "-m", "merge " + l.What + ": landed", heads + l.Target, l.New, l.Old}}
 	if rec.Checkout != "" {
 		c.dir, c.config = rec.Checkout, landing[:]
@@ -134,11 +135,11 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 	}
 	_, failed := g.runCall(ctx, c)
 	seen, err := g.settleLanding(context.WithoutCancel(ctx), root, &rec)
-	if err != nil { // the record stays: whoever comes next tries again
+	if err != nil { // the record stays, and the next holder of the lock tries again
 		if failed != nil {
 			err = fmt.Errorf("%w; then %w", failed, err)
 		}
-		return fmt.Errorf("merge %s into %s, which is half done: %w", l.What, l.Target, err)
+		return fmt.Errorf("merge %s into %s, which is partly done: %w", l.What, l.Target, err)
 	}
 	if err := held.removeRecord(); err != nil {
 		return err
@@ -146,8 +147,8 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 	return g.judgeLanding(ctx, root, &rec, seen, failed)
 }
 
-// checkFilters makes sure, before a landing, that git may run every filter that a file needs
-// which it will write. Files in the user's checkout must not be written without it.
+// checkFilters returns an error, before a landing, if git may not run a filter that a file to
+// be written needs. Files in the user's checkout must not be written without their filters.
 func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
 	untrusted, err := g.UntrustedPrograms(ctx, rec.Checkout)
 	if err != nil {
@@ -186,8 +187,8 @@ func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
 	return err
 }
 
-// filtersOf lists the filters that files of a commit have, by the attributes that the commit
-// gives them.
+// filtersOf returns the filters of files in a commit, according to the attributes in that
+// commit.
 func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters []string, err error) {
 	if names == "" {
 		return nil, nil
@@ -198,10 +199,10 @@ func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
-	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, patience: checkoutPatience}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, timeout: checkoutTimeout}); err != nil {
 		return nil, err
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, timeout: checkoutTimeout})
 	fields := strings.Split(out, "\x00") // file, attribute, value
 	for i := 2; i < len(fields); i += 3 {
 		filters = append(filters, fields[i])
@@ -209,11 +210,11 @@ func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters
 	return filters, err
 }
 
-// landing are the settings of the merge in a checkout. Git starts no housekeeping in the
-// background, which would hold the lock.
+// landing are the settings of the merge in a checkout. They stop git from starting maintenance
+// in the background, which would hold the lock.
 var landing = [...]string{"gc.auto=0", "maintenance.auto=false", "core.fsmonitor=false"}
 
-// landingPlace is where the target is checked out, "" if it is nowhere.
+// landingPlace returns where the target is checked out, or "" if it is not checked out.
 func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string, error) {
 	where, found, err := g.checkoutOf(ctx, root, l.Target)
 	if err != nil || !found {
@@ -222,21 +223,21 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 	_, gone := os.Lstat(where.path)
 	switch {
 	case where.busy != "":
-		return "", fmt.Errorf("merge %s: a %s of %s is under way in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)
+		return "", fmt.Errorf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)
 	case gone != nil && where.locked:
-		return "", fmt.Errorf("merge %s: %s is checked out in %s, which is not there now: bring it back and try again", l.What, l.Target, where.path)
+		return "", fmt.Errorf("merge %s: %s is checked out in %s, which does not exist now: bring it back and try again", l.What, l.Target, where.path)
 	case gone != nil:
 		return "", nil
 	}
 	name, err := operationIn(where.path)
 	if err == nil && name != "" {
-		err = fmt.Errorf("merge %s: an operation of git (%s) is under way in %s: finish or abort it there and try again", l.What, name, where.path)
+		err = fmt.Errorf("merge %s: a git operation (%s) is in progress in %s: finish or abort it there and try again", l.What, name, where.path)
 	}
 	return where.path, err
 }
 
-// operationIn names the file by which an operation shows that is under way in a checkout, ""
-// if there is none.
+// operationIn returns the name of the file that shows an operation in progress in a checkout,
+// or "" if there is none.
 func operationIn(dir string) (string, error) {
 	l, err := layoutOf(dir)
 	if err != nil {
@@ -250,7 +251,8 @@ func operationIn(dir string) (string, error) {
 	return "", nil
 }
 
-// judgeLanding says how a landing went: what the branch says counts, not what git said.
+// judgeLanding returns the result of a landing: the state of the branch counts, not git's exit
+// code.
 func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, seen landingState, failed error) error {
 	where := rec.Checkout
 	if where == "" {
@@ -265,7 +267,7 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 	case landed:
 		return nil
 	case failed == nil:
-		return fmt.Errorf("merge %s: git says that it is done in %s, but %s is at %.12s: look there", rec.What, where, rec.Target, seen.tip)
+		return fmt.Errorf("merge %s: git reports success in %s, but %s is at %.12s: check the repository", rec.What, where, rec.Target, seen.tip)
 	case errors.As(failed, &locked):
 		return failed
 	case seen.tip != rec.Old:
@@ -273,11 +275,11 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 	case errors.As(failed, &exit) && len(overwrittenFiles(exit.stderr)) > 0:
 		return blockedBy(rec, overwrittenFiles(exit.stderr))
 	}
-	return fmt.Errorf("merge %s in %s: %w; %s%s: mend that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(where))
+	return fmt.Errorf("merge %s in %s: %w; %s%s: fix that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(where))
 }
 
-// blockedBy says which files of the user a landing would overwrite.
+// blockedBy returns the error that names the user's files that a landing would overwrite.
 func blockedBy(rec *landRecord, files []string) error {
-	return fmt.Errorf("changes in %s that are not committed are in the way of merging %s: commit them or move them away: %s",
+	return fmt.Errorf("uncommitted changes in %s are in the way of merging %s: commit them or move them away: %s",
 		rec.Checkout, rec.What, makePrintable(strings.Join(files, ", ")))
 }

@@ -71,7 +71,7 @@ func landOnFullDisk(t *testing.T, disk string) {
 		t.Fatal(err)
 	}
 	_, err = merge(root, "x", "main", Auto, "")
-	wantError(t, err, "nothing was changed; put right in "+root)
+	wantError(t, err, "nothing was changed; repaired in "+root)
 	t.Log(err)
 	if now := content(t, root); now != before {
 		t.Errorf("%d bytes of files were there, and now %d", len(before), len(now))

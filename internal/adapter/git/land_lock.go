@@ -15,21 +15,22 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// Files in the common git folder: the lock of landings, and the record of the one under way.
+// Files in the common git folder: the lock of landings, and the record of the landing in
+// progress.
 const (
 	landingName = "orange-land.lock"
 	recordName  = "orange-land.json"
 )
 
-// landingPatience is how long one landing waits for another.
-const landingPatience = 2 * time.Minute
+// landingTimeout is how long one landing waits for another.
+const landingTimeout = 2 * time.Minute
 
-// landRecord is what is written down before a landing changes anything.
+// landRecord is what LandCommit writes down before it changes anything.
 type landRecord struct {
 	Landing
-	Staged []string `json:"staged,omitempty"` // files of which the user's index said what New says before it began
+	Staged []string `json:"staged,omitempty"` // files that already had the content of New in the user's index
 
-	written time.Time // when the record was made
+	written time.Time // when the record was written
 }
 
 // landingLock is the lock of all landings of a repository.
@@ -38,8 +39,8 @@ type landingLock struct {
 	file *os.File
 }
 
-// takeLanding takes the lock. While it waits it asks for the lock again and again: nothing
-// says when a lock of the kernel is free.
+// takeLanding takes the lock. While it waits it polls, because the kernel gives no notice when
+// a lock becomes free.
 func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landingLock, error) {
 	dir, err := g.commonDir(ctx, root)
 	if err != nil {
@@ -48,9 +49,9 @@ func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landing
 	path := filepath.Join(dir, landingName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("take the lock of landings: %w", err)
+		return nil, fmt.Errorf("take the landing lock: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, landingPatience)
+	ctx, cancel := context.WithTimeout(ctx, landingTimeout)
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -73,13 +74,13 @@ func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landing
 	return &landingLock{dir: dir, file: file}, nil
 }
 
-// release gives the lock back, even if something that git started still has the file open.
+// release releases the lock, even if a process that git started still has the file open.
 func (h *landingLock) release() {
 	syscall.Flock(int(h.file.Fd()), syscall.LOCK_UN) //nolint:errcheck // closing it does the same
 	h.file.Close()                                   //nolint:errcheck // nothing in it matters
 }
 
-// landingHeld says who holds the lock.
+// landingHeld returns an error that names the holder of the lock.
 func landingHeld(path string) error {
 	e := &LockError{Path: makePrintable(path), Holder: "another landing"}
 	text, err := os.ReadFile(path)
@@ -90,12 +91,12 @@ func landingHeld(path string) error {
 	}
 	e.Holder = fmt.Sprintf("the landing of %s by process %d", makePrintable(what), pid)
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		e.Holder += ", which has ended while its git goes on"
+		e.Holder += ", which has ended while its git still runs"
 	}
 	return e
 }
 
-// writeRecord makes the record durable.
+// writeRecord writes the record and syncs it.
 func (h *landingLock) writeRecord(rec *landRecord) error {
 	text, err := json.Marshal(rec)
 	if err != nil {
@@ -112,7 +113,8 @@ func (h *landingLock) writeRecord(rec *landRecord) error {
 	return err
 }
 
-// readRecord reads the record that a landing left. What is no record is as good as none.
+// readRecord reads the record that a landing left. A file that is not a record counts as
+// missing.
 func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
 	path := filepath.Join(h.dir, recordName)
 	text, err := os.ReadFile(path)

@@ -14,33 +14,33 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// treeEntry is a file as a tree or an index has it. The zero value is no file.
+// treeEntry is a file in a tree or an index. The zero value means that there is no file.
 type treeEntry struct{ mode, object string }
 
-// pathChange is a file that two commits differ in.
+// pathChange is a file in which two commits differ.
 type pathChange struct {
 	name     string
 	old, new treeEntry
 }
 
-// indexEntry is a file as the index of a checkout has it.
+// indexEntry is a file in the index of a checkout.
 type indexEntry struct {
 	treeEntry
 	unmerged bool
-	assumed  bool // git does not look for changes
+	assumed  bool // git does not check it for changes
 	skipped  bool // it is outside a sparse checkout
 }
 
-// landingState is what is found after a landing, once all that is certainly the landing's own agrees
-// with the branch.
+// landingState is the situation after a landing, once everything that belongs to the landing
+// agrees with the branch.
 type landingState struct {
-	tip      string   // of the target
-	mended   []string // files that were put right
-	foreign  []string // files that somebody else has changed meanwhile
-	deserted bool     // the checkout is not on the target any more: nothing was touched
+	tip      string   // commit of the target
+	mended   []string // files that were repaired
+	foreign  []string // files that someone else has changed in the meantime
+	deserted bool     // the checkout is no longer on the target: nothing was touched
 }
 
-// describeOutcome says in words whether the landing came to pass.
+// describeOutcome returns a phrase for whether the landing took place.
 func (s *landingState) describeOutcome(rec *landRecord) string {
 	switch s.tip {
 	case rec.Old:
@@ -48,14 +48,14 @@ func (s *landingState) describeOutcome(rec *landRecord) string {
 	case rec.New:
 		return "is complete"
 	}
-	return fmt.Sprintf("%s is at %.12s by now", rec.Target, s.tip)
+	return fmt.Sprintf("%s is at %.12s now", rec.Target, s.tip)
 }
 
-// describeRepairs says what was done to the checkout.
+// describeRepairs returns a phrase for what was done to the checkout.
 func (s *landingState) describeRepairs(dir string) string {
 	text := ""
 	if len(s.mended) > 0 {
-		text += fmt.Sprintf("; put right in %s: %s", dir, someNames(s.mended))
+		text += fmt.Sprintf("; repaired in %s: %s", dir, someNames(s.mended))
 	}
 	if len(s.foreign) > 0 {
 		text += fmt.Sprintf("; left as it is in %s: %s", dir, someNames(s.foreign))
@@ -63,14 +63,14 @@ func (s *landingState) describeRepairs(dir string) string {
 	return text
 }
 
-// someNames lists names of files, not too many.
+// someNames returns the first few names as a list.
 func someNames(list []string) string {
 	return makePrintable(humanize.FirstFew(list, 10))
 }
 
-// checkWay makes sure, before a landing, that the user has no changes in the files that it
-// will write. Git overwrites some of them without a word, such as a file that is deleted and
-// not staged. It returns the files of which the index says already what the landing brings: git
+// checkWay returns an error, before a landing, if the user has changes in the files that the
+// landing will write. Git overwrites some of them silently, such as a file that is deleted and
+// not staged. It returns the files whose index entries already are what the landing brings: git
 // leaves those alone.
 func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, err error) {
 	dir := rec.Checkout
@@ -116,9 +116,10 @@ func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, e
 	return staged, nil
 }
 
-// settleLanding looks at the branch of a landing that is over, at the index and at the files. Where
-// index and file are exactly what one of its two commits says, or a cut-off beginning of
-// it, they are brought to what the branch says. Everything else is somebody's own and stays.
+// settleLanding checks the branch, the index and the files after a landing. Where index and
+// file are exactly what one of the landing's two commits contains, or a truncated beginning of
+// it, settleLanding changes them to what the branch contains. Everything else belongs to
+// someone else and stays.
 func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (landingState, error) {
 	tip, err := g.BranchTip(ctx, root, rec.Target)
 	s := landingState{tip: tip}
@@ -126,7 +127,7 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return s, err
 	}
 	dir := rec.Checkout
-	if dir == "" { // it may have been checked out in this very moment
+	if dir == "" { // it may have been checked out just now
 		where, found, err := g.checkoutOf(ctx, root, rec.Target)
 		if err != nil || !found || where.busy != "" {
 			return s, err
@@ -178,12 +179,12 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return s, err
 	}
 	if err := g.repairCheckout(ctx, dir, wrong, want, index); err != nil {
-		return s, fmt.Errorf("put %s right in %s: %w", someNames(s.mended), dir, err)
+		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.mended), dir, err)
 	}
 	return s, nil
 }
 
-// pathChanges lists the files that two commits differ in.
+// pathChanges lists the files in which two commits differ.
 func (g *Git) pathChanges(ctx context.Context, dir, old, new string) ([]pathChange, error) {
 	out, err := g.run(ctx, dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
 	if err != nil {
@@ -194,7 +195,7 @@ func (g *Git) pathChanges(ctx context.Context, dir, old, new string) ([]pathChan
 	for i := 0; i+1 < len(fields); i += 2 {
 		about := strings.Fields(strings.TrimPrefix(fields[i], ":")) // modes, objects, what happened
 		if len(about) != 5 {
-			return nil, fmt.Errorf("compare %.12s with %.12s: git says %q", old, new, makePrintable(fields[i]))
+			return nil, fmt.Errorf("compare %.12s with %.12s: git printed %q", old, new, makePrintable(fields[i]))
 		}
 		list = append(list, pathChange{name: fields[i+1], old: entryOf(about[0], about[2]), new: entryOf(about[1], about[3])})
 	}
@@ -208,7 +209,7 @@ func entryOf(mode, object string) treeEntry {
 	return treeEntry{mode: mode, object: object}
 }
 
-// wantedEntries is what the branch says of the files of a landing.
+// wantedEntries returns what the branch contains for the files of a landing.
 func (g *Git) wantedEntries(ctx context.Context, dir string, rec *landRecord, tip string, changes []pathChange) (map[string]treeEntry, error) {
 	want := make(map[string]treeEntry, len(changes))
 	for _, c := range changes {
@@ -229,13 +230,13 @@ func (g *Git) wantedEntries(ctx context.Context, dir string, rec *landRecord, ti
 	return want, err
 }
 
-// indexState is what the index says of files, and which of them git finds changed.
+// indexState returns the index entries of files, and which of the files git finds changed.
 func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) (index map[string]indexEntry, dirty map[string]bool, err error) {
 	index, dirty = make(map[string]indexEntry, len(changes)), map[string]bool{}
 	for _, c := range changes {
 		index[c.name] = indexEntry{}
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, timeout: checkoutTimeout})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the index of %s: %w", dir, err)
 	}
@@ -250,7 +251,7 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 			assumed: fields[0] == strings.ToLower(fields[0]), skipped: strings.EqualFold(fields[0], "S"),
 		}
 	}
-	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, patience: checkoutPatience})
+	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, timeout: checkoutTimeout})
 	if err != nil {
 		return nil, nil, fmt.Errorf("compare the files of %s with its index: %w", dir, err)
 	}
@@ -260,8 +261,8 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 	return index, dirty, nil
 }
 
-// differingFiles lists the files that are not what the entries say. Git compares them by an index of
-// its own, with the filters of the repository.
+// differingFiles lists the files that differ from the entries. Git compares them through a
+// separate index, with the filters of the repository.
 func (g *Git) differingFiles(ctx context.Context, dir string, changes []pathChange, entry func(pathChange) treeEntry) (map[string]bool, error) {
 	differs := map[string]bool{}
 	var input strings.Builder
@@ -284,15 +285,15 @@ func (g *Git) differingFiles(ctx context.Context, dir string, changes []pathChan
 	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
 		return nil, err
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, timeout: checkoutTimeout})
 	for _, name := range splitNulTerminated(out) {
 		differs[name] = true
 	}
 	return differs, err
 }
 
-// ownChanges sorts files that do not agree with the branch: it returns those that are the landing's
-// own and notes the others.
+// ownChanges splits the files that do not agree with the branch: it returns those that the
+// landing wrote and records the others in s.foreign.
 func (g *Git) ownChanges(ctx context.Context, dir string, wrong []pathChange, index map[string]indexEntry, s *landingState) ([]pathChange, error) {
 	notOld, err := g.differingFiles(ctx, dir, wrong, func(c pathChange) treeEntry { return c.old })
 	if err != nil {
@@ -316,7 +317,7 @@ func (g *Git) ownChanges(ctx context.Context, dir string, wrong []pathChange, in
 	return own, nil
 }
 
-// cutOff says whether a file is the beginning of what a landing writes there, as a full disk
+// cutOff reports whether a file is a beginning of what a landing writes there, as a full disk
 // leaves it.
 func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
 	path := filepath.Join(dir, c.name)
@@ -328,12 +329,12 @@ func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
 	if err != nil {
 		return false
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, timeout: checkoutTimeout})
 	return err == nil && bytes.HasPrefix([]byte(out+"\n"), text)
 }
 
-// repairCheckout brings index and files to what is wanted. Files that are to go make room for the
-// others.
+// repairCheckout brings index and files to the wanted state. It removes files first, to make
+// room for the others.
 func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry) error {
 	var gone, entries, files strings.Builder
 	for _, c := range wrong {
@@ -364,7 +365,7 @@ func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange
 		if step.input == "" {
 			continue
 		}
-		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, patience: checkoutPatience}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, timeout: checkoutTimeout}); err != nil {
 			return err
 		}
 	}
@@ -372,13 +373,13 @@ func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange
 	return nil
 }
 
-// fileThere says whether something other than a folder has a name.
+// fileThere reports whether name exists in dir and is not a folder.
 func fileThere(dir, name string) bool {
 	info, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil && !info.IsDir()
 }
 
-// removeFile removes a file, and the folders that it leaves empty.
+// removeFile removes a file and the folders that become empty.
 func removeFile(dir, name string) error {
 	if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -88,7 +88,7 @@ func (s *storm) open(branches []string) []string {
 	})
 }
 
-// stormSeed is the seed of one run: always the same, unless a soak asks for another.
+// stormSeed returns the seed of one run: always the same, unless a soak asks for another.
 func stormSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(13)
@@ -304,7 +304,7 @@ func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
 	}
 	write(t, root, ".git/go", "")
 	did, err := New().RecoverLanding(context.Background(), root)
-	if err != nil || !strings.Contains(did, "nothing was changed; put right in") {
+	if err != nil || !strings.Contains(did, "nothing was changed; repaired in") {
 		t.Errorf("%q, %v", did, err)
 	}
 	if status := out(t, root, "status", "--porcelain"); status != " M mine" || pathExists(root, ".git/index.lock") {

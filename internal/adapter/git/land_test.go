@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// brokenOff is a checkout of main with a landing of x that was broken off: the record is
+// brokenOff returns a checkout of main with a landing of x that was broken off: the record is
 // there, and main has not moved. x changes f, adds dir/new and removes gone.
 func brokenOff(t *testing.T) (root string, rec landRecord) {
 	t.Helper()
@@ -52,16 +52,16 @@ func TestRecover(t *testing.T) {
 		moved   bool // main is at x
 	}{
 		"nothing was done":       {func(*testing.T, string) {}, "", "nothing was changed", false},
-		"some files":             {func(t *testing.T, root string) { write(t, root, "dir/new", "new\n") }, "", "put right", false},
-		"a file that is cut off": {func(t *testing.T, root string) { write(t, root, "dir/new", "ne"); write(t, root, "f", "") }, "", "put right in", false},
-		"all files":              {files, "", "nothing was changed; put right", false},
-		"files and index":        {func(t *testing.T, root string) { files(t, root); index(t, root) }, "", "nothing was changed; put right", false},
+		"some files":             {func(t *testing.T, root string) { write(t, root, "dir/new", "new\n") }, "", "repaired", false},
+		"a file that is cut off": {func(t *testing.T, root string) { write(t, root, "dir/new", "ne"); write(t, root, "f", "") }, "", "repaired in", false},
+		"all files":              {files, "", "nothing was changed; repaired", false},
+		"files and index":        {func(t *testing.T, root string) { files(t, root); index(t, root) }, "", "nothing was changed; repaired", false},
 		"files, index and branch": {func(t *testing.T, root string) {
 			files(t, root)
 			index(t, root)
 			do(t, root, "update-ref", "refs/heads/main", "x")
 		}, "", "is complete", true},
-		"only the branch": {func(t *testing.T, root string) { do(t, root, "update-ref", "refs/heads/main", "x") }, "", "is complete; put right", true},
+		"only the branch": {func(t *testing.T, root string) { do(t, root, "update-ref", "refs/heads/main", "x") }, "", "is complete; repaired", true},
 		"the user's own changes": {func(t *testing.T, root string) {
 			files(t, root)
 			write(t, root, "f", "the user's own\n")
@@ -74,11 +74,11 @@ func TestRecover(t *testing.T) {
 			write(t, root, "dir/new", "mine\n")
 			do(t, root, "add", "dir/new")
 			write(t, root, "f", "new\n")
-		}, "A  dir/new", "put right", false},
+		}, "A  dir/new", "repaired", false},
 		"the user has committed something": {func(t *testing.T, root string) {
 			files(t, root)
 			commitFile(t, root, "mine", "1\n")
-		}, "", "by now; put right", false},
+		}, "", "now; repaired", false},
 		"the user has gone to another branch": {func(t *testing.T, root string) {
 			write(t, root, "dir/new", "new\n")
 			do(t, root, "switch", "-q", "-c", "other")
@@ -121,7 +121,7 @@ func TestRecoverWithoutTheCommit(t *testing.T) {
 	}
 	write(t, root, ".git/"+recordName, string(text))
 	did, err := New().RecoverLanding(context.Background(), root)
-	if err != nil || !strings.Contains(did, "is gone: look at what is left with git -C "+root+" status") || pathExists(root, ".git/"+recordName) {
+	if err != nil || !strings.Contains(did, "is gone: check what is left with git -C "+root+" status") || pathExists(root, ".git/"+recordName) {
 		t.Errorf("%q, %v", did, err)
 	}
 	if _, err := merge(root, "x", "main", Auto, ""); err != nil {
@@ -201,7 +201,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-// content is all files of a checkout with what is in them.
+// content returns all files of a checkout with what is in them.
 func content(t *testing.T, root string) string {
 	t.Helper()
 	var b strings.Builder
@@ -305,13 +305,13 @@ func TestMergeWaitsForALock(t *testing.T) {
 	write(t, root, ".git/index.lock", "")
 	time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(filepath.Join(root, ".git/index.lock")) })
 	g := New()
-	g.lockPatience = time.Minute
+	g.lockTimeout = time.Minute
 	if _, err := g.MergeBranch(context.Background(), root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
 		t.Error(err)
 	}
 }
 
-// heldByAnother says whether somebody holds the lock of landings.
+// heldByAnother reports whether somebody holds the lock of landings.
 func heldByAnother(t *testing.T, root string) bool {
 	t.Helper()
 	file, err := os.OpenFile(filepath.Join(root, ".git", landingName), os.O_RDWR|os.O_CREATE, 0o644)

@@ -12,7 +12,7 @@ import (
 
 // layout is where a working tree keeps its administrative files.
 type layout struct {
-	git    string // of this working tree alone: HEAD, index
+	git    string // of this working tree only: HEAD, index
 	common string // shared by all working trees of the repository: refs, config, objects
 }
 
@@ -36,8 +36,8 @@ func layoutOf(dir string) (layout, error) {
 	return l, err
 }
 
-// CommonDir is the folder that all working trees of a repository share, read from the files of
-// the working tree whose top folder is dir.
+// CommonDir returns the folder that all working trees of a repository share. It reads the files
+// of the working tree whose top folder is dir.
 func CommonDir(dir string) (string, error) {
 	l, err := layoutOf(dir)
 	return l.common, err
@@ -59,7 +59,7 @@ func readPath(file, prefix, base string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// commonDir is the folder that all working trees of root's repository share.
+// commonDir returns the folder that all working trees of root's repository share.
 func (g *Git) commonDir(ctx context.Context, root string) (string, error) {
 	dir, err := g.run(ctx, root, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
@@ -68,8 +68,8 @@ func (g *Git) commonDir(ctx context.Context, root string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// resolveParentLinks is path with the links in the folder above it resolved, so that two names of one
-// place compare as equal even if nothing is there yet.
+// resolveParentLinks resolves the links in the parent folder of path, so that two names of one
+// place compare equal even if nothing exists there yet.
 func resolveParentLinks(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -78,7 +78,7 @@ func resolveParentLinks(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// samePlace says whether two existing folders are one.
+// samePlace reports whether two existing folders are the same.
 func samePlace(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

@@ -12,11 +12,11 @@ import (
 	"orange/internal/lazy"
 )
 
-// A LockError says that a lock is in the way: a lock file of git, or the lock of landings.
+// A LockError means that a lock is held: a lock file of git, or the landing lock.
 type LockError struct {
 	Path   string
-	Since  time.Time // when the file was made, zero if it is gone again
-	Holder string    // who holds the lock of landings, "" if the lock is git's
+	Since  time.Time // when the file was created; zero if it no longer exists
+	Holder string    // the holder of the landing lock; "" for a lock of git
 }
 
 // Error implements error.
@@ -28,7 +28,7 @@ func (e *LockError) Error() string {
 	if !e.Since.IsZero() {
 		since = " since " + e.Since.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s is there%s: another git command is at work; wait for it, or if none is running (ps shows no git) it is stale: remove the file and try again",
+	return fmt.Sprintf("%s exists%s: another git command is running; wait for it, or if none is running (ps shows no git) the lock is stale: remove the file and try again",
 		e.Path, since)
 }
 
@@ -37,8 +37,8 @@ var lockMessages = [...]*lazy.Regexp{
 	lazy.NewRegexp(`could not lock config file (.+): File exists`),
 }
 
-// lockedBy finds the lock file that git complains about, nil if it complains of another
-// thing.
+// lockedBy returns a LockError for the lock file that git complains about, or nil if it
+// complains about something else.
 func lockedBy(dir, stderr string) error {
 	for i, message := range lockMessages {
 		found := message.FindStringSubmatch(stderr)
@@ -65,9 +65,9 @@ func lockAt(path string) error {
 	return e
 }
 
-// clearIndexLock removes the index.lock that a git left which was killed while it wrote files
-// of a landing that began at since. Such a file is empty, and no process has it open: git
-// keeps it open until it writes the index into it. One of which that is not certain stays.
+// clearIndexLock removes the index.lock of a git that was killed while it wrote files of a
+// landing that began at since. Such a file is empty, and no process has it open: git keeps it
+// open until it writes the index into it. If that is not certain, the file stays.
 func clearIndexLock(dir string, since time.Time) error {
 	l, err := layoutOf(dir)
 	if err != nil {
@@ -88,8 +88,8 @@ func clearIndexLock(dir string, since time.Time) error {
 	return nil
 }
 
-// openSomewhere says whether a process may have a file open. Where that cannot be found out
-// it says yes.
+// openSomewhere reports whether a process may have a file open. It returns true where the
+// system gives no answer.
 func openSomewhere(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	links, bad := filepath.Glob("/proc/[0-9]*/fd/[0-9]*")
@@ -104,7 +104,7 @@ func openSomewhere(path string) bool {
 	return false
 }
 
-// checkIndexUnlocked says whether the index of a worktree is free to be changed.
+// checkIndexUnlocked returns an error if the index of a worktree is locked.
 func checkIndexUnlocked(gitDir string) error {
 	path := filepath.Join(gitDir, "index.lock")
 	if _, err := os.Lstat(path); err == nil {

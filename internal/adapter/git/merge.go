@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// Strategies of Merge.
+// Merge strategies.
 const (
-	Auto        = "auto"  // like FastForward where that is possible, else like MergeCommit
-	FastForward = "ff"    // only if the target has nothing that the branch has not
-	MergeCommit = "merge" // always with a commit of its own
+	Auto        = "auto"  // fast-forward if possible, otherwise a merge commit
+	FastForward = "ff"    // only if the target has no commit that the branch does not have
+	MergeCommit = "merge" // always with a merge commit
 )
 
-// A Merging is a branch that is to be merged into another one.
+// A Merging is a request to merge a branch into another one.
 type Merging struct {
-	ID           string // names the merge in the record that a broken landing leaves
+	ID           string // names the merge in the record that an interrupted landing leaves
 	Branch, Into string
-	Tip          string // commit that the branch must be at; "": whatever it is at
+	Tip          string // the commit that the branch must be at; "" for any
 	Strategy     string
-	Message      string // of the merge commit; "": git's own words
+	Message      string // of the merge commit; "" for git's default message
 }
 
-// merging is a Merging of which everything is known that its commit needs.
+// merging is a Merging with everything that its commit needs.
 type merging struct {
 	Merging
 	root     string
 	tip, old string   // commits of branch and target
-	env      []string // who makes the commit
+	env      []string // author and committer of the commit
 	sign     bool
-	worded   bool // hooks have seen the message
+	worded   bool // the message hooks have run
 }
 
-// A ConflictError says that a branch and its target changed the same lines.
+// A ConflictError means that a branch and its target changed the same lines.
 type ConflictError struct {
 	Branch, Into string
-	Files        []string // as they may be shown
+	Files        []string // made printable
 }
 
 // Error implements error.
@@ -47,11 +47,11 @@ func (e *ConflictError) Error() string {
 		e.Branch, e.Into, e.Branch, e.Into, strings.Join(e.Files, ", "))
 }
 
-// MergeBranch brings a branch into another one and returns the commit by which it came there. The commit
-// is built without a checkout; then Land moves the target. If the target moves meanwhile,
-// the commit is built again upon the new one, now under the lock of landings, so that a slow
-// merge is not overtaken for ever. If the merge cannot be done, nothing has changed. A
-// branch that is in the target already is no error.
+// MergeBranch merges a branch into another one and returns the commit by which it came there.
+// It builds the commit without a checkout and then moves the target with LandCommit. If the
+// target moves in the meantime, MergeBranch builds the commit again on the new target, this
+// time under the landing lock, so that other merges cannot overtake a slow one forever. If the
+// merge fails, nothing has changed. A branch that is already in the target is not an error.
 func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (string, error) {
 	m := merging{Merging: asked, root: root}
 	began := time.Now()
@@ -65,7 +65,7 @@ func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (stri
 		case errors.Is(err, ErrMoved):
 			moved = true
 			continue
-		case !errors.As(err, &locked) || time.Since(began) > g.lockPatience:
+		case !errors.As(err, &locked) || time.Since(began) > g.lockTimeout:
 			return "", err
 		}
 		select {
@@ -77,12 +77,12 @@ func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (stri
 	}
 }
 
-// mergeOnce builds the commit and lands it, all of it under the lock of landings if the target
-// has moved before.
+// mergeOnce builds the commit and lands it. If the target has moved before, it does both under
+// the landing lock.
 func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, error) {
 	land := func(l Landing) error { return g.LandCommit(ctx, m.root, l) }
 	if moved {
-		if m.Strategy != FastForward { // nobody waits for hooks
+		if m.Strategy != FastForward { // hooks may be slow
 			if err := g.finishMessage(ctx, m); err != nil {
 				return "", err
 			}
@@ -112,8 +112,8 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 	return commit, land(Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
 }
 
-// prepareMerge finds the commits of the branch and of its target. The branch's stays the one
-// that was found first.
+// prepareMerge finds the commits of the branch and of its target. On later calls the commit of
+// the branch stays the one found first.
 func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 	if err := checkBranches(m.Branch, m.Into); err != nil {
 		return err
@@ -136,16 +136,16 @@ func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 	m.old = tips[heads+m.Into]
 	switch {
 	case m.Tip != "" && m.tip != m.Tip:
-		return fmt.Errorf("branch %s is at %.12s, and %.12s was confirmed: look at it again, and ask for the merge again", m.Branch, m.tip, m.Tip)
+		return fmt.Errorf("branch %s is at %.12s, but %.12s was confirmed: review the branch and request the merge again", m.Branch, m.tip, m.Tip)
 	case m.tip == "":
 		return fmt.Errorf("there is no branch %s: create it, or give the task the branch it has", m.Branch)
 	case m.old == "":
-		return fmt.Errorf("there is no branch %s here: make it with git -C %s branch %s origin/%s, or check the project's default branch", m.Into, m.root, m.Into, m.Into)
+		return fmt.Errorf("there is no branch %s here: create it with git -C %s branch %s origin/%s, or check the project's default branch", m.Into, m.root, m.Into, m.Into)
 	}
 	return nil
 }
 
-// buildMergeCommit makes the commit that the target is to move to. Only objects are written.
+// buildMergeCommit creates the commit that the target is to move to. It writes only objects.
 func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, err error) {
 	if m.Strategy != MergeCommit {
 		ok, err := g.historyContains(ctx, m.root, m.tip, m.old)
@@ -169,7 +169,7 @@ func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, 
 	if m.sign {
 		args = append(args, "-S")
 	}
-	commit, err = g.runCall(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", patience: networkPatience})
+	commit, err = g.runCall(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", timeout: networkTimeout})
 	if err != nil {
 		help := ""
 		if m.sign {
@@ -180,9 +180,9 @@ func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, 
 	return commit, nil
 }
 
-// mergeTrees makes the tree of the merge commit.
+// mergeTrees writes the tree of the merge commit.
 func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err error) {
-	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, timeout: checkoutTimeout})
 	if err == nil {
 		return strings.TrimRight(out, "\x00\n"), nil
 	}
@@ -202,8 +202,9 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 	return "", fmt.Errorf("merge %s into %s: %w", m.Branch, m.Into, err)
 }
 
-// finishMessage finishes the message of the merge commit, once: the repository's hooks that judge or
-// change messages see it. It also finds out who makes the commit and whether it is signed.
+// finishMessage completes the message of the merge commit, once: it runs the repository's hooks
+// that check or change messages. It also finds the author of the commit and whether it is
+// signed.
 func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	if m.worded {
 		return nil
@@ -221,7 +222,7 @@ func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 		return err
 	}
 	for _, args := range [...][]string{{"prepare-commit-msg", "--", file.Name(), "merge"}, {"commit-msg", "--", file.Name()}} {
-		_, err := g.runCall(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, patience: checkoutPatience})
+		_, err := g.runCall(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, timeout: checkoutTimeout})
 		if err != nil {
 			return fmt.Errorf("merge %s into %s, nothing was changed: the hook %s refuses: %w", m.Branch, m.Into, args[0], err)
 		}
@@ -234,7 +235,8 @@ func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	return err
 }
 
-// overwrittenFiles lists the files that git names, indented, when it refuses to overwrite them.
+// overwrittenFiles returns the files that git lists, indented, when it refuses to overwrite
+// them.
 func overwrittenFiles(stderr string) []string {
 	var files []string
 	for line := range strings.Lines(stderr) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// forMerge is a repository with main and a branch x that has a commit more, checked out
-// in a worktree.
+// forMerge returns a repository with main and a branch x that has a commit more, checked out in
+// a worktree.
 func forMerge(t *testing.T) (root, dir string) {
 	t.Helper()
 	root = repository(t)
@@ -24,7 +24,7 @@ func forMerge(t *testing.T) (root, dir string) {
 // merge merges and does not wait long for locks.
 func merge(root, branch, into, strategy, message string) (string, error) {
 	g := New()
-	g.lockPatience = 0
+	g.lockTimeout = 0
 	return g.MergeBranch(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
 }
 
@@ -45,7 +45,7 @@ func TestMerge(t *testing.T) {
 		"another, and it has moved":  {func(t *testing.T, root, dir string) { moved(t, root, dir); do(t, root, "switch", "-q", "-c", "mine") }, "merge", "", false},
 		"nothing checked out":        {func(t *testing.T, root, _ string) { do(t, root, "switch", "-q", "--detach") }, "merge", "", false},
 		"changes elsewhere":          {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "mine", "changed") }, "merge", "", true},
-		"changes in the way":         {func(t *testing.T, root, _ string) { write(t, root, "f", "changed") }, "ff", "not committed are in the way of merging x: commit them or move them away: f", false},
+		"changes in the way":         {func(t *testing.T, root, _ string) { write(t, root, "f", "changed") }, "ff", " are in the way of merging x: commit them or move them away: f", false},
 		"changes in the way of both": {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "f", "changed") }, "merge", "move them away: f", false},
 		"changes in the way that git might put by": {func(t *testing.T, root, _ string) {
 			do(t, root, "config", "merge.autoStash", "true")
@@ -64,7 +64,7 @@ func TestMerge(t *testing.T) {
 			do(t, root, "branch", "y")
 			commitFile(t, root, "z", "1")
 			do(t, root, "merge", "-q", "--no-commit", "--no-ff", "x")
-		}, "merge", "is under way in", false},
+		}, "merge", "is in progress in", false},
 		"a rebase of the target under way": {func(t *testing.T, root, _ string) {
 			do(t, root, "switch", "-q", "-c", "y")
 			commitFile(t, root, "g", "y")
@@ -72,11 +72,11 @@ func TestMerge(t *testing.T) {
 			commitFile(t, root, "g", "main")
 			fails(t, root, "rebase", "y")
 		}, "merge", "finish it there", false},
-		"an index lock": {func(t *testing.T, root, _ string) { write(t, root, ".git/index.lock", "") }, "ff", ".git/index.lock is there", false},
+		"an index lock": {func(t *testing.T, root, _ string) { write(t, root, ".git/index.lock", "") }, "ff", ".git/index.lock exists", false},
 		"a ref lock": {func(t *testing.T, root, _ string) {
 			do(t, root, "switch", "-q", "--detach")
 			write(t, root, ".git/refs/heads/main.lock", "")
-		}, "ff", ".git/refs/heads/main.lock is there", false},
+		}, "ff", ".git/refs/heads/main.lock exists", false},
 		"a hook that refuses": {func(t *testing.T, root, dir string) {
 			moved(t, root, dir)
 			hook(t, root, "commit-msg", "echo no >&2; exit 1")
@@ -260,7 +260,7 @@ func TestOnlyTheCommitThatWasConfirmedIsMerged(t *testing.T) {
 	commitFile(t, dir, "later", "x")
 	m := Merging{ID: "m", Branch: "x", Tip: confirmed, Into: "main", Strategy: Auto}
 	_, err := New().MergeBranch(t.Context(), root, m)
-	wantError(t, err, "was confirmed: look at it again, and ask for the merge again")
+	wantError(t, err, "was confirmed: review the branch and request the merge again")
 	m.Tip = out(t, dir, "rev-parse", "x")
 	if _, err := New().MergeBranch(t.Context(), root, m); err != nil {
 		t.Error(err)

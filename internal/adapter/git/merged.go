@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// place is where a branch stands.
+// place is the position of a branch.
 type place struct {
-	tip     string   // of the branch, "" if there is no such branch
-	targets []string // tips of the default branch, here and at origin
-	missing string   // says which branch is missing, "" if none is
+	tip     string   // commit of the branch; "" if the branch does not exist
+	targets []string // commits of the default branch, here and at origin
+	missing string   // names the branch that is missing; "" if none is
 }
 
 func (g *Git) locateBranch(ctx context.Context, root, branch, defaultBranch string) (place, error) {
@@ -37,8 +37,9 @@ func (g *Git) locateBranch(ctx context.Context, root, branch, defaultBranch stri
 	return p, nil
 }
 
-// ForkPoint is the commit at which a branch left the default branch, and the one it is at.
-// Both are "" if one of the branches is missing or they have nothing in common.
+// ForkPoint returns the commit at which a branch left the default branch, and the commit that
+// the branch is at. Both are "" if one of the branches is missing or they have no common
+// commit.
 func (g *Git) ForkPoint(ctx context.Context, root, branch, defaultBranch string) (base, tip string, err error) {
 	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
@@ -55,8 +56,9 @@ func (g *Git) ForkPoint(ctx context.Context, root, branch, defaultBranch string)
 	return base, p.tip, nil
 }
 
-// IsMerged says whether all of a branch is in the default branch, here or at origin, and
-// how that is known. A branch that is here counts before one that is at origin only.
+// IsMerged reports whether the default branch, here or at origin, contains all of a branch, and
+// describes how that is known. A local branch takes precedence over one that exists only at
+// origin.
 func (g *Git) IsMerged(ctx context.Context, root, branch, defaultBranch string) (holds bool, detail string, err error) {
 	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
@@ -95,8 +97,8 @@ func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch stri
 	return n, fmt.Sprintf("%s has commits that are not in %s: %d", name, defaultBranch, n), nil
 }
 
-// HasCommit says whether a branch contains a commit. What is not the name of a commit is
-// not there.
+// HasCommit reports whether a branch contains a commit. It returns false for text that is not a
+// commit hash.
 func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {
 	if len(commit) < 4 || len(commit) > 64 || strings.Trim(commit, "0123456789abcdefABCDEF") != "" {
 		return false
@@ -105,15 +107,15 @@ func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {
 	return err == nil
 }
 
-// BranchTip is the commit that a branch is at, "" if there is no such branch.
+// BranchTip returns the commit that a branch is at, or "" if the branch does not exist.
 func (g *Git) BranchTip(ctx context.Context, root, branch string) (string, error) {
 	ref := heads + branch
 	tips, err := g.refTips(ctx, root, ref)
 	return tips[ref], err
 }
 
-// IsAncestor says whether a commit is another one or comes before it. Commits that are not
-// here do not.
+// IsAncestor reports whether commit equals in or is an ancestor of it. It returns false for
+// commits that are not in the repository.
 func (g *Git) IsAncestor(ctx context.Context, root, commit, in string) bool {
 	if !isHash(commit) || !isHash(in) {
 		return false
@@ -125,12 +127,12 @@ func (g *Git) IsAncestor(ctx context.Context, root, commit, in string) bool {
 	return err == nil
 }
 
-// EnsureCommit makes sure that a commit of a branch of origin is here: where it is not the branch
-// is fetched, or, if origin has none any more, the commit itself, which forges keep with a
-// pull request. Branches that are here stay where they are.
+// EnsureCommit makes sure that the repository has a commit of a branch of origin. If it does
+// not, EnsureCommit fetches the branch, or, if origin no longer has the branch, the commit
+// itself, which forges keep for a pull request. Local branches do not move.
 func (g *Git) EnsureCommit(ctx context.Context, root, branch, commit string) error {
 	if !isHash(commit) {
-		return fmt.Errorf("%.80q is no commit: give its whole name", commit)
+		return fmt.Errorf("%.80q is not a full commit hash: give all of it", commit)
 	}
 	if err := checkBranches(branch); err != nil {
 		return err

@@ -13,30 +13,31 @@ import (
 	"orange/internal/lazy"
 )
 
-// A module is the repository of a submodule. It lies in the administrative folder of the
-// worktree around it and is removed with that.
+// A module is the repository of a submodule. It is stored in the administrative folder of the
+// worktree around it and is removed together with it.
 type module struct {
-	git   string // its own administrative folder
-	path  string // of the submodule in the worktree
+	git   string // its administrative folder
+	path  string // path of the submodule in the worktree
 	outer string // administrative folder of the repository around it
-	here  string // path of the submodule in the working tree of that
+	here  string // path of the submodule in the working tree of outer
 }
 
-// A Submodule is work in a submodule that was kept.
+// A Submodule describes saved work of a submodule.
 type Submodule struct {
 	Path       string // in the working tree
-	Repository string // where it is kept
-	Ref        string // under which
+	Repository string // where the work is saved
+	Ref        string // the ref that holds it
 }
 
-// keptModules is the repository, in the folder that all worktrees share, that keeps the
-// commits of submodules. It is one of its own: what is kept may be shallow or large.
+// keptModules returns the repository, in the folder that all worktrees share, that keeps the
+// commits of submodules. It is a separate repository, because these commits may be shallow or
+// large.
 func keptModules(common string) string { return filepath.Join(orangeDir(common), "submodules") }
 
 func orangeDir(common string) string { return filepath.Join(common, "orange") }
 
-// listModules lists the repositories of submodules below an administrative folder, those
-// included that are not checked out. The worktree is at top; it may be gone.
+// listModules lists the repositories of submodules below an administrative folder, including
+// those that are not checked out. The worktree is at top and may no longer exist.
 func (g *Git) listModules(ctx context.Context, outer, top, prefix string) ([]module, error) {
 	folder := filepath.Join(outer, "modules")
 	var list []module
@@ -51,7 +52,7 @@ func (g *Git) listModules(ctx context.Context, outer, top, prefix string) ([]mod
 		}
 		here := g.placeOf(ctx, at, filepath.Join(top, prefix))
 		if here == "" {
-			here, _ = filepath.Rel(folder, at) // by default the name is the path
+			here, _ = filepath.Rel(folder, at) // by default, a submodule's name is its path
 		}
 		m := module{git: at, path: filepath.Join(prefix, here), outer: outer, here: here}
 		inner, err := g.listModules(ctx, at, top, m.path)
@@ -67,8 +68,8 @@ func (g *Git) listModules(ctx context.Context, outer, top, prefix string) ([]mod
 	return list, nil
 }
 
-// placeOf is the path in a working tree at which a module is checked out, "" if it does not
-// say so.
+// placeOf returns the path in a working tree at which a module is checked out, or "" if its
+// configuration does not name one.
 func (g *Git) placeOf(ctx context.Context, gitDir, top string) string {
 	at, err := g.inModule(ctx, gitDir, "", "config", "--get", "core.worktree")
 	if err != nil {
@@ -84,15 +85,15 @@ func (g *Git) placeOf(ctx context.Context, gitDir, top string) string {
 	return rel
 }
 
-// inModule runs a command for a repository whose working tree may be gone.
+// inModule runs a command for a repository whose working tree may no longer exist.
 func (g *Git) inModule(ctx context.Context, gitDir, input string, args ...string) (string, error) {
 	env := append([]string{"GIT_DIR=" + gitDir, "GIT_WORK_TREE=" + gitDir}, literal[:]...)
-	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: env, input: input, patience: checkoutPatience})
+	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: env, input: input, timeout: checkoutTimeout})
 }
 
-// keepModules keeps the commits that only the submodules of a worktree have, where the
-// removal of the worktree cannot reach them, and says which these are. With dry it only
-// says so.
+// keepModules saves the commits that only the submodules of a worktree have, where the removal
+// of the worktree does not reach them, and returns what it saved. With dry it only returns what
+// it would save.
 func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry bool) ([]Submodule, error) {
 	modules, err := g.listModules(ctx, l.git, top, "")
 	if err != nil || len(modules) == 0 {
@@ -110,7 +111,7 @@ func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry b
 			kept[ref] = commit
 		}
 	}
-	var others []string // what is kept for others need not be kept again
+	var others []string // what is saved for other tasks need not be saved again
 	for ref, commit := range kept {
 		if !strings.HasPrefix(ref, salvageRefs+name+"/") && commit != "" {
 			others = append(others, commit)
@@ -136,7 +137,7 @@ func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry b
 	return list, nil
 }
 
-// moveModules keeps the repositories of submodules as they are, by moving them out of the
+// moveModules saves the repositories of submodules as they are, by moving them out of the
 // worktree's administrative folder.
 func (g *Git) moveModules(ctx context.Context, l layout, top, name string) ([]Submodule, error) {
 	modules, err := g.listModules(ctx, l.git, top, "")
@@ -161,27 +162,27 @@ func (g *Git) moveModules(ctx context.Context, l layout, top, name string) ([]Su
 			return nil, err
 		}
 		moved := filepath.Join(folder, rel)
-		_, _ = g.inModule(ctx, moved, "", "config", "--unset", "core.worktree") // it leads nowhere
+		_, _ = g.inModule(ctx, moved, "", "config", "--unset", "core.worktree") // it points to a folder that does not exist
 		list = append(list, Submodule{Path: m.path, Repository: moved, Ref: "HEAD"})
 	}
 	return list, nil
 }
 
-// fetchModule copies commits of a module, and all they lead to, into the store.
+// fetchModule copies commits of a module, and everything they reach, into the store.
 func (g *Git) fetchModule(ctx context.Context, m module, store string, refspecs []string) error {
 	if err := g.makeStore(ctx, m, store); err != nil {
 		return err
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--update-shallow",
-		"--upload-pack=env GIT_WORK_TREE=. git upload-pack", m.git} // its working tree may be gone
+		"--upload-pack=env GIT_WORK_TREE=. git upload-pack", m.git} // its working tree may no longer exist
 	settings := append(slices.Clone(quiet[:]), "protocol.version=2", "protocol.file.allow=always", "maintenance.auto=false", "gc.auto=0",
 		"fetch.fsckObjects=false", "transfer.fsckObjects=false")
 	_, err := g.runCall(ctx, call{dir: store, config: settings, args: append(args, refspecs...),
-		env: []string{"GIT_DIR=" + store, "GIT_ALLOW_PROTOCOL=file"}, patience: checkoutPatience})
+		env: []string{"GIT_DIR=" + store, "GIT_ALLOW_PROTOCOL=file"}, timeout: checkoutTimeout})
 	return err
 }
 
-// makeStore makes the repository that keeps the commits of submodules, in one step.
+// makeStore creates the repository that keeps the commits of submodules, atomically.
 func (g *Git) makeStore(ctx context.Context, m module, store string) error {
 	if pathExists(store, "HEAD") {
 		return nil
@@ -206,13 +207,13 @@ func (g *Git) makeStore(ctx context.Context, m module, store string) error {
 	}
 	if err := os.Rename(temp, store); err != nil && !pathExists(store, "HEAD") {
 		return err
-	} // somebody else may have made it meanwhile
+	} // another process may have created it in the meantime
 	return nil
 }
 
-// onlyIn lists the commits that a module has and that neither its remotes have nor are in
-// the list of those kept elsewhere: what its HEAD, its branches, its stash and its salvage
-// refs lead to, and what commits and the index of the repository around it name.
+// onlyIn returns the commits that a module has and that neither its remotes nor the commits in
+// kept contain. It considers what the module's HEAD, branches, stash and salvage refs reach,
+// and what the commits and the index of the repository around it name.
 func (g *Git) onlyIn(ctx context.Context, m module, kept []string) ([]string, error) {
 	tips, err := g.refsOf(ctx, m, "refs/heads/", salvageRefs)
 	if err != nil {
@@ -262,8 +263,8 @@ func (g *Git) refsOf(ctx context.Context, m module, under ...string) ([]string, 
 	return strings.Fields(out), err
 }
 
-// commitsBeyond lists the commits that tips lead to and others do not. Those of the others that
-// the module does not have do not matter.
+// commitsBeyond returns the commits that tips reach and others do not. It ignores those of the
+// others that the module does not have.
 func (g *Git) commitsBeyond(ctx context.Context, m module, tips, others []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	if len(tips) == 0 {
@@ -280,7 +281,7 @@ func (g *Git) commitsBeyond(ctx context.Context, m module, tips, others []string
 	return found, err
 }
 
-// independentCommits leaves out those of the commits that others of them lead to.
+// independentCommits drops the commits that other commits in the list reach.
 func (g *Git) independentCommits(ctx context.Context, m module, commits []string) ([]string, error) {
 	if len(commits) < 2 {
 		return commits, nil
@@ -298,7 +299,7 @@ func (g *Git) independentCommits(ctx context.Context, m module, commits []string
 	return list, nil
 }
 
-// namedAround lists the commits of a module that the repository around it names, on any
+// namedAround returns the commits of a module that the repository around it names, on any
 // branch or in its index.
 func (g *Git) namedAround(ctx context.Context, m module) ([]string, error) {
 	args := []string{"log", "--format=", "--raw", "-m", "--no-renames", "--no-abbrev", "--branches", "--glob=refs/orange/*"}
@@ -321,7 +322,7 @@ var hashes = lazy.NewRegexp(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
 // A logEntry is a line of a reflog.
 type logEntry struct{ commit, did string }
 
-// readLog reads the reflog of a ref. One that is not kept is empty.
+// readLog reads the reflog of a ref. A missing reflog is empty.
 func readLog(gitDir, ref string) []logEntry {
 	text, err := os.ReadFile(filepath.Join(gitDir, "logs", ref))
 	if err != nil {
@@ -337,9 +338,9 @@ func readLog(gitDir, ref string) []logEntry {
 	return list
 }
 
-// broughtHere lists the commits that were cloned, or checked out by their hash as git does
-// it for submodules, and that nothing else in the log has made: they came from elsewhere,
-// even if no branch of a remote has them, as with a tag or a shallow clone.
+// broughtHere returns the commits in a reflog that were cloned, or checked out by hash as git
+// does for submodules, and that no other line of the log created. They came from elsewhere,
+// even if no remote branch has them, as with a tag or a shallow clone.
 func broughtHere(log []logEntry) (list []string) {
 	made := map[string]bool{}
 	for _, entry := range log {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// RepairMoved makes sure that the repository at root is the one that was at old, and repairs the
-// worktrees at places so that the repository and they find each other again. It changes
+// RepairMoved checks that the repository at root is the one that was at old, and repairs the
+// worktrees at places so that they and the repository refer to each other again. It changes
 // nothing in another repository.
 func (g *Git) RepairMoved(ctx context.Context, old, root string, places []string) error {
 	same, err := g.sameRepository(ctx, old, root, places)
@@ -17,7 +17,7 @@ func (g *Git) RepairMoved(ctx context.Context, old, root string, places []string
 		return err
 	}
 	if !same {
-		return fmt.Errorf("%s is not the repository that was at %s: name the folder that it was moved to", root, old)
+		return fmt.Errorf("%s is not the repository that was at %s: give the folder that it was moved to", root, old)
 	}
 	args := []string{"worktree", "repair"}
 	for _, place := range places {
@@ -31,8 +31,8 @@ func (g *Git) RepairMoved(ctx context.Context, old, root string, places []string
 	return nil
 }
 
-// sameRepository compares two repositories by the commits that their histories begin
-// with, or, if nothing is at old any more, by the worktrees that the repository knows.
+// sameRepository compares two repositories by their root commits, or, if nothing exists at old
+// any more, by the worktrees that the repository knows.
 func (g *Git) sameRepository(ctx context.Context, old, root string, places []string) (bool, error) {
 	if samePlace(old, root) {
 		return true, nil
@@ -68,16 +68,16 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 	return there == 0, nil // nothing of it is here that could be damaged
 }
 
-// rootCommits are the commits without a parent.
+// rootCommits returns the commits without a parent, one per line.
 func (g *Git) rootCommits(ctx context.Context, root string) (string, error) {
 	out, err := g.run(ctx, root, "rev-list", "--max-parents=0", anyRef)
 	if err != nil {
-		return "", fmt.Errorf("look for the first commit of %s: %w", root, err)
+		return "", fmt.Errorf("find the first commit of %s: %w", root, err)
 	}
 	return out, nil
 }
 
-// shareLine says whether two texts have a line in common.
+// shareLine reports whether two texts have a line in common.
 func shareLine(a, b string) bool {
 	have := map[string]bool{}
 	for line := range strings.SplitSeq(a, "\n") {

@@ -36,7 +36,7 @@ func TestARepositoryInsideIsNamedAndStays(t *testing.T) {
 			dir := worktreeOf(t, repository(t))
 			arrange(t, dir)
 			_, err := New().SalvageWork(context.Background(), dir, "task1")
-			wantError(t, err, "inner/repo in "+dir+" is a git repository of its own")
+			wantError(t, err, "inner/repo in "+dir+" is a separate git repository")
 			wantError(t, New().CleanWorktree(context.Background(), dir, "task1"), "inner/repo")
 			if read(t, dir, "inner/repo/work") != "w" {
 				t.Error("its work is gone")
@@ -45,7 +45,7 @@ func TestARepositoryInsideIsNamedAndStays(t *testing.T) {
 	}
 }
 
-// withSubmodule is a worktree with a submodule at lib that is checked out.
+// withSubmodule returns a worktree with a submodule at lib that is checked out.
 func withSubmodule(t *testing.T) (root, dir, lib string) {
 	t.Helper()
 	source := repository(t)

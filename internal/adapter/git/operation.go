@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// held are the files in which an operation under way keeps commits.
+// held are the files in which an operation in progress keeps commits.
 var held = [...]string{
 	"MERGE_HEAD", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
 	"rebase-merge/orig-head", "rebase-merge/autostash", "rebase-apply/orig-head", "rebase-apply/autostash",
 }
 
-// autostashes are those of them that git would put on the stash of the whole repository
-// when the operation is quit.
+// autostashes are the files in held whose commits git would put on the stash of the whole
+// repository when the operation is quit.
 var autostashes = [...]string{"MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"}
 
-// underWay lists the commits that only an operation under way leads to.
+// underWay returns the commits that only an operation in progress reaches.
 func (g *Git) underWay(ctx context.Context, dir string, l layout) ([]extra, error) {
 	var list []extra
 	for _, name := range held {
@@ -47,8 +47,8 @@ func (g *Git) underWay(ctx context.Context, dir string, l layout) ([]extra, erro
 	return list, nil
 }
 
-// quitOperations ends the operations under way in a worktree and says whether there were any. HEAD
-// and the branch stay where they are.
+// quitOperations ends the operations in progress in a worktree and reports whether there were
+// any. HEAD and the branch do not move.
 func (g *Git) quitOperations(ctx context.Context, dir string) (ended bool, err error) {
 	l, err := layoutOf(dir)
 	if err != nil {
@@ -65,11 +65,11 @@ func (g *Git) quitOperations(ctx context.Context, dir string) (ended bool, err e
 			return false, fmt.Errorf("quit the %s in %s: %w", args[0], dir, err)
 		}
 	}
-	_, merge := os.Lstat(filepath.Join(l.git, "MERGE_HEAD")) // a reset ends it
+	_, merge := os.Lstat(filepath.Join(l.git, "MERGE_HEAD")) // a reset ends a merge
 	return len(quits) > 0 || merge == nil, nil
 }
 
-// quitCommands lists the commands that end the operations under way.
+// quitCommands returns the commands that end the operations in progress.
 func quitCommands(gitDir string) (quits [][]string) {
 	has := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(gitDir, name))

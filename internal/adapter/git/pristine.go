@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// IsPristine says whether the worktree at dir stands at commit without a branch and has
-// nothing that clearing it would keep or remove: then it need not be cleared. What it
-// cannot tell cheaply, as about submodules, is not pristine.
+// IsPristine reports whether the worktree at dir is at commit without a branch and has nothing
+// that clearing it would save or remove. Such a worktree need not be cleared. It returns false
+// where the answer would be expensive, as with submodules.
 func (g *Git) IsPristine(ctx context.Context, dir, commit string) (bool, error) {
 	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return false, err

@@ -16,7 +16,7 @@ import (
 type setting struct {
 	key   string // section and name in lower case
 	value string
-	file  string // where it stands
+	file  string // the file it is in
 }
 
 // splitKey splits the key of a setting: section, subsection, name.
@@ -28,9 +28,9 @@ func (s setting) splitKey() (section, sub, name string) {
 	return section, "", rest
 }
 
-// kindOf says what git runs the value of a setting for, "" if it does not run it. Programs that
-// Orange's git never runs are not among them: those for a terminal, external diffs, textconv and
-// fsmonitor are switched off in every call.
+// kindOf returns what git runs the value of a setting for, or "" if git does not run it. It
+// ignores programs that Orange's git never runs: programs for a terminal, external diffs,
+// textconv and fsmonitor are switched off in every call.
 func (s setting) kindOf() task.GitProgramKind {
 	section, sub, name := s.splitKey()
 	switch section + "." + name {
@@ -56,7 +56,7 @@ func (s setting) kindOf() task.GitProgramKind {
 		if s.value == "never" {
 			return ""
 		}
-		if sub == "" || sub == "ext" { // what allows ext:: lets an address name a program
+		if sub == "" || sub == "ext" { // a setting that allows ext:: lets an address name a program
 			return task.GitTransport
 		}
 	case "core.alternaterefscommand", "uploadpack.packobjectshook", "hook.command":
@@ -67,12 +67,12 @@ func (s setting) kindOf() task.GitProgramKind {
 	return ""
 }
 
-// switchedOff is what to pass to git so that it does not run a program that a setting names.
+// switchedOff returns the settings that stop git from running the program that a setting names.
 func switchedOff(key string) []setting {
 	s := setting{key: key}
 	section, sub, name := s.splitKey()
 	switch section + "." + name {
-	case "filter.clean", "filter.smudge", "filter.process": // one part of a filter is not used without the others
+	case "filter.clean", "filter.smudge", "filter.process": // git does not use one part of a filter without the others
 		var out []setting
 		for _, part := range [...]string{"clean", "smudge", "process"} {
 			out = append(out, setting{key: "filter." + sub + "." + part})
@@ -87,59 +87,60 @@ func switchedOff(key string) []setting {
 	case "core.alternaterefscommand":
 		return []setting{{key: key, value: "true"}}
 	case "uploadpack.packobjectshook":
-		return []setting{{key: key, value: "env"}} // it runs the command that it is given
+		return []setting{{key: key, value: "env"}} // env runs the command that it is given
 	case "hook.command":
 		return []setting{{key: "hook." + sub + ".enabled", value: "false"}}
 	}
 	return []setting{{key: key, value: "false"}}
 }
 
-// extPrefix begins an address that is a command.
+// extPrefix is the prefix of an address that is a command.
 const extPrefix = "ext::"
 
-// runsHere says whether an address, or one that begins with it, gets git to run a program of this
-// machine: a command, or the hooks of a repository in a folder.
+// runsHere reports whether an address, or an address that begins with it, makes git run a
+// program on this machine: a command, or the hooks of a repository in a folder.
 func runsHere(address string) bool {
 	scheme, _, ok := strings.Cut(address, ":")
 	return !ok || strings.Contains(scheme, "/") || scheme == "ext" || scheme == "file"
 }
 
-// isAddress says whether a program is one by its address.
+// isAddress reports whether a program is named by an address.
 func isAddress(p task.GitProgram) bool {
 	section, _, name := setting{key: p.Key}.splitKey()
 	return p.Kind == task.GitTransport && (section == "url" || section == "remote" && strings.HasSuffix(name, "url"))
 }
 
-// driverMark is what a merge driver says that is switched off. The merge then has a conflict.
+// driverMark is the output of a merge driver that is switched off. The merge then has a
+// conflict.
 const driverMark = "orange-does-not-run-this-merge-driver"
 
-// hookNames are the hooks that git runs for whoever works in a repository. Orange's git runs
-// no others: those of a server belong to the repository that is pushed to.
+// hookNames are the hooks that git runs in a repository that people work in. Orange's git runs
+// no others: server hooks belong to the repository that receives a push.
 var hookNames = [...]string{
 	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
 	"post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "reference-transaction", "pre-auto-gc", "post-rewrite",
 	"post-index-change", "push-to-checkout",
 }
 
-// bounds of what is read beside a hook.
+// Limits for reading the files beside a hook.
 const (
 	maxBeside     = 64
 	maxBesideSize = 1 << 20
 )
 
-// A programFinder finds programs and the files that they consist of. It notes every path
-// that it looks at, also those where nothing is: if none of them changes, the programs are
-// the same.
+// A programFinder finds programs and the files that they consist of. It records every path that
+// it checks, including paths that do not exist: if none of them changes, the programs are the
+// same.
 type programFinder struct {
 	top    string // of the working tree
 	common string
 	home   string
 	path   []string
-	see    func(path string) os.FileInfo // nil if there is nothing
+	see    func(path string) os.FileInfo // returns nil if nothing exists
 }
 
-// findPrograms lists the programs of a configuration, in its order, and the hooks. Of a setting that
-// git uses once, the last value counts.
+// findPrograms returns the programs of a configuration, in its order, and the hooks. For a
+// setting that git uses once, the last value counts.
 func (f *programFinder) findPrograms(settings []setting) []task.GitProgram {
 	var out []task.GitProgram
 	hooksPath, named := "", false
@@ -152,7 +153,7 @@ func (f *programFinder) findPrograms(settings []setting) []task.GitProgram {
 			continue
 		}
 		if kind == task.GitCredential {
-			if s.value == "" { // it takes back all helpers before it
+			if s.value == "" { // an empty value clears all helpers before it
 				out = slices.DeleteFunc(out, func(p task.GitProgram) bool { return p.Kind == kind })
 				continue
 			}
@@ -163,7 +164,7 @@ func (f *programFinder) findPrograms(settings []setting) []task.GitProgram {
 			}
 		}
 		p := task.GitProgram{Kind: kind, Key: s.key, Command: s.value}
-		if !isAddress(p) || strings.HasPrefix(s.value, extPrefix) { // a folder is no program, and its content changes
+		if !isAddress(p) || strings.HasPrefix(s.value, extPrefix) { // a folder is not a program, and its content changes
 			p.Files = f.filesOf(kind, s.value)
 		}
 		out = append(out, p)
@@ -171,12 +172,14 @@ func (f *programFinder) findPrograms(settings []setting) []task.GitProgram {
 	return append(out, f.findHooks(hooksPath, named)...)
 }
 
-// isCopy says whether a file beside hooks is one that git brings along or that an editor leaves.
+// isCopy reports whether a file beside hooks is a sample that git installs or a backup that an
+// editor leaves.
 func isCopy(name string) bool {
 	return slices.ContainsFunc([]string{".sample", "~", ".bak", ".old", ".orig", ".swp"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// hooksFolder is where the hooks are: the path by which a hook in it is run, and the folder.
+// hooksFolder returns where the hooks are: the path by which git runs a hook in it, and the
+// folder.
 func (f *programFinder) hooksFolder(hooksPath string, named bool) (run, folder string) {
 	switch {
 	case !named:
@@ -191,8 +194,8 @@ func (f *programFinder) hooksFolder(hooksPath string, named bool) (run, folder s
 	return "./" + filepath.Clean(hooksPath), filepath.Join(f.top, hooksPath)
 }
 
-// findHooks lists the hooks in a folder. A hook may need the other files there, so they
-// belong to it; with husky also the file of its name in the folder above.
+// findHooks lists the hooks in a folder. A hook may need the other files there, so they belong
+// to it; with husky, the file of the same name in the parent folder belongs to it as well.
 func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitProgram) {
 	if f.common == "" {
 		return nil
@@ -239,9 +242,9 @@ func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitP
 	return out
 }
 
-// filesOf lists the files that a command names: the program, and every other word that is the
-// name of a file, such as the script that an interpreter is given. What those run in turn is
-// not known.
+// filesOf returns the files that a command names: the program, and every other word that is the
+// name of a file, such as the script that an interpreter runs. It does not know what those run
+// in turn.
 func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out []task.GitFile) {
 	add := func(name string) bool {
 		file := name
@@ -269,7 +272,7 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 		}
 	}
 	words := shellWords(strings.TrimPrefix(command, extPrefix))
-	if kind == task.GitCredential && !shell { // what it is given is data, such as the file in which it keeps passwords
+	if kind == task.GitCredential && !shell { // its arguments are data, such as the file in which it keeps passwords
 		words = words[:min(1, len(words))]
 	}
 	for len(words) > 0 && strings.Contains(words[0], "=") && !strings.Contains(words[0], "/") { // FOO=bar program
@@ -298,7 +301,7 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 	return out
 }
 
-// inPath adds the file that a name without folders means.
+// inPath adds the file that a name without a folder refers to.
 func (f *programFinder) inPath(name string, add func(string) bool) {
 	for _, folder := range f.path {
 		file := filepath.Join(folder, name)
@@ -309,7 +312,7 @@ func (f *programFinder) inPath(name string, add func(string) bool) {
 	}
 }
 
-// shellWords splits a command into words, roughly as a shell does: quotes hold a word together,
+// shellWords splits a command into words, roughly as a shell does: quotes keep a word together,
 // and operators end one.
 func shellWords(text string) (words []string) {
 	var word strings.Builder
@@ -346,7 +349,7 @@ func shellWords(text string) (words []string) {
 	return words
 }
 
-// sumOf is the SHA-256 of a file.
+// sumOf returns the SHA-256 of a file.
 func sumOf(path string) string {
 	file, err := os.Open(path)
 	if err != nil {

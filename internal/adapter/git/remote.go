@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// HasRemote says whether the configuration of the repository has an address of a remote. Git
-// would take a remote without one from a file in .git/remotes, or for the path of a folder.
+// HasRemote reports whether the configuration of the repository has an address for a remote.
+// For a remote without one, git would read a file in .git/remotes or use the name as a path.
 func (g *Git) HasRemote(ctx context.Context, root, remote string) (bool, error) {
 	if remote == "" || strings.ContainsAny(remote, "\n\x00") {
 		return false, nil
@@ -20,12 +20,12 @@ func (g *Git) HasRemote(ctx context.Context, root, remote string) (bool, error) 
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for the remote %s of %s: %w", remote, root, err)
+		return false, fmt.Errorf("find the remote %s of %s: %w", remote, root, err)
 	}
 	return out != "", nil
 }
 
-// RemoteURL is where a remote is.
+// RemoteURL returns the address of a remote.
 func (g *Git) RemoteURL(ctx context.Context, root, remote string) (string, error) {
 	if err := g.checkRemote(ctx, root, remote); err != nil {
 		return "", err
@@ -44,13 +44,13 @@ func (g *Git) checkRemote(ctx context.Context, root, remote string) error {
 	return nil
 }
 
-// runNetwork runs a command that talks to another machine. Nothing may ask for a password.
+// runNetwork runs a command that uses the network. Nothing can ask for a password.
 func (g *Git) runNetwork(ctx context.Context, root string, args ...string) (string, error) {
 	settings := []string{"credential.interactive=false", "gc.auto=0", "maintenance.auto=false"}
-	return g.runCall(ctx, call{dir: root, config: settings, args: args, patience: networkPatience, network: true})
+	return g.runCall(ctx, call{dir: root, config: settings, args: args, timeout: networkTimeout, network: true})
 }
 
-// PushBranch sends a branch to a remote. It is never forced.
+// PushBranch pushes a branch to a remote. It never forces.
 func (g *Git) PushBranch(ctx context.Context, root, remote, branch string) error {
 	if err := CheckBranch(branch); err != nil {
 		return err
@@ -85,12 +85,12 @@ func pushError(remote, branch string, exit *exitError) error {
 		if strings.Contains(why, "[rejected]") {
 			return fmt.Errorf("%s has commits on %s that are not here: fetch and rebase, then push again", remote, branch)
 		}
-		return fmt.Errorf("%s does not accept %s: %s: ask who runs it, or push another branch", remote, branch, strings.TrimSpace(why))
+		return fmt.Errorf("%s does not accept %s: %s: ask the person who runs the remote, or push another branch", remote, branch, strings.TrimSpace(why))
 	}
 	return fmt.Errorf("push %s to %s: %w: check the network and your access (git push by hand shows more)", branch, remote, exit)
 }
 
-// remoteTips maps those of the branches that origin has to their commits.
+// remoteTips returns the commits of those branches that origin has.
 func (g *Git) remoteTips(ctx context.Context, root string, branches ...string) (map[string]string, error) {
 	args := []string{"ls-remote", "--heads", "origin"}
 	for _, branch := range branches {
@@ -110,14 +110,14 @@ func (g *Git) remoteTips(ctx context.Context, root string, branches ...string) (
 	return tips, nil
 }
 
-// DeleteRemoteBranch deletes a branch at origin if all of it is in the default branch,
-// there or here. A branch that origin does not have is no error.
+// DeleteRemoteBranch deletes a branch at origin if the default branch, there or here, contains
+// all of it. A branch that origin does not have is not an error.
 func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranch string) error {
 	if err := checkBranches(branch, defaultBranch); err != nil {
 		return err
 	}
 	if branch == defaultBranch {
-		return fmt.Errorf("%s is the default branch: it is not deleted", branch)
+		return fmt.Errorf("%s is the default branch: Orange does not delete it", branch)
 	}
 	if err := g.checkRemote(ctx, root, "origin"); err != nil {
 		return err
@@ -131,13 +131,14 @@ func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranc
 		return err
 	}
 	if !merged {
-		return fmt.Errorf("branch %s at origin (%.7s) is not in %s: it is not deleted, merge it first", branch, tips[branch], defaultBranch)
+		return fmt.Errorf("branch %s at origin (%.7s) is not in %s: Orange does not delete it: merge it first", branch, tips[branch], defaultBranch)
 	}
-	// The lease makes origin compare: the branch goes only if it is still what was looked at.
+	// The lease makes origin compare: it deletes the branch only if the branch is still at the
+	// commit that was checked.
 	_, err = g.runNetwork(ctx, root, "push", "--porcelain", "--force-with-lease="+heads+branch+":"+tips[branch], "origin", ":"+heads+branch)
 	var exit *exitError
 	if errors.As(err, &exit) && strings.Contains(exit.stdout, "stale info") {
-		return fmt.Errorf("branch %s at origin has new commits: it is not deleted, merge them first", branch)
+		return fmt.Errorf("branch %s at origin has new commits: Orange does not delete it: merge them first", branch)
 	}
 	if err != nil {
 		return fmt.Errorf("delete %s at origin: %w", branch, err)
@@ -145,8 +146,8 @@ func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranc
 	return nil
 }
 
-// mergedAnywhere says whether a branch of origin is in the default branch, there or here.
-// What is missing here to tell is fetched.
+// mergedAnywhere reports whether the default branch, there or here, contains a branch of
+// origin. It fetches the commits that it needs for the answer.
 func (g *Git) mergedAnywhere(ctx context.Context, root, branch, defaultBranch string, remote map[string]string) (bool, error) {
 	if err := g.fetchMissing(ctx, root, remote); err != nil {
 		return false, err
@@ -166,7 +167,7 @@ func (g *Git) mergedAnywhere(ctx context.Context, root, branch, defaultBranch st
 	return false, nil
 }
 
-// fetchMissing fetches branches of origin if one of their commits is not here.
+// fetchMissing fetches branches of origin if one of their commits is missing here.
 func (g *Git) fetchMissing(ctx context.Context, root string, tips map[string]string) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin"}
 	missing := false

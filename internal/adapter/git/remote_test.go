@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// withOrigin is a clone, its bare origin, and another clone of that.
+// withOrigin returns a clone, its bare origin, and another clone of that.
 func withOrigin(t *testing.T) (root, origin, other string) {
 	t.Helper()
 	first := repository(t)
@@ -125,7 +125,7 @@ func TestNoQuestionsAreAsked(t *testing.T) {
 	}
 }
 
-// sessionOf is the session in the line that the system has about a process.
+// sessionOf returns the session in the line that the system has about a process.
 func sessionOf(stat string) string {
 	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:]) // state, parent, group, session
 	if len(fields) < 4 {
@@ -146,13 +146,13 @@ func TestDeleteRemoteBranch(t *testing.T) {
 			do(t, other, "push", "-q", "origin", "main")
 		}, ""},
 		"merged here only": {func(t *testing.T, root, _, _ string) { do(t, root, "merge", "-q", "x") }, ""},
-		"not merged":       {func(*testing.T, string, string, string) {}, "is not in main: it is not deleted"},
+		"not merged":       {func(*testing.T, string, string, string) {}, "is not in main: Orange does not delete it"},
 		"merged, and then it went on": {func(t *testing.T, root, _, other string) {
 			do(t, root, "merge", "-q", "x")
 			do(t, other, "switch", "-q", "x")
 			commit(t, other)
 			do(t, other, "push", "-q", "origin", "x")
-		}, "is not in main: it is not deleted"},
+		}, "is not in main: Orange does not delete it"},
 		"not there":      {func(t *testing.T, _, origin, _ string) { do(t, origin, "branch", "-D", "x") }, ""},
 		"no such remote": {func(t *testing.T, root, _, _ string) { do(t, root, "remote", "remove", "origin") }, "no remote"},
 		"nobody answers": {func(t *testing.T, root, _, _ string) { do(t, root, "remote", "set-url", "origin", "/nowhere") }, "check the network"},

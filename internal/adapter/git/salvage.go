@@ -10,25 +10,26 @@ import (
 	"time"
 )
 
-// salvageRefs is where salvaged work is kept: a folder per name, numbered from 1.
+// salvageRefs is the ref namespace of salvaged work: a folder per name, with refs numbered from
+// 1.
 const salvageRefs = "refs/orange/salvage/"
 
-// everyRef are the refs that keep a commit from being lost.
+// everyRef are the refs that keep a commit reachable.
 var everyRef = [...]string{"--branches", "--tags", "--remotes", "--glob=refs/orange/*"}
 
-// anyRef stands for all refs of a repository. It is not --all, which also reads the HEAD of every
-// worktree: that is a bad object while git worktree add makes one.
+// anyRef stands for all refs of a repository. It is not --all, which also reads the HEAD of
+// every worktree: that is a bad object while git worktree add creates one.
 const anyRef = "--glob=refs/*"
 
-// A Salvage is work that was kept before a worktree was cleared.
+// A Salvage is work that was saved before a worktree was cleared.
 type Salvage struct {
 	Ref        string      // refs/orange/salvage/<task>/<number>
-	Commit     string      // that the ref leads to
-	Task       string      // whose work it is
-	Time       time.Time   // when it was kept
-	Files      []string    // that differ from the commit it was made on
-	Staged     string      // the commit of what was staged, where the files differ from that
-	Submodules []Submodule // work in submodules that was kept with it
+	Commit     string      // the commit of the ref
+	Task       string      // the task that the work belongs to
+	Time       time.Time   // when it was saved
+	Files      []string    // the files that differ from the commit it is based on
+	Staged     string      // the commit of what was staged, if the files differ from that
+	Submodules []Submodule // saved work of submodules
 }
 
 // ListSalvages lists the salvaged work of root's repository, oldest first.
@@ -66,8 +67,8 @@ func (g *Git) ListSalvages(ctx context.Context, root string) ([]Salvage, error) 
 	return list, nil
 }
 
-// The lines of a salvage's message that say what else it holds. The repository that keeps a
-// submodule is named by its place in the folder of Orange: the project may be moved.
+// Lines of a salvage's message that describe what else it holds. They name the repository that
+// keeps a submodule by its path in Orange's folder, because the project may be moved.
 const (
 	stagedNote    = "Staged: %s"
 	submoduleNote = "Submodule %q: %s in %q"
@@ -103,18 +104,18 @@ func (g *Git) salvagedFiles(ctx context.Context, root, ref string) ([]string, er
 	return splitNulTerminated(out), nil
 }
 
-// SalvageWork keeps what would be lost if the worktree at dir were cleared or removed: changes
-// of tracked files, staged ones, untracked files that are not ignored, commits that are on
-// no branch, what a merge or rebase under way holds, and all of this in submodules, with
-// those commits of theirs that no remote has. It returns the ref it is kept at, which may
-// be one made before; "" if there is nothing to keep. The worktree is not touched.
+// SalvageWork saves what would be lost if the worktree at dir were cleared or removed: changes
+// of tracked files, staged changes, untracked files that are not ignored, commits that are on
+// no branch, and commits of a merge or rebase in progress; and all of these in submodules, with
+// the submodules' commits that no remote has. It returns the ref that holds the work, which may
+// be an earlier one, or "" if there is nothing to save. It does not change the worktree.
 func (g *Git) SalvageWork(ctx context.Context, dir, name string) (string, error) {
 	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return "", err
 	}
 	ref, err := g.salvageWork(ctx, dir, name)
 	if err != nil {
-		return "", fmt.Errorf("keep the work in %s, nothing was cleared: %w", dir, err)
+		return "", fmt.Errorf("save the work in %s, nothing was cleared: %w", dir, err)
 	}
 	return ref, nil
 }
@@ -143,7 +144,7 @@ func (g *Git) salvageWork(ctx context.Context, dir, name string) (string, error)
 	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules, l.common)...))
 }
 
-// UnsavedWork says what Salvage would keep, by file and submodule.
+// UnsavedWork lists what SalvageWork would save, by file and submodule.
 func (g *Git) UnsavedWork(ctx context.Context, dir string) ([]string, error) {
 	if err := g.checkWorksOnDir(ctx, dir); err != nil {
 		return nil, err
@@ -191,9 +192,9 @@ func (g *Git) unsavedWork(ctx context.Context, dir, prefix string) ([]string, er
 	return list, nil
 }
 
-// salvageInside keeps, in each submodule's own repository, the work that is in no commit.
-// It lists what is kept in repositories that the removal of the worktree leaves alone,
-// because they are in its files.
+// salvageInside saves, in each submodule's own repository, the work that is in no commit. It
+// returns notes about work saved in repositories that the removal of the worktree leaves alone,
+// because they are among its files.
 func (g *Git) salvageInside(ctx context.Context, known index, l layout, name string) (notes []string, err error) {
 	for _, sub := range known.submodules {
 		inner, err := layoutOf(sub.dir)
@@ -235,7 +236,8 @@ func submoduleNotes(list []Submodule, common string) (notes []string) {
 	return notes
 }
 
-// keepSurvey keeps what a survey has found, unless the newest salvage for name has it all.
+// keepSurvey saves what a survey has found, unless the newest salvage for name contains all of
+// it.
 func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
 	if s.isEmpty() && len(notes) == 0 {
 		return "", nil
@@ -274,8 +276,8 @@ func salvageMessage(name string, s survey, notes []string) string {
 	return text
 }
 
-// commitSurvey makes the commit that leads to all a survey has found. No hook runs and
-// nothing is signed.
+// commitSurvey creates the commit that reaches everything a survey has found. It runs no hooks
+// and signs nothing.
 func (g *Git) commitSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
 	env := g.identityEnv(ctx, dir)
 	var parents []string
@@ -306,7 +308,7 @@ func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string
 	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: append(args, tree), env: env, input: message})
 }
 
-// writeSalvageRef makes the next salvage ref for name.
+// writeSalvageRef creates the next salvage ref for name.
 func (g *Git) writeSalvageRef(ctx context.Context, dir, name, commit string) (string, error) {
 	for {
 		numbers, err := g.keptNumbers(ctx, dir, name)
@@ -324,13 +326,13 @@ func (g *Git) writeSalvageRef(ctx context.Context, dir, name, commit string) (st
 		}
 		if after, listErr := g.keptNumbers(ctx, dir, name); listErr != nil || !slices.Contains(after, next) {
 			return "", err
-		} // somebody else has made it meanwhile: take the next number
+		} // another process has created it in the meantime: use the next number
 	}
 }
 
 func (g *Git) keptNumbers(ctx context.Context, dir, name string) ([]int, error) {
 	if !validBranch(name) || strings.Contains(name, "/") {
-		return nil, fmt.Errorf("salvage for %q: it is no name of a task", name)
+		return nil, fmt.Errorf("salvage for %q: this is not the name of a task", name)
 	}
 	out, err := g.run(ctx, dir, "for-each-ref", "--format=%(refname)", salvageRefs+name+"/")
 	if err != nil {
@@ -345,7 +347,7 @@ func (g *Git) keptNumbers(ctx context.Context, dir, name string) ([]int, error) 
 	return numbers, nil
 }
 
-// lastKept is the newest salvage ref for name, "" if there is none.
+// lastKept returns the newest salvage ref for name, or "" if there is none.
 func (g *Git) lastKept(ctx context.Context, dir, name string) (string, error) {
 	numbers, err := g.keptNumbers(ctx, dir, name)
 	if err != nil || len(numbers) == 0 {
@@ -354,7 +356,8 @@ func (g *Git) lastKept(ctx context.Context, dir, name string) (string, error) {
 	return salvageRefs + name + "/" + strconv.Itoa(slices.Max(numbers)), nil
 }
 
-// coversSurvey says whether a salvage ref leads to all that a survey has found, and has the notes.
+// coversSurvey reports whether a salvage ref reaches everything that a survey has found, and
+// contains the notes.
 func (g *Git) coversSurvey(ctx context.Context, dir, ref string, s survey, notes []string) (bool, error) {
 	if len(notes) > 0 {
 		message, err := g.run(ctx, dir, "log", "-1", "--format=%B", ref)

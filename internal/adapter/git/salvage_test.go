@@ -296,12 +296,12 @@ func TestCleanWithoutASalvageIsRefused(t *testing.T) {
 	dir := worktreeOf(t, root)
 	write(t, dir, "f", "1")
 	ctx := context.Background()
-	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not kept yet")
+	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not saved yet")
 	if _, err := New().SalvageWork(ctx, dir, "task1"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "later", "l")
-	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not kept yet")
+	wantError(t, New().CleanWorktree(ctx, dir, "task1"), "not saved yet")
 	if read(t, dir, "f") != "1" || read(t, dir, "later") != "l" {
 		t.Error("something was cleared")
 	}

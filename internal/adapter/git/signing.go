@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// notSigned is what gpg or ssh said when git could not sign a commit, "" if that is not
-// what went wrong. Git itself only says that it could not write the commit.
+// notSigned returns what gpg or ssh printed when git could not sign a commit, or "" if
+// something else went wrong. Git itself reports only that it could not write the commit.
 func notSigned(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "fatal: failed to write commit object") }) {
@@ -32,11 +32,11 @@ func signerLines(lines []string) (said []string) {
 	return said
 }
 
-// gpgHidden ends what git before 2.41 says: it does not pass on the words of gpg.
+// gpgHidden ends the message of git before 2.41, which does not pass on the output of gpg.
 const gpgHidden = "gpg failed to sign the data"
 
-// askGPG adds to the reason of a failed commit what gpg says, by signing something else
-// in the way git does.
+// askGPG adds gpg's message to the reason of a failed commit. To get the message, it signs
+// something else in the way git does.
 func (g *Git) askGPG(ctx context.Context, c call, why string) string {
 	setting := func(name string) string {
 		out, err := g.runOnce(ctx, call{dir: c.dir, config: c.config, args: []string{"config", name}})
@@ -57,7 +57,7 @@ func (g *Git) askGPG(ctx context.Context, c call, why string) string {
 		key = who[:strings.LastIndex(who, ">")+1]
 	}
 	cmd := exec.CommandContext(ctx, program, "--status-fd=2", "-bsau", key)
-	like, err := g.prepareCommand(ctx, &c) // it has no terminal either, and nobody waits for what it leaves behind
+	like, err := g.prepareCommand(ctx, &c) // it has no terminal either, and nothing waits for processes that it leaves behind
 	if err != nil {
 		return why
 	}

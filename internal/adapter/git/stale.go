@@ -10,19 +10,20 @@ import (
 	"time"
 )
 
-// staleAge is how old a lock file must be where nothing says which processes use it.
+// staleAge is how old a lock file must be to be stale where the system does not tell which
+// processes use it.
 const staleAge = time.Hour
 
-// RemoveStaleLocks removes the lock files that killed git commands have left for the
-// worktree at dir, whose administrative folder is gitDir, and names them. A lock is stale
-// if no process has it open and no git command is at work in the worktree: some keep
-// a lock that they have closed. The caller knows that no agent works there.
+// RemoveStaleLocks removes the lock files that killed git commands have left for the worktree
+// at dir, whose administrative folder is gitDir, and returns their names. A lock is stale if no
+// process has it open and no git command runs in the worktree: some commands keep a lock that
+// they have closed. The caller must know that no agent works there.
 func (g *Git) RemoveStaleLocks(gitDir, dir string) (removed []string, err error) {
 	if gitDir == "" {
 		return nil, nil
 	}
 	if resolved, err := filepath.EvalSymlinks(gitDir); err == nil {
-		gitDir = resolved // as the system names open files
+		gitDir = resolved // the name by which the system lists open files
 	}
 	locks := lockFiles(gitDir)
 	if len(locks) == 0 {
@@ -63,14 +64,14 @@ func lockFiles(gitDir string) (list []string) {
 	return list
 }
 
-// A lockUse is what processes do with the locks of a worktree.
+// A lockUse describes what processes do with the locks of a worktree.
 type lockUse struct {
 	open map[string]bool // lock files that a process has open
 	git  bool            // a git command runs in the worktree
 }
 
-// lockUsers looks at every process of this machine. It does not know where the system does
-// not say.
+// lockUsers checks every process of this machine. It sets known to false where the system does
+// not list them.
 func lockUsers(dir string) (use lockUse, known bool) {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil || len(processes) == 0 {
@@ -82,7 +83,7 @@ func lockUsers(dir string) (use lockUse, known bool) {
 			cwd, err := os.Readlink(filepath.Join(process, "cwd"))
 			use.git = use.git || err == nil && (samePlace(cwd, dir) || isWithin(dir, cwd))
 		}
-		files, _ := os.ReadDir(filepath.Join(process, "fd")) // of other users' processes nothing is known
+		files, _ := os.ReadDir(filepath.Join(process, "fd")) // the files of other users' processes are unknown
 		for _, file := range files {
 			if path, err := os.Readlink(filepath.Join(process, "fd", file.Name())); err == nil && strings.HasSuffix(path, ".lock") {
 				use.open[path] = true

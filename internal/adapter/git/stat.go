@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// ErrNoBranch says that there is nothing to compare: the branch, or the one it is compared
-// with, is not there.
+// ErrNoBranch means that there is nothing to compare: the branch, or the one it is compared
+// with, does not exist.
 var ErrNoBranch = errors.New("no such branch")
 
-// A Comparison is a branch, and what it is compared with.
+// A Comparison names a branch and what to compare it with.
 type Comparison struct {
 	Root     string // a working tree of the repository
-	Worktree string // where the branch is worked on: what is not committed there counts, too; "" for nowhere
+	Worktree string // where the branch is checked out, to include uncommitted changes; "" for nowhere
 	Branch   string
 	Default  string // the branch that it is to be merged into, here or at origin
 
-	Base, Head string // commits to compare instead, of a branch that is merged; "" for none
+	Base, Head string // commits to compare instead, for a branch that is merged; "" for none
 }
 
-// A Stat is what a branch has that the default branch has not. Lines of binary files are
+// A Stat counts what a branch has that the default branch does not. Lines of binary files are
 // not counted.
 type Stat struct {
 	Commits        int
@@ -34,10 +34,10 @@ type Stat struct {
 	Added, Deleted int // lines
 }
 
-// DiffStat counts what a branch changes since it left the default branch. Where it is checked
-// out in the worktree, changes of tracked files that are not committed are counted with it;
-// files that git does not know yet are not, and neither is what is not committed in
-// submodules. It takes no lock, and starts no git where the branch has nothing of its own.
+// DiffStat counts what a branch changes since it left the default branch. If it is checked out
+// in the worktree, DiffStat includes uncommitted changes of tracked files; it includes neither
+// untracked files nor uncommitted changes in submodules. It takes no lock, and runs no git if
+// the branch has no commit of its own.
 func (g *Git) DiffStat(ctx context.Context, c Comparison) (Stat, error) {
 	f, err := g.findFork(ctx, c)
 	if err != nil {
@@ -64,8 +64,8 @@ func (g *Git) DiffStat(ctx context.Context, c Comparison) (Stat, error) {
 	return s, err
 }
 
-// parseShortstat reads " 3 files changed, 10 insertions(+), 2 deletions(-)", where what is 0 is
-// left out.
+// parseShortstat parses " 3 files changed, 10 insertions(+), 2 deletions(-)"; git leaves out
+// what is 0.
 func (s *Stat) parseShortstat(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -74,7 +74,7 @@ func (s *Stat) parseShortstat(line string) error {
 		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			return fmt.Errorf("git counts lines as %q: use a git that is not older than 2.31", makePrintable(line))
+			return fmt.Errorf("git prints its line counts as %q: use git 2.31 or newer", makePrintable(line))
 		}
 		switch {
 		case strings.HasPrefix(what, "file"):
@@ -88,10 +88,9 @@ func (s *Stat) parseShortstat(line string) error {
 	return nil
 }
 
-// BranchDiff is what Stat counts as text, of at most limit bytes: what is longer is cut at the
-// end of a line. base is the commit that it is compared with, "" where the branches have
-// none in common and everything is new. The text looks the same whatever people have
-// configured for themselves.
+// BranchDiff returns as text what DiffStat counts, at most limit bytes: a longer text is cut at
+// the end of a line. base is the commit that it is compared with, or "" if the branches have no
+// common commit and everything is new. The text does not depend on the user's configuration.
 func (g *Git) BranchDiff(ctx context.Context, c Comparison, limit int) (base, text string, cut bool, err error) {
 	f, err := g.findFork(ctx, c)
 	if err != nil {
@@ -111,8 +110,8 @@ func (g *Git) BranchDiff(ctx context.Context, c Comparison, limit int) (base, te
 	return base, text, cut, nil
 }
 
-// UncommittedDiff is what Diff shows and is not committed: how tracked files differ from the last
-// commit, as text of at most limit bytes, and which files git does not know yet.
+// UncommittedDiff returns the part of BranchDiff that is not committed: how tracked files
+// differ from the last commit, as text of at most limit bytes, and the untracked files.
 func (g *Git) UncommittedDiff(ctx context.Context, c Comparison, limit int) (text string, untracked []string, err error) {
 	f, err := g.findFork(ctx, c)
 	if err != nil || !f.files {
@@ -129,19 +128,19 @@ func (g *Git) UncommittedDiff(ctx context.Context, c Comparison, limit int) (tex
 
 // fork is where a branch left the default branch.
 type fork struct {
-	dir     string // where git is asked
+	dir     string // where git runs
 	tip     string
 	targets []string
 	base    string // commit, or the empty tree
-	alien   bool   // there is no commit that both have
-	files   bool   // the files in dir count, not the tip
+	alien   bool   // the branches have no common commit
+	files   bool   // compare the files in dir, not the tip
 }
 
-// isMerged says whether the branch has no commit of its own.
+// isMerged reports whether the branch has no commit of its own.
 func (f *fork) isMerged() bool { return f.base == f.tip }
 
-// diffCall compares with the base. What people may have configured is said explicitly, so that
-// it does not count.
+// diffCall compares with the base. It sets explicitly what users may have configured, so that
+// their configuration has no effect.
 func (f *fork) diffCall(form ...string) call {
 	args := append([]string{"diff"}, form...)
 	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "-l1000",
@@ -153,8 +152,8 @@ func (f *fork) diffCall(form ...string) call {
 	return call{dir: f.dir, config: settings, args: append(args, "--")}
 }
 
-// findFork finds where a branch left the default branch. Only commits are named to git, never
-// branches.
+// findFork finds where a branch left the default branch. It passes only commits to git, never
+// branch names.
 func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	if err := checkBranches(c.Branch, c.Default); err != nil {
 		return fork{}, err
@@ -187,8 +186,8 @@ func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	return f, nil
 }
 
-// mergedFork is a branch that is merged. Its commits are there as long as something reaches
-// them, whatever became of the branch.
+// mergedFork returns the fork of a branch that is merged. Its commits exist as long as
+// something reaches them, even if the branch is deleted.
 func (g *Git) mergedFork(ctx context.Context, c Comparison) (fork, error) {
 	f := fork{dir: c.Root, tip: c.Head, base: c.Base, targets: []string{c.Base}}
 	for _, commit := range [...]string{c.Base, c.Head} {
@@ -199,8 +198,8 @@ func (g *Git) mergedFork(ctx context.Context, c Comparison) (fork, error) {
 	return f, nil
 }
 
-// findTips finds the tips of both branches: from git's files, and by asking git only where
-// they are kept in another form.
+// findTips finds the commits of both branches. It reads git's files, and runs git only where
+// refs are stored in another form.
 func (g *Git) findTips(ctx context.Context, c Comparison, f *fork) error {
 	refs := [...]string{heads + c.Branch, origins + c.Branch, heads + c.Default, origins + c.Default}
 	tips, known, err := readRefs(c.Root, refs[:])
@@ -227,8 +226,8 @@ func (g *Git) findTips(ctx context.Context, c Comparison, f *fork) error {
 	return nil
 }
 
-// readRefs maps those of the refs that exist to their commits. It knows nothing where it
-// would have to guess.
+// readRefs returns the commits of those refs that exist. It sets known to false where it would
+// have to guess.
 func readRefs(root string, refs []string) (tips map[string]string, known bool, err error) {
 	l, err := layoutOf(root)
 	if err != nil {
@@ -250,9 +249,10 @@ func readRefs(root string, refs []string) (tips map[string]string, known bool, e
 	return tips, true, nil
 }
 
-// upTo runs a command and returns the first bytes of what it prints, up to a line end.
+// upTo runs a command and returns the beginning of its output, at most limit bytes and up to a
+// line end.
 func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	out := &bounded{limit: limit}
 	cmd, err := g.prepareCommand(ctx, &c)
@@ -263,7 +263,7 @@ func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut boo
 	cmd.Stdout, cmd.Stderr = out, &errs
 	err = cmd.Run()
 	switch {
-	case out.full: // git had nobody to talk to any more
+	case out.full: // git could not write any more
 		end := bytes.LastIndexByte(out.text, '\n') + 1
 		return string(out.text[:end]), true, nil
 	case err == nil:
@@ -276,14 +276,14 @@ func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut boo
 	return "", false, fmt.Errorf("run git %s: %w", c.args[0], err)
 }
 
-// bounded keeps the first bytes of what is written to it, and takes no more.
+// bounded keeps the first bytes that are written to it, and then refuses more.
 type bounded struct {
 	text  []byte
 	limit int
 	full  bool
 }
 
-var errFull = errors.New("that is enough")
+var errFull = errors.New("the limit is reached")
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
@@ -296,10 +296,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return room, errFull
 }
 
-// FilesToWatch are the files that git touches whenever the working tree at dir gets a commit, a
-// branch or another index: their folder and their names. Looking touches none of them.
+// FilesToWatch returns the files that git touches whenever the working tree at dir gets a
+// commit, a branch or another index: their folder and their names. Commands that only read
+// touch none of them.
 func FilesToWatch(dir string) (folder string, names []string, err error) {
 	l, err := layoutOf(dir)
-	// A commit moves the branch, which is elsewhere, and holds HEAD while it does.
+	// A commit moves the branch, which is stored elsewhere, and locks HEAD while it does so.
 	return l.git, []string{"HEAD", "HEAD.lock", "index"}, err
 }

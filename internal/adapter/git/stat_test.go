@@ -25,7 +25,7 @@ func feature(t *testing.T, root string) Comparison {
 // past is when a file was written that has not changed since.
 var past = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// withoutGit is a git that cannot be started: what works with it starts none.
+// withoutGit returns a git that cannot be started: what works with it starts none.
 func withoutGit() *Git { return &Git{program: "/nowhere/git"} }
 
 func wantStat(t *testing.T, g *Git, c Comparison, want Stat) {

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// A submodule is a repository inside a working tree that the repository around it knows.
+// A submodule is a repository inside a working tree that is registered in the repository around
+// it.
 type submodule struct {
 	name   string // path in the working tree around it
 	dir    string
-	commit string // that the index asks for
+	commit string // the commit in the index
 }
 
-// insideOf says whether git, asked in a submodule, works on that and on nothing outside
-// the working tree around it.
+// insideOf returns an error unless git, when it runs in a submodule, works on the submodule and
+// on nothing outside the working tree around it.
 func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 	outer, err := layoutOf(dir)
 	if err != nil {
@@ -34,7 +35,7 @@ func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 		return err
 	}
 	if top != filepath.Join(realDir, sub.name) {
-		return fmt.Errorf("submodule %s in %s leads to %s: put it right or remove it, then try again", sub.name, dir, top)
+		return fmt.Errorf("submodule %s in %s points to %s: repair or remove it, then try again", sub.name, dir, top)
 	}
 	absorbed := isWithin(outer.git, inner.git)
 	if absorbed || inner.git == filepath.Join(sub.dir, ".git") && g.inHead(ctx, dir, sub.name) {
@@ -43,7 +44,7 @@ func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 	return nestedError(dir, sub.name)
 }
 
-// submoduleDirs lists the folders of submodules, and of those in them.
+// submoduleDirs returns the folders of submodules, recursively.
 func (g *Git) submoduleDirs(ctx context.Context, known index) (dirs []string, err error) {
 	for _, sub := range known.submodules {
 		nested, err := g.readIndex(ctx, sub.dir)
@@ -64,22 +65,22 @@ func (g *Git) inHead(ctx context.Context, dir, name string) bool {
 	return err == nil && strings.HasPrefix(out, gitlink+" ")
 }
 
-// A NestedError names a repository inside a worktree that is no submodule of it.
+// A NestedError names a repository inside a worktree that is not a submodule of it.
 type NestedError struct{ dir, name string }
 
 // Error implements error.
 func (e *NestedError) Error() string {
-	return fmt.Sprintf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", makePrintable(e.name), e.dir)
+	return fmt.Sprintf("%s in %s is a separate git repository, which Orange cannot save: move it elsewhere, then try again", makePrintable(e.name), e.dir)
 }
 
-// NestedRepository is the folder of the repository.
+// NestedRepository returns the folder of the repository.
 func (e *NestedError) NestedRepository() string { return filepath.Join(e.dir, e.name) }
 
 func nestedError(dir, name string) error { return &NestedError{dir: dir, name: name} }
 
-// noneNested says whether there is a repository inside a working tree that the repository
-// around it does not know. What is left of a submodule of another commit does not count:
-// its repository is kept with the worktree's.
+// noneNested returns an error if there is a repository inside a working tree that the
+// repository around it does not know. The remains of a submodule of another commit do not
+// count: their repository is saved with the worktree's.
 func (g *Git) noneNested(ctx context.Context, dir string, l layout) error {
 	out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
@@ -97,7 +98,7 @@ func (g *Git) noneNested(ctx context.Context, dir string, l layout) error {
 	return nil
 }
 
-// isWithin says whether path is in folder, links resolved.
+// isWithin reports whether path is in folder, after links are resolved.
 func isWithin(folder, path string) bool {
 	folder, errF := filepath.EvalSymlinks(folder)
 	path, errP := filepath.EvalSymlinks(path)

@@ -73,7 +73,7 @@ func worktreeOf(t *testing.T, root string) string {
 	return dir
 }
 
-// salvaged is what the work kept at a ref has of a file.
+// salvaged returns what the work kept at a ref has of a file.
 func salvaged(t *testing.T, dir, ref, name string) string {
 	t.Helper()
 	return out(t, dir, "show", ref+":"+name)

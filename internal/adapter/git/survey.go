@@ -12,28 +12,29 @@ import (
 	"strings"
 )
 
-// A survey is what a worktree holds that clearing it would lose.
+// A survey describes what a worktree holds that clearing it would lose.
 type survey struct {
-	head     string // commit, "" if there is none yet
+	head     string // commit; "" if there is none yet
 	branch   string // "" if HEAD is detached
 	headTree string
-	tree     string   // the files as they are
-	work     []string // differences of the files to HEAD
-	// What is staged, where that is in neither HEAD nor the files.
+	tree     string   // tree of the files as they are
+	work     []string // differences between the files and HEAD
+	// The tree of what is staged, if it is neither that of HEAD nor that of the files.
 	stagedTree string
 	staged     []string
-	detached   bool    // HEAD leads to commits that are on no branch
-	extras     []extra // further commits that nothing else leads to
+	detached   bool    // HEAD reaches commits that are on no branch
+	extras     []extra // further commits that nothing else reaches
 }
 
-// An extra is a commit that an operation under way holds.
+// An extra is a commit that an operation in progress holds.
 type extra struct{ what, commit string }
 
 func (s *survey) isEmpty() bool {
 	return len(s.work) == 0 && len(s.staged) == 0 && !s.detached && len(s.extras) == 0
 }
 
-// checkWorksOnDir says whether git, asked in dir, works on dir and on nothing else.
+// checkWorksOnDir returns an error unless git, when it runs in dir, works on dir and on nothing
+// else.
 func (g *Git) checkWorksOnDir(ctx context.Context, dir string) error {
 	if err := checkIntact(dir); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (g *Git) checkWorksOnDir(ctx context.Context, dir string) error {
 		return fmt.Errorf("find the working tree of %s: %w", dir, err)
 	}
 	if !samePlace(top, dir) {
-		return fmt.Errorf("git works on %s when it is asked about %s: remove core.worktree from its settings (git config --worktree --unset core.worktree)", top, dir)
+		return fmt.Errorf("git works on %s instead of %s: remove core.worktree from its settings (git config --worktree --unset core.worktree)", top, dir)
 	}
 	return nil
 }
@@ -64,7 +65,7 @@ func (g *Git) surveyWorktree(ctx context.Context, dir string, known index) (surv
 		return survey{}, err
 	}
 	if err := g.snapshotFiles(ctx, dir, l, known, &s); err != nil {
-		// What stands in the way may be a repository that has no commit to refer to.
+		// The cause may be a repository that has no commit to refer to.
 		return survey{}, cmp.Or(g.noneNested(ctx, dir, l), err)
 	}
 	if slices.ContainsFunc(s.work, newRepository) {
@@ -81,13 +82,13 @@ func (g *Git) surveyWorktree(ctx context.Context, dir string, known index) (surv
 	return s, err
 }
 
-// newRepository says whether a difference is a repository where none was.
+// newRepository reports whether a difference is a repository where none was before.
 func newRepository(difference string) bool {
 	fields := strings.Fields(difference) // :<old mode> <new mode> ...
 	return len(fields) > 1 && fields[1] == gitlink && fields[0] != ":"+gitlink
 }
 
-// treeOf is the tree of a commit; of none it is the empty one.
+// treeOf returns the tree of a commit, or the empty tree if commit is "".
 func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
 	if commit == "" {
 		return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
@@ -95,8 +96,8 @@ func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
 	return g.run(ctx, dir, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
 
-// surveyGone is survey for a worktree whose folder is gone: what is left is its index and
-// what its administrative folder leads to. Git runs in dir, another working tree.
+// surveyGone is survey for a worktree whose folder no longer exists: its index and what its
+// administrative folder reaches remain. Git runs in dir, another working tree.
 func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, error) {
 	var s survey
 	ask := func(args ...string) (string, error) {
@@ -139,8 +140,8 @@ func (g *Git) isUnreachable(ctx context.Context, dir, commit string) (bool, erro
 	return out != "", err
 }
 
-// snapshotFiles writes the files of a worktree into the repository, by way of an index of its
-// own: the worktree's index stays as it is.
+// snapshotFiles writes the files of a worktree into the repository. It uses a separate index,
+// so that the worktree's index stays as it is.
 func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known index, s *survey) error {
 	file := filepath.Join(l.git, "orange-index")
 	if err := copyIndex(filepath.Join(l.git, "index"), file); err != nil {
@@ -154,7 +155,7 @@ func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known ind
 		return err
 	}
 	with := func(args ...string) (string, error) {
-		return g.runCall(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience, inside: inside})
+		return g.runCall(ctx, call{dir: dir, config: settings, args: args, env: env, timeout: checkoutTimeout, inside: inside})
 	}
 	if err := g.clearHiddenMarks(ctx, dir, known, env); err != nil {
 		return err
@@ -175,9 +176,9 @@ func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known ind
 	return g.compareStaged(ctx, dir, staged, s)
 }
 
-// stagedTree is the tree of an index. Of a file with conflicts it has our side.
+// stagedTree returns the tree of an index. For a file with conflicts it contains our side.
 func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string, error) {
-	tree, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, patience: checkoutPatience})
+	tree, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, timeout: checkoutTimeout})
 	if exitCode(err) <= 0 {
 		return tree, err
 	}
@@ -206,7 +207,7 @@ func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string,
 	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env})
 }
 
-// compareStaged finds what is staged and is not in the files any more.
+// compareStaged finds what is staged and no longer in the files.
 func (g *Git) compareStaged(ctx context.Context, dir, tree string, s *survey) error {
 	list, err := g.treeDifferences(ctx, dir, s.headTree, tree)
 	if err != nil {
@@ -223,8 +224,8 @@ func (g *Git) compareStaged(ctx context.Context, dir, tree string, s *survey) er
 	return nil
 }
 
-// copyIndex copies an index with its time: git compares the times of the files with that
-// of the index to know which of them it must read.
+// copyIndex copies an index with its modification time: git compares the times of files with
+// that of the index to decide which files it must read.
 func copyIndex(from, to string) error {
 	for _, old := range [...]string{to, to + ".lock"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +254,7 @@ func (g *Git) treeDifferences(ctx context.Context, dir, from, to string) ([]stri
 	if from == to {
 		return nil, nil
 	}
-	out, err := g.runCall(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to}, patience: checkoutPatience})
+	out, err := g.runCall(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to}, timeout: checkoutTimeout})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// DefaultCommit is the commit at which new work begins: the default branch as origin has it if
-// that is ahead of the one here, else the one here.
+// DefaultCommit returns the commit at which new work begins: the default branch of origin if it
+// is ahead of the local one, otherwise the local one.
 func (g *Git) DefaultCommit(ctx context.Context, root, branch string) (string, error) {
 	if branch == "" {
 		var err error
@@ -37,7 +37,7 @@ func (g *Git) DefaultCommit(ctx context.Context, root, branch string) (string, e
 	return local, err
 }
 
-// historyContains says whether commit is part of the history of tip.
+// historyContains reports whether commit is part of the history of tip.
 func (g *Git) historyContains(ctx context.Context, root, tip, commit string) (bool, error) {
 	_, err := g.run(ctx, root, "merge-base", "--is-ancestor", commit, tip)
 	if exitCode(err) == 1 {
@@ -49,9 +49,9 @@ func (g *Git) historyContains(ctx context.Context, root, tip, commit string) (bo
 	return true, nil
 }
 
-// SwitchBranch checks a branch out in the worktree at dir: the one that is here, else the one
-// that origin has, else a new one that begins at base. The repository's hooks run. Ignored
-// files that it would overwrite are a BlockedError.
+// SwitchBranch checks out a branch in the worktree at dir: the local branch, or else that of
+// origin, or else a new one that begins at base. The repository's hooks run. If the checkout
+// would overwrite ignored files, SwitchBranch returns a BlockedError.
 func (g *Git) SwitchBranch(ctx context.Context, dir, branch, base string) error {
 	if err := CheckBranch(branch); err != nil {
 		return err
@@ -76,10 +76,10 @@ func (g *Git) SwitchBranch(ctx context.Context, dir, branch, base string) error 
 	return g.switchTo(ctx, dir, branch)
 }
 
-// switchTo checks out a branch that exists. Git hands on the exit code of a hook that runs
-// afterwards; what counts is where HEAD is.
+// switchTo checks out a branch that exists. Git returns the exit code of a hook that runs
+// afterwards, so switchTo checks where HEAD is instead.
 func (g *Git) switchTo(ctx context.Context, dir, branch string) error {
-	_, err := g.runCall(ctx, call{dir: dir, args: []string{"switch", "--quiet", "--no-guess", branch}, patience: checkoutPatience})
+	_, err := g.runCall(ctx, call{dir: dir, args: []string{"switch", "--quiet", "--no-guess", branch}, timeout: checkoutTimeout})
 	if err == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (g *Git) switchTo(ctx context.Context, dir, branch string) error {
 	return fmt.Errorf("check out %s in %s: %w", branch, dir, err)
 }
 
-// ensureBranch makes a branch if there is none and returns its commit.
+// ensureBranch creates a branch if it does not exist and returns its commit.
 func (g *Git) ensureBranch(ctx context.Context, dir, branch, base string) (string, error) {
 	tips, err := g.refTips(ctx, dir, heads+branch, origins+branch)
 	if err != nil {
@@ -117,9 +117,9 @@ func (g *Git) ensureBranch(ctx context.Context, dir, branch, base string) (strin
 	return commit, nil
 }
 
-// RenameBranch makes the worktree at dir work on branch to instead of from. If there is no
-// branch to, from is renamed. If there is one it is checked out, and from goes only if git
-// finds all of it elsewhere.
+// RenameBranch switches the worktree at dir from branch from to branch to. If to does not
+// exist, from is renamed. If it exists, RenameBranch checks it out and deletes from, but only
+// if git finds all of from elsewhere.
 func (g *Git) RenameBranch(ctx context.Context, dir, from, to string) error {
 	if err := checkBranches(from, to); err != nil {
 		return err
@@ -144,12 +144,13 @@ func (g *Git) RenameBranch(ctx context.Context, dir, from, to string) error {
 		return err
 	}
 	if tips[heads+from] != "" {
-		_, _ = g.run(ctx, dir, "branch", "-d", from) // refused if it has work of its own: then it stays
+		_, _ = g.run(ctx, dir, "branch", "-d", from) // git refuses if it has commits of its own; then it stays
 	}
 	return nil
 }
 
-// adoptBranch checks out a branch that exists, with the changes that are there if git allows it.
+// adoptBranch checks out a branch that exists and carries uncommitted changes over if git
+// allows it.
 func (g *Git) adoptBranch(ctx context.Context, dir, branch string) error {
 	head, current, err := g.Head(dir)
 	if err != nil || current == branch {

@@ -116,7 +116,7 @@ func TestSwitchRefuses(t *testing.T) {
 		"no such base":           {"x", "none", "there is no such commit"},
 		"a base like an option":  {"x", "--all", "there is no such commit"},
 		"a folder of a branch":   {"main/x", "main", "make branch main/x"},
-		"a branch under rebase":  {"rebased", "main", "a rebase is under way"},
+		"a branch under rebase":  {"rebased", "main", "a rebase is in progress"},
 		"a branch of a worktree": {"taken", "main", "is checked out in " + other},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestIgnoredFilesAreNotOverwritten(t *testing.T) {
 		if diff := cmp.Diff([]string{"deep/ignored", "ignored"}, blocked.BlockingFiles()); diff != "" {
 			t.Errorf("%s: %s", what, diff)
 		}
-		wantError(t, err, "move away")
+		wantError(t, err, "move them away")
 	}
 	if read(t, dir, "ignored") != "mine" {
 		t.Error("it was overwritten")

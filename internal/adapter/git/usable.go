@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// CheckUsable says why a task cannot have a branch in the repository, nil if it can: the
-// repository has no commit, the name and that of another branch exclude each other, or
-// somebody has the branch checked out outside of the folder pool.
+// CheckUsable returns an error if a task cannot have a branch in the repository: the repository
+// has no commit, git cannot hold the branch beside another one, or the branch is checked out
+// outside of the folder pool.
 func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error {
 	if err := CheckBranch(branch); err != nil {
 		return err
 	}
 	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", anyRef)
 	if err != nil {
-		return fmt.Errorf("look for commits in %s: %w", root, err)
+		return fmt.Errorf("find commits in %s: %w", root, err)
 	}
 	if commit == "" {
-		return fmt.Errorf("the repository %s has no commit that a branch could begin at: make one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
+		return fmt.Errorf("the repository %s has no commit that a branch could begin at: create one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
 	}
 	beside, err := g.conflictingBranch(ctx, root, branch)
 	if err != nil {
@@ -34,7 +34,8 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	return c.takenError(branch)
 }
 
-// conflictingBranch finds a branch that git cannot hold beside another: one is a folder of the other.
+// conflictingBranch returns a branch that git cannot hold beside another, because one name
+// would be a folder of the other.
 func (g *Git) conflictingBranch(ctx context.Context, root, branch string) (string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", heads + branch + "/"}
 	for i, r := range branch {

@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// making is the reason under which a worktree is locked until it is complete. A worktree
-// that has it after a crash was never handed to anybody.
+// making is the reason with which a worktree is locked until it is complete. A worktree that is
+// still locked with it after a crash was never used.
 const making = "orange is making "
 
-// A registration is what the repository knows about one linked worktree.
+// A registration is the repository's entry for one linked worktree.
 type registration struct {
 	git    string // its administrative folder
-	path   string // where the worktree is, "" if that was not written yet
-	locked string // why it is locked, "" if it is not
+	path   string // where the worktree is; "" if that was not written yet
+	locked string // why it is locked; "" if it is not
 }
 
-// listRegistrations lists the linked worktrees of a repository, those that are gone included.
+// listRegistrations lists the linked worktrees of a repository, including those whose folder no
+// longer exists.
 func listRegistrations(common string) ([]registration, error) {
 	folder := filepath.Join(common, "worktrees")
 	entries, err := os.ReadDir(folder)
@@ -47,8 +48,8 @@ func listRegistrations(common string) ([]registration, error) {
 
 func (r registration) halfMade(path string) bool { return r.locked == making+path+" " }
 
-// RegisteredDir finds the administrative folder of the worktree at path, even if the
-// worktree itself is gone. It is empty if root's repository has no worktree there.
+// RegisteredDir returns the administrative folder of the worktree at path, even if the worktree
+// itself no longer exists. It returns "" if root's repository has no worktree there.
 func (g *Git) RegisteredDir(ctx context.Context, root, path string) (string, error) {
 	r, err := g.findRegistration(ctx, root, path)
 	return r.git, err
@@ -76,8 +77,8 @@ func registeredIn(common, path string) (registration, error) {
 	return registration{}, nil
 }
 
-// AddWorktree makes a worktree at path with no branch checked out, at commit. One that is
-// there already is left as it is; one that was only half made is made anew.
+// AddWorktree creates a worktree at path with commit checked out and no branch. It leaves an
+// existing worktree as it is, and creates an incomplete one again.
 func (g *Git) AddWorktree(ctx context.Context, root, path, commit string) error {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
@@ -94,20 +95,20 @@ func (g *Git) AddWorktree(ctx context.Context, root, path, commit string) error 
 	entries, err := os.ReadDir(path)
 	switch {
 	case err == nil && len(entries) > 0 && r.git == "":
-		return fmt.Errorf("%s is in the way, it is no worktree of %s: move it away, or run git -C %s worktree repair %s if the repository was moved", path, root, root, path)
+		return fmt.Errorf("%s is in the way and is not a worktree of %s: move it away, or run git -C %s worktree repair %s if the repository was moved", path, root, root, path)
 	case err == nil && r.git != "":
 		return checkIntact(path)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("make the worktree %s: %w", path, err)
+		return fmt.Errorf("create the worktree %s: %w", path, err)
 	case r.git != "":
-		return fmt.Errorf("the worktree %s is gone and still registered: run git -C %s worktree remove %s", path, root, path)
+		return fmt.Errorf("the worktree %s does not exist but is still registered: run git -C %s worktree remove %s", path, root, path)
 	}
 	return g.addWorktree(ctx, root, path, commit)
 }
 
 func (g *Git) addWorktree(ctx context.Context, root, path, commit string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the worktree %s: %w", path, err)
+		return fmt.Errorf("create the worktree %s: %w", path, err)
 	}
 	path = resolveParentLinks(path)
 	_, err := g.runQuietly(ctx, root, "worktree", "add", "--quiet", "--lock", "--reason", making+path, "--detach", path, commit)
@@ -115,13 +116,13 @@ func (g *Git) addWorktree(ctx context.Context, root, path, commit string) error 
 		_, err = g.runQuietly(ctx, root, "worktree", "unlock", path)
 	}
 	if err != nil {
-		return fmt.Errorf("make the worktree %s: %w", path, err)
+		return fmt.Errorf("create the worktree %s: %w", path, err)
 	}
 	return nil
 }
 
-// discardHalfMade removes what a crash has left of a worktree that was being made. Its
-// lock is Orange's own and falls when it is complete, so nobody has worked there.
+// discardHalfMade removes what a crash has left of an incomplete worktree. Orange's own lock
+// stays on it until it is complete, so nobody has worked there.
 func discardHalfMade(common, path string) error {
 	list, err := listRegistrations(common)
 	if err != nil {
@@ -133,18 +134,19 @@ func discardHalfMade(common, path string) error {
 		}
 		if l, err := layoutOf(path); err == nil && samePlace(l.git, r.git) {
 			if err := os.RemoveAll(path); err != nil {
-				return fmt.Errorf("remove the half made worktree %s: %w", path, err)
+				return fmt.Errorf("remove the incomplete worktree %s: %w", path, err)
 			}
 		}
 		if err := os.RemoveAll(r.git); err != nil {
-			return fmt.Errorf("remove the half made worktree %s: %w", path, err)
+			return fmt.Errorf("remove the incomplete worktree %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-// checkIntact says whether git, asked in the worktree at path, means that worktree and nothing
-// else. Files and settings in it may have been changed so that it means another one.
+// checkIntact returns an error unless git, when it runs in the worktree at path, works on that
+// worktree and nothing else. Files and settings in the worktree may have been changed so that
+// git works on another one.
 func checkIntact(path string) error {
 	l, err := layoutOf(path)
 	if err != nil {
@@ -152,13 +154,14 @@ func checkIntact(path string) error {
 	}
 	back, err := readPath(filepath.Join(l.git, "gitdir"), "", l.git)
 	if err != nil || l.git == l.common || !samePlace(filepath.Dir(back), path) {
-		return fmt.Errorf("%s belongs to %s and is no worktree of its own any more: run git worktree repair %s in the main checkout", path, l.git, path)
+		return fmt.Errorf("%s belongs to %s and is no longer a separate worktree: run git worktree repair %s in the main checkout", path, l.git, path)
 	}
 	return nil
 }
 
-// RemoveWorktree removes a worktree that has no changes, and what is registered of it. With
-// it go the repositories of its submodules; commits that only these have must be kept.
+// RemoveWorktree removes a worktree that has no changes, and its registration. This also
+// removes the repositories of its submodules, so commits that only these have must be saved
+// before.
 func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 	if err := checkIntact(path); err != nil {
 		return err
@@ -173,7 +176,7 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 	}
 	args := []string{"worktree", "remove", path}
 	if known.linked || pathExists(l.git, "modules") {
-		// Git itself does not look at submodules: it removes them by force or not at all.
+		// Git itself does not check submodules: it removes them by force or not at all.
 		if err := g.noneLeft(ctx, path, l); err != nil {
 			return fmt.Errorf("remove the worktree %s: %w", path, err)
 		}
@@ -185,36 +188,36 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 	return nil
 }
 
-// noneLeft says whether a worktree and its submodules have no changes, and no commits that
-// are nowhere else.
+// noneLeft returns an error if a worktree or its submodules have changes, or commits that exist
+// nowhere else.
 func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
 	changed, err := g.UncommittedFiles(ctx, path)
 	if err != nil {
 		return err
 	}
 	if len(changed) > 0 {
-		return fmt.Errorf("it has changes (%s): end what is still running there and try again", makePrintable(changed[0]))
+		return fmt.Errorf("it has changes (%s): stop what is still running there and try again", makePrintable(changed[0]))
 	}
 	left, err := g.keepModules(ctx, l, path, "", true)
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("submodule %s has commits that are kept nowhere else: try again", makePrintable(left[0].Path))
+		err = fmt.Errorf("submodule %s has commits that exist nowhere else: try again", makePrintable(left[0].Path))
 	}
 	return err
 }
 
-// ForgetWorktree removes what is registered of a worktree whose folder is gone. Commits that only
-// its HEAD led to, what was staged, what an operation under way holds and the commits of
-// its submodules are kept under a salvage ref for name first.
+// ForgetWorktree removes the registration of a worktree whose folder no longer exists. Before,
+// it saves under a salvage ref for name the commits that only the worktree's HEAD reached, what
+// was staged, what an operation in progress holds, and the commits of its submodules.
 func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref string, err error) {
 	r, err := g.findRegistration(ctx, root, path)
 	if err != nil || r.git == "" {
 		return "", err
 	}
 	if _, err := os.Lstat(r.path); err == nil {
-		return "", fmt.Errorf("forget the worktree %s: it is there", path)
+		return "", fmt.Errorf("forget the worktree %s: it exists", path)
 	}
 	if r.locked != "" {
-		return "", fmt.Errorf("the worktree %s is gone and locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
+		return "", fmt.Errorf("the worktree %s does not exist and is locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
 	}
 	ref, err = g.salvageGone(ctx, root, r, name)
 	if err == nil {
@@ -226,13 +229,13 @@ func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref 
 	return ref, nil
 }
 
-// inGitDir runs a command for an administrative folder whose working tree is not there,
-// or does not matter.
+// inGitDir runs a command for an administrative folder whose working tree does not exist or
+// does not matter.
 func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (string, error) {
-	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, patience: checkoutPatience})
+	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, timeout: checkoutTimeout})
 }
 
-// salvageGone is Salvage for a worktree whose folder is gone.
+// salvageGone is SalvageWork for a worktree whose folder no longer exists.
 func (g *Git) salvageGone(ctx context.Context, root string, r registration, name string) (string, error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
@@ -241,7 +244,7 @@ func (g *Git) salvageGone(ctx context.Context, root string, r registration, name
 	l := layout{git: r.git, common: common}
 	submodules, err := g.keepModules(ctx, l, r.path, name, false)
 	var refused *exitError
-	if errors.As(err, &refused) { // a repository is damaged; trying again would not help
+	if errors.As(err, &refused) { // a repository is damaged, and a retry would not help
 		submodules, err = g.moveModules(ctx, l, r.path, name)
 	}
 	if err != nil {

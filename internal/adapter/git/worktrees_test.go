@@ -126,7 +126,7 @@ func TestForget(t *testing.T) {
 	commitFile(t, dir, "lost", "l")
 	ctx := context.Background()
 	_, err := New().ForgetWorktree(ctx, root, dir, "task1")
-	wantError(t, err, "it is there")
+	wantError(t, err, "it exists")
 	for _, d := range []string{dir, gone} {
 		if err := os.RemoveAll(d); err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ func check(t *testing.T, err error) {
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	gone := "is gone"
-	none := "is no worktree of"
+	none := "is no longer a worktree of"
 	for name, tc := range map[string]struct {
 		arrange func(b *env, s *Slot, dir string)
 		wrong   string // what Check says, "" if nothing
@@ -90,7 +90,7 @@ func TestRepair(t *testing.T) {
 			s.Project = b.project
 		}, none, "registered again", map[string]string{"f": "changed"}},
 		"on another branch": {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
-		"on no branch":      {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "has no branch checked out", "switched back", nil},
+		"on no branch":      {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "is on no branch", "switched back", nil},
 		"in the middle of a rebase": {func(b *env, s *Slot, dir string) {
 			commitFile(b.t, dir, "f", "task")
 			commitFile(b.t, b.project.Path, "f", "main")
@@ -310,7 +310,7 @@ func TestALockThatIsHeldStays(t *testing.T) {
 		f, err := os.Create(filepath.Join(b.admin("p--1"), "index.lock"))
 		check(t, err)
 		_, err = b.Release(context.Background(), s)
-		wantError(t, err, "index.lock is there")
+		wantError(t, err, "index.lock exists")
 		check(t, f.Close())
 		// A process that a test beside it starts has the file open for a moment, too.
 		await(t, func() bool { _, err := b.Release(context.Background(), s); return err == nil })
@@ -327,7 +327,7 @@ func TestALockThatIsHeldStays(t *testing.T) {
 		check(t, cmd.Start())
 		await(t, func() bool { return there(b.admin("p--1"), "index.lock") })
 		_, err := b.Release(context.Background(), s)
-		wantError(t, err, "index.lock is there")
+		wantError(t, err, "index.lock exists")
 		write(t, b.home, "go", "")
 		check(t, cmd.Wait())
 		if ref := b.release(s); ref != "" || do(t, b.project.Path, "show", "task/1:f") != "changed" {

@@ -12,7 +12,7 @@ import (
 
 // Whatever an agent wrote, it opens nothing from a folder that is not its worktree.
 func TestABrokenWorkspaceOpensNoGate(t *testing.T) {
-	const broken = "workspace p--1: /w is no worktree of /r any more"
+	const broken = "workspace p--1: /w is no longer a worktree of /r"
 	w := begin(t, "orange", true)
 	w.perform()
 	w.body = "## Plan\n\nAPPROACH: x\n"
