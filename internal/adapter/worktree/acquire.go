@@ -12,19 +12,19 @@ import (
 	"orange/internal/core/task"
 )
 
-// A workspace is a slot at work.
+// A workspace is a slot that is being worked on.
 type workspace struct {
 	Slot
 	pool *Pool
 	path string
-	git  string  // administrative folder, "" if there is no worktree
+	git  string  // administrative folder; "" if there is no worktree
 	now  binding // the task it is bound to, if any
 	last binding // the task that had it before
-	made bool    // it was made just now
-	base string  // commit at which new work begins, once it is known
+	made bool    // it was created just now
+	base string  // the commit at which new work begins, once it is known
 }
 
-// openWorkspace looks at a workspace.
+// openWorkspace reads the state of a workspace.
 func (p *Pool) openWorkspace(ctx context.Context, s Slot) (*workspace, error) {
 	w := &workspace{Slot: s, pool: p, path: p.Path(s.Name)}
 	var err error
@@ -38,7 +38,7 @@ func (p *Pool) openWorkspace(ctx context.Context, s Slot) (*workspace, error) {
 	return w, err
 }
 
-// baseCommit is the commit of the default branch.
+// baseCommit returns the commit of the default branch.
 func (w *workspace) baseCommit(ctx context.Context) (commit string, err error) {
 	if w.base == "" {
 		w.base, err = w.pool.git.DefaultCommit(ctx, w.Project.Path, w.Project.DefaultBranch)
@@ -51,7 +51,8 @@ func (w *workspace) exists() bool {
 	return err == nil
 }
 
-// salvageName is the name under which leftovers are kept: that of the task that made them.
+// salvageName returns the name under which leftovers are saved: that of the task that left
+// them.
 func (w *workspace) salvageName() string {
 	if w.now.Task != "" {
 		return string(w.now.Task)
@@ -59,21 +60,22 @@ func (w *workspace) salvageName() string {
 	return w.earlierSalvageName()
 }
 
-// earlierSalvageName is keeper for what was there before the task that has the workspace now.
+// earlierSalvageName is salvageName for what was there before the task that has the workspace
+// now.
 func (w *workspace) earlierSalvageName() string {
 	if w.last.Task != "" {
 		return string(w.last.Task)
 	}
-	return strings.ReplaceAll(w.Name, "..", "__") // which no ref may have
+	return strings.ReplaceAll(w.Name, "..", "__") // a ref name must not contain ".."
 }
 
-// Acquire makes the workspace ready for the task: it makes the worktree if there is none,
-// keeps what an earlier task has left, binds it, checks the branch out, and puts TASK.md
-// and the files that the project wants copied there. The setup command runs last. A
-// workspace that is bound to another task is never taken over.
+// Acquire makes the workspace ready for the task: it creates the worktree if there is none,
+// saves what an earlier task has left, binds the workspace, checks out the branch, and adds
+// TASK.md and the files that the project wants copied. It runs the setup command last. It never
+// takes over a workspace that is bound to another task.
 func (p *Pool) Acquire(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, false) }
 
-// acquireSlot is Acquire, and Repair if the task has the workspace already.
+// acquireSlot is Acquire, or SyncTaskFile if the task already has the workspace.
 func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 	if err := s.checkSlot(); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 		return err
 	}
 	if has && w.now.Task == "" {
-		w.now.Task = s.Task // what is there is the task's, even if nothing there says so
+		w.now.Task = s.Task // what is there belongs to the task, even if nothing there names it
 	}
 	if ready, err := w.restoreBranch(ctx); ready || err != nil {
 		return err
@@ -105,7 +107,7 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 	return nil
 }
 
-// prepareForTask does what a workspace needs to be handed to the task.
+// prepareForTask brings a workspace into the state in which the task gets it.
 func (w *workspace) prepareForTask(ctx context.Context) error {
 	return w.pool.runSteps(
 		step{"make", func() error { return w.makeWorktree(ctx) }},
@@ -121,10 +123,10 @@ func (w *workspace) prepareForTask(ctx context.Context) error {
 	)
 }
 
-// MakeWorkspaces makes the first n workspaces of a project beforehand.
+// MakeWorkspaces creates the first n workspaces of a project in advance.
 func (p *Pool) MakeWorkspaces(ctx context.Context, project task.Project, n int) error {
 	if n < 1 || n > task.MaxPoolSize {
-		return fmt.Errorf("make %d workspaces: give a positive integer, at most %d", n, task.MaxPoolSize)
+		return fmt.Errorf("create %d workspaces: give a positive integer, at most %d", n, task.MaxPoolSize)
 	}
 	project.PoolSize = n
 	if err := project.Check(); err != nil {
@@ -145,13 +147,14 @@ func (p *Pool) makeWorkspace(ctx context.Context, s Slot) error {
 		return err
 	}
 	if w.now.Task != "" {
-		return fmt.Errorf("workspace %s is gone and bound to task %s: it is made again when the task needs it", s.Name, w.now.Task)
+		return fmt.Errorf("workspace %s is gone and bound to task %s: Orange makes it again when the task needs it", s.Name, w.now.Task)
 	}
 	return w.makeWorktree(ctx)
 }
 
-// makeWorktree makes the worktree if there is none. A folder that is none is moved aside. What a
-// worktree whose folder is gone has left in the repository is kept.
+// makeWorktree creates the worktree if there is none. It moves a folder that is not a worktree
+// aside. If the folder of a registered worktree is gone, it saves what the worktree has left in
+// the repository.
 func (w *workspace) makeWorktree(ctx context.Context) error {
 	if w.isAttached(ctx) {
 		return nil
@@ -160,7 +163,7 @@ func (w *workspace) makeWorktree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.moveFolder("is no worktree of " + w.Project.Path); err != nil {
+	if err := w.moveFolder("is not a worktree of " + w.Project.Path); err != nil {
 		return err
 	}
 	if w.git != "" {
@@ -180,8 +183,9 @@ func (w *workspace) makeWorktree(ctx context.Context) error {
 	return err
 }
 
-// clearLeftovers clears a workspace that is not bound yet. One that is bound to the task
-// already is cleared only if its branch was not checked out: a checkout was cut short.
+// clearLeftovers clears a workspace that is not bound yet. It clears a workspace that is
+// already bound to the task only if the task's branch is not checked out, because then a
+// checkout was interrupted.
 func (w *workspace) clearLeftovers(ctx context.Context) error {
 	if w.made {
 		return nil
@@ -206,7 +210,7 @@ func (w *workspace) clearLeftovers(ctx context.Context) error {
 	return w.makeWorktree(ctx)
 }
 
-// isClear says whether nothing has to be cleared: the workspace is as Release leaves it, at
+// isClear reports whether nothing has to be cleared: the workspace is as Release leaves it, at
 // the commit where new work begins.
 func (w *workspace) isClear(ctx context.Context) (bool, error) {
 	for _, file := range append([]string{TaskFileName}, w.Exclude...) {
@@ -252,8 +256,8 @@ func (w *workspace) checkOut(ctx context.Context) error {
 	return w.runUnblocked(w.earlierSalvageName(), func() error { return w.pool.git.SwitchBranch(ctx, w.path, w.Branch, base) })
 }
 
-// runUnblocked does something that may need ignored files out of its way, in the worktree and
-// then in its submodules. They are set aside.
+// runUnblocked runs do, which may be blocked by ignored files in the worktree or in its
+// submodules. It sets those files aside and tries again.
 func (w *workspace) runUnblocked(keeper string, do func() error) error {
 	var before []string
 	for {

@@ -305,11 +305,11 @@ func TestCommands(t *testing.T) {
 func TestACommandThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.patience = 1
+	b.timeout = 1
 	s := b.slot(1)
 	s.Setup = "exec sleep 600"
-	wantError(t, b.Acquire(context.Background(), s), "took longer than 1ns and was ended")
-	b.patience = commandPatience
+	wantError(t, b.Acquire(context.Background(), s), "took longer than 1ns and was stopped")
+	b.timeout = commandTimeout
 	s.Setup = ""
 	b.acquire(s)
 	b.isReady(s)
@@ -326,7 +326,7 @@ func TestACommandThatIsStopped(t *testing.T) {
 	go func() { done <- b.Acquire(ctx, s) }()
 	await(t, func() bool { return there(b.Path(s.Name), "cache/pid") })
 	cancel()
-	wantError(t, <-done, "it was stopped")
+	wantError(t, <-done, "it was interrupted")
 	pid, err := strconv.Atoi(strings.TrimSpace(content(t, b.Path(s.Name), "cache/pid")))
 	if err != nil {
 		t.Fatal(err)
@@ -349,7 +349,7 @@ func await(t *testing.T, holds func() bool) {
 	}
 }
 
-// gone says whether a process has ended, even if nobody has taken note of that.
+// gone reports whether a process has ended, even if nobody has taken note of that.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// asideName is the folder, beside the workspaces, of files that can neither stay in a
-// workspace nor be kept in the repository: those that only an earlier task's branch
-// ignored, such as packages it installed, settings of a harness, and the ignored files of a
-// workspace that was removed. They lie in <workspace>/<task>/.
+// asideName is the folder, beside the workspaces, of files that can neither stay in a workspace
+// nor be saved in the repository: files that only an earlier task's branch ignored, such as
+// packages it installed, settings of a harness, and the ignored files of a workspace that was
+// removed. They are in <workspace>/<task>/.
 const asideName = ".aside"
 
-// purgedName is the folder in it of what is being deleted.
+// purgedName is the folder in asideName that holds what is being deleted.
 const purgedName = ".purged"
 
 // An Aside is a folder of files that were set aside.
 type Aside struct {
-	Name string // of the workspace they were in
+	Name string // of the workspace that they were in
 	Path string
 	Age  time.Duration // since the last of them was set aside
 }
@@ -32,8 +32,8 @@ func (w *workspace) asideFolder(keeper string) string {
 	return filepath.Join(w.pool.root, asideName, w.Name, keeper)
 }
 
-// asideUntracked sets aside what the default branch does not ignore. It was ignored when
-// the work was kept, or it would have been kept and removed.
+// asideUntracked sets aside what the default branch does not ignore. These files were ignored
+// when the work was saved; otherwise they would have been saved and removed.
 func (w *workspace) asideUntracked(ctx context.Context, keeper string) error {
 	files, err := w.pool.git.UntrackedFiles(ctx, w.path)
 	if err != nil {
@@ -68,14 +68,14 @@ func (w *workspace) setAside(keeper string, files []string) error {
 			return fmt.Errorf("set %s of workspace %s aside: %w", file, w.Name, err)
 		}
 	}
-	now := time.Now() // how old they are is counted from here
+	now := time.Now() // their age counts from now
 	if err := root.Chtimes(filepath.Join(asideName, w.Name, keeper), now, now); err != nil {
 		return fmt.Errorf("set files of workspace %s aside: %w", w.Name, err)
 	}
 	return nil
 }
 
-// moveAside renames a file to a name that is free, and returns that.
+// moveAside renames a file to a free name and returns that name.
 func moveAside(root *os.Root, from, to string) (free string, err error) {
 	if err := root.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return "", err
@@ -116,8 +116,8 @@ func (p *Pool) listAsides() ([]Aside, error) {
 	return list, nil
 }
 
-// deleteAside deletes a folder of files set aside. It is out of sight before the first file
-// goes; what a crash has left of one goes with the next.
+// deleteAside deletes a folder of files that were set aside. It renames the folder before it
+// deletes the first file; the next call deletes what a crash has left.
 func (p *Pool) deleteAside(a Aside) error {
 	purged := filepath.Join(p.root, asideName, purgedName)
 	if err := removeAll(purged); err != nil {
@@ -133,7 +133,7 @@ func (p *Pool) deleteAside(a Aside) error {
 	return removeAll(purged)
 }
 
-// removeAll deletes a folder, with folders in it that nobody may write to.
+// removeAll deletes a folder, including read-only folders in it.
 func removeAll(path string) error {
 	if err := os.RemoveAll(path); err == nil {
 		return nil
@@ -147,7 +147,7 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// escapeGlob makes a path match itself only.
+// escapeGlob escapes a path so that as a pattern it matches only itself.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -12,24 +12,25 @@ import (
 	"orange/internal/core/task"
 )
 
-// Files in the administrative folder of a worktree. The first says which task it is bound
-// to; when it is given back it becomes the second.
+// Files in the administrative folder of a worktree. The first names the task that the workspace
+// is bound to; it is renamed to the second when the workspace is released.
 const (
 	bindingName = "orange-binding.json"
 	lastName    = "orange-last.json"
 )
 
-// A binding is what a workspace knows about the task that has it, or had it last.
+// A binding is what a workspace records about the task that has it, or had it last.
 type binding struct {
 	Task    task.ID `json:"task"`
 	Branch  string  `json:"branch"`
-	Ready   bool    `json:"ready,omitempty"`     // it was handed over completely
+	Ready   bool    `json:"ready,omitempty"`     // the task has it completely prepared
 	Torn    bool    `json:"torn_down,omitempty"` // the teardown command has run
-	Cleaned bool    `json:"cleaned,omitempty"`   // the work in it is kept, and it was brought back to its HEAD
-	Salvage string  `json:"salvage,omitempty"`   // where that work is kept
+	Cleaned bool    `json:"cleaned,omitempty"`   // the work in it is saved, and it was reset to its HEAD
+	Salvage string  `json:"salvage,omitempty"`   // the ref that holds that work
 }
 
-// readBinding reads one of the two files. One that is not there reads as no task.
+// readBinding reads one of the two files. A file that does not exist gives a binding without a
+// task.
 func readBinding(gitDir, name string) (binding, error) {
 	var b binding
 	if gitDir == "" {
@@ -60,7 +61,7 @@ func (b binding) write(gitDir string) error {
 	return atomicfile.Write(filepath.Join(gitDir, bindingName), append(text, '\n'), 0o600)
 }
 
-// retireBinding makes the binding the last one, in one step.
+// retireBinding turns the present binding into the last one, atomically.
 func retireBinding(gitDir string) error {
 	err := os.Rename(filepath.Join(gitDir, bindingName), filepath.Join(gitDir, lastName))
 	if errors.Is(err, fs.ErrNotExist) {

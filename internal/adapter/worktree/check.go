@@ -12,15 +12,15 @@ import (
 	"orange/internal/core/task"
 )
 
-// CheckWorkspace says what is wrong with the workspace of a task, nil if it is a worktree of the
-// project's repository, on the task's branch. It reads files and changes nothing.
+// CheckWorkspace returns an error unless the workspace of a task is a worktree of the project's
+// repository and on the task's branch. It reads files and changes nothing.
 func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) error {
 	if err := s.checkSlot(); err != nil {
 		return err
 	}
 	path := p.Path(s.Name)
 	if err := p.git.CheckAttached(ctx, s.Project.Path, path); err != nil {
-		return fmt.Errorf("workspace %s: %w, and nothing that is done there counts: end this session, and the next one gets a new worktree", s.Name, err)
+		return fmt.Errorf("workspace %s: %w, so work there does not count: end this session, and the next one gets a new worktree", s.Name, err)
 	}
 	if err := p.git.OnBranch(path, s.Branch); err != nil {
 		return fmt.Errorf("workspace %s: %w", s.Name, err)
@@ -28,19 +28,20 @@ func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) error {
 	return nil
 }
 
-// SyncTaskFile makes sure that the workspace a task has can be worked in, and does nothing to one
-// that Check finds nothing wrong with, except that its TASK.md is healed. A worktree that is
-// gone is made again on the task's branch. A folder that was a worktree becomes one again
-// with its files as they are; any other folder is moved aside. A worktree on another branch
-// is switched back if that leaves nothing behind; otherwise a person must look.
+// SyncTaskFile makes sure that a task can work in its workspace. If CheckWorkspace finds
+// nothing wrong, SyncTaskFile only restores TASK.md. It creates a worktree that is gone again
+// on the task's branch. It turns a folder that was a worktree back into one with its files as
+// they are, and moves any other folder aside. It switches a worktree on another branch back if
+// that loses nothing; otherwise it returns an error for a person to resolve.
 func (p *Pool) SyncTaskFile(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, true) }
 
 func (w *workspace) isAttached(ctx context.Context) bool {
 	return w.git != "" && w.pool.git.CheckAttached(ctx, w.Project.Path, w.path) == nil
 }
 
-// restoreBranch brings a worktree that was handed over back to its branch, with its TASK.md. It
-// is not ready if the folder is no worktree, or was never handed over.
+// restoreBranch switches a worktree that the task already had back to its branch and restores
+// TASK.md. It returns ready = false if the folder is not a worktree, or was never completely
+// prepared.
 func (w *workspace) restoreBranch(ctx context.Context) (ready bool, err error) {
 	if !w.isAttached(ctx) {
 		if again, err := w.reattachFolder(ctx); !again || err != nil {
@@ -59,7 +60,7 @@ func (w *workspace) restoreBranch(ctx context.Context) (ready bool, err error) {
 	return true, w.restoreLink()
 }
 
-// reattachFolder makes the folder that the task has worked in a worktree again.
+// reattachFolder turns the folder in which the task has worked back into a worktree.
 func (w *workspace) reattachFolder(ctx context.Context) (bool, error) {
 	if w.now.Task != w.Task || !w.exists() {
 		return false, nil
@@ -78,8 +79,8 @@ func (w *workspace) reattachFolder(ctx context.Context) (bool, error) {
 	return true, w.pool.runSteps(step{"bind", w.bindTask}, step{"exclude", w.excludeFiles}, step{"ready", w.markReady})
 }
 
-// giveUp frees a workspace whose work git cannot keep: the folder is moved aside with all
-// that is in it, and what is registered of it goes.
+// giveUp frees a workspace whose work git cannot save: it moves the folder aside with
+// everything in it, and removes its registration.
 func (w *workspace) giveUp(ctx context.Context, why error) (salvage string, err error) {
 	if err := w.moveFolder(fmt.Sprintf("cannot be cleared (%v)", why)); err != nil {
 		return "", err
@@ -87,22 +88,22 @@ func (w *workspace) giveUp(ctx context.Context, why error) (salvage string, err 
 	return w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, w.salvageName())
 }
 
-// gitRefused says whether a git command came to its end and said no, such as one whose
-// filter is missing. Trying again does not help.
+// gitRefused reports whether a git command ran to its end and failed, for example because a
+// filter is missing. A retry does not help.
 func gitRefused(err error) bool {
 	var refused interface{ RefusalReason() string }
 	return errors.As(err, &refused)
 }
 
-// moveFolder moves whatever is in the place of the worktree aside, as it is. An empty folder
-// is left to git.
+// moveFolder moves whatever is at the path of the worktree aside, unchanged. It leaves an empty
+// folder to git.
 func (w *workspace) moveFolder(why string) error {
 	info, err := os.Lstat(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at workspace %s: %w", w.Name, err)
+		return fmt.Errorf("read workspace %s: %w", w.Name, err)
 	}
 	if info.IsDir() && os.Remove(w.path) == nil {
 		return nil
@@ -119,17 +120,17 @@ func (w *workspace) moveFolder(why string) error {
 	w.reportNote("%s %s: it was moved to %s and is kept there", w.path, why, filepath.Join(w.pool.root, to))
 	link := filepath.Join(to, ".git")
 	if info, err := root.Lstat(link); err != nil || !info.Mode().IsRegular() {
-		return nil // it is a repository of its own, or none
+		return nil // it is a separate repository, or none
 	}
-	// With its link, git in the folder would act on the next worktree of this name.
+	// With this link, git in the folder would act on the next worktree of this name.
 	if err := root.Remove(link); err != nil {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}
 	return nil
 }
 
-// removeLocks removes what killed git commands have left. While an agent works in the
-// workspace no lock is anybody else's.
+// removeLocks removes the locks that killed git commands have left. While an agent works in the
+// workspace, it removes none, because a lock may be the agent's.
 func (w *workspace) removeLocks() error {
 	if w.Busy {
 		return nil

@@ -14,14 +14,14 @@ import (
 	"unicode"
 )
 
-// portsPerSlot is how far apart the port ranges of two workspaces are.
+// portsPerSlot is the distance between the port ranges of two workspaces.
 const portsPerSlot = 100
 
-// longestLine is how much of a line of output an error shows.
+// longestLine is the number of characters of an output line that an error shows.
 const longestLine = 200
 
-// runCommand runs a command of the project in the workspace. Its output goes to a log in the
-// administrative folder.
+// runCommand runs a command of the project in the workspace and writes its output to a log in
+// the administrative folder.
 func (w *workspace) runCommand(ctx context.Context, what, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -47,7 +47,7 @@ func (w *workspace) runShell(ctx context.Context, line string, log *os.File) err
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, w.pool.patience)
+	limited, cancel := context.WithTimeout(ctx, w.pool.timeout)
 	defer cancel()
 	cmd := exec.CommandContext(limited, "sh", "-c", line)
 	cmd.Dir = w.path
@@ -58,18 +58,18 @@ func (w *workspace) runShell(ctx context.Context, line string, log *os.File) err
 	cmd.WaitDelay = 5 * time.Second
 	err = cmd.Run()
 	if limited.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and what does not listen
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // kills what it started and what ignores the signal
 	}
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("it was stopped: %w", ctx.Err())
+		return fmt.Errorf("it was interrupted: %w", ctx.Err())
 	case limited.Err() != nil:
-		return fmt.Errorf("it took longer than %s and was ended", w.pool.patience)
+		return fmt.Errorf("it took longer than %s and was stopped", w.pool.timeout)
 	}
 	return err
 }
 
-// lastLine is the last line of a log that says anything, fit to be shown.
+// lastLine returns the last line of a log that is not empty, made printable.
 func lastLine(log string) string {
 	f, err := os.Open(log)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 var errCrash = errors.New("crash")
 
-// crashAt makes the pool stop before the n-th step of the next call; it says whether there
+// crashAt makes the pool stop before the n-th step of the next call; it reports whether there
 // were that many.
 func (b *env) crashAt(n int) (crashed func() bool) {
 	steps, hit := 0, false
@@ -177,7 +177,7 @@ func TestThreeWorkspacesAndFiftyTasks(t *testing.T) {
 	}
 }
 
-// turn is what one task does with its workspace.
+// turn returns what one task does with its workspace.
 func (b *env) turn(s Slot) (ref string, err error) {
 	ctx := context.Background()
 	if err := untilDone(func() error { return b.Acquire(ctx, s) }); err != nil {

@@ -12,8 +12,8 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// excludeFiles keeps git from seeing what Orange puts into workspaces. Git has one list for all
-// worktrees of a repository, in the folder they share.
+// excludeFiles makes git ignore what Orange puts into workspaces. Git has one list for all
+// worktrees of a repository, in the folder that they share.
 func (w *workspace) excludeFiles() error {
 	common := filepath.Dir(filepath.Dir(w.git)) // of <common>/worktrees/<name>
 	defer w.pool.lockName(common)()
@@ -27,7 +27,8 @@ func (w *workspace) excludeFiles() error {
 	return nil
 }
 
-// ignorePattern is the gitignore pattern that matches one path, from the top of the worktree.
+// ignorePattern returns the gitignore pattern that matches exactly one path, from the top of
+// the worktree.
 func ignorePattern(path string) string {
 	escaped := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(filepath.ToSlash(path))
 	if trimmed := strings.TrimRight(escaped, " "); trimmed != escaped {
@@ -36,7 +37,7 @@ func ignorePattern(path string) string {
 	return "/" + escaped
 }
 
-// addLines appends those of the lines that a file does not have, and keeps what it has.
+// addLines appends the lines that a file does not contain yet.
 func addLines(path string, lines []string) error {
 	mode := fs.FileMode(0o644)
 	if target, err := filepath.EvalSymlinks(path); err == nil {

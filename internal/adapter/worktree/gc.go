@@ -15,11 +15,11 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// A Sweep says what GC is to do.
+// A Sweep is what GC is to do.
 type Sweep struct {
-	Dry   bool          // only say what would be done
+	Dry   bool          // only return what would be done
 	Purge bool          // delete files that were set aside
-	Older time.Duration // at least so long ago
+	Older time.Duration // only files that were set aside at least this long ago
 }
 
 // Swept is what GC did, or would do.
@@ -33,12 +33,12 @@ type Swept struct {
 type Removed struct {
 	Name    string
 	Path    string
-	Salvage string   // where the work that was left in it is kept
-	Unsaved []string // of one that would be removed: the work that is left in it
-	Aside   string   // the folder that its ignored files are in, or would be; "" if it has none
+	Salvage string   // the ref that holds the work that was left in it
+	Unsaved []string // for one that would be removed: the work that is left in it
+	Aside   string   // the folder that its ignored files are in, or would be in; "" if it has none
 }
 
-// Kept is something that stays, and why.
+// Kept is something that stays, with the reason.
 type Kept struct {
 	Name   string
 	Path   string
@@ -46,9 +46,9 @@ type Kept struct {
 }
 
 // GC removes workspaces that no task has and no pool needs: those beyond the size of their
-// project's pool, and those of projects that are gone. Work that is left in one is kept
-// first, and ignored files are set aside; one whose work cannot be kept stays. What was set
-// aside is deleted only on demand.
+// project's pool, and those of projects that no longer exist. It first saves the work that is
+// left in a workspace and sets ignored files aside; a workspace whose work cannot be saved
+// stays. GC deletes files that were set aside only if how asks for it.
 func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, how Sweep) (Swept, error) {
 	names, err := p.listFolders()
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string
 	return swept, p.purgeAsides(how, &swept)
 }
 
-// purgeAsides deletes what was set aside, as far as it is wanted.
+// purgeAsides deletes the folders of files set aside that how selects.
 func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
 	list, err := p.listAsides()
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
 		}
 		if !how.Purge || aside.Age < how.Older {
 			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
-				Reason: "files were set aside " + humanize.FormatDuration(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
+				Reason: "files were set aside " + humanize.FormatDuration(aside.Age) + " ago in " + aside.Path + ": check them and delete the folder, or run orange workspace gc --purge --older 14d"})
 			continue
 		}
 		if !how.Dry {
@@ -101,7 +101,7 @@ func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
 	return nil
 }
 
-// removeWorkspace removes one workspace. An error is the reason why it stays.
+// removeWorkspace removes one workspace. Its error is the reason why the workspace stays.
 func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, dry bool) error {
 	if holder != "" {
 		return fmt.Errorf("it is bound to task %s", holder)
@@ -111,16 +111,16 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	if err != nil {
 		return err
 	}
-	// The repository of a project that is gone is known to the worktree itself.
+	// If the project no longer exists, the worktree itself names its repository.
 	w, err := p.openWorkspace(ctx, Slot{Project: task.Project{Name: owner, Path: r.Path}, Name: r.Name})
 	if err != nil {
 		return err
 	}
 	switch {
 	case w.git == "":
-		return errors.New("it is no worktree: move it away")
+		return errors.New("it is not a worktree: move it away")
 	case w.now.Task != "":
-		return fmt.Errorf("it says that it is bound to task %s", w.now.Task)
+		return fmt.Errorf("its marker file binds it to task %s", w.now.Task)
 	}
 	if err := w.noRepository(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	if len(ignored) > 0 {
 		r.Aside = w.asideFolder(keeper)
 	}
-	unsaved, err := p.git.UnsavedWork(ctx, w.path) // an error means that nothing can be kept
+	unsaved, err := p.git.UnsavedWork(ctx, w.path) // an error means that nothing can be saved
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,8 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 		r.Unsaved = unsaved
 		return nil
 	}
-	// Ignored files go first, as long as the rules that ignore them are there: others would
-	// make them part of the work.
+	// Set ignored files aside first, while the rules that ignore them are in effect: other
+	// rules would make them part of the work.
 	return p.runSteps(
 		step{"drop", func() error { return w.dropOwn(ctx, keeper) }},
 		step{"aside", func() error { return w.asideIgnored(ctx, keeper) }},
@@ -152,22 +152,22 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	)
 }
 
-// noRepository says whether there is a repository somewhere below a workspace. Where git
-// ignores it, it would go without a word. Submodules whose repository is with the
-// worktree's are no such thing.
+// noRepository returns an error if there is a repository anywhere below a workspace. If git
+// ignores that repository, removing the workspace would delete it silently. Submodules whose
+// repository is stored with the worktree's do not count.
 func (w *workspace) noRepository() error {
 	return filepath.WalkDir(w.path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.Name() == ".git" && filepath.Dir(path) != w.path && !w.hasModule(path) {
-			return fmt.Errorf("there is a git repository of its own in it: move away %s", filepath.Dir(path))
+			return fmt.Errorf("there is a separate git repository in it: move away %s", filepath.Dir(path))
 		}
 		return nil
 	})
 }
 
-// hasModule says whether a .git file leads to a submodule of the workspace.
+// hasModule reports whether a .git file points to a submodule of the workspace.
 func (w *workspace) hasModule(path string) bool {
 	text, err := os.ReadFile(path)
 	at, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// includeName is the file in the main checkout that names, in patterns like those of
+// includeName is the file in the main checkout that lists, in patterns like those of
 // .gitignore, the ignored files that every workspace needs a copy of.
 const includeName = ".worktreeinclude"
 
-// copyIncluded copies the files that the project wants in every workspace. Only files that
-// git ignores, in the main checkout and here: no copy can end up in a commit. What is here
-// already stays.
+// copyIncluded copies the files that the project wants in every workspace. It copies only files
+// that git ignores both in the main checkout and in the workspace, so that no copy can end up
+// in a commit. It does not overwrite files.
 func (w *workspace) copyIncluded(ctx context.Context) error {
 	patterns := filepath.Join(w.Project.Path, includeName)
 	if info, err := os.Stat(patterns); err != nil || !info.Mode().IsRegular() {
@@ -50,8 +50,8 @@ func (w *workspace) copyIncluded(ctx context.Context) error {
 	return nil
 }
 
-// copyFile copies a plain file that is not here yet. It is complete when it appears. A root
-// does not follow links that lead out of it.
+// copyFile copies a regular file that does not exist in the workspace yet. The file is complete
+// when it appears. An os.Root does not follow links that lead out of it.
 func (w *workspace) copyFile(from, to *os.Root, file string) error {
 	name := filepath.Join(w.Name, file)
 	if strings.HasSuffix(file, "/") {

@@ -17,9 +17,9 @@ import (
 // origSuffix ends the name of a task's file that another edit has replaced.
 const origSuffix = ".orig"
 
-// RestoreTaskLink restores the link to the task's file. An editor that saves by rename leaves a plain
-// file where the link was: what is in it counts and becomes the task's file. If that has
-// changed since, it is kept beside as TASK.md.orig.
+// RestoreTaskLink restores the link to the task's file. An editor that saves by rename leaves a
+// regular file in place of the link: its content becomes the task's file. If the task's file
+// has changed since, RestoreTaskLink keeps that version beside it as TASK.md.orig.
 func (p *Pool) RestoreTaskLink(ctx context.Context, s Slot) error {
 	if target, err := os.Readlink(filepath.Join(p.Path(s.Name), TaskFileName)); err == nil && target == s.TaskFile {
 		return nil
@@ -34,20 +34,20 @@ func (p *Pool) RestoreTaskLink(ctx context.Context, s Slot) error {
 	return w.restoreLink()
 }
 
-// linkTaskFile puts the link into a workspace whose branch is checked out.
+// linkTaskFile creates the link in a workspace whose branch is checked out.
 func (w *workspace) linkTaskFile(ctx context.Context) error {
 	tracked, err := w.pool.git.TrackedFiles(ctx, w.path, TaskFileName)
 	if err != nil {
 		return err
 	}
 	if len(tracked) > 0 {
-		return fmt.Errorf("branch %s of project %s tracks a %s of its own, where the task's file must be: rename it there (git mv) and try again", w.Branch, w.Project.Name, TaskFileName)
+		return fmt.Errorf("branch %s of project %s already tracks a file %s, where the task's file must be: rename it there (git mv) and try again", w.Branch, w.Project.Name, TaskFileName)
 	}
 	return w.restoreLink()
 }
 
-// restoreLink brings the link about, whatever is in its place. A plain file is taken out of the
-// workspace before it is read: nobody can replace it meanwhile.
+// restoreLink creates the link, whatever is in its place. It moves a regular file out of the
+// workspace before it reads it, so that nobody can replace the file in the meantime.
 func (w *workspace) restoreLink() error {
 	defer w.pool.lockName(w.Name + "/" + TaskFileName)()
 	link := filepath.Join(w.path, TaskFileName)
@@ -86,10 +86,10 @@ func (w *workspace) restoreLinkOnce(link, taken string) (done bool, err error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return false, os.Remove(link)
 	}
-	return false, errors.New("something that is no file is in its place; move it away")
+	return false, errors.New("something other than a file is in its place; move it away")
 }
 
-// adoptEdit makes an edit the task's file.
+// adoptEdit replaces the task's file with an edit.
 func adoptEdit(edit, file string) error {
 	text, edited, err := readPlainFile(edit)
 	if err != nil {
@@ -124,7 +124,7 @@ func adoptEdit(edit, file string) error {
 func readPlainFile(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no plain file: put one in its place", path)
+		err = fmt.Errorf("%s is not a regular file: replace it with one", path)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -133,8 +133,8 @@ func readPlainFile(path string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// moveFile renames a file, so that a program that is still writing to it writes to the same
-// one; onto another disk it is copied.
+// moveFile renames a file, so that a program that is still writing continues to write to the
+// same file. To another disk it copies the file.
 func moveFile(from, to string, mode fs.FileMode) error {
 	err := os.Chmod(from, mode)
 	if err == nil {
@@ -153,8 +153,8 @@ func moveFile(from, to string, mode fs.FileMode) error {
 	return os.Remove(from)
 }
 
-// withFrontmatter is a text with the frontmatter of another one, which is newer. A text
-// that cannot be read so is left as it is.
+// withFrontmatter returns text with the frontmatter of a newer text. It returns text unchanged
+// if the frontmatter cannot be parsed.
 func withFrontmatter(text, newer []byte) []byte {
 	edited, err := taskfile.Parse(text)
 	if err != nil {

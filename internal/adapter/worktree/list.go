@@ -12,22 +12,22 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Workspace is one workspace as it is found.
+// A Workspace describes one workspace on disk.
 type Workspace struct {
 	Name    string  `json:"name"`
 	Project string  `json:"project"`
 	Path    string  `json:"path"`
-	Task    task.ID `json:"task,omitempty"`    // that has it, by the record
-	Branch  string  `json:"branch,omitempty"`  // checked out, "" if none is
+	Task    task.ID `json:"task,omitempty"`    // the task that has it, according to the record
+	Branch  string  `json:"branch,omitempty"`  // checked out; "" if none is
 	Commit  string  `json:"commit,omitempty"`  // checked out
-	Exists  bool    `json:"exists"`            // its folder is there
-	Dirty   bool    `json:"dirty,omitempty"`   // it has changes that are not committed
-	Marker  task.ID `json:"marker,omitempty"`  // the task that the workspace itself says has it
+	Exists  bool    `json:"exists"`            // its folder exists
+	Dirty   bool    `json:"dirty,omitempty"`   // it has uncommitted changes
+	Marker  task.ID `json:"marker,omitempty"`  // the task that the workspace's marker file names
 	Problem string  `json:"problem,omitempty"` // what is wrong with it, "" if nothing is
 }
 
-// ListWorkspaces lists the workspaces of the projects: the pool of each, and what is there beyond
-// it. The map says which task has which workspace by the record.
+// ListWorkspaces lists the workspaces of the projects: the pool of each project, and further
+// folders on disk. bound maps workspaces to the tasks that have them, according to the record.
 func (p *Pool) ListWorkspaces(projects []task.Project, bound map[string]task.ID) ([]Workspace, error) {
 	there, err := p.listFolders()
 	if err != nil {
@@ -56,7 +56,7 @@ func byNumber(a, b string) int {
 	return x - y
 }
 
-// listFolders lists the workspaces that are on the disk.
+// listFolders lists the workspaces that exist on disk.
 func (p *Pool) listFolders() ([]string, error) {
 	entries, err := os.ReadDir(p.root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (p *Pool) inspectWorkspace(ctx context.Context, project task.Project, name 
 	var problems []string
 	switch {
 	case found.Exists && !w.isAttached(ctx):
-		problems = append(problems, fmt.Sprintf("%s is no worktree of %s: it is moved aside when a task needs the workspace", found.Path, project.Path))
+		problems = append(problems, fmt.Sprintf("%s is not a worktree of %s: Orange moves it aside when a task needs the workspace", found.Path, project.Path))
 	case found.Exists:
 		if found.Commit, found.Branch, err = p.git.Head(found.Path); err == nil {
 			found.Dirty, err = p.git.IsDirty(ctx, found.Path)
@@ -94,10 +94,10 @@ func (p *Pool) inspectWorkspace(ctx context.Context, project task.Project, name 
 			problems = append(problems, err.Error())
 		}
 	case w.git != "":
-		problems = append(problems, "its folder is gone; it is made again when a task needs it")
+		problems = append(problems, "its folder is gone; Orange makes it again when a task needs it")
 	}
 	if found.Marker != holder && (w.git != "" || holder != "") {
-		problems = append(problems, fmt.Sprintf("the record says it is bound to %s, the workspace says %s", orNone(holder), orNone(found.Marker)))
+		problems = append(problems, fmt.Sprintf("the record binds it to %s, its marker file to %s", orNone(holder), orNone(found.Marker)))
 	}
 	found.Problem = strings.Join(problems, "; ")
 	return found

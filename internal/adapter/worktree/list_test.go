@@ -31,10 +31,10 @@ func TestList(t *testing.T) {
 	want := []Workspace{
 		{Name: "p--1", Project: "p", Path: dir, Task: s.Task, Marker: s.Task, Branch: s.Branch, Commit: main, Exists: true, Dirty: true},
 		{Name: "p--2", Project: "p", Path: b.Path("p--2"), Marker: id(2), Branch: "task/2", Commit: main, Exists: true,
-			Problem: "the record says it is bound to no task, the workspace says task " + string(id(2))},
+			Problem: "the record binds it to no task, its marker file to task " + string(id(2))},
 		{Name: "p--3", Project: "p", Path: b.Path("p--3"), Task: id(3),
-			Problem: "the record says it is bound to task " + string(id(3)) + ", the workspace says no task"},
-		{Name: "p--4", Project: "p", Path: b.Path("p--4"), Exists: true, Problem: b.Path("p--4") + " is no worktree of " + b.project.Path + ": it is moved aside when a task needs the workspace"},
+			Problem: "the record binds it to task " + string(id(3)) + ", its marker file to no task"},
+		{Name: "p--4", Project: "p", Path: b.Path("p--4"), Exists: true, Problem: b.Path("p--4") + " is not a worktree of " + b.project.Path + ": Orange moves it aside when a task needs the workspace"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

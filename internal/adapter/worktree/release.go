@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 )
 
-// Release gives the workspace back. What is in it and on no branch is kept at a salvage
-// ref, which is returned; only then is it cleared. Branches and ignored files stay. The
-// failure of the teardown command is an error that is returned after all else is done. A
-// workspace that is not bound to the task is left alone.
+// Release frees the workspace. It saves what is in the workspace and on no branch under a
+// salvage ref, which it returns, and only then clears the workspace. Branches and ignored files
+// stay. If the teardown command fails, Release does everything else and then returns the error.
+// It does not touch a workspace that is not bound to the task.
 func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) {
 	if err := s.checkSlot(); err != nil {
 		return "", err
@@ -25,14 +25,14 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	if err != nil {
 		return "", err
 	}
-	if w.git == "" { // git may have been told to forget it, with the task's work in it
+	if w.git == "" { // someone may have removed its registration while it held the task's work
 		w.now.Task = s.Task
 		again, err := w.reattachFolder(ctx)
 		if err != nil && ctx.Err() != nil {
 			return "", err
 		}
-		if err != nil { // it must not hold the slot
-			w.reportNote("%v; what is in %s stays there until a task needs the workspace, and is moved aside then", err, w.path)
+		if err != nil { // a failure must not block the slot
+			w.reportNote("%v; the files in %s stay there until a task needs the workspace, and Orange then moves them aside", err, w.path)
 		}
 		if !again || err != nil {
 			return "", nil
@@ -68,7 +68,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	return w.now.Salvage, teardown
 }
 
-var errNoWorktree = errors.New("it is no worktree of the project any more")
+var errNoWorktree = errors.New("it is no longer a worktree of the project")
 
 func (w *workspace) tearDown(ctx context.Context) error {
 	if w.now.Torn {
@@ -81,12 +81,12 @@ func (w *workspace) tearDown(ctx context.Context) error {
 
 func (w *workspace) releaseBinding() error {
 	if err := retireBinding(w.git); err != nil {
-		return fmt.Errorf("give back workspace %s: %w", w.Name, err)
+		return fmt.Errorf("release workspace %s: %w", w.Name, err)
 	}
 	return nil
 }
 
-// joinErrors makes one line of two errors.
+// joinErrors joins two errors in one line.
 func joinErrors(a, b error) error {
 	if a != nil && b != nil {
 		return fmt.Errorf("%w; %w", a, b)
@@ -94,8 +94,8 @@ func joinErrors(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// clearingSteps are the steps that bring a workspace back to the default branch, in an order in
-// which nothing is removed before it is kept.
+// clearingSteps returns the steps that bring a workspace back to the default branch. Their
+// order makes sure that everything is saved before it is removed.
 func (w *workspace) clearingSteps(ctx context.Context, keeper string) []step {
 	return []step{
 		{"salvage", func() error { return w.withoutNested(keeper, func() error { return w.salvageWork(ctx, keeper) }) }},
@@ -106,8 +106,8 @@ func (w *workspace) clearingSteps(ctx context.Context, keeper string) []step {
 	}
 }
 
-// withoutNested does something that cannot be done while there is a repository inside the
-// worktree. Each such repository is moved aside.
+// withoutNested runs do, which fails while there is a repository inside the worktree. It moves
+// each such repository aside and tries again.
 func (w *workspace) withoutNested(keeper string, do func() error) error {
 	for {
 		err := do()
@@ -122,13 +122,13 @@ func (w *workspace) withoutNested(keeper string, do func() error) error {
 		if err := w.setAside(keeper, []string{name}); err != nil {
 			return err
 		}
-		w.reportNote("%s in workspace %s is a git repository of its own: it was moved to %s and is kept there", name, w.Name, filepath.Join(w.pool.root, asideName, w.Name, keeper))
+		w.reportNote("%s in workspace %s is a separate git repository: it was moved to %s and is kept there", name, w.Name, filepath.Join(w.pool.root, asideName, w.Name, keeper))
 	}
 }
 
-// salvageWork keeps the work and, while a task has the workspace, remembers where. Untracked
-// files in one that was cleaned before are those that only the task's branch ignored: they
-// do not belong into the repository.
+// salvageWork saves the work and, while a task has the workspace, records the ref. Untracked
+// files in a workspace that was cleaned before are files that only the task's branch ignored:
+// they do not belong in the repository.
 func (w *workspace) salvageWork(ctx context.Context, keeper string) error {
 	if w.now.Cleaned {
 		if err := w.asideUntracked(ctx, keeper); err != nil {
@@ -160,9 +160,9 @@ func (w *workspace) detachHead(ctx context.Context, keeper string) error {
 	return w.runUnblocked(keeper, func() error { return w.pool.git.DetachHead(ctx, w.path, commit) })
 }
 
-// dropOwn removes what Orange itself has put into the workspace. Files that the repository
-// tracks are not Orange's. What somebody else has written is set aside: a TASK.md that is no
-// link, and settings of a harness, which are not for the next task.
+// dropOwn removes what Orange itself has put into the workspace, except files that the
+// repository tracks. It sets aside what someone else has written: a TASK.md that is not a link,
+// and settings of a harness, which are not for the next task.
 func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 	own := append([]string{TaskFileName}, w.Exclude...)
 	tracked, err := w.pool.git.TrackedFiles(ctx, w.path, own...)
@@ -184,7 +184,7 @@ func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 		}
 		info, err := root.Lstat(file)
 		switch {
-		case err != nil || info.IsDir(): // not there, or a folder in which others may keep files
+		case err != nil || info.IsDir(): // missing, or a folder in which others may keep files
 			continue
 		case info.Mode().IsRegular() && !w.isOurs(root, file):
 			err = w.setAside(keeper, []string{file})
@@ -201,8 +201,8 @@ func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 	return nil
 }
 
-// isOurs says whether a file holds nothing but what Orange has put there, or a copy of the
-// person's own.
+// isOurs reports whether a file contains only what Orange has put there, or is a copy of the
+// file in the main checkout.
 func (w *workspace) isOurs(root *os.Root, file string) bool {
 	text, err := root.ReadFile(file)
 	if err != nil || file == TaskFileName {
@@ -211,7 +211,7 @@ func (w *workspace) isOurs(root *os.Root, file string) bool {
 	if w.Ours != nil && w.Ours(file, text) {
 		return true
 	}
-	if w.Project.Path == w.path { // whose project is gone
+	if w.Project.Path == w.path { // the project no longer exists
 		return false
 	}
 	own, err := os.ReadFile(filepath.Join(w.Project.Path, file))

@@ -81,7 +81,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// content is what a file has, "" if it is not there.
+// content returns what a file has, "" if it is not there.
 func content(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, name))
@@ -143,7 +143,7 @@ func newBench(t *testing.T) *env {
 // id makes the id of the n-th task.
 func id(n int) task.ID { return task.ID(fmt.Sprintf("Task%017d", n)) }
 
-// slot is what the n-th task wants: workspace p--1, a branch of its own.
+// slot returns what the n-th task wants: workspace p--1, a branch of its own.
 func (b *env) slot(n int) Slot {
 	b.t.Helper()
 	file := filepath.Join(b.home, "tasks", "p", string(id(n)), TaskFileName)
@@ -173,7 +173,7 @@ func (b *env) release(s Slot) string {
 	return ref
 }
 
-// isClear says whether a workspace is as it should be when nobody has it.
+// isClear reports whether a workspace is as it should be when nobody has it.
 func (b *env) isClear(name string) {
 	b.t.Helper()
 	dir := b.Path(name)
@@ -192,7 +192,7 @@ func (b *env) isClear(name string) {
 	}
 }
 
-// isReady says whether a workspace is as its task wants it.
+// isReady reports whether a workspace is as its task wants it.
 func (b *env) isReady(s Slot) {
 	b.t.Helper()
 	dir := b.Path(s.Name)
@@ -214,7 +214,7 @@ func (b *env) admin(name string) string {
 	return filepath.Join(b.project.Path, ".git/worktrees", name)
 }
 
-// salvaged is what the work kept at a ref has of a file.
+// salvaged returns what the work kept at a ref has of a file.
 func (b *env) salvaged(ref, name string) string {
 	b.t.Helper()
 	return do(b.t, b.project.Path, "show", ref+":"+name)

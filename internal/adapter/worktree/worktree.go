@@ -1,11 +1,9 @@
-// Package worktree is the pool of workspaces: git worktrees that tasks take in turn. It
-// binds a workspace to a task, checks the task's branch out in it, puts TASK.md and the
-// files of the person's own checkout there, and gives it back without losing anything: what
-// would be lost is kept under a salvage ref first. Which task gets which workspace is
-// decided elsewhere; running git is package git's part.
+// Package worktree is the pool of workspaces: git worktrees that tasks use in turn. It binds a
+// workspace to a task, checks out the task's branch in it, adds TASK.md and files of the main
+// checkout, and releases it without losing anything: it first saves under a salvage ref what
+// would be lost. Other packages decide which task gets which workspace; package git runs git.
 //
-// Every step can be done twice. A call that was cut short is made again and completes the
-// work.
+// Every step can be repeated: after an interrupted call, calling again completes the work.
 package worktree
 
 import (
@@ -23,108 +21,112 @@ import (
 // TaskFileName is the name of the link to the task's file in its workspace.
 const TaskFileName = "TASK.md"
 
-// commandPatience is how long a setup or teardown command may take.
-const commandPatience = 10 * time.Minute
+// commandTimeout is how long a setup or teardown command may take.
+const commandTimeout = 10 * time.Minute
 
-// Git is what the pool needs of git.
+// Git is the part of git that the pool needs.
 type Git interface {
 	Worktrees
 	Keeper
 	Files
 }
 
-// Worktrees makes, moves and removes worktrees.
+// Worktrees creates, moves and removes worktrees.
 type Worktrees interface {
-	// DefaultCommit is the commit at which new work begins.
+	// DefaultCommit returns the commit at which new work begins.
 	DefaultCommit(ctx context.Context, root, branch string) (string, error)
-	// RegisteredDir finds the administrative folder of the worktree at path, even if the
-	// worktree is gone; "" if the repository has none there.
+	// RegisteredDir returns the administrative folder of the worktree at path, even if the
+	// worktree is gone, or "" if the repository has none there.
 	RegisteredDir(ctx context.Context, root, path string) (string, error)
-	// CheckAttached says whether the folder at path is a worktree of root's repository, OnBranch
-	// whether it is on a branch.
+	// CheckAttached returns an error unless the folder at path is a worktree of root's
+	// repository, and OnBranch unless it is on a branch.
 	CheckAttached(ctx context.Context, root, path string) error
 	OnBranch(path, branch string) error
-	// ReattachWorktree makes a folder that was a worktree one again, with its files as they are.
+	// ReattachWorktree turns a folder that was a worktree back into one, with its files as they
+	// are.
 	ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error)
-	// SwitchBack checks a branch out if that leaves nothing behind.
+	// SwitchBack checks out a branch if that loses nothing.
 	SwitchBack(ctx context.Context, path, branch string) error
 	// RemoveStaleLocks removes lock files that killed commands have left.
 	RemoveStaleLocks(gitDir, path string) ([]string, error)
 	AddWorktree(ctx context.Context, root, path, commit string) error
 	RemoveWorktree(ctx context.Context, path string) error
-	// SwitchBranch checks out a branch; Detach a commit without one. An error that has a method
-	// Blocking names untracked files that would be overwritten.
+	// SwitchBranch checks out a branch, DetachHead a commit without one. An error with a method
+	// BlockingFiles names untracked files that would be overwritten.
 	SwitchBranch(ctx context.Context, dir, branch, base string) error
 	DetachHead(ctx context.Context, dir, commit string) error
 	Head(dir string) (commit, branch string, err error)
 }
 
-// Keeper keeps work before it is cleared away.
+// Keeper saves work before it is cleared away.
 type Keeper interface {
-	// IsPristine says whether a worktree stands at commit without a branch and holds nothing
-	// that would be kept or removed.
+	// IsPristine reports whether a worktree is at commit without a branch and has nothing that
+	// would be saved or removed.
 	IsPristine(ctx context.Context, dir, commit string) (bool, error)
-	// SalvageWork keeps what Clean would lose and returns the ref, "" if that is nothing.
+	// SalvageWork saves what CleanWorktree would lose and returns the ref, or "" if there is
+	// nothing to save.
 	SalvageWork(ctx context.Context, dir, name string) (string, error)
-	// UnsavedWork says what Salvage would keep.
+	// UnsavedWork lists what SalvageWork would save.
 	UnsavedWork(ctx context.Context, dir string) ([]string, error)
-	// CleanWorktree brings a worktree back to its HEAD, if all of it is kept for name.
+	// CleanWorktree resets a worktree to its HEAD if everything it would lose is saved for
+	// name.
 	CleanWorktree(ctx context.Context, dir, name string) error
-	// ForgetWorktree is Salvage for a worktree whose folder is gone, and removes its registration.
+	// ForgetWorktree is SalvageWork for a worktree whose folder is gone; it also removes the
+	// registration.
 	ForgetWorktree(ctx context.Context, root, path, name string) (string, error)
 }
 
-// Files asks which files git knows.
+// Files finds which files git tracks and ignores.
 type Files interface {
 	UntrackedFiles(ctx context.Context, dir string) ([]string, error)
 	TrackedFiles(ctx context.Context, dir string, files ...string) ([]string, error)
 	IgnoredFiles(ctx context.Context, dir string, files []string) ([]string, error)
-	// AllIgnored lists all that is ignored, submodules included.
+	// AllIgnored lists everything that is ignored, including in submodules.
 	AllIgnored(ctx context.Context, dir string) ([]string, error)
 	MatchingFiles(ctx context.Context, root, patterns string) ([]string, error)
 	IsDirty(ctx context.Context, dir string) (bool, error)
 }
 
-// A Slot is one workspace and what a task wants of it.
+// A Slot is one workspace and what a task needs of it.
 type Slot struct {
 	Project  task.Project
 	Name     string // <project>--<n>
 	Task     task.ID
 	Branch   string
-	Base     string   // commit a new branch begins at, "" for the default branch
+	Base     string   // the commit at which a new branch begins; "" for the default branch
 	TaskFile string   // absolute path of TASK.md in the task's folder
-	Setup    string   // shell command to run in the workspace, "" for none
-	Teardown string   // likewise, before it is given back
-	Env      []string // of these commands
-	Exclude  []string // files in the workspace that nobody is to commit, such as settings of a harness
+	Setup    string   // shell command to run in the workspace; "" for none
+	Teardown string   // shell command to run before the workspace is released; "" for none
+	Env      []string // environment of these commands
+	Exclude  []string // files in the workspace that nobody should commit, such as settings of a harness
 	Busy     bool     // an agent of the task works in the workspace
 
-	// Ours says whether one of these files holds nothing but what Orange has put there; nil if
-	// it puts nothing there.
+	// Ours reports whether one of the excluded files contains only what Orange has put there.
+	// It is nil if Orange puts nothing there.
 	Ours func(file string, text []byte) bool
-	Note func(text string) // is told what a person should know about; may be nil
+	Note func(text string) // receives messages for the user; may be nil
 }
 
 // Pool is the folder of all workspaces.
 type Pool struct {
-	root     string
-	git      Git
-	patience time.Duration           // of a setup or teardown command
-	fault    func(step string) error // for tests: called before each step, its error is a crash there
+	root    string
+	git     Git
+	timeout time.Duration           // timeout of a setup or teardown command
+	fault   func(step string) error // for tests: called before each step; its error simulates a crash there
 
 	mu   sync.Mutex
 	held map[string]*sync.Mutex
 }
 
-// New returns the pool whose workspaces are in root. Nothing is made before it is needed.
+// New returns the pool whose workspaces are in root. It creates nothing before it is needed.
 func New(root string, g Git) *Pool {
-	return &Pool{root: root, git: g, patience: commandPatience, held: map[string]*sync.Mutex{}}
+	return &Pool{root: root, git: g, timeout: commandTimeout, held: map[string]*sync.Mutex{}}
 }
 
-// Path is the folder of a workspace.
+// Path returns the folder of a workspace.
 func (p *Pool) Path(name string) string { return filepath.Join(p.root, name) }
 
-// Head is the commit and the branch that are checked out in a workspace. The branch is
+// Head returns the commit and the branch that are checked out in a workspace. The branch is
 // empty if HEAD is detached.
 func (p *Pool) Head(name string) (commit, branch string, err error) {
 	if _, _, err := parseName(name); err != nil {
@@ -133,7 +135,7 @@ func (p *Pool) Head(name string) (commit, branch string, err error) {
 	return p.git.Head(p.Path(name))
 }
 
-// lockName keeps others from working on the same thing at the same time.
+// lockName locks thing against concurrent work in this process.
 func (p *Pool) lockName(thing string) (release func()) {
 	p.mu.Lock()
 	lock := p.held[thing]
@@ -158,7 +160,7 @@ func parseName(name string) (project string, n int, err error) {
 	return name[:at], n, nil
 }
 
-// checkSlot says what is wrong with a slot, nil if nothing is.
+// checkSlot returns an error if the slot is not valid.
 func (s *Slot) checkSlot() error {
 	project, _, err := parseName(s.Name)
 	switch {
@@ -181,7 +183,7 @@ func (s *Slot) checkSlot() error {
 	return nil
 }
 
-// A step is a part of the work that can be done twice.
+// A step is a part of the work that can be repeated.
 type step struct {
 	name string
 	do   func() error
