@@ -11,9 +11,10 @@ import (
 )
 
 // claude is Claude Code.
-type claude struct{ root bool } // run by root
+type claude struct{ root bool } // started by root
 
-// claudeLocal is where Claude Code keeps what a person allowed for good.
+// claudeLocal is the file in which Claude Code keeps permissions that a person granted
+// permanently.
 const claudeLocal = ".claude/settings.local.json"
 
 // Name implements Harness.
@@ -30,7 +31,7 @@ func (c claude) PlanLaunch(l Launch) (Plan, error) {
 	if err := l.checkLaunch(c); err != nil {
 		return Plan{}, err
 	}
-	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
+	prompt, err := l.promptArgument(beginsWith("/")) // it would be a slash command
 	if err != nil {
 		return Plan{}, err
 	}
@@ -65,8 +66,8 @@ func (c claude) PlanLaunch(l Launch) (Plan, error) {
 	}, err
 }
 
-// extraEnv answers two questions beforehand: whether the worktree is trusted, which Orange
-// made itself, and whether root may go without permissions.
+// extraEnv answers two dialogs in advance: the worktree is trusted, because Orange created it,
+// and root may run without permission checks.
 func (c claude) extraEnv() []string {
 	env := []string{"CLAUDE_CODE_SANDBOXED=1"}
 	if c.root {
@@ -83,7 +84,8 @@ func claudeRules() string {
 	return strings.Join(rules, ",")
 }
 
-// settingsJSON are read by Claude Code in addition to those of the user and the project.
+// settingsJSON returns the settings that Claude Code reads in addition to those of the user and
+// the project.
 func (claude) settingsJSON(l Launch) ([]byte, error) {
 	hooks := map[string]any{}
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop", "StopFailure", "SessionEnd"} {
@@ -129,7 +131,7 @@ func (claude) ParseHook(event string, payload []byte, now time.Time) (agent.Noti
 	case "Stop":
 		n.Condition.Name, n.Final = task.Idle, cleanProse(e.LastMessage)
 		if len(e.Background) > 0 {
-			n.Condition.Name = task.Running // it wakes up when they end
+			n.Condition.Name = task.Running // it continues when they end
 		}
 	case "StopFailure":
 		addProviderError(&n, e, now)
@@ -151,7 +153,7 @@ func claudeNotification(kind string) string {
 	return ""
 }
 
-// addProviderError adds a turn that ended in an error of the provider.
+// addProviderError records a turn that ended in an error of the provider.
 func addProviderError(n *agent.Notice, e hookEvent, now time.Time) {
 	text := strings.TrimSpace(e.LastMessage + " " + e.ErrorDetails)
 	switch e.Error {

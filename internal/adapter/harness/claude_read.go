@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// claudeRecord is one line of what Claude Code prints headless, and of its transcript.
+// claudeRecord is one line of Claude Code's headless output, and of its transcript.
 type claudeRecord struct {
 	Type      string    `json:"type"`
 	Session   string    `json:"session_id"`
@@ -48,7 +48,7 @@ func (u claudeUsage) toTaskUsage() task.Usage {
 	return task.Usage{InputTokens: u.Input.toInt(), OutputTokens: u.Output.toInt(), CachedTokens: u.Made.toInt() + u.Read.toInt()}
 }
 
-// synthetic is the model of messages that Claude Code writes itself.
+// synthetic is the model name of messages that Claude Code writes itself.
 const synthetic = "<synthetic>"
 
 // ReadOutput implements Harness.
@@ -63,7 +63,7 @@ func (claude) ReadOutput(o Output) agent.Notice {
 	return n
 }
 
-// claudeStream reads what is printed with --output-format stream-json.
+// claudeStream reads the output of --output-format stream-json.
 func claudeStream(o Output) agent.Notice {
 	var n agent.Notice
 	var words claudeWords
@@ -89,14 +89,14 @@ func claudeStream(o Output) agent.Notice {
 	return n
 }
 
-// isAgentSpeech says whether the record is a part of something that the agent says to whoever
-// gave it its prompt: no thought, no call of a tool, no word of an agent of its own and
-// none that Claude Code writes itself.
+// isAgentSpeech reports whether the record is part of the agent's own message to the user: not
+// a thought, not a tool call, not text of a subagent, and not text that Claude Code writes
+// itself.
 func (r *claudeRecord) isAgentSpeech() bool {
 	return r.Type == "assistant" && r.Parent == nil && !r.Sidechain && r.Error == "" && r.Message.Content != "" && r.Message.Model != synthetic
 }
 
-// claudeWords is the last message. It comes in parts, a record each.
+// claudeWords collects the last message. It comes in parts, one per record.
 type claudeWords struct{ id, text string }
 
 func (w *claudeWords) addRecord(r claudeRecord) {
@@ -107,8 +107,8 @@ func (w *claudeWords) addRecord(r claudeRecord) {
 	w.id, w.text = r.Message.ID, said
 }
 
-// addResult takes in what the last line of a run says, which is the last part of the message,
-// and nothing if that was no text.
+// addResult handles the last line of a run, which holds the last part of the message, or
+// nothing if that part was not text.
 func (w *claudeWords) addResult(result string) {
 	if result != "" && !strings.HasSuffix(w.text, result) {
 		w.text = result
@@ -116,7 +116,7 @@ func (w *claudeWords) addResult(result string) {
 	w.id = ""
 }
 
-// claudeSaid says whether the last message is there from its beginning on.
+// claudeSaid reports whether end contains the last message from its beginning.
 func claudeSaid(end []claudeRecord) bool {
 	id, there := "", false
 	for i := len(end) - 1; i >= 0; i-- {
@@ -159,7 +159,7 @@ func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	}
 }
 
-// formatReset writes the end of a limit so that it is found again.
+// formatReset formats the end of a limit so that limitIn can parse it.
 func formatReset(at count) string {
 	if at.toInt() == 0 {
 		return ""
@@ -167,8 +167,8 @@ func formatReset(at count) string {
 	return " resets at " + time.Unix(int64(at), 0).UTC().Format(time.RFC3339)
 }
 
-// claudeTranscript reads the record of a session. It holds one line per part of a
-// message, each with the usage of the whole.
+// claudeTranscript reads the transcript of a session. It has one line per part of a message,
+// each with the usage of the whole message.
 func claudeTranscript(o Output) agent.Notice {
 	var n agent.Notice
 	var words claudeWords
@@ -212,6 +212,6 @@ func (o Output) claudeTranscriptLook(end []claudeRecord) found {
 	return nothing
 }
 
-// isBeforeAttempt says whether a moment was before the attempt: what came before it belongs to
-// another one.
+// isBeforeAttempt reports whether a time is before the attempt. Such lines belong to another
+// attempt.
 func (o Output) isBeforeAttempt(at time.Time) bool { return !at.IsZero() && at.Before(o.Since) }

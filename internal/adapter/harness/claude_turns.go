@@ -7,8 +7,8 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// claudeTurnRecord is one line of what Claude Code prints headless, and of its transcript,
-// with all that was said.
+// claudeTurnRecord is one line of Claude Code's headless output, and of its transcript, with
+// the full text.
 type claudeTurnRecord struct {
 	Type      string    `json:"type"`
 	Parent    *string   `json:"parent_tool_use_id"`
@@ -23,7 +23,7 @@ type claudeTurnRecord struct {
 	} `json:"message"`
 }
 
-// claudeParts are the parts of a message, of which a plain text is one.
+// claudeParts are the parts of a message. A plain text is one part.
 type claudeParts []claudePart
 
 type claudePart struct {
@@ -56,7 +56,7 @@ func (claude) turnSources(o Output) []source {
 	return out
 }
 
-// claudeTurns reads a line. What agents of the agent say is left out.
+// claudeTurns reads a line. It leaves out what subagents say.
 func claudeTurns(line []byte) (out []piece, ok bool) {
 	r, ok := decodeLine[claudeTurnRecord](line)
 	if !ok || r.Type == "" {
@@ -71,7 +71,7 @@ func claudeTurns(line []byte) (out []piece, ok bool) {
 	}
 	for _, p := range r.Message.Content {
 		switch {
-		case p.Type == "text" && (r.Error != "" || r.Message.Model == synthetic): // Claude Code's own words
+		case p.Type == "text" && (r.Error != "" || r.Message.Model == synthetic): // written by Claude Code itself
 			out = append(out, toolAnswer("", r.At, p.Text, true))
 		case p.Type == "text":
 			out = append(out, singlePiece(transcript.Turn{At: r.At, Who: who, Text: p.Text})...)

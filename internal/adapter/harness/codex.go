@@ -22,13 +22,13 @@ func (codex) Program() string { return "codex" }
 // EffortLevels implements Harness.
 func (codex) EffortLevels() []string { return effortsOf("codex") }
 
-// PlanLaunch implements Harness. Everything is said by options: no file of the user or of
-// the worktree is touched.
+// PlanLaunch implements Harness. It passes everything in options, and touches no file of the
+// user or the worktree.
 func (c codex) PlanLaunch(l Launch) (Plan, error) {
 	if err := l.checkLaunch(c); err != nil {
 		return Plan{}, err
 	}
-	prompt, err := l.promptArgument(func(p string) bool { return p == "-" }) // its input
+	prompt, err := l.promptArgument(func(p string) bool { return p == "-" }) // Codex would read its input
 	if err != nil {
 		return Plan{}, err
 	}
@@ -61,9 +61,9 @@ func (c codex) PlanLaunch(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv}, Files: files}, nil
 }
 
-// configOptions is what Orange sets on top of the user's configuration: its hooks, trust in
-// the worktree it made, no dialog about cheaper models, and no login shell for commands:
-// a profile of the system may set another PATH, in which orange is not found.
+// configOptions returns what Orange sets on top of the user's configuration: its hooks, trust
+// in the worktree that it created, no dialog about cheaper models, and no login shell for
+// commands: a system profile may set another PATH, in which orange is not found.
 func (codex) configOptions(l Launch) []string {
 	var out []string
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop"} {
@@ -85,7 +85,8 @@ func codexHook(event, line string) string {
 	return "hooks." + event + `=[{hooks=[{type="command",command=` + tomlString(line) + `,timeout=10}]}]`
 }
 
-// tomlString writes a TOML string. JSON strings are TOML strings, but for one character.
+// tomlString returns s as a TOML string. JSON strings are TOML strings, except for one
+// character.
 func tomlString(s string) string {
 	text, err := json.Marshal(strings.ToValidUTF8(s, ""))
 	if err != nil {
@@ -94,7 +95,8 @@ func tomlString(s string) string {
 	return strings.ReplaceAll(string(text), "\x7f", `\u007f`)
 }
 
-// guardScript refuses a shell command that posts, at its beginning or behind another.
+// guardScript returns a hook that refuses a shell command that publishes, at the start of a
+// line or after another command.
 func guardScript() []byte {
 	var words []string
 	for _, command := range publishingCommands() {
@@ -106,7 +108,7 @@ func guardScript() []byte {
 		"\t\techo " + shellWord(refusal) + " >&2\n\t\texit 2 ;;\n\tesac\ndone\n")
 }
 
-// codexTurn is what the notify program of a user's own configuration is told.
+// codexTurn is the payload that Codex passes to the notify program of a user's configuration.
 type codexTurn struct {
 	Type    string `json:"type"`
 	Thread  string `json:"thread-id"`

@@ -24,7 +24,7 @@ type codexEvent struct {
 }
 
 type codexUsage struct {
-	Input  count `json:"input_tokens"` // the cached ones included
+	Input  count `json:"input_tokens"` // including cached ones
 	Cached count `json:"cached_input_tokens"`
 	Output count `json:"output_tokens"`
 }
@@ -55,8 +55,8 @@ type codexLine struct {
 	} `json:"payload"`
 }
 
-// ReadOutput implements Harness. What Codex prints about usage is that of the whole session;
-// only its transcript says when it was spent.
+// ReadOutput implements Harness. The usage that Codex prints is that of the whole session; only
+// its transcript records when it was spent.
 func (codex) ReadOutput(o Output) agent.Notice {
 	seen := codexTranscript(o)
 	if !o.Headless {
@@ -140,8 +140,8 @@ func codexTranscript(o Output) agent.Notice {
 	return n
 }
 
-// codexSpent takes off what was spent before this attempt. Where that is said between
-// the beginning and the end that were read, nothing before the end is counted.
+// codexSpent subtracts what was spent before this attempt. If the attempt began in the part of
+// the file that was not read, only the end counts.
 func (o Output) codexSpent(head, end []codexLine) task.Usage {
 	var before, total task.Usage
 	gap := len(head) > 0 && o.isBeforeAttempt(head[0].At)

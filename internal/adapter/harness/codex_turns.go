@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// codexTurnLine is one line of a rollout file, with all that was said.
+// codexTurnLine is one line of a rollout file, with the full text.
 type codexTurnLine struct {
 	Type    string    `json:"type"`
 	At      time.Time `json:"timestamp"`
@@ -28,7 +28,7 @@ type codexTurnLine struct {
 	} `json:"payload"`
 }
 
-// codexTurnEvent is one line of codex exec --json, with all that was said.
+// codexTurnEvent is one line of codex exec --json, with the full text.
 type codexTurnEvent struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -99,14 +99,14 @@ func codexTurns(line []byte) ([]piece, bool) {
 	return nil, true
 }
 
-// codexContext says whether a message of the user is one that Codex writes itself, about
-// the folder and its instructions.
+// codexContext reports whether a message of the user is one that Codex writes itself, about the
+// folder and its instructions.
 func codexContext(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">") || strings.HasPrefix(text, "# AGENTS.md instructions for")
 }
 
-// codexAnswer takes the answer of a command out of what Codex tells the model about it.
+// codexAnswer extracts the output of a command from what Codex passes to the model.
 func codexAnswer(text string) (answer string, failed bool) {
 	head, body, ok := strings.Cut(text, "\nOutput:\n")
 	if !ok || !strings.Contains(head, "Wall time: ") {

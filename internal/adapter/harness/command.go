@@ -9,14 +9,14 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// command is any program: the words of its command line. It has no hooks, and nothing
-// is known about what it prints.
+// command is an arbitrary program, given by its command line. It has no hooks, and its output
+// format is unknown.
 type command struct {
 	line  string
 	words []string
 }
 
-// The places of a command line where the prompt goes.
+// Placeholders for the prompt in a command line.
 const (
 	promptPlace     = "{prompt}"
 	promptFilePlace = "{prompt_file}"
@@ -66,7 +66,7 @@ func (c command) PlanLaunch(l Launch) (Plan, error) {
 // ParseHook implements Harness.
 func (command) ParseHook(string, []byte, time.Time) (agent.Notice, error) { return agent.Notice{}, nil }
 
-// ReadOutput implements Harness: the end of what it printed is what it said last.
+// ReadOutput implements Harness. The last message is the end of the output.
 func (command) ReadOutput(o Output) agent.Notice { return lastWords(o) }
 
 // turnSources implements Harness.
@@ -75,16 +75,16 @@ func (command) turnSources(Output) []source { return nil }
 // ReadScreen implements Harness.
 func (command) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
-// ReadInput implements Harness: nothing is known of its screens.
+// ReadInput implements Harness. Its screens are unknown.
 func (command) ReadInput(ansi.View) ansi.Input { return ansi.Input{} }
 
 // TrustDialogKeys implements Harness.
 func (command) TrustDialogKeys(string) (string, bool) { return "", false }
 
-// lastWords takes the end of a plain log for the last message. At a terminal the log is
-// what the terminal showed, with what was typed into it: that says nothing. Only the
-// very last lines can say that an allowance is used up: further up it may be what the
-// agent works on.
+// lastWords takes the end of a plain log as the last message. The log of an agent at a terminal
+// is what the terminal showed, including what was typed, and gives no last message. Only the
+// very last lines can report a used-up allowance: further up, such text may be part of the
+// work.
 func lastWords(o Output) agent.Notice {
 	if !o.Headless {
 		return agent.Notice{}
@@ -98,7 +98,7 @@ func lastWords(o Output) agent.Notice {
 	return n
 }
 
-// lastLines returns the last lines of a text, if they are as short as an error is.
+// lastLines returns the last lines of a text, if they are short enough for an error message.
 func lastLines(text string, count int) string {
 	const short = 4 << 10
 	lines := strings.Split(text[max(0, len(text)-short):], "\n")

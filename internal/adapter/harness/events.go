@@ -11,8 +11,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// hookEvent is the payload of a hook of claude, codex or gemini; the three agree on
-// most of it.
+// hookEvent is the payload of a hook of claude, codex or gemini, which mostly agree.
 type hookEvent struct {
 	Session          string            `json:"session_id"`
 	Transcript       string            `json:"transcript_path"`
@@ -28,10 +27,10 @@ type hookEvent struct {
 	Background       []json.RawMessage `json:"background_tasks"`
 }
 
-// maxPayload bounds what a hook may hand over.
+// maxPayload limits the size of a hook's payload.
 const maxPayload = 16 << 20
 
-// decodePayload reads a payload. Errors name the harness and not what was in it.
+// decodePayload decodes a payload. Its errors name the harness and do not contain the payload.
 func decodePayload(name, event string, payload []byte, into any) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("%s hook %s: the payload has %d bytes and %d are allowed", name, cleanLine(event, 40), len(payload), maxPayload)
@@ -46,7 +45,7 @@ func decodePayload(name, event string, payload []byte, into any) error {
 	return nil
 }
 
-// sessionNotice is a Notice with what every payload says about its session.
+// sessionNotice returns a Notice with what every payload contains about its session.
 func (e hookEvent) sessionNotice() agent.Notice {
 	n := agent.Notice{Transcript: e.Transcript}
 	if plainID(e.Session) {
@@ -58,8 +57,8 @@ func (e hookEvent) sessionNotice() agent.Notice {
 	return n
 }
 
-// permissionNotice is the Notice about a question for permission. A tool that asks the user
-// something waits for words, not for leave.
+// permissionNotice returns the Notice for a permission request. A tool that asks the user
+// something waits for input, not for permission.
 func (e hookEvent) permissionNotice() agent.Notice {
 	n := e.sessionNotice()
 	n.Condition.Name, n.Condition.Detail = task.WaitingPermission, describePermission(e.Tool, e.Input)
@@ -69,7 +68,7 @@ func (e hookEvent) permissionNotice() agent.Notice {
 	return n
 }
 
-// describePermission says in one line what an agent wants to do.
+// describePermission returns one line about what an agent wants to do.
 func describePermission(tool string, input json.RawMessage) string {
 	var in struct {
 		Command     any    `json:"command"`
@@ -101,7 +100,7 @@ func describePermission(tool string, input json.RawMessage) string {
 	return cleanLine(tool+": "+what, maxDetail)
 }
 
-// describeQuestion says in one line what an agent wants to know.
+// describeQuestion returns one line about what an agent wants to know.
 func describeQuestion(input json.RawMessage) string {
 	var in struct {
 		Questions []struct {
@@ -125,7 +124,7 @@ func describeQuestion(input json.RawMessage) string {
 	return cleanLine(strings.Join(said, " "), maxDetail)
 }
 
-// limitNotice is the Notice about an error, if the error is a used-up allowance.
+// limitNotice returns the Notice for an error, if the error is a used-up allowance.
 func limitNotice(text string, now time.Time) (agent.Notice, bool) {
 	until, ok := limitIn(text, now)
 	if !ok {
@@ -134,7 +133,8 @@ func limitNotice(text string, now time.Time) (agent.Notice, bool) {
 	return agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: cleanLine(text, maxDetail), Until: until}}, true
 }
 
-// addLimit adds to n that its agent is limited, if the error says so.
+// addLimit marks the agent in n as limited if the error is a used-up allowance, and reports
+// whether it is.
 func addLimit(n *agent.Notice, text string, now time.Time) bool {
 	l, ok := limitNotice(text, now)
 	if ok {
@@ -143,7 +143,8 @@ func addLimit(n *agent.Notice, text string, now time.Time) bool {
 	return ok
 }
 
-// addFailure keeps why a turn failed, unless that is a used-up allowance, which it says.
+// addFailure records in n why a turn failed. A used-up allowance is recorded as a limit
+// instead.
 func addFailure(n *agent.Notice, text string, now time.Time) bool {
 	if addLimit(n, text, now) {
 		return true
@@ -152,7 +153,7 @@ func addFailure(n *agent.Notice, text string, now time.Time) bool {
 	return false
 }
 
-// clearFailure takes a limit or a failure back: the agent went on after it.
+// clearFailure removes a limit or a failure, because the agent continued after it.
 func clearFailure(n *agent.Notice) {
 	n.Failure = ""
 	if n.Condition.Name == task.Limited {
@@ -160,7 +161,7 @@ func clearFailure(n *agent.Notice) {
 	}
 }
 
-// fillNotice takes from m what n does not say.
+// fillNotice returns n with its empty fields taken from m.
 func fillNotice(n, m agent.Notice) agent.Notice {
 	if n.Final == "" {
 		n.Final = m.Final

@@ -8,15 +8,16 @@ import (
 	"orange/internal/core/task"
 )
 
-const failLines = 12 // how far from the end of a pane an error may stand that ended the last turn
+const failLines = 12 // how many lines from the end of a pane the error that ended the last turn may be
 
 var (
-	busyLine  = lazyPattern(`(?i)\besc to (?:interrupt|cancel)`) // a turn is under way
+	busyLine  = lazyPattern(`(?i)\besc to (?:interrupt|cancel)`) // a turn is running
 	inputLine = lazyPattern(`^(?:[›>*!]|❯)(?: |$)`)              // the agent's input line, and what was sent before
 )
 
-// failedTurn finds an error of the provider that ended the last turn: nothing but the input line
-// stands below it. What was sent after an error stands below it too, and so does a turn that runs.
+// failedTurn finds an error of the provider that ended the last turn: nothing but the input
+// line is below it. A message that was sent after the error, or a running turn, would be below
+// it as well.
 func (l screenPatterns) failedTurn(shown []string) (agent.Notice, bool) {
 	if l.fails == nil {
 		return agent.Notice{}, false
@@ -37,8 +38,8 @@ func (l screenPatterns) failedTurn(shown []string) (agent.Notice, bool) {
 	return agent.Notice{}, false
 }
 
-// errorWords is an error as a person reads it: of a provider's answer in JSON only the message. What
-// stands before it stays, and so does everything else.
+// errorWords returns an error in readable form: of a provider's JSON answer, only the message.
+// Everything around it stays.
 func errorWords(text string) string {
 	before, object, ok := strings.Cut(text, "{")
 	if !ok {

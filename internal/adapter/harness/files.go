@@ -10,8 +10,9 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// WriteFiles writes the files of a plan, each whole or not at all. What is merged keeps
-// everything that is there; a file to merge into that is not JSON is left alone.
+// WriteFiles writes the files of a plan, each completely or not at all. Merging keeps
+// everything that a file already contains; a file that is not JSON is an error and stays
+// unchanged.
 func WriteFiles(files []File) error {
 	for _, f := range files {
 		if err := f.writeFile(); err != nil {
@@ -26,7 +27,7 @@ func (f File) writeFile() error {
 	path := f.Path
 	if f.Merge {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
-			path = target // the link stays
+			path = target // keep the link
 		}
 		have, err := os.ReadFile(path)
 		switch {
@@ -39,7 +40,7 @@ func (f File) writeFile() error {
 			have = []byte("{}")
 		}
 		if text, err = mergeJSON(have, f.Text); err != nil {
-			return fmt.Errorf("%s is not JSON, so hooks cannot be added to it: mend it (%w)", path, err)
+			return fmt.Errorf("%s is not JSON, so hooks cannot be added to it: fix the file (%w)", path, err)
 		}
 		if info, err := os.Stat(path); err == nil {
 			if string(text) == string(have) {
@@ -51,10 +52,10 @@ func (f File) writeFile() error {
 	return writeSettings(path, text, mode)
 }
 
-// writeSettings writes a file of an agent's settings.
+// writeSettings writes a settings file of an agent.
 func writeSettings(path string, text []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the folder of an agent's settings: %w", err)
+		return fmt.Errorf("create the folder of an agent's settings: %w", err)
 	}
 	if err := atomicfile.Write(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

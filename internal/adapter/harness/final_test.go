@@ -16,7 +16,7 @@ import (
 	"orange/internal/outputlog"
 )
 
-// word is a text as JSON.
+// word returns a text as JSON.
 func word(text string) string {
 	out, err := json.Marshal(text)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // gemini is the Gemini CLI.
 type gemini struct{}
 
-// geminiSettings is the one file in a worktree that Gemini takes hooks from. It takes
-// none from a file of our own.
+// geminiSettings is the only file in a worktree from which Gemini reads hooks. It cannot be
+// told to read another file.
 const geminiSettings = ".gemini/settings.json"
 
 // Name implements Harness.
@@ -33,7 +33,7 @@ func (g gemini) PlanLaunch(l Launch) (Plan, error) {
 	if err := l.checkLaunch(g); err != nil {
 		return Plan{}, err
 	}
-	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
+	prompt, err := l.promptArgument(beginsWith("/")) // it would be a slash command
 	if err != nil {
 		return Plan{}, err
 	}
@@ -67,9 +67,8 @@ func (g gemini) PlanLaunch(l Launch) (Plan, error) {
 	return plan, g.addSettings(l, &plan)
 }
 
-// addSettings puts our hooks into the worktree's settings. Settings that the repository
-// brings along are left alone, hooks or no hooks: a changed file would end up in a
-// commit.
+// addSettings adds Orange's hooks to the worktree's settings. It leaves settings that the
+// repository tracks alone, with or without hooks: a changed file would end up in a commit.
 func (gemini) addSettings(l Launch, plan *Plan) error {
 	plan.Unhooked = true
 	if len(l.Hook) == 0 || l.Workspace == "" {
@@ -91,7 +90,7 @@ func (gemini) addSettings(l Launch, plan *Plan) error {
 	return err
 }
 
-// onlyOurHooks says whether settings hold our hooks and nothing else.
+// onlyOurHooks reports whether settings contain Orange's hooks and nothing else.
 func onlyOurHooks(text []byte) bool {
 	var settings map[string]json.RawMessage
 	var hooks map[string][]struct {
@@ -112,7 +111,7 @@ func onlyOurHooks(text []byte) bool {
 	return true
 }
 
-// geminiPolicy refuses a reviewer the commands that post.
+// geminiPolicy returns a policy that refuses a reviewer the commands that publish.
 func geminiPolicy() []byte {
 	var prefixes []string
 	for _, command := range publishingCommands() {

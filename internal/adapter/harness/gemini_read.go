@@ -20,15 +20,15 @@ type geminiRecord struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Stats struct {
-		Input  count `json:"input"` // without the cached ones
+		Input  count `json:"input"` // without cached ones
 		Output count `json:"output_tokens"`
 		Cached count `json:"cached"`
 	} `json:"stats"`
 }
 
-// geminiLine is one line of a chat file. A message is written anew when it grows. Its
-// text alone is of no use as a last word: comments have been taken out of it, and marks
-// are comments.
+// geminiLine is one line of a chat file. Gemini writes a message again when it grows. Its text
+// alone cannot be used as a last message: Gemini removes comments, and report marks are
+// comments.
 type geminiLine struct {
 	Session string      `json:"sessionId"`
 	ID      string      `json:"id"`
@@ -51,7 +51,8 @@ func (gemini) ReadOutput(o Output) agent.Notice {
 	return fillNotice(geminiStream(o), geminiTranscript(o))
 }
 
-// geminiStream reads pieces of messages: what an agent says between two tools is one.
+// geminiStream reads pieces of messages: everything that an agent says between two tool calls
+// is one message.
 func geminiStream(o Output) agent.Notice {
 	var n agent.Notice
 	var said strings.Builder
@@ -89,7 +90,7 @@ func geminiStream(o Output) agent.Notice {
 	return n
 }
 
-// geminiStreamLook finds what came before the last message: its pieces are many.
+// geminiStreamLook finds what came before the last message, which has many pieces.
 func geminiStreamLook(end []geminiRecord) found {
 	over, said := false, false
 	for i := len(end) - 1; i >= 0; i-- {
@@ -131,7 +132,7 @@ func geminiTranscript(o Output) agent.Notice {
 	return n
 }
 
-// geminiTranscriptLook looks for figures only.
+// geminiTranscriptLook looks only for usage figures.
 func (o Output) geminiTranscriptLook(end []geminiLine) found {
 	for _, l := range end {
 		if o.isBeforeAttempt(l.At) {

@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// geminiTurnLine is one line of a chat file, with all that was said. A message is written
-// again when it grows.
+// geminiTurnLine is one line of a chat file, with the full text. Gemini writes a message again
+// when it grows.
 type geminiTurnLine struct {
 	Session string          `json:"sessionId"`
 	Set     json.RawMessage `json:"$set"`
@@ -28,11 +28,11 @@ type geminiTurnLine struct {
 	} `json:"toolCalls"`
 }
 
-// geminiText is the text of a message: a string, or the texts of its parts. Results of
-// tools are parts without one.
+// geminiText is the text of a message: a string, or the texts of its parts. Tool results are
+// parts without text.
 type geminiText string
 
-// UnmarshalJSON implements json.Unmarshaler. What is not a message has no text.
+// UnmarshalJSON implements json.Unmarshaler. A value that is not a message has no text.
 func (t *geminiText) UnmarshalJSON(text []byte) error {
 	var whole string
 	var parts []struct {
@@ -47,7 +47,7 @@ func (t *geminiText) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// geminiTurnRecord is one line of gemini -o stream-json, with all that was said.
+// geminiTurnRecord is one line of gemini -o stream-json, with the full text.
 type geminiTurnRecord struct {
 	Type    string          `json:"type"`
 	At      time.Time       `json:"timestamp"`
@@ -73,8 +73,8 @@ func (gemini) turnSources(o Output) []source {
 	return out
 }
 
-// geminiTurns reads a line of a chat file. Messages of the user that only hand results of
-// tools back have no text.
+// geminiTurns reads a line of a chat file. User messages that only return tool results have no
+// text.
 func geminiTurns(line []byte) ([]piece, bool) {
 	l, ok := decodeLine[geminiTurnLine](line)
 	if !ok {
@@ -103,8 +103,8 @@ func geminiTurns(line []byte) ([]piece, bool) {
 	return out, true
 }
 
-// geminiAnswer is what a tool answered: as it is displayed, if that is a text, else as the
-// model is told.
+// geminiAnswer returns the result of a tool: the displayed text if there is one, otherwise what
+// the model receives.
 func geminiAnswer(display json.RawMessage, told string) string {
 	var text string
 	if json.Unmarshal(display, &text) == nil && text != "" {
@@ -140,7 +140,7 @@ func geminiStreamTurns(line []byte) ([]piece, bool) {
 		if r.Error.Message != "" {
 			return []piece{toolAnswer("", r.At, r.Error.Message, true)}, true
 		}
-		return []piece{{}}, true // what came before it is whole
+		return []piece{{}}, true // what came before it is complete
 	}
 	return nil, true
 }

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// geminiSilent is what Gemini's hook says for a turn without words.
+// geminiSilent is what Gemini's hook passes for a turn without a message.
 const geminiSilent = "[no response text]"
 
-// geminiWords finds the last message in what the hook at the end of a turn hands over.
-// That is every message of the turn, a line each, and behind each message its pieces
-// but the first once more, as they came. The transcript has the last message as it is,
-// but without comments, and marks are comments: only both together say what was said.
+// geminiWords finds the last message in the payload of the hook at the end of a turn. The
+// payload has every message of the turn, one per line, and after each message all its pieces
+// but the first once more, as they were streamed. The transcript has the last message, but
+// without comments, and report marks are comments: only both together give what was said.
 func geminiWords(response, transcript string) string {
 	if response == geminiSilent {
 		return ""
@@ -47,8 +47,8 @@ func geminiWordsLook(end []geminiLine) found {
 	return nothing
 }
 
-// cutPieces returns the beginning of text that is the message last with its comments, if
-// nothing follows but pieces of it.
+// cutPieces returns the beginning of text that is the message last with its comments, if only
+// pieces of the message follow it.
 func cutPieces(text, last string) (string, bool) {
 	at := unseenPrefix(text, true)
 	for last != "" {
@@ -71,8 +71,8 @@ func cutPieces(text, last string) (string, bool) {
 	return "", false
 }
 
-// piecesOf says whether rest is made of the last pieces of a message, a space before
-// each.
+// piecesOf reports whether rest consists of the last pieces of a message, each preceded by a
+// space.
 func piecesOf(message, rest string) bool {
 	if rest == "" {
 		return true
@@ -81,8 +81,8 @@ func piecesOf(message, rest string) bool {
 	return rest[0] == ' ' && strings.HasSuffix(join.Replace(message), join.Replace(rest))
 }
 
-// unseenPrefix is how many bytes at the beginning of a text Gemini leaves out when it writes
-// it down.
+// unseenPrefix returns how many bytes at the beginning of a text Gemini leaves out of its
+// transcript.
 func unseenPrefix(text string, space bool) int {
 	at := 0
 	for {

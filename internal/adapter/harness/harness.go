@@ -1,9 +1,8 @@
-// Package harness knows the coding agents that Orange can run: how each is started,
-// headless or in a terminal, how it is resumed, which of its hooks say how it is doing,
-// and where its last word, its cost and its limits are found. A harness is data and a
-// small adapter. The package starts nothing itself: it plans a start, and it reads what
-// an agent left behind. Text of an agent is untrusted and leaves here without control
-// characters.
+// Package harness describes the coding agents that Orange can run: how each is started,
+// headless or in a terminal, how it is resumed, which of its hooks report its condition, and
+// where its last message, its cost and its limits are found. A harness is data and a small
+// adapter. The package starts nothing itself: it plans a start, and it reads what an agent left
+// behind. Text of an agent is untrusted; this package removes control characters from it.
 package harness
 
 import (
@@ -19,29 +18,29 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// Launch is what is wanted of one start of an agent, and what a harness needs to know of this machine.
+// Launch describes one start of an agent and what a harness needs to know of this machine.
 type Launch struct {
 	agent.Launch
 	Hook []string            // the command to call on events; the name of the event is appended
 	Env  func(string) string // the environment of this process
 }
 
-// Plan is how an agent is started, and what must be there before.
+// Plan is how to start an agent, and what must exist before.
 type Plan struct {
 	agent.Plan
 	Files    []File   // to write before the start
 	Excludes []string // paths in the worktree to keep out of git
 }
 
-// File is a file an agent needs to find.
+// File is a file that an agent needs.
 type File struct {
 	Path  string
-	Merge bool // into the JSON that is there: what is there stays, hooks are added
+	Merge bool // merge into the JSON that exists: existing values stay, hooks are added
 	Text  []byte
 	Mode  fs.FileMode
 }
 
-// Output is what an attempt left behind, and when it is read.
+// Output is what an attempt left behind, and the time at which it is read.
 type Output struct {
 	agent.Output
 	Now time.Time
@@ -49,41 +48,41 @@ type Output struct {
 
 // Harness is one kind of agent.
 type Harness interface {
-	Name() string           // Find knows it by this
-	Program() string        // what must be in PATH; empty if nothing must
-	EffortLevels() []string // what Launch.Effort may be; nil if the agent takes none
+	Name() string           // the name that Find accepts
+	Program() string        // the program that must be in PATH; empty if none
+	EffortLevels() []string // the values that Launch.Effort may have; nil if the agent has no effort levels
 	PlanLaunch(Launch) (Plan, error)
 
-	// ParseHook says what a call of Launch.Hook means. An event it does not know is an
-	// empty Notice. The hook command must print nothing: some agents take what it
-	// prints for words of the user.
+	// ParseHook returns the meaning of a call of Launch.Hook. For an unknown event it returns
+	// an empty Notice. The hook command must print nothing: some agents take its output as
+	// input of the user.
 	ParseHook(event string, payload []byte, now time.Time) (agent.Notice, error)
 
-	// ReadOutput finds what an attempt left behind after its end or after a turn. Final is
-	// the agent's own last message: no prompt, and nothing that went into a tool or
-	// came out of one. A file of more than four megabytes is read at its beginning and
-	// at its end, however large it is; see docs/HARNESSES.md for what that means.
+	// ReadOutput reads what an attempt left behind after its end or after a turn. Final is the
+	// agent's own last message: not a prompt, and nothing that a tool received or returned. Of
+	// a file of more than four megabytes it reads only the beginning and the end;
+	// docs/HARNESSES.md describes the consequences.
 	ReadOutput(Output) agent.Notice
 
-	// turnSources lists the files that tell what was said in an attempt, the best first; none
-	// if the agent keeps no record. See Converse.
+	// turnSources returns the files that contain the conversation of an attempt, the best
+	// first, or none if the agent keeps no record. See ReadConversation.
 	turnSources(Output) []source
 
-	// ReadScreen reads a captured terminal, where nothing better is known: a question
-	// for permission, a dialog, a usage limit.
+	// ReadScreen reads a captured terminal if nothing better is known: a permission request, a
+	// dialog, a usage limit.
 	ReadScreen(pane string, now time.Time) (agent.Notice, bool)
 
-	// ReadInput says what a screen takes: a prompt with what stands in its input line, a
-	// dialog, or nothing that is known.
+	// ReadInput returns what input a screen accepts: a prompt with the present content of its
+	// input line, a dialog, or nothing known.
 	ReadInput(ansi.View) ansi.Input
 
 	// TrustDialogKeys returns the characters to type into a dialog that asks whether the
-	// worktree is trusted. Orange made it, so the answer is known; every other
-	// question is left to a person.
+	// worktree is trusted. Orange created the worktree, so the answer is known; every other
+	// question is for a person.
 	TrustDialogKeys(pane string) (keys string, ok bool)
 }
 
-// Find returns the harness of a name.
+// Find returns the harness with a name.
 func Find(name string) (Harness, error) {
 	switch name {
 	case "claude":
@@ -111,7 +110,7 @@ func Find(name string) (Harness, error) {
 	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", cleanLine(name, 80), strings.Join(agent.HarnessNames(), ", "))
 }
 
-// FirstInstalled returns the first agent that look finds a program of.
+// FirstInstalled returns the first agent whose program look finds.
 func FirstInstalled(look func(program string) (string, error)) (string, bool) {
 	for _, name := range agent.HarnessNames() {
 		h, err := Find(name)
@@ -125,29 +124,29 @@ func FirstInstalled(look func(program string) (string, error)) (string, bool) {
 	return "", false
 }
 
-// CheckEffort says what is wrong with an effort for a harness.
+// CheckEffort returns an error if a harness does not have an effort level.
 func CheckEffort(h Harness, effort string) error {
 	known := h.EffortLevels()
 	switch {
 	case effort == "" || slices.Contains(known, effort):
 		return nil
 	case h.Name() == agent.Script:
-		return nil // a script plays at any effort
+		return nil // a script accepts any effort
 	case len(known) == 0:
 		return fmt.Errorf("%s takes no effort: leave it empty", h.Name())
 	}
 	return fmt.Errorf("effort %q is not one of %s: use %s", cleanLine(effort, 40), h.Name(), strings.Join(known, ", "))
 }
 
-// ExcludedPaths lists every path in a worktree that a harness of ours may make there.
+// ExcludedPaths returns every path in a worktree at which a harness may create a file.
 func ExcludedPaths() []string { return []string{claudeLocal, geminiSettings} }
 
-// HoldsOnlyOurs says whether a file of Excludes holds nothing but what Orange has put there.
+// HoldsOnlyOurs reports whether a file of ExcludedPaths contains only what Orange has written.
 func HoldsOnlyOurs(file string, text []byte) bool {
 	return file == geminiSettings && onlyOurHooks(text)
 }
 
-// SkillDirs says where each agent looks for skills of the user.
+// SkillDirs returns the folder in which each agent looks for skills of the user.
 func SkillDirs(home string, getenv func(string) string) map[string]string {
 	out := map[string]string{}
 	for _, h := range agent.Harnesses() {
@@ -160,7 +159,7 @@ func SkillDirs(home string, getenv func(string) string) map[string]string {
 	return out
 }
 
-// effortsOf are what an agent that people install takes.
+// effortsOf returns the effort levels of an agent that people install.
 func effortsOf(name string) []string {
 	h, _ := agent.FindHarness(name)
 	return h.Efforts

@@ -8,32 +8,32 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// inputBox is the input line of an agent as it is drawn. The cursor is always in it: programs that
-// draw a cursor of their own keep the terminal's there too.
+// inputBox describes how an agent draws its input line. The cursor is always in it: programs
+// that draw their own cursor keep the terminal's cursor there as well.
 type inputBox struct {
-	mark   func() *regexp.Regexp // how its first row begins; nil if nothing stands there
+	mark   func() *regexp.Regexp // how its first row begins; nil if it has no mark
 	indent int                   // columns before the text, in every row
-	ruled  bool                  // a horizontal line is above it and another one below
-	other  func() *regexp.Regexp // how its first row begins when what is typed is no message
+	ruled  bool                  // there is a horizontal line above it and below it
+	other  func() *regexp.Regexp // how its first row begins when the typed text is not a message
 	ghost  func() *regexp.Regexp // a suggestion that is not drawn faint
-	barred bool                  // a bar is on its left, with the agent's name in the last row; other things are beside it
+	barred bool                  // there is a bar on its left, with the agent's name in the last row, and other things beside it
 }
 
-// maxRows bounds how far from the cursor an input line may begin and end.
+// maxRows limits how far from the cursor an input line may begin and end.
 const maxRows = 60
 
-// rule is a horizontal line; words may be set into it.
+// rule is a horizontal line, which may contain words.
 var rule = lazyPattern(`^[─━]{3}.*[─━]{2}$`)
 
-// menus are the words below a dialog, and the marked choice of a menu. A comma follows where a
-// program says how its work is broken off.
+// menus matches the hints below a dialog and the marked choice of a menu. A comma follows where
+// a program shows how to interrupt its work.
 var menus = lazyPattern(`(?i)^(?:[❯›●>] \d+\. |→ )|\b(?:enter|esc|escape|ctrl\+o|q)\b(?:/\S+)? (?:to )?(?:confirm|cancel|select|choose|continue|go back|back|exit|quit|submit|close|set|save|toggle|dismiss|clear|change)\b(?:[^,]|$)`)
 
-// search is the row in which words are looked for in the history of an input line.
+// search matches the row in which the user searches the history of an input line.
 var search = lazyPattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
 
-// readInput says what a screen takes. That the cursor is in the input line decides: the words of a
-// dialog may also be part of the work that is shown above it.
+// readInput returns what input a screen accepts. The position of the cursor decides: the words
+// of a dialog may also be part of the work that is shown above it.
 func (l screenPatterns) readInput(v ansi.View) ansi.Input {
 	rows := ansi.ParseLines(v.Text)
 	for len(rows) <= v.Y {
@@ -62,7 +62,7 @@ func (l screenPatterns) readInput(v ansi.View) ansi.Input {
 // menuLines is how many lines at the end of a screen may belong to a menu.
 const menuLines = 16
 
-// inputAtCursor is the input line, if the cursor is in it.
+// inputAtCursor returns the input line if the cursor is in it.
 func (b *inputBox) inputAtCursor(rows []ansi.Line, v ansi.View) (ansi.Input, bool) {
 	if b.barred {
 		return b.inputBesideBar(rows, v)
@@ -81,7 +81,8 @@ func (b *inputBox) inputAtCursor(rows []ansi.Line, v ansi.View) (ansi.Input, boo
 	return ansi.Input{}, false
 }
 
-// inputBesideBar is the input line right of a bar. Its background says how wide it is.
+// inputBesideBar returns the input line to the right of a bar. Its background color gives its
+// width.
 func (b *inputBox) inputBesideBar(rows []ansi.Line, v ansi.View) (ansi.Input, bool) {
 	bar := -1
 	for x := range v.X {
@@ -100,7 +101,7 @@ func (b *inputBox) inputBesideBar(rows []ansi.Line, v ansi.View) (ansi.Input, bo
 		return ansi.Input{}, false
 	}
 	top, bottom := v.Y, v.Y
-	for top > 0 && at(top-1) == "┃" && ground(top-1) == ground(v.Y) { // messages have another ground
+	for top > 0 && at(top-1) == "┃" && ground(top-1) == ground(v.Y) { // messages have another background
 		top--
 	}
 	for bottom < len(rows) && at(bottom) == "┃" {
@@ -158,7 +159,7 @@ func (b *inputBox) findRows(rows []ansi.Line, v ansi.View, mark func() *regexp.R
 	return top, bottom, !b.ruled
 }
 
-// mayContain says whether a row may belong to the input line.
+// mayContain reports whether a row may belong to the input line.
 func (b *inputBox) mayContain(row string) bool {
 	return !rule().MatchString(row) && (row == "" || strings.HasPrefix(row, strings.Repeat(" ", b.indent)))
 }
@@ -167,8 +168,8 @@ func plainRow(row ansi.Line) string {
 	return strings.TrimRight(strings.ReplaceAll(row.String(), "\u00a0", " "), " ")
 }
 
-// inputText is what stands in the rows of an input line. A suggestion is drawn faint; a cursor may
-// stand on its first character.
+// inputText returns the text in the rows of an input line. A suggestion is drawn faint; the
+// cursor may be on its first character.
 func (b *inputBox) inputText(rows []ansi.Line, cursor int) string {
 	var out []string
 	for i, row := range rows {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a terminal is told, and what it wraps a paste in.
+// Sequences that switch bracketed paste on and off, and that surround a paste.
 const (
 	pasteOn    = "\x1b[?2004h"
 	pasteOff   = "\x1b[?2004l"
@@ -16,17 +16,17 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// maxMessage bounds what is typed before Enter, in bytes.
+// maxMessage limits what is typed before Enter, in bytes.
 const maxMessage = 1 << 20
 
 // keyboard reads messages that are typed or pasted.
 type keyboard struct {
 	in   io.Reader
-	more chan []byte // what was read; closed at the end
-	rest []byte      // of it, what no message has taken yet
+	more chan []byte // input as it is read; closed at the end
+	rest []byte      // input that no message has consumed yet
 }
 
-// enterRawMode makes a terminal hand over every key, and bracket what is pasted.
+// enterRawMode makes a terminal pass on every key, and bracket pastes.
 func (k *keyboard) enterRawMode(out io.Writer) (restore func()) {
 	f, ok := k.in.(interface{ Fd() uintptr })
 	if !ok {
@@ -43,8 +43,8 @@ func (k *keyboard) enterRawMode(out io.Writer) (restore func()) {
 	}
 }
 
-// startReading starts to read. A terminal that is being read cannot be told to stop, so the
-// reader ends with its input or with the process.
+// startReading starts to read. A read of a terminal cannot be interrupted, so the reader ends
+// with its input or with the process.
 func (k *keyboard) startReading() {
 	if k.more != nil {
 		return
@@ -91,8 +91,8 @@ func (k *keyboard) awaitMessage(ctx context.Context) (string, error) {
 	}
 }
 
-// nextMessage finds a message that has been sent. Enter sends it, but not within a
-// paste. Keys that write nothing are left out.
+// nextMessage finds a complete message. Enter sends it, except within a paste. Keys that
+// produce no text are left out.
 func nextMessage(keys []byte) (text string, used int, ok bool) {
 	var said strings.Builder
 	for i := 0; i < len(keys); {

@@ -7,12 +7,12 @@ import (
 
 const (
 	longestLimit = 8 * 24 * time.Hour // a weekly limit, and a day for time zones
-	usualLimit   = time.Hour          // of a limit that names no end
+	usualLimit   = time.Hour          // of a limit without an end time
 	soon         = time.Minute        // of a limit whose end has just passed
 )
 
-// limitWords are how agents and their providers say that an allowance is used up.
-// They are looked for in errors, never in what an agent writes on its own.
+// limitWords matches how agents and their providers report a used-up allowance. It applies to
+// errors only, never to text that an agent writes.
 var limitWords = lazyPattern(`(?i)` +
 	`usage[ _]limit(?: has been)?[ _](?:reached|exceeded|hit)` +
 	`|(?:hit|reached|exceeded?) your (?:[\w' -]{0,40} )?(?:limits?|quota)\b` +
@@ -27,8 +27,8 @@ var limitWords = lazyPattern(`(?i)` +
 	`|out of (?:extra usage|usage)\b` +
 	`|(?:^|[^\d.])429(?:[^\d.]|$)`)
 
-// limitIn says whether an error is about a used-up allowance, and until when. The time
-// is later than now, and never later than longestLimit.
+// limitIn reports whether an error is about a used-up allowance, and until when. The time is
+// after now, and at most longestLimit after it.
 func limitIn(text string, now time.Time) (until time.Time, ok bool) {
 	text = straightenQuotes(stripControls(text, false))
 	if !limitWords().MatchString(text) {
@@ -37,7 +37,7 @@ func limitIn(text string, now time.Time) (until time.Time, ok bool) {
 	return endOfLimit(text, now), true
 }
 
-// endOfLimit finds when a limit ends.
+// endOfLimit returns when a limit ends.
 func endOfLimit(text string, now time.Time) time.Time {
 	if at, ok := machineTime(text, now); ok {
 		return clampLimit(at, now)
@@ -51,7 +51,7 @@ func endOfLimit(text string, now time.Time) time.Time {
 	return now.Add(usualLimit)
 }
 
-// clampLimit keeps a moment in the time a limit can last.
+// clampLimit moves a time into the range that a limit can have.
 func clampLimit(at, now time.Time) time.Time {
 	switch {
 	case !at.After(now):
@@ -67,7 +67,7 @@ var (
 	secondsField = lazyPattern(`(?i)\b(?:resets?_in_seconds|reset_after_seconds|retry[_-]after(?:[_-]seconds)?|retry_?delay)\b["']?\s*[:=]\s*["']?(\d{1,9}(?:\.\d{1,9})?)s?(?:\W|$)`)
 )
 
-// machineTime finds a time in a field that a program wrote for a program.
+// machineTime finds a time in a machine-readable field.
 func machineTime(text string, now time.Time) (time.Time, bool) {
 	if m := epochField().FindStringSubmatch(text); m != nil {
 		return parseEpoch(m[1]), true
@@ -79,7 +79,7 @@ func machineTime(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseEpoch reads seconds or milliseconds since 1970.
+// parseEpoch parses seconds or milliseconds since 1970.
 func parseEpoch(digits string) time.Time {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
@@ -91,7 +91,7 @@ func parseEpoch(digits string) time.Time {
 	return time.Unix(n, 0)
 }
 
-// addSpan adds a span, however long, without overflow.
+// addSpan adds a span of any length without overflow.
 func addSpan(now time.Time, n float64, unit time.Duration) time.Time {
 	if n*float64(unit) > float64(2*longestLimit) {
 		return now.Add(2 * longestLimit)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// resetWords stand before the time at which a limit ends.
+// resetWords precede the time at which a limit ends.
 var resetWords = lazyPattern(`(?i)\b(?:resets?|renews?|try again|retry(?:ing)?|wait|available(?: again)?|until|lifted)\b`)
 
 const (
@@ -25,7 +25,7 @@ var (
 	spanPart  = lazyPattern(`(?i)^~?(\d{1,9}(?:\.\d{1,9})?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?:[^a-z]|$)`)
 )
 
-// timeAt reads the time a text begins with, after words that say nothing.
+// timeAt parses the time at the beginning of a text, after filler words.
 func timeAt(text string, now time.Time) (time.Time, bool) {
 	text = filler().ReplaceAllLiteralString(text, "")
 	if m := isoTime().FindString(text); m != "" {
@@ -72,7 +72,7 @@ func readISO(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// inSpan reads spans such as "2h 5m" or "3 days 2 hours and 5 minutes".
+// inSpan parses spans such as "2h 5m" or "3 days 2 hours and 5 minutes".
 func inSpan(text string, now time.Time) (at time.Time, ok bool) {
 	at = now
 	for range 6 {
@@ -104,16 +104,16 @@ func unitOf(first byte) time.Duration {
 	return time.Second
 }
 
-// onDate reads a month and a day, with or without year, time and zone.
+// onDate parses a month and a day, with or without year, time and zone.
 func onDate(m []string, now time.Time) (time.Time, bool) {
 	c, ok := readClock(m[6], m[7], m[8])
 	if m[6] != "" && (!ok || m[7] == "" && m[8] == "") {
-		c, m[9] = clock{}, "" // a number that is no time
+		c, m[9] = clock{}, "" // a number that is not a time
 	}
 	return c.onDate(m, now, findZone(m[9], now)), true
 }
 
-// onDate is when the clock shows this on the date that was matched.
+// onDate returns the moment at which the clock shows this time on the date that was matched.
 func (c clock) onDate(m []string, now time.Time, loc *time.Location) time.Time {
 	name, day := m[1], m[2]
 	if name == "" {
@@ -131,7 +131,7 @@ func (c clock) onDate(m []string, now time.Time, loc *time.Location) time.Time {
 	return at
 }
 
-// onDay reads tomorrow or the name of a day.
+// onDay parses tomorrow or the name of a day.
 func onDay(m []string, now time.Time) (time.Time, bool) {
 	c, ok := readClock(m[2], m[3], m[4])
 	if m[2] != "" && (!ok || m[3] == "" && m[4] == "") {
@@ -164,8 +164,8 @@ func readClock(hour, minute, half string) (clock, bool) {
 	return c, hour != "" && c.hour < 24 && c.minute < 60
 }
 
-// nextTime is the next time the clock shows this. The minute that is running counts as
-// still to come: agents leave out the seconds.
+// nextTime returns the next moment at which the clock shows this time. The present minute
+// counts as the future, because agents leave out the seconds.
 func (c clock) nextTime(now time.Time, loc *time.Location) time.Time {
 	today := now.In(loc)
 	at := time.Date(today.Year(), today.Month(), today.Day(), c.hour, c.minute, 0, 0, loc)
@@ -178,8 +178,8 @@ func (c clock) nextTime(now time.Time, loc *time.Location) time.Time {
 	return time.Date(today.Year(), today.Month(), today.Day()+1, c.hour, c.minute, 0, 0, loc)
 }
 
-// findZone finds a time zone by its name. One that is not known is that of the user: the
-// agent runs on the same machine.
+// findZone returns the time zone with a name. An unknown name gives the zone of the user,
+// because the agent runs on the same machine.
 func findZone(name string, now time.Time) *time.Location {
 	if name == "" {
 		return now.Location()
@@ -200,7 +200,7 @@ func findZone(name string, now time.Time) *time.Location {
 	return now.Location()
 }
 
-// utcOffset reads UTC+2 or GMT-05:30.
+// utcOffset parses UTC+2 or GMT-05:30.
 func utcOffset(name string) (seconds int, ok bool) {
 	if len(name) < 5 || name[:3] != "UTC" && name[:3] != "GMT" {
 		return 0, false

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// ourHook is the name under which our hooks are found again in a file of others.
+// ourHook is the name that identifies Orange's hooks in a file with other hooks.
 const ourHook = "orange"
 
-// object is a JSON object that keeps the order of its keys. Values are *object, []any
-// and, for everything else, json.RawMessage, so that numbers stay as they are written.
+// object is a JSON object that keeps the order of its keys. Values are *object, []any and, for
+// everything else, json.RawMessage, so that numbers keep their notation.
 type object struct {
 	keys   []string
 	values map[string]any
 }
 
-// mergeJSON adds ours to theirs, both JSON objects. What theirs says stays, whatever
-// ours says. Lists below the key hooks, and those of the keys in lists, get what they
-// lack. If nothing is lacking the bytes are theirs.
+// mergeJSON adds ours to theirs; both are JSON objects. Values in theirs always stay. Lists
+// below the key hooks, and lists whose keys are in lists, get the items that they lack. If
+// nothing is missing, mergeJSON returns theirs unchanged.
 func mergeJSON(theirs, ours []byte, lists ...string) ([]byte, error) {
 	base, err := parseObject(theirs)
 	if err != nil {
@@ -41,8 +41,8 @@ func mergeJSON(theirs, ours []byte, lists ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// mergeMissing takes over what o lacks, and says whether that was anything. Lists grow if their
-// key is among lists, or below one that is.
+// mergeMissing copies what o lacks from more, and reports whether anything was missing. Lists
+// grow if their key is in lists, or below such a key.
 func (o *object) mergeMissing(more *object, lists []string) (changed bool) {
 	for _, key := range more.keys {
 		theirs, have := o.values[key]
@@ -72,8 +72,8 @@ func (o *object) mergeMissing(more *object, lists []string) (changed bool) {
 	return changed
 }
 
-// growList appends what a list lacks. A hook of ours that is there already is replaced: the
-// program may have moved.
+// growList appends the items that a list lacks. It replaces an existing hook of Orange, because
+// the program may have moved.
 func growList(list, more []any) (grown []any, changed bool) {
 	for _, item := range more {
 		same := func(other any) bool { return bytes.Equal(encodeJSON(other), encodeJSON(item)) }
@@ -90,7 +90,7 @@ func growList(list, more []any) (grown []any, changed bool) {
 	return list, changed
 }
 
-// isOurs recognises a group of hooks with nothing in it but a hook of ours.
+// isOurs reports whether a group of hooks contains only one of Orange's hooks.
 func isOurs(item any) bool {
 	group, ok := item.(*object)
 	if !ok {
@@ -115,7 +115,7 @@ func (o *object) setValue(key string, value any) {
 	o.values[key] = value
 }
 
-// maxNesting bounds how deep settings nest.
+// maxNesting limits how deep settings nest.
 const maxNesting = 100
 
 func parseObject(text []byte) (*object, error) {
@@ -172,7 +172,7 @@ func parseMembers(d *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.setValue(key.(string), v) // a decoder lets nothing else be a key
+		o.setValue(key.(string), v) // a decoder accepts only strings as keys
 	}
 	_, err := d.Token()
 	return o, err
@@ -185,7 +185,7 @@ func encodeScalar(t json.Token) (any, error) {
 	return encodeJSON(t), nil
 }
 
-// encodeJSON writes a value without a line ending.
+// encodeJSON encodes a value without a line ending.
 func encodeJSON(v any) json.RawMessage {
 	var out bytes.Buffer
 	writeJSON(&out, v)

@@ -72,7 +72,7 @@ func anyJSON(t *rapid.T, depth int) any {
 	return rapid.String().Draw(t, "text")
 }
 
-// survives says whether everything in before is in after. Lists may have grown.
+// survives reports whether everything in before is in after. Lists may have grown.
 func survives(before, after any) bool {
 	switch b := before.(type) {
 	case map[string]any:

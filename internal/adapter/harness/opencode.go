@@ -24,7 +24,7 @@ func (opencode) Program() string { return "opencode" }
 // EffortLevels implements Harness.
 func (opencode) EffortLevels() []string { return effortsOf("opencode") }
 
-// inlineConfig holds configuration that opencode reads on top of its files.
+// inlineConfig is the variable with configuration that opencode reads on top of its files.
 const inlineConfig = "OPENCODE_CONFIG_CONTENT"
 
 // PlanLaunch implements Harness.
@@ -51,9 +51,9 @@ func (o opencode) PlanLaunch(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv, Env: []string{inlineConfig + "=" + config}}, Files: []File{file}}, nil
 }
 
-// buildArgv starts opencode. Headless it takes the prompt from its input: an argument loses
-// its outer quotes. At a terminal it takes no prompt for a session it goes on with; the
-// plugin hands it over.
+// buildArgv returns the command line. Headless, opencode gets the prompt on its standard input,
+// because it strips outer quotes from an argument. At a terminal, opencode accepts no prompt
+// for a session that it resumes; the plugin passes it on.
 func (opencode) buildArgv(l Launch) ([]string, error) {
 	var options []string
 	if l.Resume != "" {
@@ -72,7 +72,7 @@ func (opencode) buildArgv(l Launch) ([]string, error) {
 	argv := append([]string{"opencode", "--auto"}, options...)
 	if l.Resume != "" {
 		if l.Prompt != "" && l.PromptFile == "" {
-			return nil, errors.New("opencode goes on with a prompt in a file: give one")
+			return nil, errors.New("opencode resumes a session only with a prompt in a file: give one")
 		}
 		return argv, nil
 	}
@@ -83,13 +83,13 @@ func (opencode) buildArgv(l Launch) ([]string, error) {
 	return argv, err
 }
 
-// isQuoted says whether a text stands in quotes, which opencode would take away.
+// isQuoted reports whether a text is in quotes, which opencode would strip.
 func isQuoted(s string) bool {
 	return len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]
 }
 
-// buildConfig adds our plugin, the effort and a reviewer's rules to what the user's own
-// environment says.
+// buildConfig adds Orange's plugin, the effort and a reviewer's rules to the configuration in
+// the user's environment.
 func (opencode) buildConfig(l Launch, pluginPath string) (string, error) {
 	ours := map[string]any{"plugin": []any{(&url.URL{Scheme: "file", Path: pluginPath}).String()}}
 	if l.Effort != "" {
@@ -115,12 +115,12 @@ func (opencode) buildConfig(l Launch, pluginPath string) (string, error) {
 	}
 	merged, err := mergeJSON([]byte(theirs), text, "plugin")
 	if err != nil {
-		return "", errors.New(inlineConfig + " is not JSON: mend it or unset it")
+		return "", errors.New(inlineConfig + " is not JSON: fix it or unset it")
 	}
 	return string(merged), nil
 }
 
-// opencodeEvent is what our plugin hands over.
+// opencodeEvent is the payload that Orange's plugin sends.
 type opencodeEvent struct {
 	Properties struct {
 		Session string `json:"sessionID"`
@@ -178,11 +178,11 @@ func (opencode) ParseHook(event string, payload []byte, now time.Time) (agent.No
 	return n, nil
 }
 
-// longRetry is a wait that no hiccup of a provider asks for.
+// longRetry is a longer wait than a temporary problem of a provider causes.
 const longRetry = 5 * time.Minute
 
-// addRetry adds an error after which opencode tries again by itself. What the error says
-// are the provider's own words; a long wait says the same without words.
+// addRetry records an error after which opencode retries by itself. The text of the error comes
+// from the provider; a long wait means a limit even if the text does not say so.
 func addRetry(n *agent.Notice, text string, next, now time.Time) {
 	if !addLimit(n, text, now) {
 		if next.Sub(now) < longRetry {

@@ -32,15 +32,15 @@ type opencodeRecord struct {
 	} `json:"error"`
 }
 
-// ReadOutput implements Harness. opencode keeps its sessions in a database: at a terminal
-// only the plugin knows.
+// ReadOutput implements Harness. opencode keeps its sessions in a database, so at a terminal
+// only the plugin has this information.
 func (opencode) ReadOutput(o Output) agent.Notice {
 	var n agent.Notice
 	if !o.Headless {
 		return n
 	}
 	var sum task.Usage
-	said := "" // id of the message Final is of
+	said := "" // id of the message that Final belongs to
 	for _, r := range readRecords(o.Log, opencodeFound) {
 		if n.Session == "" && plainID(r.Session) {
 			n.Session = r.Session
@@ -67,7 +67,7 @@ func (opencode) ReadOutput(o Output) agent.Notice {
 	return n
 }
 
-// opencodeFound looks for what came before the last message: it may have parts.
+// opencodeFound looks for what came before the last message, which may have several parts.
 func opencodeFound(end []opencodeRecord) found {
 	id, said := "", false
 	for i := len(end) - 1; i >= 0; i-- {

@@ -8,12 +8,12 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// opencodeTranscript is the file in the attempt's folder that our plugin writes down what
-// is said in: opencode keeps its sessions in a database whose tables change.
+// opencodeTranscript is the file in the attempt's folder to which Orange's plugin writes the
+// conversation: opencode keeps its sessions in a database whose tables change.
 const opencodeTranscript = "opencode-transcript.jsonl"
 
-// opencodeTurnRecord is one line of opencode run --format json, and of what our plugin
-// writes, with all that was said.
+// opencodeTurnRecord is one line of opencode run --format json, and of the file that Orange's
+// plugin writes, with the full text.
 type opencodeTurnRecord struct {
 	Type string `json:"type"`
 	At   count  `json:"timestamp"` // milliseconds

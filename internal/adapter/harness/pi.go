@@ -59,7 +59,7 @@ func (p pi) PlanLaunch(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv}, Files: []File{file}}, nil
 }
 
-// piEvent is what our extension hands over.
+// piEvent is the payload that Orange's extension sends.
 type piEvent struct {
 	hookEvent
 	Final   string `json:"final"`

@@ -28,8 +28,8 @@ type piRecord struct {
 	} `json:"message"`
 }
 
-// ReadOutput implements Harness. The session file says the same as the output in far fewer
-// lines, so it is read first.
+// ReadOutput implements Harness. It prefers the session file, which has the same content as the
+// output in far fewer lines.
 func (pi) ReadOutput(o Output) agent.Notice {
 	n := piRead(o.Transcript, "message", o)
 	if o.Headless && n.Final == "" && n.Usage == nil && n.Condition.Name == "" {
@@ -63,7 +63,7 @@ func piRead(path, kind string, o Output) agent.Notice {
 	return n
 }
 
-// startTime is when the message was begun.
+// startTime returns when the message began.
 func (r *piRecord) startTime() time.Time { return time.UnixMilli(r.Message.At.toInt()) }
 
 func (o Output) piLook(end []piRecord, kind string) found {

@@ -7,8 +7,7 @@ import (
 	"orange/internal/core/transcript"
 )
 
-// piTurnRecord is one line of pi --mode json, and of its session file, with all that was
-// said.
+// piTurnRecord is one line of pi --mode json, and of its session file, with the full text.
 type piTurnRecord struct {
 	Type    string `json:"type"`
 	Message struct {
@@ -21,7 +20,7 @@ type piTurnRecord struct {
 	} `json:"message"`
 }
 
-// piParts are the parts of a message, of which a plain text is one.
+// piParts are the parts of a message. A plain text is one part.
 type piParts []piPart
 
 type piPart struct {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the expected plans anew")
 
-// launch is a start with everything that has a place in it.
+// launch returns a start with everything that has a place in it.
 func launch() Launch {
 	return Launch{Launch: agent.Launch{
 		Prompt: "Do it: $HOME `x` \"y\"\n\tand 'z'", PromptFile: "/attempt/prompt.md", Session: "11111111-2222-4333-8444-555555555555",
@@ -134,11 +134,11 @@ func TestPlansRefuse(t *testing.T) {
 		{"a model of nothing but a space", "gemini", `model "" is not a name: give one as gemini knows it`, func(l *Launch) { l.Model = " " }},
 		{"a model that is no text", "opencode", `model "x" is not a name: give one as opencode knows it`, func(l *Launch) { l.Model = "x\xff" }},
 		{"a model for a program", "command:x", `model "-x" is not a name: give one as command:x knows it`, func(l *Launch) { l.Model = "-x" }},
-		{"a long prompt without a file", "claude", "the prompt does not fit an argument: put it into a file as well", func(l *Launch) {
+		{"a long prompt without a file", "claude", "the prompt cannot be passed as an argument: put it into a file as well", func(l *Launch) {
 			l.Prompt, l.PromptFile = strings.Repeat("x", maxArgument+1), ""
 		}},
 		{"a script nobody named", "script", "harness script: name the file, as script:FILE with its whole path or in ORANGE_SCRIPT", func(*Launch) {}},
-		{"broken configuration of the user", "opencode", "OPENCODE_CONFIG_CONTENT is not JSON: mend it or unset it", func(l *Launch) {
+		{"broken configuration of the user", "opencode", "OPENCODE_CONFIG_CONTENT is not JSON: fix it or unset it", func(l *Launch) {
 			l.Env = func(string) string { return "{" }
 		}},
 	} {

@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// PlayOptions is one run of a script.
+// PlayOptions describes one run of a script.
 type PlayOptions struct {
 	File string // the script
-	Role string // whose steps; ORANGE_ROLE if empty
+	Role string // whose steps to play; ORANGE_ROLE if empty
 
 	Task, Attempt string // for {task} and {attempt}; ORANGE_TASK and ORANGE_ATTEMPT if empty
-	Transcript    string // file to note in what is said; ORANGE_TRANSCRIPT if empty, and none if that is
+	Transcript    string // file for the transcript; ORANGE_TRANSCRIPT if empty; none if both are
 
-	Stdin          io.Reader // a terminal, or what stands for one
+	Stdin          io.Reader // a terminal, or a substitute
 	Stdout, Stderr io.Writer
 	Dir            string // the worktree
 	TaskFile       string // TASK.md in Dir if empty
 	Env            func(string) string
 
-	Hook func(event string, payload []byte) error                    // tells Orange; nil tells nobody
+	Hook func(event string, payload []byte) error                    // sends an event to Orange; nil sends none
 	Run  func(ctx context.Context, dir string, argv ...string) error // runs a program; nil runs it here
 }
 
-// Exit codes of a script that does not say one itself.
+// Exit codes of a script that does not set one itself.
 const (
 	exitBroken = 2   // the script cannot be played
-	exitEnded  = 143 // it was told to end
+	exitEnded  = 143 // it was ended by a signal
 )
 
 // player is a script being played.
@@ -46,13 +46,13 @@ type player struct {
 	keys    *keyboard
 	places  *strings.Replacer
 	said    string // the last message
-	saying  bool   // the step before this one said something: more belongs to it
+	saying  bool   // the step before this one said something, and this one continues the message
 	printed string // what was printed last
 }
 
-// PlayScript plays the steps of a role and returns the exit code. A script maps roles to
-// lists of steps. Steps under worker#2 are played by the second attempt of that role
-// instead of those under worker; ORANGE_ROLE_RUN says which attempt this is.
+// PlayScript plays the steps of a role and returns the exit code. A script maps roles to lists
+// of steps. The second attempt of the role worker plays the steps under worker#2, if there are
+// any, instead of those under worker; ORANGE_ROLE_RUN gives the number of the attempt.
 func PlayScript(ctx context.Context, o PlayOptions) (exit int) {
 	p := newPlayer(o)
 	steps, err := p.loadSteps()
@@ -97,7 +97,7 @@ func newPlayer(o PlayOptions) *player {
 	return p
 }
 
-// loadSteps reads the script and finds the steps to play.
+// loadSteps reads the script and returns the steps to play.
 func (p *player) loadSteps() ([]step, error) {
 	text, err := os.ReadFile(p.File)
 	if err != nil {
@@ -126,18 +126,18 @@ func (p *player) tellOrange(event string, e scriptEvent) {
 		return
 	}
 	if err := p.Hook(event, e.toJSON()); err != nil {
-		p.printError("tell Orange: %v", err)
+		p.printError("send the event to Orange: %v", err)
 	}
 }
 
-// printText prints a text, and notes that it was printed.
+// printText prints a text and records it in the transcript.
 func (p *player) printText(text string) {
 	p.printed = cleanProse(text)
 	p.noteTranscript(scriptNote{Type: "print", Text: p.printed})
 	p.showText(p.printed)
 }
 
-// sayText says a text: it is the last message, or more of it.
+// sayText says a text: it becomes the last message, or continues it.
 func (p *player) sayText(text string) {
 	text = cleanProse(text)
 	p.showText(text)
@@ -150,10 +150,10 @@ func (p *player) sayText(text string) {
 
 func (p *player) showText(text string) { _, _ = fmt.Fprintln(p.Stdout, text) }
 
-// lastMessage is what was said last, or else printed.
+// lastMessage returns what was said last, or else what was printed last.
 func (p *player) lastMessage() string { return cmp.Or(p.said, p.printed) }
 
-// noteTranscript writes a line into the transcript.
+// noteTranscript appends a line to the transcript.
 func (p *player) noteTranscript(n scriptNote) {
 	if p.Transcript == "" {
 		return
@@ -180,7 +180,7 @@ func (p *player) printError(format string, args ...any) {
 	_, _ = fmt.Fprintln(p.Stderr, cleanLine(fmt.Sprintf(format, args...), 1000))
 }
 
-// fillPlaces puts the values of this attempt into a text of the script.
+// fillPlaces replaces the placeholders in a text of the script with the values of this attempt.
 func (p *player) fillPlaces(text string) string { return p.places.Replace(text) }
 
 func (p *player) runHere(ctx context.Context, dir string, argv ...string) error {
@@ -190,7 +190,7 @@ func (p *player) runHere(ctx context.Context, dir string, argv ...string) error 
 	return cmd.Run()
 }
 
-// startDaemon starts a program in a session of its own and forgets it.
+// startDaemon starts a program in its own session and does not wait for it.
 func (p *player) startDaemon(line string) error {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = p.Dir
@@ -201,7 +201,8 @@ func (p *player) startDaemon(line string) error {
 	return cmd.Process.Release()
 }
 
-// awaitMessage waits for a message at the terminal. Orange is told once one can be taken in.
+// awaitMessage waits for a message at the terminal. It sends the event to Orange once it can
+// receive one.
 func (p *player) awaitMessage(ctx context.Context, event, text string) (string, error) {
 	restore := p.keys.enterRawMode(p.Stdout)
 	defer restore()
@@ -210,7 +211,7 @@ func (p *player) awaitMessage(ctx context.Context, event, text string) (string, 
 	return cleanProse(heard), err
 }
 
-// pauseFor waits, unless the script is told to end.
+// pauseFor waits for d or until ctx ends.
 func pauseFor(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -220,13 +221,13 @@ func pauseFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// waitForever waits until the script is told to end.
+// waitForever waits until ctx ends.
 func waitForever(ctx context.Context) (exit int, over bool) {
 	<-ctx.Done()
 	return exitEnded, true
 }
 
-// reportFailure says how a step went wrong; the script goes on.
+// reportFailure prints how a step failed; the script continues.
 func (p *player) reportFailure(s step, err error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

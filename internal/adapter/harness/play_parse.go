@@ -15,10 +15,10 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxScript bounds a script, in bytes.
+// maxScript limits the size of a script, in bytes.
 const maxScript = 1 << 20
 
-// scriptReader walks a script and remembers the first thing that is wrong.
+// scriptReader parses a script and records the first error.
 type scriptReader struct {
 	file string
 	err  error
@@ -38,7 +38,7 @@ func (r *scriptReader) failAt(line, column int, format string, args ...any) {
 	}
 }
 
-// startOf is where a node begins: a block mapping begins with its first key.
+// startOf returns where a node begins: a block mapping begins with its first key.
 func startOf(node ast.Node) *token.Token {
 	switch n := node.(type) {
 	case nil:
@@ -53,7 +53,7 @@ func startOf(node ast.Node) *token.Token {
 	return node.GetToken()
 }
 
-// parseScript reads a script: roles, each with its steps.
+// parseScript parses a script: roles, each with its steps.
 func parseScript(file, text string) (map[string][]step, error) {
 	r := &scriptReader{file: file}
 	if len(text) > maxScript || strings.ContainsRune(text, 0) {
@@ -88,13 +88,13 @@ func (r *scriptReader) failYAML(err error) {
 	}
 	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
 		at := syntax.GetToken().Position
-		r.failAt(at.Line, at.Column, "%s: mend the YAML here", syntax.GetMessage())
+		r.failAt(at.Line, at.Column, "%s: fix the YAML here", syntax.GetMessage())
 		return
 	}
-	r.failAt(1, 1, "%v: mend the YAML", err)
+	r.failAt(1, 1, "%v: fix the YAML", err)
 }
 
-// roleKey checks a role with or without the number of an attempt.
+// roleKey reports whether key is a role, with or without the number of an attempt.
 func roleKey(key string) bool {
 	role, number, numbered := strings.Cut(key, "#")
 	n, err := strconv.Atoi(number)
@@ -114,7 +114,8 @@ func (r *scriptReader) readSteps(node ast.Node, role string) []step {
 	return steps
 }
 
-// stepKind is a step there is: what reads its value, nil if it takes none, and what it does.
+// stepKind describes a kind of step: the function that reads its value, nil if it takes none,
+// and the function that plays it.
 type stepKind struct {
 	read func(*scriptReader, ast.Node, *step)
 	act  func(context.Context, *player, step) (exit int, over bool)
@@ -176,7 +177,7 @@ func (r *scriptReader) readStep(node ast.Node) step {
 	return s
 }
 
-// readOptions reads what stands beside a step.
+// readOptions reads the options beside a step.
 func (r *scriptReader) readOptions(pairs []*ast.MappingValueNode, s *step) {
 	for _, pair := range pairs {
 		key := r.readText(pair.Key, "an option")
@@ -284,7 +285,7 @@ func (r *scriptReader) readUsage(node ast.Node, s *step) {
 	})
 }
 
-// readFields reads the keys of a step's value; those that are needed must be there.
+// readFields reads the keys of a step's value. The keys in needed must exist.
 func (r *scriptReader) readFields(node ast.Node, s *step, read map[string]func(ast.Node), needed ...string) {
 	given := map[string]bool{}
 	for _, pair := range r.readPairs(node, s.name) {

@@ -26,7 +26,7 @@ func TestScriptsAreReadStrictly(t *testing.T) {
 		"worker#0: []":                        `s.yaml:1:1: role "worker#0": write a name such as worker, or worker#2 for its second attempt`,
 		"worker: []\nworker#x: []":            `s.yaml:2:1: role "worker#x": write a name such as worker, or worker#2 for its second attempt`,
 		"worker: [{}]":                        `s.yaml:1:10: a step is empty: name what to do`,
-		"worker: [":                           `s.yaml:1:9: sequence end token ']' not found: mend the YAML here`,
+		"worker: [":                           `s.yaml:1:9: sequence end token ']' not found: fix the YAML here`,
 	} {
 		if _, err := parseScript("s.yaml", text); err == nil || err.Error() != want {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)

@@ -7,8 +7,8 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// withSection returns a TASK.md in which the section of a name has this text. What
-// cannot be replaced is added at the end, where it counts.
+// withSection returns a TASK.md whose section with a name has this text. If the section cannot
+// be replaced, a new one is added at the end, where it counts.
 func withSection(src []byte, name, text string) ([]byte, error) {
 	doc, err := taskfile.Parse(src)
 	if err != nil {
@@ -31,7 +31,7 @@ func withSection(src []byte, name, text string) ([]byte, error) {
 	return edited, nil
 }
 
-// spliceSection puts text in the place of that of a section.
+// spliceSection replaces the text of a section.
 func spliceSection(src string, old taskfile.Section, text string) (string, bool) {
 	from := 0
 	for range old.TextLine - 1 {
@@ -46,7 +46,7 @@ func spliceSection(src string, old taskfile.Section, text string) (string, bool)
 	return edited, sectionReads([]byte(edited), old.Name, text)
 }
 
-// sectionReads checks that a section reads as it was meant.
+// sectionReads reports whether a section parses as intended.
 func sectionReads(src []byte, name, text string) bool {
 	doc, err := taskfile.Parse(src)
 	if err != nil {

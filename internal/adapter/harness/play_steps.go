@@ -13,16 +13,16 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// step is one thing a script does.
+// step is one step of a script.
 type step struct {
 	name    string
-	text    string // what the step is about
+	text    string // the argument of the step
 	section string // section: its name
 	file    string // commit
 	message string // commit
 	span    time.Duration
 	code    int  // exit
-	must    bool // run: its failure ends the script
+	must    bool // run: a failure ends the script
 	stay    bool // limit: wait for its end
 	usage   spent
 	act     func(context.Context, *player, step) (exit int, over bool)
@@ -59,8 +59,8 @@ func playSleep(ctx context.Context, _ *player, s step) (int, bool) {
 	return 0, false
 }
 
-// playCommit writes a file and commits it under a name of its own: the repository may
-// have none.
+// playCommit writes a file and commits it under a fixed author, because the repository may have
+// none.
 func playCommit(ctx context.Context, p *player, s step) (int, bool) {
 	name := p.fillPlaces(s.file)
 	err := func() error {
@@ -87,7 +87,7 @@ func playCommit(ctx context.Context, p *player, s step) (int, bool) {
 	return 0, false
 }
 
-// playWait waits for a message. Without a terminal none can come.
+// playWait waits for a message. Without a terminal there is none.
 func playWait(ctx context.Context, p *player, _ step) (int, bool) {
 	text, err := p.awaitMessage(ctx, scriptIdle, p.lastMessage())
 	switch {
@@ -101,7 +101,7 @@ func playWait(ctx context.Context, p *player, _ step) (int, bool) {
 	return 0, false
 }
 
-// playAsk waits for a line of an answer; without a terminal, for ever.
+// playAsk waits for an answer of one line; without a terminal, it waits forever.
 func playAsk(ctx context.Context, p *player, s step) (int, bool) {
 	p.printText(p.fillPlaces(s.text))
 	if _, err := p.awaitMessage(ctx, scriptPermission, p.printed); err != nil {
@@ -126,7 +126,7 @@ func playLimit(ctx context.Context, p *player, s step) (int, bool) {
 
 func playExit(_ context.Context, _ *player, s step) (int, bool) { return s.code, true }
 
-// playDie ends this process by a signal, as a crash does.
+// playDie ends this process with a signal, as a crash does.
 func playDie(ctx context.Context, p *player, s step) (int, bool) {
 	if err := syscall.Kill(os.Getpid(), deathSignals()[s.text]); err != nil {
 		p.reportFailure(s, err)
@@ -135,7 +135,7 @@ func playDie(ctx context.Context, p *player, s step) (int, bool) {
 	return waitForever(ctx)
 }
 
-// deathSignals are the ways to die.
+// deathSignals returns the signals that a script can die from.
 func deathSignals() map[string]syscall.Signal {
 	return map[string]syscall.Signal{
 		"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP,
@@ -161,8 +161,8 @@ func playUsage(_ context.Context, p *player, s step) (int, bool) {
 	return 0, false
 }
 
-// writeSection writes or replaces a section of TASK.md. It writes through a link, in
-// place: the link is how a worktree sees the file.
+// writeSection writes or replaces a section of TASK.md. It writes in place, through the link by
+// which the worktree sees the file.
 func (p *player) writeSection(name, text string) error {
 	f, err := os.OpenFile(p.TaskFile, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 //go:embed files
 var sources embed.FS
 
-// pluginSource is a source with the constant orange in front of it.
+// pluginSource returns a source with the constant orange prepended.
 func pluginSource(name string, orange map[string]any) ([]byte, error) {
 	source, err := sources.ReadFile("files/" + name)
 	if err != nil {
@@ -28,10 +28,10 @@ func pluginSource(name string, orange map[string]any) ([]byte, error) {
 	return fmt.Appendf(nil, "const orange = %s\n%s", values, source), nil
 }
 
-// hookList is the hook command for a plugin, never null.
+// hookList returns the hook command for a plugin, never null.
 func (l Launch) hookList() []string { return append([]string{}, l.Hook...) }
 
-// spent is usage as our plugins write it.
+// spent is usage as Orange's plugins write it.
 type spent struct {
 	Input  count   `json:"input"`
 	Output count   `json:"output"`
@@ -43,7 +43,8 @@ func (s spent) toTaskUsage() task.Usage {
 	return task.Usage{InputTokens: s.Input.toInt(), OutputTokens: s.Output.toInt(), CachedTokens: s.Cache.toInt(), CostMicroUSD: dollarsToMicros(s.Cost)}
 }
 
-// endTurn adds the end of a turn: idle, unless the provider answered with an error or serves no more.
+// endTurn records the end of a turn: the agent is idle, unless the provider returned an error
+// or a limit.
 func endTurn(n *agent.Notice, final, failure string, now time.Time) {
 	n.Condition.Name, n.Final = task.Idle, cleanProse(final)
 	if failure != "" && !addLimit(n, failure, now) {

@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxArgument is how much of a prompt may be one argument. Linux takes 128 KiB.
+// maxArgument is how long a prompt may be to be passed as one argument. Linux allows 128 KiB.
 const maxArgument = 120 << 10
 
-// promptArgument returns the prompt as one argument. A prompt that would not arrive
-// whole, because it is too long or because the agent reads commands into how it begins,
-// becomes an order to read the file with it. An agent at a terminal may have no prompt.
+// promptArgument returns the prompt as one argument. If the prompt would not arrive intact,
+// because it is too long or because the agent interprets its beginning as a command,
+// promptArgument returns an instruction to read the file that contains it. An agent at a
+// terminal may have no prompt.
 func (l Launch) promptArgument(reads func(prompt string) bool) (string, error) {
 	switch {
 	case l.Prompt == "" && l.Interactive:
@@ -22,18 +23,18 @@ func (l Launch) promptArgument(reads func(prompt string) bool) (string, error) {
 	case len(l.Prompt) <= maxArgument && !strings.ContainsRune(l.Prompt, 0) && !reads(l.Prompt):
 		return l.Prompt, nil
 	case l.PromptFile == "":
-		return "", errors.New("the prompt does not fit an argument: put it into a file as well")
+		return "", errors.New("the prompt cannot be passed as an argument: put it into a file as well")
 	}
 	return "Read " + l.PromptFile + " and follow it.", nil
 }
 
-// beginsWith returns a test for how a prompt begins.
+// beginsWith returns a test for the first character of a prompt.
 func beginsWith(chars string) func(string) bool {
 	return func(prompt string) bool { return prompt != "" && strings.IndexByte(chars, prompt[0]) >= 0 }
 }
 
-// checkIDs refuses session ids that could be read as something else. They come from
-// what an agent printed.
+// checkIDs returns an error for session ids that could be taken for something else. They come
+// from the output of an agent.
 func (l Launch) checkIDs() error {
 	for _, id := range []string{l.Session, l.Resume} {
 		if id != "" && !plainID(id) {
@@ -53,7 +54,7 @@ func plainID(id string) bool {
 	return id != "" && len(id) <= 128
 }
 
-// checkLaunch is what every plan begins with.
+// checkLaunch checks what every harness requires of a launch.
 func (l Launch) checkLaunch(h Harness) error {
 	if err := CheckEffort(h, l.Effort); err != nil {
 		return err
@@ -64,13 +65,13 @@ func (l Launch) checkLaunch(h Harness) error {
 	return l.checkIDs()
 }
 
-// plainModel says whether a model's name, which comes from a file, arrives as one: it is
-// no option and steers no terminal.
+// plainModel reports whether the name of a model, which comes from a file, is safe as an
+// argument: not an option, and without control characters.
 func plainModel(name string) bool {
 	return !strings.HasPrefix(name, "-") && len(name) <= 200 && utf8.ValidString(name) && stripControls(name, false) == name && strings.TrimSpace(name) == name
 }
 
-// hookLine is the command of a hook for a shell, empty without hooks.
+// hookLine returns the command of a hook for a shell, or "" without hooks.
 func (l Launch) hookLine(event string) string {
 	if len(l.Hook) == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// count is a number of tokens as an agent writes it, which may be anything.
+// count is a number of tokens as an agent writes it, which may be any number.
 type count float64
 
 func (c count) toInt() int64 {
@@ -18,7 +18,7 @@ func (c count) toInt() int64 {
 	return int64(c)
 }
 
-// dollarsToMicros turns dollars into millionths of them.
+// dollarsToMicros converts dollars to micro-dollars.
 func dollarsToMicros(dollars float64) int64 {
 	if !(dollars > 0) || dollars > 1e9 {
 		return 0
@@ -26,7 +26,7 @@ func dollarsToMicros(dollars float64) int64 {
 	return int64(math.Round(dollars * 1e6))
 }
 
-// someUsage is nil for no usage at all, which says nothing.
+// someUsage returns a pointer to u, or nil if u is zero.
 func someUsage(u task.Usage) *task.Usage {
 	if u == (task.Usage{}) {
 		return nil
@@ -37,7 +37,7 @@ func someUsage(u task.Usage) *task.Usage {
 // messageText is the text of a message: a string, or the parts of type text in a list.
 type messageText string
 
-// UnmarshalJSON implements json.Unmarshaler. What is not a message has no text.
+// UnmarshalJSON implements json.Unmarshaler. A value that is not a message has no text.
 func (t *messageText) UnmarshalJSON(text []byte) error {
 	var whole string
 	if json.Unmarshal(text, &whole) == nil {

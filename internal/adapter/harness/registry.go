@@ -9,14 +9,14 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// A Registry runs the harnesses on this machine, each by its name.
+// A Registry gives access to the harnesses on this machine by name.
 type Registry struct {
-	Call func(harness string) []string // the command that agents call on events; the name of the event is appended. nil: none
+	Call func(harness string) []string // the command that agents call on events, without the name of the event, which is appended; nil for none
 	Env  func(string) string           // the environment of this process
 	Path func(harness string) string   //  the PATH that an agent has
 }
 
-// PlanLaunch says how an agent is started and writes the files that it needs.
+// PlanLaunch plans the start of an agent and writes the files that it needs.
 func (r Registry) PlanLaunch(l agent.Launch) (agent.Plan, error) {
 	h, err := Find(l.Harness)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r Registry) PlanLaunch(l agent.Launch) (agent.Plan, error) {
 	return plan.Plan, WriteFiles(plan.Files)
 }
 
-// ParseHook says what a call of an agent's hook means.
+// ParseHook returns the meaning of a call of an agent's hook.
 func (r Registry) ParseHook(name, event string, payload []byte) (agent.Notice, error) {
 	h, err := Find(name)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r Registry) ParseHook(name, event string, payload []byte) (agent.Notice, e
 	return inSeconds(n), err
 }
 
-// ReadOutput finds what an attempt left behind.
+// ReadOutput reads what an attempt left behind.
 func (r Registry) ReadOutput(name string, o agent.Output) agent.Notice {
 	h, err := Find(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r Registry) ReadOutput(name string, o agent.Output) agent.Notice {
 	return inSeconds(h.ReadOutput(Output{Output: o, Now: time.Now()}))
 }
 
-// ReadConversation reads the conversation of an attempt, as the function Converse does.
+// ReadConversation reads the conversation of an attempt, like the function ReadConversation.
 func (r Registry) ReadConversation(name string, o agent.Output, after string) agent.Conversation {
 	h, err := Find(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r Registry) ReadConversation(name string, o agent.Output, after string) ag
 	return ReadConversation(h, Output{Output: o, Now: time.Now()}, after)
 }
 
-// ReadScreen says what the screen of an agent shows about it.
+// ReadScreen returns what the screen of an agent shows about it.
 func (r Registry) ReadScreen(name, pane string) (agent.Notice, bool) {
 	h, err := Find(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r Registry) ReadScreen(name, pane string) (agent.Notice, bool) {
 	return inSeconds(n), ok
 }
 
-// ReadInput says what the screen of an agent takes.
+// ReadInput returns what input the screen of an agent accepts.
 func (r Registry) ReadInput(name string, v ansi.View) ansi.Input {
 	h, err := Find(name)
 	if err != nil {
@@ -93,28 +93,30 @@ func (r Registry) TrustDialogKeys(name, pane string) (keys string, ok bool) {
 	return h.TrustDialogKeys(pane)
 }
 
-// AcknowledgesPrompts says whether a hook tells that an agent has received a prompt.
+// AcknowledgesPrompts reports whether an agent has a hook that confirms that it has received a
+// prompt.
 func (r Registry) AcknowledgesPrompts(name string) bool {
 	return !strings.HasPrefix(name, agent.CommandPrefix)
 }
 
-// SeparatesMessages says whether what an agent says can be told from what else it prints.
+// SeparatesMessages reports whether an agent's messages can be told apart from the rest of its
+// output.
 func (r Registry) SeparatesMessages(name string) bool {
 	return !strings.HasPrefix(name, agent.CommandPrefix)
 }
 
-// HidesFailures says whether no hook of an agent tells that a turn failed.
+// HidesFailures reports whether an agent has no hook for a failed turn.
 func (r Registry) HidesFailures(name string) bool {
 	h, _ := agent.FindHarness(name)
 	return h.Silent
 }
 
-// AsksFirst says whether an agent may show dialogs before it takes its prompt.
+// AsksFirst reports whether an agent may show dialogs before it accepts its prompt.
 func (r Registry) AsksFirst(name string) bool {
 	return !strings.HasPrefix(name, agent.CommandPrefix) && !strings.HasPrefix(name, agent.Script)
 }
 
-// inSeconds is a notice whose times are as a journal keeps them.
+// inSeconds returns a notice with its times truncated to seconds, as a journal stores them.
 func inSeconds(n agent.Notice) agent.Notice {
 	n.Condition.Until = n.Condition.Until.UTC().Truncate(time.Second)
 	return n

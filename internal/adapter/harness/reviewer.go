@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A reviewer may read a forge and may not publish. It is advice to an honest agent: what
-// a determined one can do is decided by the credentials it finds.
+// A reviewer may read a forge and may not publish. These guards are advice to an honest agent:
+// what a determined one can do depends on the credentials that it finds.
 
-// refusal is what a reviewer is told.
+// refusal is the message for a reviewer that tries to publish.
 const refusal = "a reviewer does not push or post: write the verdict into TASK.md"
 
-// forgeReads lists the commands of gh that change nothing at the forge. Everything else
-// is refused by the wrapper of Guard, aliases, extensions and what later versions add
-// included. gh api is weighed by its arguments.
+// forgeReads returns the commands of gh that change nothing at the forge. The wrapper of
+// GuardReviewer refuses everything else, including aliases, extensions and commands of later
+// versions. It decides about gh api by the arguments.
 func forgeReads() []string {
 	return strings.Fields(`
 alias_list attestation_download attestation_trusted-root attestation_verify auth_git-credential auth_status cache_list
@@ -29,8 +29,8 @@ run_view run_watch search_code search_commits search_issues search_prs search_re
 variable_get variable_list version workflow_list workflow_view`)
 }
 
-// forgeWrites lists the commands of gh that a reviewer has no business with: they change a
-// forge, the settings of gh, or another machine, or they hand out its credentials.
+// forgeWrites returns the commands of gh that a reviewer does not need: they change a forge,
+// the settings of gh, or another machine, or they reveal its credentials.
 func forgeWrites() []string {
 	return strings.Fields(`
 agent-task_create alias_delete alias_import alias_set auth_login auth_logout auth_refresh auth_setup-git auth_switch
@@ -49,8 +49,8 @@ repo_rename repo_set-default repo_sync repo_unarchive run_cancel run_delete run_
 ssh-key_add ssh-key_delete variable_delete variable_set workflow_disable workflow_enable workflow_run`)
 }
 
-// publishingCommands lists the commands by which work leaves the machine or a forge is written to, for
-// agents that are given rules about commands.
+// publishingCommands returns the commands that send work to another machine or write to a
+// forge, for agents that accept rules about commands.
 func publishingCommands() []string {
 	out := []string{"git push", "git send-pack", "git http-push", "gh review"}
 	for _, command := range forgeWrites() {
@@ -59,8 +59,8 @@ func publishingCommands() []string {
 	return out
 }
 
-// hookNames are the hooks of git that can run in a worktree. core.hooksPath of Guard is in
-// the place of the repository's hooks, so it has to pass them all on.
+// hookNames returns the hooks of git that can run in a worktree. The core.hooksPath of
+// GuardReviewer replaces the repository's hooks, so it must forward all of them.
 func hookNames() []string {
 	return []string{
 		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
@@ -69,7 +69,7 @@ func hookNames() []string {
 	}
 }
 
-// passHook runs the hook of the same name that the repository has by its own configuration.
+// passHook runs the hook of the same name in the repository's own hooks folder.
 const passHook = `#!/bin/sh
 # Runs the repository's own hook: this folder stands before its own for the sake of pre-push.
 own=$(env -u GIT_CONFIG_COUNT git rev-parse --git-path hooks) || exit 0
@@ -77,14 +77,14 @@ own=$(env -u GIT_CONFIG_COUNT git rev-parse --git-path hooks) || exit 0
 exec "$own/${0##*/}" "$@"
 `
 
-// GuardReviewer keeps the processes of a reviewer from publishing: git refuses every push and gh
-// all but reading, whatever program calls them. dir is the attempt's folder, path the PATH
-// of its agent. It returns variables to add and files to write.
+// GuardReviewer stops the processes of a reviewer from publishing: git refuses every push, and
+// gh refuses everything except reading, whatever program calls them. dir is the attempt's
+// folder, path the PATH of its agent. It returns variables to add and files to write.
 //
-// Of git, pushInsteadOf refuses what goes to an address, or to a remote by its url; the hook
-// what goes to a pushurl, which no rewriting reaches. Because the hook can be left out with
-// --no-verify every push is to be signed as well, by nobody: forges do not take signed
-// pushes, and where one does there is no such key.
+// In git, pushInsteadOf refuses pushes to an address, or to a remote by its url; the hook
+// refuses pushes to a pushurl, which no rewriting reaches. Because --no-verify skips the hook,
+// every push must also be signed, with a key that does not exist: forges do not accept signed
+// pushes, and where one does, signing fails.
 func GuardReviewer(dir, path string) (env []string, files []File) {
 	bin, hooks := filepath.Join(dir, "bin"), filepath.Join(dir, "git-hooks")
 	for _, name := range hookNames() {
@@ -106,9 +106,9 @@ func GuardReviewer(dir, path string) (env []string, files []File) {
 	return append(env, "PATH="+strings.TrimSuffix(bin+string(filepath.ListSeparator)+path, string(filepath.ListSeparator))), files
 }
 
-// forgeWrapper is a gh that passes on what reads and refuses the rest. The words that name
-// the command come first; of the flags only the one that names a repository may stand
-// before them.
+// forgeWrapper returns a gh that forwards commands that read and refuses the rest. The words
+// that name the command come first; the only flag allowed before them is the one that names a
+// repository.
 func forgeWrapper(bin string) []byte {
 	var groups, commands []string
 	for _, command := range forgeReads() {

@@ -21,7 +21,7 @@ func inGit(dir string, env []string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// guarded is the environment of a reviewer, with its files written.
+// guarded returns the environment of a reviewer, with its files written.
 func guarded(t *testing.T) []string {
 	t.Helper()
 	env, files := GuardReviewer(filepath.Join(t.TempDir(), "an attempt's"), os.Getenv("PATH"))

@@ -11,18 +11,18 @@ import (
 	"orange/internal/core/task"
 )
 
-// screenPatterns is what is known about the screen of an agent. Panes are read with straight
-// apostrophes, without frames, and without empty lines.
+// screenPatterns is what is known about the screen of an agent. The patterns match panes with
+// straight apostrophes, without frames, and without empty lines.
 type screenPatterns struct {
 	asks  []askPattern
-	limit func() *regexp.Regexp // the line that says that an allowance is used up
-	fails func() *regexp.Regexp // the line that says that a turn failed, where no hook says it
-	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
+	limit func() *regexp.Regexp // the line that reports a used-up allowance
+	fails func() *regexp.Regexp // the line that reports a failed turn, if no hook reports it
+	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes selected
 	box   *inputBox             // its input line
 }
 
-// askPattern is a question an agent stops at. It is asked only if its answers are on the
-// screen below it: the same words further up may be part of the work.
+// askPattern is a question at which an agent waits. The question counts only if its answers are
+// on the screen below it: the same words further up may be part of the work.
 type askPattern struct {
 	condition string
 	question  func() *regexp.Regexp
@@ -30,12 +30,12 @@ type askPattern struct {
 }
 
 const (
-	paneLines  = 30 // how much of the end of a pane counts
-	limitLines = 10 // of them, how many may say that a limit holds: further up it may be over
-	askContext = 6  // lines before a question that say what it is about
+	paneLines  = 30 // how many lines at the end of a pane count
+	limitLines = 10 // how many of these may report a limit: further up, the limit may be over
+	askContext = 6  // lines before a question that describe what it is about
 )
 
-// A choice that is marked, as each agent marks it.
+// The marked choice of a menu, as each agent marks it.
 var (
 	claudeChoice = lazyPattern(`❯ \d\. `)
 	codexChoice  = lazyPattern(`^› \d\. `)
@@ -129,7 +129,7 @@ func (opencode) TrustDialogKeys(string) (string, bool) { return "", false }
 // TrustDialogKeys implements Harness.
 func (pi) TrustDialogKeys(string) (string, bool) { return "", false }
 
-// readPane says what the end of a pane shows.
+// readPane returns what the end of a pane shows.
 func (l screenPatterns) readPane(pane string, now time.Time) (agent.Notice, bool) {
 	shown := paneEnd(pane)
 	for _, a := range l.asks {
@@ -143,8 +143,9 @@ func (l screenPatterns) readPane(pane string, now time.Time) (agent.Notice, bool
 	return l.failedTurn(shown)
 }
 
-// findLimit finds the line that says that an allowance is used up. Something that was sent after it stands between it and
-// the input line: then it may be over, and what came of it is shown below.
+// findLimit returns the line that reports a used-up allowance. If a message was sent after it,
+// that message is between the line and the input line: then the limit may be over, and the
+// result is shown below.
 func (l screenPatterns) findLimit(shown []string) (string, bool) {
 	inputs := 0
 	for i := len(shown) - 1; l.limit != nil && i >= max(0, len(shown)-limitLines); i-- {
@@ -160,7 +161,7 @@ func (l screenPatterns) findLimit(shown []string) (string, bool) {
 	return "", false
 }
 
-// findQuestion returns the question with what stands above it.
+// findQuestion returns the question with the lines above it.
 func (a askPattern) findQuestion(shown []string) (string, bool) {
 	for i := len(shown) - 1; i >= 0; i-- {
 		if !a.question().MatchString(shown[i]) {
@@ -175,12 +176,12 @@ func (a askPattern) findQuestion(shown []string) (string, bool) {
 	return "", false
 }
 
-// isPicture says that a line has no word.
+// isPicture reports whether a line has no word.
 func isPicture(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// trustAnswer is Enter if the dialog about the worktree is open with yes chosen.
+// trustAnswer returns Enter if the dialog about the worktree is open with yes selected.
 func (l screenPatterns) trustAnswer(pane string) (string, bool) {
 	if l.trust != nil && l.trust().MatchString(strings.Join(paneEnd(pane), "\n")) {
 		return "\r", true
@@ -188,7 +189,7 @@ func (l screenPatterns) trustAnswer(pane string) (string, bool) {
 	return "", false
 }
 
-// paneEnd returns the last lines of a pane that have text in them.
+// paneEnd returns the last lines of a pane that have text.
 func paneEnd(pane string) []string {
 	var shown []string
 	for line := range strings.SplitSeq(straightenQuotes(stripControls(pane, true)), "\n") {

@@ -16,21 +16,21 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// script is the agent of demonstrations and tests: it plays steps from a file, through
-// Play.
+// script is the agent for demonstrations and tests: it plays steps from a file, through
+// PlayScript.
 type script struct{ file string }
 
 // ScriptVariable names the script in the environment, for the harness called script.
 const ScriptVariable = "ORANGE_SCRIPT"
 
-// A script keeps a transcript, as other agents do, in a file of the attempt's folder
-// that this variable names.
+// A script keeps a transcript, like other agents, in the file of the attempt's folder that this
+// variable names.
 const (
 	transcriptVariable = "ORANGE_TRANSCRIPT"
 	scriptTranscript   = "script.jsonl"
 )
 
-// Name implements Harness. Where the file is does not matter to its hooks.
+// Name implements Harness. The path of the file does not matter to its hooks.
 func (script) Name() string { return agent.Script }
 
 // Program implements Harness.
@@ -49,7 +49,7 @@ func (s script) PlanLaunch(l Launch) (Plan, error) {
 	case err != nil:
 		return Plan{}, err
 	case len(l.Hook) == 0:
-		return Plan{}, errors.New("harness script: it is played by orange itself, which is not named")
+		return Plan{}, errors.New("harness script: orange itself plays it, and the path of orange is missing")
 	}
 	return Plan{Plan: agent.Plan{
 		Argv: []string{l.Hook[0], "play", file},
@@ -57,7 +57,7 @@ func (s script) PlanLaunch(l Launch) (Plan, error) {
 	}}, nil
 }
 
-// scriptPath is where the script is.
+// scriptPath returns the path of the script.
 func (s script) scriptPath(env func(string) string) (string, error) {
 	file := s.file
 	if file == "" && env != nil {
@@ -69,7 +69,7 @@ func (s script) scriptPath(env func(string) string) (string, error) {
 	return file, nil
 }
 
-// CheckScript says what is wrong with the file that a harness plays, if it is a script.
+// CheckScript returns an error if h is a script whose file cannot be played.
 func CheckScript(h Harness, env func(string) string) error {
 	s, ok := h.(script)
 	if !ok {
@@ -85,7 +85,7 @@ func CheckScript(h Harness, env func(string) string) error {
 	case err != nil:
 		return fmt.Errorf("the script %s cannot be read: give another", cleanLine(file, maxDetail))
 	case !is.Mode().IsRegular():
-		return fmt.Errorf("%s is no script but a folder or a device: give a file", cleanLine(file, maxDetail))
+		return fmt.Errorf("%s is a folder or a device, not a script: give a file", cleanLine(file, maxDetail))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ const (
 	scriptUsage      = "usage"
 )
 
-// scriptEvent is the payload of each of them.
+// scriptEvent is the payload of these events.
 type scriptEvent struct {
 	Session    string    `json:"session,omitempty"`
 	Transcript string    `json:"transcript,omitempty"`
@@ -138,17 +138,18 @@ func (script) ParseHook(event string, payload []byte, now time.Time) (agent.Noti
 	return n, nil
 }
 
-// limitLine is how a script says at its end that it is limited; a time follows.
+// limitLine is how a script reports at its end that it is limited; a time follows.
 const limitLine = "usage limit reached, resets at "
 
 // scriptNote is one line of a script's transcript.
 type scriptNote struct {
 	Type  string `json:"type"` // begin, print, say or usage
 	Text  string `json:"text,omitempty"`
-	Usage *spent `json:"usage,omitempty"` // so far
+	Usage *spent `json:"usage,omitempty"` // the total so far
 }
 
-// ReadOutput implements Harness. A script that has no transcript said what it printed.
+// ReadOutput implements Harness. Without a transcript, the output counts as what the script
+// said.
 func (script) ReadOutput(o Output) agent.Notice {
 	words := lastWords(o)
 	n := agent.Notice{Final: words.Final}
@@ -165,7 +166,7 @@ func (script) ReadOutput(o Output) agent.Notice {
 	return n
 }
 
-// scriptSaid finds what was said last. What was only printed counts if nothing was said.
+// scriptSaid returns what was said last, or what was printed if nothing was said.
 func scriptSaid(notes []scriptNote) agent.Notice {
 	var n agent.Notice
 	said, printed := "", ""
@@ -200,13 +201,13 @@ func scriptLook(end []scriptNote) found {
 	return nothing
 }
 
-// turnSources implements Harness. What a script prints is its log.
+// turnSources implements Harness. The output of a script is in its log.
 func (script) turnSources(Output) []source { return nil }
 
 // ReadScreen implements Harness.
 func (script) ReadScreen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
-// ReadInput implements Harness: nothing is known of its screens.
+// ReadInput implements Harness. Its screens are unknown.
 func (script) ReadInput(ansi.View) ansi.Input { return ansi.Input{} }
 
 // TrustDialogKeys implements Harness.

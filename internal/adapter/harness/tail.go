@@ -9,35 +9,35 @@ import (
 	"orange/internal/outputlog"
 )
 
-// How much of a file is read. What an agent left behind is looked for from the end on,
-// in steps that grow, so that a long session costs no more than a short one.
+// How much of a file is read. Files are searched from the end in growing steps, so that a long
+// session costs no more than a short one.
 const (
-	headSize  = 64 << 10         // where an agent says which session this is
-	firstStep = 64 << 10         // of the end
-	nextStep  = 4                // times as much
-	wholeSize = headSize + 4<<20 // a file of this size is read whole, if need be
-	enough    = 1 << 20          // of a larger one, once the last message was found
-	maxTail   = 16 << 20         // of a larger one, to find the last message
+	headSize  = 64 << 10         // where an agent names its session
+	firstStep = 64 << 10         // at the end
+	nextStep  = 4                // factor of growth
+	wholeSize = headSize + 4<<20 // a file up to this size is read whole if necessary
+	enough    = 1 << 20          // of a larger file, once the last message was found
+	maxTail   = 16 << 20         // of a larger file, to find the last message
 )
 
-// found is how much of what is wanted the end of a file holds.
+// found is how much of the wanted information the end of a file contains.
 type found int
 
 const (
 	nothing  found = iota
-	lastWord       // the whole last message; what was consumed may be further up
+	lastWord       // the whole last message; usage may be further up
 	all            // nothing that counts is further up
 )
 
-// readRecords returns the lines of a file that are JSON objects, the oldest first: those of
-// its beginning, and of its end as many as look asks for. A file that cannot be read
-// has none.
+// readRecords returns the lines of a file that are JSON objects, oldest first: those at its
+// beginning, and as many at its end as look requires. A file that cannot be read has none.
 func readRecords[T any](path string, look func(end []T) found) []T {
 	head, end := readEnds(path, look)
 	return append(head, end...)
 }
 
-// readEnds is records, with those of the beginning apart if there is a gap behind them.
+// readEnds is readRecords, but returns the lines of the beginning separately if there is a gap
+// after them.
 func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
 	f, size := openOutput(path)
 	if f == nil {
@@ -77,8 +77,8 @@ func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
 	return head, end
 }
 
-// openOutput opens a file for reading, with what was kept of a long output. It returns nil
-// if there is no such file.
+// openOutput opens a file for reading, including what was kept of a long output. It returns nil
+// if the file does not exist.
 func openOutput(path string) (f *outputlog.Output, size int64) {
 	if path == "" {
 		return nil, 0
@@ -90,7 +90,7 @@ func openOutput(path string) (f *outputlog.Output, size int64) {
 	return f, f.Size()
 }
 
-// readPart reads a part of a file, or what is there of it.
+// readPart reads a part of a file, as far as it exists.
 func readPart(f io.ReaderAt, from, size int64) []byte {
 	part := make([]byte, size)
 	n, err := f.ReadAt(part, from)
@@ -100,7 +100,7 @@ func readPart(f io.ReaderAt, from, size int64) []byte {
 	return part[:n]
 }
 
-// readTail returns the last bytes of a file, and whether there are more before them.
+// readTail returns the last bytes of a file, and reports whether there are more before them.
 func readTail(path string, size int64) (text []byte, more bool) {
 	f, have := openOutput(path)
 	if f == nil {
@@ -111,7 +111,7 @@ func readTail(path string, size int64) (text []byte, more bool) {
 	return readPart(f, start, have-start), start > 0
 }
 
-// decodeLines reads the lines that are JSON objects, as values of type T.
+// decodeLines decodes the lines that are JSON objects, as values of type T.
 func decodeLines[T any](text []byte) []T {
 	var out []T
 	for line := range bytes.Lines(text) {
@@ -120,7 +120,7 @@ func decodeLines[T any](text []byte) []T {
 			continue
 		}
 		var v T
-		var other *json.UnmarshalTypeError // one field is not what it was: the rest is
+		var other *json.UnmarshalTypeError // one field has another type than expected; the rest is decoded
 		if err := json.Unmarshal(line, &v); err == nil || errors.As(err, &other) {
 			out = append(out, v)
 		}

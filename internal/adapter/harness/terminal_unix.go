@@ -4,8 +4,8 @@ package harness
 
 import "golang.org/x/sys/unix"
 
-// everyKey makes a terminal hand over every key as it is, without showing it. Signals
-// still work. It returns how to go back, and false if this is no terminal.
+// everyKey makes a terminal pass on every key unchanged, without echo. Signals still work. It
+// returns a function that restores the terminal, and false if fd is not a terminal.
 func everyKey(fd int) (restore func(), ok bool) {
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {

@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	maxDetail = 500     // bytes of what an agent waits for
-	maxFinal  = 1 << 20 // bytes of what an agent said last
+	maxDetail = 500     // bytes of the description of what an agent waits for
+	maxFinal  = 1 << 20 // bytes of an agent's last message
 )
 
-// cutNote stands in front of a text whose beginning was left out.
+// cutNote precedes a text whose beginning was left out.
 const cutNote = "(cut: this is the last MiB of a longer text)\n"
 
-// escapes are the sequences by which a program steers a terminal.
+// escapes matches the escape sequences of terminals.
 var escapes = lazyPattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
 
-// cleanLine makes one line of a text: no control characters, single spaces, at most limit
+// cleanLine returns a text as one line: no control characters, single spaces, at most limit
 // bytes.
 func cleanLine(text string, limit int) string {
 	return cutText(strings.Join(strings.Fields(stripControls(text, false)), " "), limit)
 }
 
-// cleanProse keeps the lines of a text and nothing that steers a terminal. Of a text that
-// is too long the end is kept, with a note: that is where an agent says how it went.
+// cleanProse keeps the lines of a text and removes control sequences. If a text is too long it
+// keeps the end, with a note, because the end is where an agent reports its result.
 func cleanProse(text string) string {
-	const most = 4 * maxFinal // of which much may steer a terminal
+	const most = 4 * maxFinal // much of it may be control sequences
 	short := len(text) > most
 	if short {
 		text = text[len(text)-most:]
@@ -71,7 +71,7 @@ func cutText(text string, limit int) string {
 	return strings.TrimSpace(text[:limit])
 }
 
-// straightenQuotes writes the apostrophes that typesetting bends as the ones people type.
+// straightenQuotes replaces typographic apostrophes with straight ones.
 func straightenQuotes(text string) string {
 	return strings.NewReplacer("’", "'", "‘", "'").Replace(text)
 }

@@ -13,9 +13,9 @@ import (
 	words "orange/internal/view/humanize"
 )
 
-// Bounds of what is read of a conversation.
+// Limits for reading a conversation.
 const (
-	maxTurns        = 4 << 20   // bytes of a file that are read at once; of a larger one the end
+	maxTurns        = 4 << 20   // bytes of a file that one call reads; of a larger file, the end
 	maxTurnText     = 256 << 10 // bytes of one message that are kept
 	maxToolArgument = 200       // bytes of what a tool is called with
 )
@@ -23,12 +23,12 @@ const (
 // A source is a file in which a conversation is kept.
 type source struct {
 	path string
-	// read understands one line. It says false if it does not know the line; a known line
-	// may hold no turn.
+	// read parses one line. It returns false if it does not know the line; a known line may
+	// contain no turn.
 	read func(line []byte) (turns []piece, known bool)
 }
 
-// A piece is a turn, or a part of one that the next line may go on with.
+// A piece is a turn, or a part of one that the next line may continue.
 type piece struct {
 	transcript.Turn
 	part bool
@@ -36,9 +36,10 @@ type piece struct {
 
 func singlePiece(t transcript.Turn) []piece { return []piece{{Turn: t}} }
 
-// ReadConversation reads the conversation of an attempt, from the point on that an earlier call
-// named as Next; "" reads all that fits. It reads the first of the harness's files that
-// has a turn. Files that grow, shrink or hold anything else are no errors.
+// ReadConversation reads the conversation of an attempt, beginning at the position that an
+// earlier call returned as Next; "" reads everything that fits. It reads the first of the
+// harness's files that contains a turn. Files that grow, shrink or contain unknown lines are
+// not errors.
 func ReadConversation(h Harness, o Output, after string) agent.Conversation {
 	sources := h.turnSources(o)
 	var place int
@@ -74,12 +75,12 @@ func (s source) readTurns(o Output, place int, from int64) agent.Conversation {
 		from, out.Cut = size-maxTurns, true
 	}
 	text := readPart(f, from, min(size-from, maxTurns))
-	if out.Cut { // the first line is not whole
+	if out.Cut { // the first line is incomplete
 		n := bytes.IndexByte(text, '\n') + 1
 		from, text = from+int64(n), text[n:]
 	}
 	var pieces []piece
-	open := int64(-1) // where a turn begins whose end may be yet to come
+	open := int64(-1) // where a turn begins that may not be complete yet
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1
 		if n == 0 {
@@ -113,7 +114,7 @@ func (s source) readTurns(o Output, place int, from int64) agent.Conversation {
 	return out
 }
 
-// readLine reads one line. Blank ones hold nothing.
+// readLine parses one line. Blank lines contain nothing.
 func (s source) readLine(line []byte) ([]piece, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -125,7 +126,7 @@ func (s source) readLine(line []byte) ([]piece, bool) {
 	return s.read(line)
 }
 
-// joinTurns puts parts of turns together, leaves out what other attempts said, and cleans.
+// joinTurns joins the parts of turns, drops what other attempts said, and cleans the text.
 func (o Output) joinTurns(pieces []piece) []transcript.Turn {
 	out := []transcript.Turn{}
 	part := false
@@ -159,13 +160,12 @@ func cleanTurn(t transcript.Turn) transcript.Turn {
 	return t
 }
 
-// oneLine is a text in one line of at most limit bytes, without anything that could control
-// a terminal.
+// oneLine returns a text as one line of at most limit bytes, without control sequences.
 func oneLine(text string, limit int) string {
 	return cutText(strings.Join(strings.Fields(ansi.SafeText(text)), " "), limit)
 }
 
-// toolCall is the call of a tool.
+// toolCall returns the call of a tool.
 func toolCall(id string, at time.Time, name string, input json.RawMessage) piece {
 	if id != "" {
 		id += "/call"
@@ -173,7 +173,7 @@ func toolCall(id string, at time.Time, name string, input json.RawMessage) piece
 	return piece{Turn: transcript.Turn{ID: id, At: at, Who: transcript.Agent, Tool: orWord(name, "tool"), Argument: toolArgument(input)}}
 }
 
-// toolAnswer is what a tool answers.
+// toolAnswer returns the result of a tool call.
 func toolAnswer(id string, at time.Time, text string, failed bool) piece {
 	if id != "" {
 		id += "/answer"
@@ -188,8 +188,8 @@ func orWord(word, otherwise string) string {
 	return word
 }
 
-// toolArgument says in one line what a tool is called with: the value that tells most, or
-// all of it.
+// toolArgument returns one line about a tool's arguments: the most informative value, or all of
+// them.
 func toolArgument(input json.RawMessage) string {
 	var whole string
 	if json.Unmarshal(input, &whole) == nil { // JSON within a string, or a text
@@ -228,7 +228,7 @@ func toolArgument(input json.RawMessage) string {
 // object with one.
 type anyText string
 
-// UnmarshalJSON implements json.Unmarshaler. What is none of them has no text.
+// UnmarshalJSON implements json.Unmarshaler. Any other value has no text.
 func (t *anyText) UnmarshalJSON(text []byte) error {
 	var v any
 	if json.Unmarshal(text, &v) == nil {
@@ -237,7 +237,7 @@ func (t *anyText) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// textWithin finds the text in a decoded value, at most so many levels down.
+// textWithin finds the text in a decoded value, at most levels levels deep.
 func textWithin(v any, levels int) string {
 	if levels == 0 {
 		return ""
@@ -263,7 +263,7 @@ func textWithin(v any, levels int) string {
 	return ""
 }
 
-// decodeLine decodes a line into a value, and says whether it is one.
+// decodeLine decodes a line into a T, and reports whether that is possible.
 func decodeLine[T any](line []byte) (T, bool) {
 	list := decodeLines[T](line)
 	if len(list) != 1 {

@@ -16,13 +16,13 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// textOf is a conversation as people read it.
+// textOf returns a conversation as people read it.
 func textOf(turns []transcript.Turn) string {
 	p := transcript.Printer{Now: time.Unix(0, 0).UTC()}
 	return strings.Join(p.FormatTurns(turns), "\n") + "\n"
 }
 
-// recorded is a folder of an attempt whose agent left a recorded file.
+// recorded returns a folder of an attempt whose agent left a recorded file.
 func recorded(t *testing.T, name, kind string) Output {
 	t.Helper()
 	text, err := os.ReadFile("testdata/turns/" + name + "-" + kind + ".jsonl")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// splitWords splits a command line as a shell would: at white space, with single
-// quotes, double quotes and backslashes. Nothing is expanded.
+// splitWords splits a command line like a shell: at white space, with single quotes, double
+// quotes and backslashes. It expands nothing.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -43,7 +43,7 @@ func splitWords(line string) ([]string, error) {
 	case quote != 0:
 		return nil, errors.New("a quote is not closed: close it")
 	case escaped:
-		return nil, errors.New("the line ends in a backslash: put a character behind it")
+		return nil, errors.New("the line ends in a backslash: add the character that it escapes")
 	case open:
 		words = append(words, word.String())
 	}
