@@ -1,6 +1,6 @@
-// Package taskdir is the folder that people and agents see of a task: TASK.md, whose
-// body is theirs and whose frontmatter shows the record, and history.jsonl, a readable
-// copy of the journal. It writes what it is given and decides nothing.
+// Package taskdir manages the folder of a task that people and agents see: TASK.md, whose body
+// is theirs and whose frontmatter shows the record, and history.jsonl, a readable copy of the
+// journal. It writes what it is given and decides nothing.
 package taskdir
 
 import (
@@ -30,18 +30,18 @@ const (
 // Dir is the folder of all tasks.
 type Dir struct {
 	root  string
-	locks sync.Map // by folder: two changes of ours are made one after the other
+	locks sync.Map // by folder: serializes the changes of this process
 }
 
-// New returns the folder of all tasks at root. Nothing is made before it is needed.
+// New returns the folder of all tasks at root. It creates nothing before it is needed.
 func New(root string) *Dir { return &Dir{root: root} }
 
-// Path is the folder of a task.
+// Path returns the folder of a task.
 func (d *Dir) Path(project string, id task.ID) string {
 	return filepath.Join(d.root, project, string(id))
 }
 
-// checkedPath is Path for names that cannot lead anywhere else.
+// checkedPath is Path for names that cannot lead out of the folder.
 func (d *Dir) checkedPath(project string, id task.ID) (string, error) {
 	for _, name := range [...]string{project, string(id)} {
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
@@ -51,8 +51,8 @@ func (d *Dir) checkedPath(project string, id task.ID) (string, error) {
 	return d.Path(project, id), nil
 }
 
-// CreateFolder makes the folder of a task with a TASK.md that is on the disk when Create
-// returns. A TASK.md that is there already is kept only if it says the same.
+// CreateFolder creates the folder of a task with a TASK.md. The file is synced to disk when
+// CreateFolder returns. An existing TASK.md with another text is an error.
 func (d *Dir) CreateFolder(project string, id task.ID, body []byte) error {
 	dir, err := d.checkedPath(project, id)
 	if err != nil {
@@ -86,18 +86,18 @@ func (d *Dir) CreateFolder(project string, id task.ID, body []byte) error {
 func sameText(path string, body []byte) error {
 	have, err := readRegular(path)
 	if err == nil && !bytes.Equal(have, body) {
-		err = fmt.Errorf("create %s: another text is there already; move it away", path)
+		err = fmt.Errorf("create %s: a file with another text exists; move it away", path)
 	}
 	return err
 }
 
-// RemoveFolder deletes the folder of a task with all that is in it.
+// RemoveFolder deletes the folder of a task with everything in it.
 func (d *Dir) RemoveFolder(project string, id task.ID) error {
 	if _, err := d.checkedPath(project, id); err != nil {
 		return fmt.Errorf("remove the folder of a task: %w", err)
 	}
 	d.locks.Delete(d.Path(project, id))
-	root, err := os.OpenRoot(d.root) // cannot be left, whatever links lie below
+	root, err := os.OpenRoot(d.root) // links below it cannot lead out of it
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (d *Dir) RemoveFolder(project string, id task.ID) error {
 	return nil
 }
 
-// spliceLocked changes a TASK.md, alone among ours.
+// spliceLocked changes a TASK.md while it holds the lock of the folder.
 func (d *Dir) spliceLocked(dir string, made change) error {
 	lock, _ := d.locks.LoadOrStore(dir, new(sync.Mutex))
 	mu := lock.(*sync.Mutex)
@@ -120,7 +120,7 @@ func (d *Dir) spliceLocked(dir string, made change) error {
 	return spliceTaskFile(dir, made)
 }
 
-// ReadTaskFile returns a task's TASK.md. One that is missing reads as empty.
+// ReadTaskFile returns a task's TASK.md. A missing file reads as empty.
 func (d *Dir) ReadTaskFile(project string, id task.ID) (taskfile.Document, error) {
 	dir, err := d.checkedPath(project, id)
 	if err != nil {
@@ -145,9 +145,10 @@ func parseTaskFile(path string, src []byte) (taskfile.Document, error) {
 	return doc, nil
 }
 
-// ProjectRecord shows the record in TASK.md's frontmatter, the last report among the entries in a
-// section, and appends the entries that are not in history.jsonl yet. One that fails does not keep the other from being done. A
-// deleted task has no folder: nothing is shown of it.
+// ProjectRecord writes the record to TASK.md's frontmatter and the last report among the
+// entries to a section, and appends the entries that history.jsonl lacks. If one of these
+// fails, it still does the others. A deleted task has no folder, so ProjectRecord writes
+// nothing for it.
 func (d *Dir) ProjectRecord(t task.Task, entries []journal.Entry) error {
 	if t.Deleted {
 		return nil
@@ -170,7 +171,7 @@ func (d *Dir) ProjectRecord(t task.Task, entries []journal.Entry) error {
 	return errors.Join(history, frontmatter)
 }
 
-// addAdvice adds what to do to an error that only says what the system said.
+// addAdvice adds what to do to an error of the operating system.
 func addAdvice(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -178,12 +179,12 @@ func addAdvice(err error) error {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%w; free some space", err)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%w; a file is where a folder belongs, move it away", err)
+		return fmt.Errorf("%w; a file is in the place of a folder, move it away", err)
 	}
 	return err
 }
 
-// openRegular opens a file that is neither a link nor anything that could block.
+// openRegular opens a regular file: neither a link nor anything that could block.
 func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
@@ -218,10 +219,10 @@ func fileKind(m fs.FileMode) string {
 }
 
 func notRegular(path, kind string) error {
-	return fmt.Errorf("read %s: it is a %s; put a plain file in its place", path, kind)
+	return fmt.Errorf("read %s: it is a %s; replace it with a regular file", path, kind)
 }
 
-// readRegular reads a TASK.md of allowed size.
+// readRegular reads a TASK.md of at most the allowed size.
 func readRegular(path string) ([]byte, error) {
 	f, info, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -245,7 +246,8 @@ func readAllowed(f io.Reader, size int64) ([]byte, error) {
 	return nil, fmt.Errorf("it has %d bytes and %d are allowed; shorten it", size, taskfile.MaxSize)
 }
 
-// writeTemp writes a file beside TASK.md, on the disk when it returns.
+// writeTemp writes a temporary file beside TASK.md. The file is synced to disk when writeTemp
+// returns.
 func writeTemp(dir string, text []byte) (path string, err error) {
 	f, err := os.CreateTemp(dir, tempPattern)
 	if err != nil {

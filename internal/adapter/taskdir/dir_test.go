@@ -97,7 +97,7 @@ func TestCreate(t *testing.T) {
 	if err := d.CreateFolder("p", id, []byte("## Context\n")); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	wantError(t, d.CreateFolder("p", id, []byte("other")), "another text is there already", "move it away")
+	wantError(t, d.CreateFolder("p", id, []byte("other")), "a file with another text exists", "move it away")
 	wantError(t, d.CreateFolder("p", "x", make([]byte, taskfile.MaxSize+1)), "shorten it")
 	onlyFiles(t, filepath.Dir(path), taskName)
 }
@@ -150,7 +150,7 @@ func TestReadRefuses(t *testing.T) {
 		make func(path string) error
 		want []string
 	}{
-		"a link":   {func(path string) error { return os.Symlink("/etc/passwd", path) }, []string{"it is a link", "plain file"}},
+		"a link":   {func(path string) error { return os.Symlink("/etc/passwd", path) }, []string{"it is a link", "regular file"}},
 		"a pipe":   {func(path string) error { return syscall.Mkfifo(path, 0o600) }, []string{"it is a pipe"}},
 		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, []string{"it is a folder"}},
 		"50 MB":    {func(path string) error { return sparse(path, 50<<20) }, []string{"52428800 bytes", "shorten it"}},

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchangeFiles swaps two files in one step and returns the name under which the file that
-// was at path is found now.
+// exchangeFiles swaps two files atomically and returns the new name of the file that was at
+// path.
 func exchangeFiles(temp, path string) (old string, err error) {
 	err = unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
@@ -17,8 +17,8 @@ func exchangeFiles(temp, path string) (old string, err error) {
 	return temp, err
 }
 
-// beingWritten says whether any program has the file open for writing: only then is a
-// read lease refused with EAGAIN. Where leases do not work it says no.
+// beingWritten reports whether a program has the file open for writing: only then does the
+// kernel refuse a read lease with EAGAIN. It returns false where leases do not work.
 func beingWritten(f *os.File) bool {
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return errors.Is(err, unix.EAGAIN)

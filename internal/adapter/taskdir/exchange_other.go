@@ -4,10 +4,9 @@ package taskdir
 
 import "os"
 
-// exchangeFiles puts temp in the place of path and returns the name under which the file
-// that was at path is found now.
+// exchangeFiles moves temp to path and returns the new name of the file that was at path.
 func exchangeFiles(temp, path string) (old string, err error) { return exchangeByLink(temp, path) }
 
-// beingWritten says whether any program has the file open for writing; it cannot be
-// told here.
+// beingWritten always returns false: this system cannot tell whether a program has the file
+// open for writing.
 func beingWritten(*os.File) bool { return false }

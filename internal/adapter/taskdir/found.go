@@ -16,14 +16,15 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Found is the folder of a task that was committed: its history.jsonl is there.
+// A Found is the folder of a task that was committed: it has a history.jsonl.
 type Found struct {
 	Project string
 	ID      task.ID
-	Written time.Time // its history.jsonl, the last time
+	Written time.Time // when its history.jsonl was last written
 }
 
-// ListFolders lists the folders of all tasks that were committed, whoever knows them.
+// ListFolders lists the folders of all tasks that were committed, whether or not the store
+// knows the tasks.
 func (d *Dir) ListFolders() ([]Found, error) {
 	projects, err := os.ReadDir(d.root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,12 +59,12 @@ func (d *Dir) ListFolders() ([]Found, error) {
 // A History is what history.jsonl shows of a task.
 type History struct {
 	Created Shown    // the event of its creation
-	Status  string   // the last it came to
+	Status  string   // the last status
 	Last    Shown    // the newest event
-	Lines   []string // by number of entry, from 0 on: what is shown of it, "" if nothing is
+	Lines   []string // by number of entry, from 0: the line for it, "" if there is none
 }
 
-// A Shown is one event, read back.
+// A Shown is one event, parsed from history.jsonl.
 type Shown struct {
 	Type      journal.Type `json:"type"`
 	Timestamp string       `json:"timestamp"`
@@ -82,7 +83,7 @@ type Shown struct {
 	Base      string       `json:"base"`
 }
 
-// String is the event in one line.
+// String returns the event in one line.
 func (e Shown) String() string {
 	text := string(e.Type) + " " + e.Timestamp
 	if e.To != "" {
@@ -94,7 +95,7 @@ func (e Shown) String() string {
 	return text
 }
 
-// ReadHistory reads history.jsonl. A line that does not parse is left out.
+// ReadHistory reads history.jsonl. It skips lines that do not parse.
 func (d *Dir) ReadHistory(project string, id task.ID) (History, error) {
 	var h History
 	dir, err := d.checkedPath(project, id)
@@ -120,7 +121,7 @@ func (d *Dir) ReadHistory(project string, id task.ID) (History, error) {
 	return h, nil
 }
 
-// maxGap bounds how far a number may be beyond the one before it.
+// maxGap limits how far a number may be above the previous one.
 const maxGap = 1000
 
 func (h *History) addEvent(e Shown) {

@@ -14,8 +14,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// LastSeq is the entry that history.jsonl shows last, 0 if it shows none. A line that
-// was cut short does not count.
+// LastSeq returns the number of the last entry in history.jsonl, or 0 if there is none. An
+// incomplete line does not count.
 func (d *Dir) LastSeq(project string, id task.ID) (int, error) {
 	dir, err := d.checkedPath(project, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *Dir) LastSeq(project string, id task.ID) (int, error) {
 	return seq, nil
 }
 
-// appendHistory adds the events of the entries that are not shown yet, in one write.
+// appendHistory appends the events of the entries that the file lacks, in one write.
 func appendHistory(path string, entries []journal.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func historyLines(entries []journal.Entry, last int) ([]byte, error) {
 // block is how much of the end of a history is read first.
 const block = 16 << 10
 
-// readTail finds the number of the last line that has one, and where the last complete
-// line ends.
+// readTail returns the number of the last line that has one, and the offset at which the last
+// complete line ends.
 func readTail(f io.ReaderAt, size int64) (seq int, end int64, err error) {
 	var text []byte // from start to the end of the file
 	for start := size; start > 0; {
@@ -118,8 +118,8 @@ func readTail(f io.ReaderAt, size int64) (seq int, end int64, err error) {
 	return 0, 0, nil
 }
 
-// lastNumber finds the last line with a number. The first line counts only if it is
-// known to be whole.
+// lastNumber finds the last line with a number. The first line counts only if it is known to be
+// complete.
 func lastNumber(text []byte, whole bool) (int, bool) {
 	for len(text) > 0 {
 		text = bytes.TrimSuffix(text, []byte("\n"))

@@ -10,23 +10,25 @@ import (
 	"orange/internal/lazy"
 )
 
-// ReportSection is the heading under which TASK.md has the last report on the task.
+// ReportSection is the heading of the section of TASK.md with the last report on the task.
 const ReportSection = "Last report"
 
-// reportMark is the line by which the section is found again, with the number of the entry. A section
-// of that name which somebody else wrote stays as it is.
+// reportMark is the line that identifies the section that Orange wrote, with the number of the
+// entry. A section of the same name without this line stays unchanged.
 const reportMark = "<!-- orange:last-report %d -->"
 
-// notesHeading opens a section of its own for what somebody wrote below the report without a heading.
+// notesHeading opens a separate section for text that someone wrote below the report without a
+// heading.
 const notesHeading = "## Notes"
 
-// sectionStart is a line that opens a section.
+// sectionStart matches a line that opens a section.
 var sectionStart = lazy.NewRegexp(`^ {0,3}#{1,2}(?:\s|$)`)
 
-// maxReport bounds what TASK.md has of a report, in bytes.
+// maxReport limits the size of a report in TASK.md, in bytes.
 const maxReport = 6 << 10
 
-// showReport puts the newest report among the entries into TASK.md, in place of the one before it.
+// showReport writes the newest report among the entries to TASK.md, in place of the previous
+// one.
 func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if text := reportText(&entries[i]); text != "" {
@@ -47,7 +49,8 @@ func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 	return nil
 }
 
-// reportText is what an entry says about how an agent said it went, quoted; "" if no agent did.
+// reportText returns an agent's own account of its work from an entry, quoted, or "" if the
+// entry has none.
 func reportText(e *journal.Entry) string {
 	s := e.LastReport
 	if s == nil || s.Outcome+s.Code+s.Detail == "" {
@@ -68,7 +71,7 @@ func reportText(e *journal.Entry) string {
 	return text + "\n>\n> " + strings.ReplaceAll(final, "\n", "\n> ")
 }
 
-// agentReport is what the agent of an entry said at length, cut short.
+// agentReport returns the long report of an entry's agent, truncated.
 func agentReport(e *journal.Entry) string {
 	final := e.Snapshot.AttemptWords()
 	if len(final) > maxReport {
@@ -77,8 +80,8 @@ func agentReport(e *journal.Entry) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(strings.ToValidUTF8(final, "\ufffd"))
 }
 
-// withoutReport cuts out the section that showReport wrote. What somebody else wrote below it stays, and not
-// as part of the section above.
+// withoutReport cuts out the section that showReport wrote. Text that someone else wrote below
+// it stays, in a section of its own.
 func withoutReport(src []byte, eol string) []byte {
 	var out [][]byte
 	lines := bytes.SplitAfter(src, []byte("\n"))
@@ -104,8 +107,8 @@ func withoutReport(src []byte, eol string) []byte {
 	return bytes.Join(out, nil)
 }
 
-// reportEnd is the first line behind a report whose text begins at line i: of its own it has nothing but one line, quotations and
-// empty lines.
+// reportEnd returns the first line after a report whose text begins at line i. A report
+// consists of one line, quotations and empty lines.
 func reportEnd(lines [][]byte, i int) int {
 	titled := false
 	for ; i < len(lines); i++ {
@@ -119,5 +122,5 @@ func reportEnd(lines [][]byte, i int) int {
 	return i
 }
 
-// isLine says whether a line has this text, whatever white space ends it.
+// isLine reports whether a line has this text, apart from trailing white space.
 func isLine(line []byte, text string) bool { return string(bytes.TrimRight(line, " \t\r\n")) == text }

@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// AddSection adds a person's words to TASK.md as a section of their own, at the end.
-// The key stands beside them: the same words are added once, however often it is asked.
+// AddSection adds a person's text to TASK.md as a new section at the end. It writes the key
+// beside the text, so that repeated calls with the same key add it once.
 func (d *Dir) AddSection(project string, id task.ID, section, text, key string) error {
 	dir, err := d.checkedPath(project, id)
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *Dir) AddSection(project string, id task.ID, section, text, key string) 
 	}))
 }
 
-// WriteVerdict states a verdict in a section of TASK.md and returns the file as it was written.
+// WriteVerdict writes a verdict to a section of TASK.md and returns the file as it was written.
 func (d *Dir) WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
 	dir, err := d.checkedPath(project, id)
 	if err != nil {

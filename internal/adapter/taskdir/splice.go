@@ -12,20 +12,20 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// rounds is how often edits that come in between are taken up before it is left to
+// rounds is how often spliceTaskFile includes concurrent edits before it leaves the change to
 // the next projection.
 const rounds = 20
 
-// patience is how long another program may take to finish the edit it is writing.
-const patience = time.Second
+// settleTimeout is how long another program may take to finish the edit that it is writing.
+const settleTimeout = time.Second
 
-// A change makes the new text of a TASK.md from the one that is there.
+// A change returns the new text of a TASK.md for the present one.
 type change func(path string, src []byte) ([]byte, error)
 
-// spliceTaskFile changes TASK.md. The new file takes the place
-// of the old one in one step. Whoever edits TASK.md meanwhile writes into the old
-// file or replaces it, so the file that was displaced is looked at again: if it is not
-// what the new one was made from, the edit is newer and the change is made to it.
+// spliceTaskFile changes TASK.md. It replaces the file atomically. A program that edits TASK.md
+// at the same time writes to the old file or replaces it, so spliceTaskFile reads the displaced
+// file again: if it differs from the text that the change was made to, the edit is newer, and
+// the change is made to the edit.
 func spliceTaskFile(dir string, made change) error {
 	path := filepath.Join(dir, taskName)
 	base, err := readRegular(path)
@@ -35,8 +35,8 @@ func spliceTaskFile(dir string, made change) error {
 	if err != nil {
 		return err
 	}
-	there := base // what is expected at path
-	edit := ""    // a displaced file whose words are not in TASK.md yet
+	there := base // the content expected at path
+	edit := ""    // a displaced file whose text is not in TASK.md yet
 	for range rounds {
 		text, err := made(path, base)
 		if err != nil {
@@ -60,8 +60,8 @@ func spliceTaskFile(dir string, made change) error {
 	return putBack(edit, path, there, fmt.Errorf("write %s: other programs keep changing it; close them and try again", path))
 }
 
-// putBack gives an edit that cannot be spliced its place again: it stays on disk until
-// its words are in TASK.md.
+// putBack moves an edit that cannot be spliced back to its place: it stays on disk until its
+// text is in TASK.md.
 func putBack(edit, path string, text []byte, why error) error {
 	if edit == "" {
 		return why
@@ -121,8 +121,8 @@ func checkSize(path string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// replaceTaskFile puts text in the place of TASK.md and returns what it displaced, and the
-// file that holds it now.
+// replaceTaskFile replaces TASK.md with text. It returns what it displaced, and the file that
+// holds it now.
 func replaceTaskFile(dir string, text []byte) (displaced []byte, old string, err error) {
 	temp, err := writeTemp(dir, text)
 	if err != nil {
@@ -146,8 +146,8 @@ func replaceTaskFile(dir string, text []byte) (displaced []byte, old string, err
 	return displaced, old, nil
 }
 
-// takeBack puts a displaced file that is still being written in its place again. What
-// someone wrote into the new one meanwhile is kept beside it.
+// takeBack moves a displaced file that is still being written back to its place. It keeps what
+// someone wrote to the new file in the meantime beside it.
 func takeBack(old, path string, text []byte, why error) error {
 	undone, err := exchangeFiles(old, path)
 	if err != nil {
@@ -164,10 +164,10 @@ func takeBack(old, path string, text []byte, why error) error {
 	if err := os.Rename(undone, kept); err != nil {
 		return fmt.Errorf("%w (and another edit is in %s: %w)", why, undone, err)
 	}
-	return fmt.Errorf("%w (another edit made meanwhile is in %s)", why, kept)
+	return fmt.Errorf("%w (another edit made at the same time is in %s)", why, kept)
 }
 
-// readSettled reads a file once nobody is writing it any more.
+// readSettled reads a file once no program is writing it.
 func readSettled(path string) ([]byte, error) {
 	f, _, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -187,7 +187,7 @@ func readSettled(path string) ([]byte, error) {
 // waitUntilSettled waits until no program has the file open for writing.
 func waitUntilSettled(f *os.File) error {
 	wait := time.Millisecond
-	for deadline := time.Now().Add(patience); beingWritten(f); wait = min(2*wait, 50*time.Millisecond) {
+	for deadline := time.Now().Add(settleTimeout); beingWritten(f); wait = min(2*wait, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			return errors.New("another program has it open for writing; close it there and try again")
 		}
@@ -196,7 +196,7 @@ func waitUntilSettled(f *os.File) error {
 	return nil
 }
 
-// exchangeByLink does what exchange does where the system cannot do it in one step.
+// exchangeByLink does what exchangeFiles does on systems that cannot swap files atomically.
 func exchangeByLink(temp, path string) (old string, err error) {
 	old = temp + ".old"
 	if err := os.Link(path, old); err != nil {
