@@ -26,7 +26,7 @@ func joinCommands(commands ...command) []string {
 	return args
 }
 
-// ifElseCommand is a command that runs the first list if the format is true, else the second.
+// ifElseCommand returns a command that runs yes if the format is true, and no otherwise.
 func ifElseCommand(format, target string, yes, no []command) command {
 	c := command{"if-shell", "-F"}
 	if target != "" {
@@ -35,7 +35,7 @@ func ifElseCommand(format, target string, yes, no []command) command {
 	return append(c, format, formatScript(yes), formatScript(no))
 }
 
-// formatScript writes commands in tmux's own language.
+// formatScript writes commands in tmux's command language.
 func formatScript(commands []command) string {
 	lines := make([]string, len(commands))
 	for i, c := range commands {
@@ -48,8 +48,8 @@ func formatScript(commands []command) string {
 	return strings.Join(lines, " ; ")
 }
 
-// quoteArgument writes an argument so that tmux's parser gives it back unchanged. Between single
-// quotes everything stands for itself, except that blanks after a line end are lost.
+// quoteArgument quotes an argument so that tmux's parser returns it unchanged. Between single
+// quotes every character is literal, except that blanks after a line end are lost.
 func quoteArgument(arg string) string {
 	var out strings.Builder
 	out.WriteByte('\'')
@@ -67,8 +67,8 @@ func quoteArgument(arg string) string {
 	return out.String()
 }
 
-// stripControls is text without the characters that a terminal would act on: of the control
-// characters only line ends and tabs are left.
+// stripControls returns text without the characters that a terminal would act on. Of the
+// control characters, only line ends and tabs stay.
 func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -2,8 +2,8 @@ package tmux
 
 import "context"
 
-// TypeKeys types characters into a window as they are, control characters too. It is for
-// answering a dialog, not for texts: those are pasted.
+// TypeKeys types characters into a window unchanged, including control characters. It is for
+// answering a dialog; use PasteText for texts.
 func (s *Server) TypeKeys(ctx context.Context, session, window, keys string) error {
 	buffer := s.newBufferName()
 	load := command{"set-buffer", "-b", buffer, "--", keys}

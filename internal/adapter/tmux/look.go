@@ -9,9 +9,9 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// CaptureStyled is what the window shows with its colours: text, and the sequences by which a
-// terminal is told how it looks. What a program wrote is in it: it is not safe to be shown
-// before somebody has read it. A window that is looked at again costs one tmux process.
+// CaptureStyled returns what the window shows with its colors: text, and the escape sequences
+// that set its appearance. The result contains the output of a program and is not safe to
+// display before it is parsed. Repeated calls for a window cost one tmux process each.
 func (s *Server) CaptureStyled(ctx context.Context, session, window string) (string, error) {
 	name := session + " " + windowName(window)
 	if id, ok := s.looked.Load(name); ok {
@@ -31,10 +31,10 @@ func (s *Server) CaptureStyled(ctx context.Context, session, window string) (str
 	if isMissing(err) {
 		err = ErrGone
 	}
-	return "", fmt.Errorf("look at window %q: %w", window, err)
+	return "", fmt.Errorf("read window %q: %w", window, err)
 }
 
-// captureStyledPane looks at a pane, if it is the one that is meant and its program runs.
+// captureStyledPane captures a pane if it is the expected one and its program runs.
 func (s *Server) captureStyledPane(ctx context.Context, id, name string) (text string, ok bool, err error) {
 	who := command{"display-message", "-p", "-t", id, "#{session_name} #{@orange} #{pane_dead}"}
 	out, err := s.runCommands(ctx, nil, who, Pane{id: id}.captureCommand("-e"))
@@ -42,17 +42,17 @@ func (s *Server) captureStyledPane(ctx context.Context, id, name string) (text s
 	case errors.Is(err, errNoServer), isMissing(err):
 		return "", false, nil
 	case err != nil:
-		return "", false, fmt.Errorf("look at a window: %w", err)
+		return "", false, fmt.Errorf("read a window: %w", err)
 	}
 	first, text, _ := strings.Cut(out, "\n")
 	return convertFrames(text), first == name+" 0", nil
 }
 
-// place is a format with the size of a window and where its cursor is. Programs move the cursor when
-// something is typed at their input line.
+// place is a format with the size of a window and the position of its cursor. Programs move the
+// cursor when text is typed at their input line.
 const place = "#{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
 
-// ReadView is what the window shows, and where its cursor is.
+// ReadView returns what the window shows and the position of its cursor.
 func (s *Server) ReadView(ctx context.Context, session, window string) (ansi.View, error) {
 	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
@@ -73,28 +73,29 @@ func (s *Server) ReadView(ctx context.Context, session, window string) (ansi.Vie
 		err = ErrGone
 	}
 	if err != nil {
-		return ansi.View{}, fmt.Errorf("look at window %q: %w", window, err)
+		return ansi.View{}, fmt.Errorf("read window %q: %w", window, err)
 	}
 	return v, nil
 }
 
-// unchangedFormat is a format that is true while a window's cursor is where it was seen and no mode of
-// tmux is on.
+// unchangedFormat returns a format that is true while a window's cursor is where it was before
+// and no mode of tmux is on.
 func unchangedFormat(v ansi.View) string {
 	return fmt.Sprintf("#{==:%s,0 %d %d %d %d}", place, v.X, v.Y, v.Width, v.Height)
 }
 
-// captureCommand is the command that prints what a pane shows.
+// captureCommand returns the command that prints what a pane shows.
 func (p Pane) captureCommand(flags ...string) command {
 	c := append(command{"capture-pane", "-p", "-t", p.id}, flags...)
 	if p.Dead {
-		c = append(c, "-S", "-1") // tmux moved the text up by a line to say so
+		c = append(c, "-S", "-1") // tmux scrolled the text up by a line to show a notice
 	}
 	return c
 }
 
-// convertFrames writes the lines and corners of frames as the characters they are. A terminal
-// knows them as letters of another character set, which begins and ends with a sign.
+// convertFrames replaces the lines and corners of frames with Unicode characters. A terminal
+// encodes them as letters of another character set, which a control character switches on and
+// off.
 func convertFrames(text string) string {
 	if !strings.ContainsRune(text, shiftOut) {
 		return text
@@ -109,7 +110,7 @@ func convertFrames(text string) string {
 			inFrame, inSequence = false, false
 		case r == '\x1b':
 			inSequence = true
-		case inSequence: // it ends with a letter, which is none of a frame
+		case inSequence: // it ends with a letter, which is not part of a frame
 			inSequence = r == '[' || r < '@' || r > '~'
 		case inFrame:
 			if i := strings.IndexRune(frameLetters, r); i >= 0 {

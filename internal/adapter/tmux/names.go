@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// tmux changes some characters of a name, splits targets at others, and expands formats
-// in names, some of which run commands. So a name is letters, digits and a few harmless
-// signs; every other byte is written as %XX, as in a URL.
+// tmux changes some characters of a name, splits targets at others, and expands formats in
+// names, some of which run commands. So a name consists of letters, digits and a few harmless
+// characters; every other byte is written as %XX, as in a URL.
 
-// SessionName is the name of the session of a branch of a project. Different branches
-// and projects have different names, whatever characters they hold.
+// SessionName returns the name of the session of a branch of a project. Different branches and
+// projects have different names, whatever characters they contain.
 func SessionName(project, branch string) string {
 	return encodeName(project, "_-+") + "/" + encodeName(branch, "_-+/")
 }
 
-// windowName is how tmux knows a window. It is never a number and never begins with a
-// sign: tmux would take it for an index or an offset.
+// windowName returns the name of a window in tmux. It is never a number and never begins with a
+// sign, because tmux would take it for an index or an offset.
 func windowName(name string) string {
 	safe := encodeName(name, "_-+")
 	if safe == "" {
@@ -30,7 +30,8 @@ func windowName(name string) string {
 	return safe
 }
 
-// encodeName keeps letters, digits and the signs, and writes every other byte as %XX.
+// encodeName keeps letters, digits and the characters in signs, and writes every other byte as
+// %XX.
 func encodeName(text, signs string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
@@ -47,7 +48,7 @@ func encodeName(text, signs string) string {
 	return out.String()
 }
 
-// isPlain says whether a character is a letter or digit that tmux leaves alone. Letters
+// isPlain reports whether a character is a letter or digit that tmux leaves alone. Letters
 // beyond the basic plane are too new for the tables of some systems.
 func isPlain(r rune, size int) bool {
 	switch {
@@ -59,7 +60,7 @@ func isPlain(r rune, size int) bool {
 	return r <= 0xFFFF && unicode.IsLetter(r)
 }
 
-// decodeName undoes encode.
+// decodeName is the inverse of encodeName.
 func decodeName(name string) string {
 	var out strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -78,5 +79,5 @@ func decodeName(name string) string {
 
 const digits = "0123456789ABCDEF"
 
-// safeName says whether a session's name holds nothing that tmux could misread.
+// safeName reports whether a session's name contains nothing that tmux could misinterpret.
 func safeName(name string) bool { return name != "" && encodeName(name, "_-+/%") == name }

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// A Window is a terminal to open. Session must come from SessionName; Name may be
-// anything. Argv is run as it is, not by a shell. What the program prints, from its first
-// byte, is the standard input of Recorder, which is run with the path Log as its last
-// argument; an empty Log keeps nothing. Width and Height count until somebody attaches;
-// zero means a usual size.
+// A Window is a terminal to open. Session must come from SessionName; Name may be any text.
+// Argv is run directly, not by a shell. Recorder is run with the path Log as its last argument
+// and receives the program's output, from the first byte, on its standard input; an empty Log
+// records nothing. Width and Height apply until someone attaches; zero means a default size.
 type Window struct {
 	Session, Name, Dir string
 	Argv               []string
@@ -23,13 +22,13 @@ type Window struct {
 	Width, Height      int
 }
 
-// tries is how often Open asks again when the server ended while it was asked, as it
-// does when another session that was its last is closed at that moment.
+// tries is how often OpenWindow retries if the server ends during the call, as it does when its
+// last session is closed at that moment.
 const tries = 5
 
-// OpenWindow opens the window in its session, which is made if it is not there. Nobody's view
-// changes. If a window of that name is there and its program has ended, it is used
-// again; if its program runs, the error is ErrOpen.
+// OpenWindow opens the window in its session, and creates the session if necessary. It does not
+// change what attached people see. If a window with that name exists and its program has ended,
+// OpenWindow uses it again; if its program runs, it returns ErrOpen.
 func (s *Server) OpenWindow(ctx context.Context, w Window) error {
 	if err := w.prepareWindow(); err != nil {
 		return fmt.Errorf("open a terminal: %w", err)
@@ -51,10 +50,10 @@ func (s *Server) OpenWindow(ctx context.Context, w Window) error {
 	return nil
 }
 
-// prepareWindow checks what tmux would not complain about, and makes the log.
+// prepareWindow checks what tmux would not complain about, and creates the log.
 func (w *Window) prepareWindow() error {
 	if !safeName(w.Session) {
-		return fmt.Errorf("%q is no session name: use SessionName", w.Session)
+		return fmt.Errorf("%q is not a session name: use SessionName", w.Session)
 	}
 	if w.Name == "" || len(w.Argv) == 0 || w.Argv[0] == "" {
 		return errors.New("a window needs a name and a program")
@@ -81,9 +80,8 @@ func (w *Window) prepareWindow() error {
 	return f.Close()
 }
 
-// openOnce asks once. In the usual case that is one tmux process: the server itself finds
-// out whether the session and the window are there, so that nothing can change between
-// the question and the answer.
+// openOnce tries once. Usually it needs one tmux process: the server itself checks whether the
+// session and the window exist, so that nothing can change between the check and the action.
 func (s *Server) openOnce(ctx context.Context, w Window) error {
 	there := inSession(w.Session, "#{W:#{P:#{?#{==:#{@orange},"+windowName(w.Name)+"},yes,}}}")
 	create := ifElseCommand(inSession(w.Session, "yes"), "", w.newWindowCommands(), w.newSessionCommands())
@@ -105,14 +103,14 @@ func (s *Server) openOnce(ctx context.Context, w Window) error {
 	return nil
 }
 
-// inSession is a format that is what inner is within that session, and empty if there
-// is no such session.
+// inSession returns a format that evaluates inner within that session, and is empty if the
+// session does not exist.
 func inSession(session, inner string) string {
 	return "#{S:#{?#{==:#{session_name}," + session + "}," + inner + ",}}"
 }
 
-// reuseWindow starts the window's program in a window whose program has ended. tmux refuses
-// if somebody else was faster.
+// reuseWindow starts the program in a window whose program has ended. tmux refuses if another
+// caller was faster.
 func (s *Server) reuseWindow(ctx context.Context, w Window, p Pane) error {
 	respawn := append(append(command{"respawn-pane", "-t", p.id}, w.startOptions()...), "--")
 	_, err := s.runCommands(ctx, nil, append([]command{append(respawn, w.programArgs()...)}, w.markCommands(p.id)...)...)
@@ -122,7 +120,7 @@ func (s *Server) reuseWindow(ctx context.Context, w Window, p Pane) error {
 	return err
 }
 
-// newSessionCommands are the commands that make the session with this window in it.
+// newSessionCommands returns the commands that create the session with this window.
 func (w Window) newSessionCommands() []command {
 	size := fmt.Sprintf("%dx%d", w.Width, w.Height)
 	add := command{"new-session", "-d", "-s", w.Session, "-n", windowName(w.Name),
@@ -132,8 +130,8 @@ func (w Window) newSessionCommands() []command {
 	return append([]command{add, {"set-option", "-t", here, "default-size", size}}, w.markCommands(here)...)
 }
 
-// newWindowCommands are the commands that add this window to a session that is there. It becomes
-// the last one, and is found there whatever names the others have.
+// newWindowCommands returns the commands that add this window to an existing session. It
+// becomes the last one, so that it can be addressed whatever names the others have.
 func (w Window) newWindowCommands() []command {
 	last := "=" + w.Session + ":{end}"
 	add := command{"new-window", "-d", "-a", "-t", last, "-n", windowName(w.Name)}
@@ -141,15 +139,15 @@ func (w Window) newWindowCommands() []command {
 	return append([]command{add}, w.markCommands(last)...)
 }
 
-// startOptions says where the program begins. tmux expands formats in this option.
+// startOptions returns the option for the working folder. tmux expands formats in it.
 func (w Window) startOptions() []string {
 	if strings.Contains(w.Dir, "#") {
-		return nil // argv sees to it
+		return nil // programArgs handles it
 	}
 	return []string{"-c", w.Dir}
 }
 
-// programArgs is the program for tmux: a single argument would go to a shell.
+// programArgs returns the program for tmux, which would pass a single argument to a shell.
 func (w Window) programArgs() []string {
 	switch {
 	case strings.Contains(w.Dir, "#"):
@@ -160,7 +158,7 @@ func (w Window) programArgs() []string {
 	return w.Argv
 }
 
-// markCommands are the commands that make the pane known as ours and keep what it prints. They
+// markCommands returns the commands that mark the pane as Orange's and record its output. They
 // run before the server reads anything from the pane.
 func (w Window) markCommands(target string) []command {
 	marks := []command{{"set-option", "-p", "-t", target, "@orange", windowName(w.Name)}}
@@ -174,9 +172,9 @@ func (w Window) markCommands(target string) []command {
 	return append(marks, command{"pipe-pane", "-t", target, record + " " + shellWord(w.Log)})
 }
 
-// shellWord writes a word for a shell without any sign that tmux's formats or the time
-// formats that it puts through first could act on, and none that printf takes for an option.
-// It must not end with a line end.
+// shellWord quotes a word for a shell without any character that tmux's formats, or the time
+// formats that it expands first, could act on, and none that printf takes for an option. The
+// word must not end with a line end.
 func shellWord(word string) string {
 	var out strings.Builder
 	out.WriteString(`"$(printf '`)
@@ -191,8 +189,8 @@ func shellWord(word string) string {
 	return out.String()
 }
 
-// serverOptions are what makes the server ours. They are said with every Open, because any of
-// them may be the one that starts the server.
+// serverOptions returns the options of Orange's server. Every OpenWindow sets them, because any
+// of them may be the one that starts the server.
 func serverOptions() []command {
 	return []command{
 		{"set-option", "-s", "escape-time", "10"},

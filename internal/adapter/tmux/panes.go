@@ -12,8 +12,8 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// A Pane is one window that Open made. Dead says that its program has ended; PID is, or
-// was, that program's process.
+// A Pane is one window that OpenWindow created. Dead means that its program has ended; PID is,
+// or was, that program's process.
 type Pane struct {
 	Session, Window string
 	Dead            bool
@@ -22,12 +22,12 @@ type Pane struct {
 	id string
 }
 
-// listPanesCommand is the command that lists all panes. No name holds a blank.
+// listPanesCommand returns the command that lists all panes. No name contains a blank.
 func listPanesCommand() command {
 	return command{"list-panes", "-a", "-F", "#{pane_id} #{pane_dead} #{pane_pid} #{session_name} #{@orange}"}
 }
 
-// parseListing reads what listing prints. Panes that a person made are left out.
+// parseListing parses the output of listPanesCommand. It skips panes that a person created.
 func parseListing(out string) []Pane {
 	var panes []Pane
 	for line := range strings.Lines(out) {
@@ -41,7 +41,7 @@ func parseListing(out string) []Pane {
 	return panes
 }
 
-// ListWindows lists the windows that Open made, none if no server runs.
+// ListWindows lists the windows that OpenWindow created. It returns none if no server runs.
 func (s *Server) ListWindows(ctx context.Context) ([]Pane, error) {
 	out, err := s.runCommands(ctx, nil, listPanesCommand())
 	if errors.Is(err, errNoServer) {
@@ -53,8 +53,8 @@ func (s *Server) ListWindows(ctx context.Context) ([]Pane, error) {
 	return parseListing(out), nil
 }
 
-// findPane looks a window up by its full name. What follows goes by the id of its pane,
-// because tmux takes a name for many other things before it takes it for a name.
+// findPane finds a window by its full name. Later commands use the id of its pane, because tmux
+// interprets a name as many other things first.
 func (s *Server) findPane(ctx context.Context, session, window string) (Pane, error) {
 	panes, err := s.ListWindows(ctx)
 	if err != nil {
@@ -68,16 +68,15 @@ func (s *Server) findPane(ctx context.Context, session, window string) (Pane, er
 	return Pane{}, ErrGone
 }
 
-// PasteText gives text to the program in the window as if a person had pasted it. Control
-// characters other than line ends and tabs are left out, so that it is never more than
-// text.
+// PasteText pastes text into the program in the window. It removes control characters other
+// than line ends and tabs, so that the paste is only text.
 func (s *Server) PasteText(ctx context.Context, session, window, text string) error {
 	_, err := s.pasteText(ctx, session, window, text, "")
 	return err
 }
 
-// PasteAt pastes text if nothing was drawn in the window since it was seen, as far as the cursor
-// shows, and the program gets the keys. The server checks and pastes in one step.
+// PasteAt pastes text if nothing was drawn in the window since it was seen, as far as the
+// cursor shows, and the program gets the keys. The server checks and pastes in one step.
 func (s *Server) PasteAt(ctx context.Context, session, window string, seen ansi.View, text string) (done bool, err error) {
 	return s.pasteText(ctx, session, window, text, unchangedFormat(seen))
 }
@@ -92,14 +91,14 @@ func (s *Server) pasteText(ctx context.Context, session, window, text, guard str
 	return s.pasteGuarded(ctx, session, window, guard, strings.NewReader(text), load, command{"paste-buffer", "-p", "-d", "-r", "-b", buffer})
 }
 
-// PressEnter gives the program in the window a carriage return, as the key Enter does. It is
-// pasted too, because keys go elsewhere while a person reads the window's history.
+// PressEnter sends a carriage return to the program in the window, like the key Enter. It
+// pastes it, because keys go elsewhere while a person scrolls through the window's history.
 func (s *Server) PressEnter(ctx context.Context, session, window string) error {
 	_, err := s.pressEnter(ctx, session, window, "")
 	return err
 }
 
-// EnterAt is Enter under the condition of PasteAt.
+// EnterAt is PressEnter under the condition of PasteAt.
 func (s *Server) EnterAt(ctx context.Context, session, window string, seen ansi.View) (done bool, err error) {
 	return s.pressEnter(ctx, session, window, unchangedFormat(seen))
 }
@@ -110,14 +109,14 @@ func (s *Server) pressEnter(ctx context.Context, session, window, guard string) 
 	return s.pasteGuarded(ctx, session, window, guard, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
 }
 
-// newBufferName is a name for a paste buffer that nobody else uses.
+// newBufferName returns a unique name for a paste buffer.
 func (s *Server) newBufferName() string {
 	return fmt.Sprintf("orange-%d-%d", os.Getpid(), s.buffers.Add(1))
 }
 
-// pasteGuarded loads a buffer and pastes it if the guard, a format, is true; without a guard always.
-// Pasting into a pane whose program has ended kills the whole server in some versions, so the
-// server itself looks first.
+// pasteGuarded loads a buffer and pastes it if guard, a format, is true, or unconditionally if
+// guard is empty. In some versions, pasting into a pane whose program has ended kills the whole
+// server, so the server itself checks first.
 func (s *Server) pasteGuarded(ctx context.Context, session, window, guard string, stdin io.Reader, load, paste command) (done bool, err error) {
 	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
@@ -137,7 +136,7 @@ func (s *Server) pasteGuarded(ctx context.Context, session, window, guard string
 	out, err := s.runCommands(ctx, stdin, load, ifElseCommand("#{pane_dead}", p.id, refuse("gone"), []command{act}))
 	switch {
 	case isMissing(err):
-		_, _ = s.runCommands(ctx, nil, forget) // it may hold what was not pasted
+		_, _ = s.runCommands(ctx, nil, forget) // it may contain text that was not pasted
 		err = ErrGone
 	case err == nil && strings.TrimSpace(out) == "gone":
 		err = ErrGone
@@ -148,7 +147,7 @@ func (s *Server) pasteGuarded(ctx context.Context, session, window, guard string
 	return strings.TrimSpace(out) != "changed", nil
 }
 
-// CaptureText is what the window shows, as plain text.
+// CaptureText returns what the window shows, as plain text.
 func (s *Server) CaptureText(ctx context.Context, session, window string) (string, error) {
 	p, err := s.findPane(ctx, session, window)
 	if err != nil {
@@ -164,8 +163,8 @@ func (s *Server) CaptureText(ctx context.Context, session, window string) (strin
 	return stripControls(out), nil
 }
 
-// CloseWindow closes the window and ends what runs in it. That it is not there is no
-// error.
+// CloseWindow closes the window and ends the programs in it. A window that does not exist is
+// not an error.
 func (s *Server) CloseWindow(ctx context.Context, session, window string) error {
 	p, err := s.findPane(ctx, session, window)
 	if errors.Is(err, ErrGone) {

@@ -24,8 +24,8 @@ func (s *Server) listSessions(ctx context.Context) (map[string]string, error) {
 	return ids, nil
 }
 
-// CloseSession closes all windows of the session and ends what runs in them. That it is
-// not there is no error.
+// CloseSession closes all windows of the session and ends the programs in them. A session that
+// does not exist is not an error.
 func (s *Server) CloseSession(ctx context.Context, session string) error {
 	ids, err := s.listSessions(ctx)
 	if err != nil || ids[session] == "" {
@@ -37,18 +37,18 @@ func (s *Server) CloseSession(ctx context.Context, session string) error {
 	return nil
 }
 
-// RenameSession gives a session another name. That there is none of the old name is no error:
-// it may have been renamed before.
+// RenameSession renames a session. If no session has the old name, RenameSession returns nil:
+// the session may have been renamed before.
 func (s *Server) RenameSession(ctx context.Context, from, to string) error {
 	if !safeName(to) {
-		return fmt.Errorf("rename session %q: %q is no session name: use SessionName", from, to)
+		return fmt.Errorf("rename session %q: %q is not a session name: use SessionName", from, to)
 	}
 	ids, err := s.listSessions(ctx)
 	if err != nil || ids[from] == "" || from == to {
 		return err
 	}
 	if ids[to] != "" {
-		return fmt.Errorf("rename session %q: there is a session %q already: close one of them", from, to)
+		return fmt.Errorf("rename session %q: session %q already exists: close one of them", from, to)
 	}
 	if _, err = s.runCommands(ctx, nil, command{"rename-session", "-t", ids[from], "--", to}); err != nil && !isMissing(err) {
 		return fmt.Errorf("rename session %q: %w", from, err)
@@ -56,8 +56,8 @@ func (s *Server) RenameSession(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// AttachArgv is the command by which a person sees the window, or the session's current
-// one if window is empty. Inside another tmux, TMUX must be unset for it.
+// AttachArgv returns the command that attaches a person to the window, or to the session's
+// current window if window is empty. Inside another tmux, TMUX must be unset for it.
 func (s *Server) AttachArgv(session, window string) []string {
 	target := "=" + session + ":"
 	if window != "" {

@@ -1,7 +1,7 @@
-// Package tmux gives agents a terminal: windows of a tmux server of Orange's own, with
-// its own socket and options, so that nobody's configuration or sessions are touched.
-// It opens, lists, reads, writes and closes windows. It knows nothing about what runs
-// in them, and it never judges from a window whether an agent is alive.
+// Package tmux gives agents a terminal: windows of a separate tmux server, with its own socket
+// and options, so that users' configurations and sessions are not touched. It opens, lists,
+// reads, writes and closes windows. It knows nothing about the programs in them, and it never
+// concludes from a window whether an agent is alive.
 package tmux
 
 import (
@@ -17,34 +17,34 @@ import (
 	"time"
 )
 
-// patience is how long one tmux command may take.
-const patience = 10 * time.Second
+// timeout is how long one tmux command may take.
+const timeout = 10 * time.Second
 
-// Terminal is the TERM that a program in a window should be given.
+// Terminal is the value of TERM for a program in a window.
 const Terminal = "screen-256color"
 
-// ErrOpen says that the window is there already and its program still runs.
+// ErrOpen means that the window already exists and its program still runs.
 var ErrOpen = errors.New("the window is open already: close it first")
 
-// ErrGone says that there is no such window, or that its program has ended.
+// ErrGone means that the window does not exist, or that its program has ended.
 var ErrGone = errors.New("no program runs in that window: open it first")
 
-// errNoServer says that no tmux server runs at the socket, or that it was about to end
-// or ended while it was asked: one without sessions does.
+// errNoServer means that no tmux server runs at the socket, or that it ended during the call,
+// as a server without sessions does.
 var errNoServer = errors.New("no tmux server is running")
 
-// Server is one tmux server. It is started by the first Open and ends with its last
-// session. Its methods may be called at the same time.
+// Server is one tmux server. The first OpenWindow starts it, and it ends with its last session.
+// Its methods are safe for concurrent use.
 type Server struct {
 	program string
 	socket  []string
 	env     []string
 	buffers atomic.Int64
-	looked  sync.Map // names of windows to the ids of their panes, as they were last seen
+	looked  sync.Map // names of windows to the ids of their panes, as last seen
 }
 
-// New returns the tmux server with this socket: a name for -L or, if it has a slash, a
-// path for -S. The server and the programs in it see env and nothing else.
+// New returns the tmux server with this socket: a name for -L or, if it contains a slash, a
+// path for -S. The server and the programs in it get env and nothing else.
 func New(socket string, env []string) *Server {
 	flag := "-L"
 	if strings.Contains(socket, "/") {
@@ -53,9 +53,9 @@ func New(socket string, env []string) *Server {
 	return &Server{program: "tmux", socket: []string{flag, socket}, env: withoutTmux(env)}
 }
 
-// withoutTmux drops the variables by which tmux takes a pane of another server for the
-// place it is called from. The result is never nil: nil would mean the environment of
-// this process.
+// withoutTmux drops the variables from which tmux concludes that it is called inside a pane of
+// another server. The result is never nil, because nil would mean the environment of this
+// process.
 func withoutTmux(env []string) []string {
 	kept := []string{}
 	for _, v := range env {
@@ -66,22 +66,22 @@ func withoutTmux(env []string) []string {
 	return kept
 }
 
-// tmuxArgs is how tmux is called for this server.
+// tmuxArgs returns the arguments of tmux for this server.
 func (s *Server) tmuxArgs(commands ...string) []string {
 	return append(append(append([]string{s.program}, s.socket...), "-f", "/dev/null", "-u"), commands...)
 }
 
-// runCommands runs one tmux process with commands and returns what it prints.
+// runCommands runs one tmux process with commands and returns its output.
 func (s *Server) runCommands(ctx context.Context, stdin io.Reader, commands ...command) (string, error) {
 	return s.runProcess(ctx, stdin, s.tmuxArgs(joinCommands(commands...)...))
 }
 
 func (s *Server) runProcess(ctx context.Context, stdin io.Reader, argv []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = s.env
-	cmd.Dir = "/" // a server keeps the folder it was started in
+	cmd.Dir = "/" // a server keeps the folder in which it was started
 	cmd.Stdin = stdin
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
@@ -101,7 +101,7 @@ func (s *Server) runProcess(ctx context.Context, stdin io.Reader, argv []string)
 	return "", fmt.Errorf("run tmux: %w", err)
 }
 
-// errorFromOutput is what tmux said on its way out, as an error.
+// errorFromOutput returns tmux's error output as an error.
 func errorFromOutput(said string) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	for _, sign := range [...]string{"no server running", "server exited", "lost server", "no current target", "no sessions"} {
@@ -116,12 +116,12 @@ func errorFromOutput(said string) error {
 	return fmt.Errorf("tmux: %s", stripControls(line))
 }
 
-// isMissing says whether err is tmux's word for something that is not there.
+// isMissing reports whether err means that something does not exist in tmux.
 func isMissing(err error) bool {
 	return errors.Is(err, errNoServer) || err != nil && strings.Contains(err.Error(), "can't find")
 }
 
-// KillServer ends the server with everything in it. That there is none is no error.
+// KillServer ends the server with everything in it. If no server runs, that is not an error.
 func (s *Server) KillServer(ctx context.Context) error {
 	_, err := s.runCommands(ctx, nil, command{"kill-server"})
 	if err != nil && !errors.Is(err, errNoServer) {

@@ -17,7 +17,7 @@ import (
 	"orange/internal/testneeds"
 )
 
-// terminal is a tmux server for one test. Its socket is in a folder of its own with a
+// terminal returns a tmux server for one test. Its socket is in a folder of its own with a
 // short name, because the path of a socket may not be long.
 func terminal(t *testing.T) *tmux.Server {
 	t.Helper()

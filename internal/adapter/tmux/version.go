@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Version is the version of the installed tmux, such as 3.3a.
+// Version returns the version of the installed tmux, such as 3.3a.
 func (s *Server) Version(ctx context.Context) (string, error) {
 	out, err := s.runProcess(ctx, nil, []string{s.program, "-V"})
 	if err != nil {
@@ -16,7 +16,7 @@ func (s *Server) Version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(out), "tmux "), nil
 }
 
-// IsSupported says whether Orange works with this version of tmux: 3.2 or later.
+// IsSupported reports whether Orange works with this version of tmux: 3.2 or later.
 func IsSupported(version string) bool {
 	version = strings.TrimPrefix(version, "next-")
 	major, rest, ok := strings.Cut(version, ".")
