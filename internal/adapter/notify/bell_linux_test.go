@@ -103,7 +103,7 @@ func until(t *testing.T, ok func() bool) {
 	}
 }
 
-// available is what a terminal shows next.
+// available returns what a terminal shows next.
 func available(t *testing.T, person *os.File) []byte {
 	t.Helper()
 	_ = person.SetReadDeadline(time.Now().Add(time.Second))

@@ -11,11 +11,11 @@ import (
 	"orange/internal/core/explain"
 )
 
-// Desktop shows a message on the desktop of whoever runs this: with notify-send, or on
-// macOS with osascript. No shell reads the text.
+// Desktop shows a message on the user's desktop, with notify-send or, on macOS, with osascript.
+// No shell reads the text.
 type Desktop struct {
 	System string   // as Go calls it: linux, darwin
-	Env    []string // of the program, which must find the desktop by it
+	Env    []string // environment of the program, by which it must find the desktop
 }
 
 // SendMessage shows a message.
@@ -26,7 +26,7 @@ func (d Desktop) SendMessage(ctx context.Context, m Message) error {
 	return d.runCommand(ctx, d.notifyCommand(&m))
 }
 
-// notifyCommand is the command line that shows a message.
+// notifyCommand returns the command line that shows a message.
 func (d Desktop) notifyCommand(m *Message) []string {
 	title, body := m.titleText(), m.bodyText()
 	if d.System == "darwin" {
@@ -36,23 +36,23 @@ func (d Desktop) notifyCommand(m *Message) []string {
 	return []string{"notify-send", "--app-name=Orange", "--urgency=" + urgency, "--", plainTitle(title), plainBody(body)}
 }
 
-// plainBody is text for a place where markup counts, and where notify-send reads what
-// follows a backslash.
+// plainBody escapes text for a place that interprets markup, and in which notify-send
+// interprets backslashes.
 func plainBody(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`).Replace(s)
 }
 
-// plainTitle is text for a place where markup should not count, and sometimes does.
+// plainTitle prepares text for a place that should not interpret markup, and sometimes does.
 func plainTitle(s string) string {
 	return strings.NewReplacer("&", "+", "<", "(", ">", ")", `\`, "/").Replace(s)
 }
 
 func (d Desktop) runCommand(ctx context.Context, argv []string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = d.Env, "/", time.Second
-	err := cmd.Run() // what it prints is of no use: it may repeat the text
+	err := cmd.Run() // its output is not used, because it may repeat the text
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

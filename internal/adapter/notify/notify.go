@@ -1,7 +1,7 @@
-// Package notify tells people something, one way each: on the desktop, by a webhook, by a
-// server that speaks like ntfy, by Slack, by the bell of a terminal. What agents wrote is
-// bounded and made plain first: to whoever shows it, it is never more than text. When
-// somebody is told, and whether it is tried again, is not its affair.
+// Package notify sends messages to people: to the desktop, to a webhook, to a server with the
+// API of ntfy, to Slack, to the bell of a terminal. It first truncates what agents wrote and
+// makes it plain, so that it is never more than text to the receiver. Other packages decide
+// when to send and whether to retry.
 package notify
 
 import (
@@ -15,32 +15,32 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// patience is how long one try may take.
-const patience = 10 * time.Second
+// sendTimeout is how long one try may take.
+const sendTimeout = 10 * time.Second
 
-// Bounds of what is told, in characters.
+// Limits of a message's parts, in characters.
 const (
 	maxText = 500
 	maxName = 120
 )
 
-// A Message is what is told: one item, or several at once.
+// A Message contains one item, or several.
 type Message struct {
 	ID    string // the same if it is sent again
 	Items []explain.Item
-	URL   string // where a person sees more, "" if there is no such place
+	URL   string // where a person sees more; "" if there is no such place
 	Brief bool   // leave out what people and agents wrote
-	Test  bool   // nothing waits: somebody tries whether this arrives
-	Code  string // it shows a code, and these are the words; also said where Brief leaves out what was written
+	Test  bool   // nothing waits: a person tests whether messages arrive
+	Code  string // a message that shows a code: its text, which is also sent if Brief is set
 }
 
-// Code is the kind of a message that shows a code. It is no item of the inbox.
+// Code is the kind of a message that shows a code. It is not an item of the inbox.
 const Code explain.ItemKind = "code"
 
-// testWords are what a test says, also one that leaves out what was written.
+// testWords is the text of a test message, even if Brief is set.
 const testWords = "this is a test: nothing waits for you"
 
-// firstItem is the only item, or the first, cleaned.
+// firstItem returns the first item, cleaned.
 func (m *Message) firstItem() explain.Item {
 	if len(m.Items) == 0 {
 		return explain.Item{}
@@ -55,7 +55,7 @@ func (m *Message) firstItem() explain.Item {
 	return it
 }
 
-// cleanItem makes the texts of an item plain and short.
+// cleanItem returns an item with plain and short texts.
 func cleanItem(it explain.Item, brief bool) explain.Item {
 	it.Project, it.Status = boundLine(it.Project, maxName), boundLine(it.Status, maxName)
 	it.Branch, it.Summary = boundLine(it.Branch, maxName), boundLine(it.Summary, maxText)
@@ -66,9 +66,9 @@ func cleanItem(it explain.Item, brief bool) explain.Item {
 	return it
 }
 
-// boundLine is text on one line, of at most n characters.
+// boundLine returns text on one line, of at most n characters.
 func boundLine(s string, n int) string {
-	if len(s) > 8*n { // what is cut away need not be cleaned
+	if len(s) > 8*n { // text that is cut off need not be cleaned
 		s = s[:8*n]
 	}
 	s = ansi.OneLine(s)
@@ -79,7 +79,7 @@ func boundLine(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n-3])) + "..."
 }
 
-// titleText is the message in a few words.
+// titleText returns the title of the message.
 func (m *Message) titleText() string {
 	if m.Test {
 		return "Orange: test"
@@ -98,7 +98,7 @@ func (m *Message) titleText() string {
 	return fmt.Sprintf("Orange: %s: %s", it.Kind, where)
 }
 
-// bodyText is the message in some lines.
+// bodyText returns the body of the message.
 func (m *Message) bodyText() string {
 	if len(m.Items) > 1 && !m.Test {
 		return m.countKinds() + "\norange inbox"
@@ -111,7 +111,7 @@ func (m *Message) bodyText() string {
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
-// countKinds says how many of each kind there are.
+// countKinds returns how many items of each kind there are, as text.
 func (m *Message) countKinds() string {
 	number := map[explain.ItemKind]int{}
 	var kinds []explain.ItemKind
@@ -141,7 +141,7 @@ func (m *Message) messageWeight() explain.Weight {
 	return out
 }
 
-// Failure is why somebody was not told. It holds no secret and no answer.
+// Failure is the reason why a message was not sent. It contains no secret and no response.
 type Failure struct {
 	why     string
 	lasting bool
@@ -149,8 +149,8 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.why }
 
-// IsLasting says that trying again would not help.
+// IsLasting reports whether a retry would not help.
 func (f *Failure) IsLasting() bool { return f.lasting }
 
-// errNothing says that a message has no item.
+// errNothing means that a message has no item.
 var errNothing = errors.New("there is nothing to tell")

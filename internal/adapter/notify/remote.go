@@ -21,33 +21,33 @@ import (
 	"orange/internal/core/task"
 )
 
-// maxAnswer is how much of an answer is read, so that its connection can be used again.
+// maxAnswer is how much of a response is read, so that its connection can be used again.
 const maxAnswer = 64 << 10
 
-// NewClient is an HTTP client for ways that are elsewhere. It follows no answer that leads
-// somewhere else: a secret is for one host.
+// NewClient returns an HTTP client for remote channels. It does not follow redirects, because a
+// secret is for one host only.
 func NewClient() *http.Client {
 	return &http.Client{
-		Timeout:       patience,
+		Timeout:       sendTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// Remote is what the ways over HTTP have in common.
+// Remote is what the channels over HTTP have in common.
 type Remote struct {
 	Client *http.Client
 	URL    string
-	Secret func(context.Context) (string, error) // nil: there is none; asked each time
+	Secret func(context.Context) (string, error) // called for each message; nil if there is no secret
 }
 
-// readSecret reads the secret, "" if there is none.
+// readSecret returns the secret, or "" if there is none.
 func (r *Remote) readSecret(ctx context.Context) (string, error) {
 	if r.Secret == nil {
 		return "", nil
 	}
 	secret, err := r.Secret(ctx)
 	if err != nil {
-		return "", &Failure{why: err.Error()} // it may be there the next time
+		return "", &Failure{why: err.Error()} // it may exist the next time
 	}
 	return secret, nil
 }
@@ -60,12 +60,12 @@ type postRequest struct {
 	header map[string]string
 }
 
-// sendPost sends a letter. Its errors name the host at most: the rest of an address may be a
-// secret, and an answer may hold anything.
+// sendPost sends a request. Its errors contain at most the host: the rest of an address may be
+// a secret, and a response may contain anything.
 func (r *Remote) sendPost(ctx context.Context, l postRequest) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, strings.NewReader(l.body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return &Failure{why: "its address is none: give one that begins with https://", lasting: true}
+		return &Failure{why: "its address is not valid: give one that begins with https://", lasting: true}
 	}
 	req.Header.Set("User-Agent", "orange")
 	req.Header.Set("Orange-Delivery", l.id)
@@ -78,11 +78,11 @@ func (r *Remote) sendPost(ctx context.Context, l postRequest) error {
 		return &Failure{why: fmt.Sprintf("%s cannot be reached: %s", host, failureReason(err))}
 	}
 	defer res.Body.Close()                                          //nolint:errcheck // it was only read
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // the answer's head says enough
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // the header of the response is enough
 	return checkStatus(host, res.StatusCode)
 }
 
-// checkStatus says what a status means.
+// checkStatus returns the error for a status, or nil.
 func checkStatus(host string, status int) error {
 	said := fmt.Sprintf("%s answered %d", host, status)
 	switch {
@@ -91,14 +91,14 @@ func checkStatus(host string, status int) error {
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return &Failure{why: said}
 	case status >= 300 && status < 400:
-		return &Failure{why: said + ", which leads elsewhere: give the address it has now", lasting: true}
+		return &Failure{why: said + ", a redirect: give its new address", lasting: true}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return &Failure{why: said + ": see whether the secret is right", lasting: true}
+		return &Failure{why: said + ": check the secret", lasting: true}
 	}
-	return &Failure{why: said + ": see whether the address is right", lasting: true}
+	return &Failure{why: said + ": check the address", lasting: true}
 }
 
-// failureReason is why a request failed, without its address.
+// failureReason returns why a request failed, without its address.
 func failureReason(err error) string {
 	var of *url.Error
 	if errors.As(err, &of) {
@@ -107,8 +107,8 @@ func failureReason(err error) string {
 		}
 		err = of.Err
 	}
-	if strings.Contains(err.Error(), "proxy address") { // which may have a password in it
-		return "the proxy that the environment names has no address"
+	if strings.Contains(err.Error(), "proxy address") { // it may contain a password
+		return "the environment names a proxy without a valid address"
 	}
 	return boundLine(err.Error(), maxName)
 }
@@ -156,14 +156,14 @@ func (w Webhook) SendMessage(ctx context.Context, m Message) error {
 	return w.sendPost(ctx, l)
 }
 
-// SignBody is the signature of a webhook's body.
+// SignBody returns the signature of a webhook's body.
 func SignBody(key string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Ntfy publishes to a topic of a server that speaks like ntfy.
+// Ntfy publishes to a topic of a server with the API of ntfy.
 type Ntfy struct{ Remote }
 
 // SendMessage publishes a message.
@@ -188,7 +188,7 @@ func (w Ntfy) SendMessage(ctx context.Context, m Message) error {
 	return w.sendPost(ctx, l)
 }
 
-// kindTag is the short name of a picture for a kind.
+// kindTag returns the emoji name for a kind.
 func kindTag(kind explain.ItemKind) string {
 	if kind == Code {
 		return "key"
@@ -196,8 +196,8 @@ func kindTag(kind explain.ItemKind) string {
 	return cmp.Or(kind.Info().Picture, "tangerine")
 }
 
-// Slack posts to an incoming webhook of Slack, or of one that takes the same. Where URL
-// is "" the secret is the whole address.
+// Slack posts to an incoming webhook of Slack, or to a compatible one. If URL is "", the secret
+// is the whole address.
 type Slack struct{ Remote }
 
 // SendMessage posts a message.
@@ -222,8 +222,8 @@ func (w Slack) SendMessage(ctx context.Context, m Message) error {
 	return w.sendPost(ctx, postRequest{id: m.ID, url: at, body: string(body), header: map[string]string{"Content-Type": "application/json"}})
 }
 
-// escapeChat takes from text what chats make calls and links of. What is left looks the same.
+// escapeChat breaks up what chats turn into mentions and links. The result looks the same.
 func escapeChat(s string) string {
-	const gap = "\u200b" // has no width
+	const gap = "\u200b" // a character without width
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@"+gap, "://", ":"+gap+"//", "www.", "www"+gap+".", "](", "]"+gap+"(").Replace(s)
 }

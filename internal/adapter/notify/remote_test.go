@@ -281,11 +281,11 @@ func TestAnswers(t *testing.T) {
 		"nothing to say": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "", false},
 		"it is broken":   {status(500), "answered 500", false},
 		"too many":       {status(429), "answered 429", false},
-		"no such topic":  {status(404), "answered 404: see whether the address is right", true},
-		"a wrong secret": {status(401), "answered 401: see whether the secret is right", true},
+		"no such topic":  {status(404), "answered 404: check the address", true},
+		"a wrong secret": {status(401), "answered 401: check the secret", true},
 		"it is elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
-		}, "leads elsewhere", true},
+		}, "a redirect", true},
 		"it breaks off":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached", false},
 		"it takes for ever":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "cannot be reached: it takes too long", false},
 		"it talks for ever":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); forever(w) }, "", false},
@@ -364,9 +364,9 @@ func TestWhatCannotBeSent(t *testing.T) {
 		"nobody listens":               {notify.Ntfy{Remote: given(planted, nil)}.SendMessage(ctx, message("?")), "127.0.0.1:1 cannot be reached", false},
 		"the secret cannot be read":    {notify.Ntfy{Remote: given("", errors.New("read the secret from env:X: X is not set"))}.SendMessage(ctx, message("?")), "env:X", false},
 		"the secret is no header":      {notify.Ntfy{Remote: given(planted+"\x01", nil)}.SendMessage(ctx, message("?")), "cannot be reached", false},
-		"the address is none":          {notify.Slack{Remote: address(planted)}.SendMessage(ctx, message("?")), "its address is none", true},
-		"the address cannot be parsed": {notify.Slack{Remote: address("https://x/\x7f" + planted)}.SendMessage(ctx, message("?")), "its address is none", true},
-		"the address is a file":        {notify.Slack{Remote: address("file:///" + planted)}.SendMessage(ctx, message("?")), "its address is none", true},
+		"the address is none":          {notify.Slack{Remote: address(planted)}.SendMessage(ctx, message("?")), "its address is not valid", true},
+		"the address cannot be parsed": {notify.Slack{Remote: address("https://x/\x7f" + planted)}.SendMessage(ctx, message("?")), "its address is not valid", true},
+		"the address is a file":        {notify.Slack{Remote: address("file:///" + planted)}.SendMessage(ctx, message("?")), "its address is not valid", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkFailure(t, name, tt.err, tt.says, tt.lasting) })
