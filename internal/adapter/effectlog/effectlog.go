@@ -1,5 +1,5 @@
-// Package effectlog is a file of keyed lines: what was done, each thing once. It is
-// written by short-lived processes, and a key that is there is not written again.
+// Package effectlog is a file of keyed lines that records what was done, each thing once.
+// Short-lived processes write it, and a key that exists is not written again.
 package effectlog
 
 import (
@@ -13,12 +13,12 @@ import (
 	"syscall"
 )
 
-// maxLine bounds one line.
+// maxLine is the length limit of a line.
 const maxLine = 1 << 20
 
-// Append writes a line that carries its key in the JSON field "key", unless a
-// complete line with that key is there. It returns whether it wrote, and only once
-// the line is on disk. A line torn by a crash is cut off first.
+// Append writes a line, whose key is the JSON field "key", unless the file has a complete line
+// with that key. It reports whether it wrote the line, and returns only once the line is on
+// disk. It first removes an incomplete line that a crash left.
 func Append(path string, line []byte) (written bool, err error) {
 	key, err := keyOf(line)
 	if err != nil {
@@ -56,7 +56,7 @@ func writeLine(f *os.File, end int64, line []byte) error {
 	return f.Sync()
 }
 
-// scanForKey looks for the key and finds the end of the last complete line.
+// scanForKey searches for the key and returns the end of the last complete line.
 func scanForKey(r io.Reader, key string) (end int64, found bool, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {

@@ -1,6 +1,6 @@
-// Package filewatch says when something in a folder changed. One watcher serves many
-// folders and many who want to know. It tells that something happened, not what: whoever
-// is told looks for themselves. It knows nothing about what the files are.
+// Package filewatch reports when something in a folder changes. One watcher serves many folders
+// and many subscribers. It reports that something happened, not what: subscribers check for
+// themselves. It knows nothing about the content of the files.
 package filewatch
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// ErrClosed says that the watcher was closed.
-var ErrClosed = errors.New("nothing is watched any more")
+// ErrClosed means that the watcher was closed.
+var ErrClosed = errors.New("the file watcher is closed")
 
-// ErrFull says that so many folders are watched that another would cost too much.
+// ErrFull means that the limit of watched folders is reached.
 var ErrFull = errors.New("too many folders are watched")
 
-// maxFolders is how many folders are watched. Where the system wants a file to be open for each
-// file in them there are few, so that enough are left for other things.
+// maxFolders returns how many folders may be watched. The number is low where the system needs
+// an open file for each file in them, so that enough are left for other uses.
 func maxFolders() int {
 	if runtime.GOOS == "linux" {
 		return 4000
@@ -31,17 +31,17 @@ func maxFolders() int {
 	return 100
 }
 
-// A Watch is what somebody wants to know about a folder.
+// A Watch describes which changes of a folder a subscriber wants to know about.
 type Watch struct {
 	Folder  string
-	Names   []string      // of files in it, as path.Match reads them; none for all
-	Pause   time.Duration // after a change, until it is told; what happens meanwhile is told with it
-	Changed func()        // must be quick, may call the watcher, and may be called while it runs
-	Lost    func()        // is called once, when the folder is not there any more; may be nil
+	Names   []string      // patterns of path.Match for files in the folder; none for all
+	Pause   time.Duration // delay between a change and the call, which also covers further changes in that time
+	Changed func()        // must be quick, may call the watcher, and may be called again while it runs
+	Lost    func()        // called once, when the folder no longer exists; may be nil
 }
 
-// Watcher watches folders. Nothing is started before the first one is. Its methods may be
-// called at the same time.
+// Watcher watches folders. It starts nothing before the first Add. Its methods are safe for
+// concurrent use.
 type Watcher struct {
 	mu      sync.Mutex
 	start   func() (*fsnotify.Watcher, error)
@@ -52,31 +52,31 @@ type Watcher struct {
 	wait    sync.WaitGroup
 }
 
-// folder is one that is watched. It is asleep while everybody waits to be told already, for
-// a long time: the system is spared what would change nothing.
+// folder is one watched folder. It is asleep while all its subscribers already wait for a call
+// with a long delay: until then, events would change nothing.
 type folder struct {
 	subscriptions []*subscription
 	asleep        bool
 }
 
-// long is the least pause for which a folder falls asleep.
+// long is the least delay for which a folder falls asleep.
 const long = time.Second
 
-// subscription is a watch that is kept.
+// subscription is an active Watch.
 type subscription struct {
 	Watch
-	timer *time.Timer // nil while there is nothing to tell
+	timer *time.Timer // nil while no call is pending
 	gone  bool
 }
 
-// New returns a watcher of nothing.
+// New returns a watcher without folders.
 func New() *Watcher {
 	return &Watcher{start: fsnotify.NewWatcher, most: maxFolders(), folders: map[string]*folder{}}
 }
 
-// Add begins to watch a folder, which must exist. The error says that no more of them are
-// watched, by the system or by us, or that it is not there. After stop there are no more
-// calls, save one that is under way.
+// Add starts to watch a folder, which must exist. It returns an error if the limit of the
+// system or of this package is reached, or if the folder does not exist. After stop there are
+// no more calls, except one that already runs.
 func (w *Watcher) Add(watch Watch) (stop func(), err error) {
 	watch.Folder = filepath.Clean(watch.Folder)
 	e := &subscription{Watch: watch}
@@ -119,14 +119,14 @@ func (w *Watcher) openSystem() error {
 	return nil
 }
 
-// Len is how many folders are being watched.
+// Len returns the number of watched folders.
 func (w *Watcher) Len() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.folders)
 }
 
-// removeSubscription forgets a watch, and its folder if nobody else is interested.
+// removeSubscription removes a subscription, and its folder if it was the last one.
 func (w *Watcher) removeSubscription(e *subscription) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +145,7 @@ func (w *Watcher) removeSubscription(e *subscription) {
 	}
 }
 
-// cancelSubscription takes back what is to be told. The caller holds the lock.
+// cancelSubscription cancels a pending call. The caller holds the lock.
 func (w *Watcher) cancelSubscription(e *subscription) {
 	e.gone = true
 	if e.timer != nil && e.timer.Stop() {
@@ -153,7 +153,7 @@ func (w *Watcher) cancelSubscription(e *subscription) {
 	}
 }
 
-// listenForEvents hears the system until the watcher is closed.
+// listenForEvents handles events of the system until the watcher is closed.
 func (w *Watcher) listenForEvents(system *fsnotify.Watcher) {
 	for {
 		select {
@@ -166,12 +166,13 @@ func (w *Watcher) listenForEvents(system *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			w.scheduleCalls() // too much happened at once: nobody knows what
+			w.scheduleCalls() // too many events at once: the system dropped some
 		}
 	}
 }
 
-// handleEvent tells those who are interested. That a file has another mode or owner is no change.
+// handleEvent notifies the subscribers of a changed file. A change of mode or owner does not
+// count.
 func (w *Watcher) handleEvent(event fsnotify.Event) {
 	if event.Op == fsnotify.Chmod {
 		return
@@ -195,7 +196,7 @@ func (w *Watcher) handleEvent(event fsnotify.Event) {
 	callLost(lost)
 }
 
-// matchesName says whether a file is one of those that somebody wants to know about.
+// matchesName reports whether a file matches the names of a watch.
 func (w *Watch) matchesName(file string) bool {
 	return slices.ContainsFunc(w.Names, func(pattern string) bool {
 		ok, err := path.Match(pattern, file)
@@ -203,7 +204,7 @@ func (w *Watch) matchesName(file string) bool {
 	})
 }
 
-// suspendIfIdle puts a folder to sleep if all who are interested wait already. The caller holds the
+// suspendIfIdle puts a folder to sleep if all subscribers already wait. The caller holds the
 // lock.
 func (w *Watcher) suspendIfIdle(name string, f *folder) {
 	if f.asleep || slices.ContainsFunc(f.subscriptions, func(e *subscription) bool { return e.timer == nil || e.Pause < long }) {
@@ -212,7 +213,7 @@ func (w *Watcher) suspendIfIdle(name string, f *folder) {
 	f.asleep = w.system.Remove(name) == nil
 }
 
-// forgetLost forgets a folder that is not there any more, and returns whom to tell. The caller
+// forgetLost removes a folder that no longer exists, and returns its subscribers. The caller
 // holds the lock.
 func (w *Watcher) forgetLost(name string) []*subscription {
 	name = filepath.Clean(name)
@@ -221,14 +222,14 @@ func (w *Watcher) forgetLost(name string) []*subscription {
 		return nil
 	}
 	delete(w.folders, name)
-	_ = w.system.Remove(name) // one that was moved is still watched
+	_ = w.system.Remove(name) // a folder that was moved is still watched
 	for _, e := range f.subscriptions {
 		w.cancelSubscription(e)
 	}
 	return f.subscriptions
 }
 
-// scheduleCalls tells everybody.
+// scheduleCalls notifies all subscribers.
 func (w *Watcher) scheduleCalls() {
 	var now []*subscription
 	w.mu.Lock()
@@ -241,8 +242,8 @@ func (w *Watcher) scheduleCalls() {
 	callChanged(now)
 }
 
-// scheduleCall adds whom to tell at once, or sees to it that they are told later. The caller
-// holds the lock.
+// scheduleCall appends e to now if it must be called immediately, and otherwise schedules the
+// call. The caller holds the lock.
 func (w *Watcher) scheduleCall(e *subscription, now []*subscription) []*subscription {
 	switch {
 	case e.Pause <= 0:
@@ -254,8 +255,8 @@ func (w *Watcher) scheduleCall(e *subscription, now []*subscription) []*subscrip
 	return now
 }
 
-// callAfterPause tells what happened in a pause. Before it does the folder is awake again: what
-// happens from now on is told again.
+// callAfterPause calls a subscriber after the delay. It wakes the folder first, so that later
+// changes are noticed.
 func (w *Watcher) callAfterPause(e *subscription) {
 	defer w.wait.Done()
 	w.mu.Lock()
@@ -278,7 +279,7 @@ func (w *Watcher) callAfterPause(e *subscription) {
 	callLost(lost)
 }
 
-// callLost tells those whose folder is not there any more.
+// callLost notifies the subscribers of a folder that no longer exists.
 func callLost(list []*subscription) {
 	for _, e := range list {
 		if e.Lost != nil {
@@ -293,7 +294,7 @@ func callChanged(list []*subscription) {
 	}
 }
 
-// Close stops watching and waits until nobody is being told any more.
+// Close stops watching and waits until all calls have returned.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	system := w.system

@@ -12,8 +12,8 @@ import (
 // locksFile is where the kernel lists all locks.
 const locksFile = "/proc/locks"
 
-// HolderOf asks the kernel which process locked a file or folder, 0 if none. It is a hint:
-// two file systems can have the same number for a file.
+// HolderOf returns the process that, according to the kernel, locked a file or folder, or 0 if
+// there is none. It is a hint: two file systems can use the same number for a file.
 func HolderOf(path string) int {
 	pids, _ := findHolders(path)
 	if len(pids) == 0 {
@@ -22,15 +22,15 @@ func HolderOf(path string) int {
 	return pids[0]
 }
 
-// HeldBy asks the kernel whether a process locked a file or folder. It says yes if the kernel
-// does not list locks.
+// HeldBy reports whether, according to the kernel, a process locked a file or folder. It
+// returns true if the kernel does not list locks.
 func HeldBy(path string, pid int) bool {
 	pids, err := findHolders(path)
 	return err != nil || slices.Contains(pids, pid)
 }
 
-// findHolders lists the processes that locked the file at path, or one with the same number on
-// another file system. The error says that the kernel does not tell.
+// findHolders returns the processes that locked the file at path, or a file with the same
+// number on another file system. It returns an error if the kernel does not list locks.
 func findHolders(path string) (pids []int, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

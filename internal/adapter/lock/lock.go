@@ -1,8 +1,7 @@
-// Package lock makes sure that at most one server works on a data folder and on its
-// store. The kernel holds the lock, on the folders themselves: no file has to stay in
-// place for it, every name of a folder leads to the same lock, and it ends with the
-// process. The file server.lock says who holds it; that file can be lost and is written
-// again.
+// Package lock makes sure that at most one server works on a data folder and on its store. The
+// kernel holds the lock, on the folders themselves: no file has to stay in place, every name of
+// a folder refers to the same lock, and the lock ends with the process. The file server.lock
+// names the holder; if it is lost, it is written again.
 package lock
 
 import (
@@ -19,26 +18,27 @@ import (
 )
 
 const (
-	// fileName is the file that says who holds a data folder.
+	// fileName is the file that names the holder of a data folder.
 	fileName = "server.lock"
-	// storeName is the database. A link to one in another folder locks that folder too.
+	// storeName is the database. If it is a link to a file in another folder, that folder is
+	// locked too.
 	storeName = "orange.db"
 
-	patience = time.Second // for a holder that has not said yet who it is
-	poll     = 20 * time.Millisecond
+	holderTimeout = time.Second // how long to wait for a holder that has not written its name yet
+	poll          = 20 * time.Millisecond
 )
 
 // A Holder is a server as server.lock describes it.
 type Holder struct {
 	PID    int
 	Socket string // where it listens
-	Mark   string // tells its process from others that had or will have the same pid
+	Mark   string // distinguishes its process from others that had or will have the same pid
 }
 
-// HeldError says that another process holds a folder.
+// HeldError means that another process holds a folder.
 type HeldError struct {
 	Folder string
-	PID    int  // 0: unknown
+	PID    int  // 0 if unknown
 	Known  bool // server.lock of the data folder names it
 }
 
@@ -58,11 +58,11 @@ type Lock struct {
 	file    *flock.Flock
 }
 
-// Take locks a data folder and the folder of its database for this process. Alive says
-// whether a process that server.lock names still runs. The error is a *HeldError if
-// another process holds one of the folders.
+// Take locks a data folder and the folder of its database for this process. alive reports
+// whether a process that server.lock names still runs. The error is a *HeldError if another
+// process holds one of the folders.
 func Take(home string, self Holder, alive func(Holder) bool) (*Lock, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(poll) {
+	for end := time.Now().Add(holderTimeout); ; time.Sleep(poll) {
 		l, err := takeOnce(home, self)
 		var held *HeldError
 		if !errors.As(err, &held) {
@@ -98,7 +98,7 @@ func takeOnce(home string, self Holder) (_ *Lock, err error) {
 	return l, nil
 }
 
-// lockedFolders are the data folder and, if its database is a link, the folder of the file.
+// lockedFolders returns the data folder and, if its database is a link, the folder of the file.
 func lockedFolders(home string) []string {
 	file, err := filepath.EvalSymlinks(filepath.Join(home, storeName))
 	if err != nil {
@@ -111,7 +111,7 @@ func lockedFolders(home string) []string {
 	return []string{home, filepath.Dir(file)}
 }
 
-// tryLock takes one lock. Folder is what it stands for.
+// tryLock takes one lock. folder is the folder to name in an error.
 func tryLock(f *flock.Flock, folder string) error {
 	ok, err := f.TryLock()
 	if err != nil {
@@ -123,8 +123,8 @@ func tryLock(f *flock.Flock, folder string) error {
 	return nil
 }
 
-// writeFile takes the file and writes into it who holds the folder. The file that was
-// held before, if any, is let go.
+// writeFile locks server.lock and writes the holder to it. It releases the file that was locked
+// before, if any.
 func (l *Lock) writeFile() error {
 	f := flock.New(filepath.Join(l.home, fileName), flock.SetPermissions(0o600))
 	if err := tryLock(f, l.home); err != nil {
@@ -142,8 +142,8 @@ func (l *Lock) writeFile() error {
 	return nil
 }
 
-// EnsureFile makes sure that server.lock is ours and says where the server listens. It reports
-// whether the file had been removed or replaced.
+// EnsureFile makes sure that server.lock belongs to this process and names the server's socket.
+// It reports whether the file had been removed or replaced.
 func (l *Lock) EnsureFile(socket string) (lost bool, err error) {
 	l.self.Socket = socket
 	path := filepath.Join(l.home, fileName)
@@ -157,10 +157,10 @@ func (l *Lock) EnsureFile(socket string) (lost bool, err error) {
 	return false, os.WriteFile(path, l.self.fileText(), 0o600)
 }
 
-// HasMoved says whether the data folder is not in its place any more.
+// HasMoved reports whether the data folder is no longer in its place.
 func (l *Lock) HasMoved() bool { return !isSameFile(l.folders[0], l.home) }
 
-// isSameFile says whether the file that is locked is still the one at path.
+// isSameFile reports whether the locked file is still the one at path.
 func isSameFile(f *flock.Flock, path string) bool {
 	ours, err := f.Stat()
 	if err != nil {
@@ -170,7 +170,7 @@ func isSameFile(f *flock.Flock, path string) bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() error {
 	var errs []error
 	if l.file != nil {
@@ -182,8 +182,8 @@ func (l *Lock) Release() error {
 	return errors.Join(errs...)
 }
 
-// IsHeld says whether a process holds the data folder. Ask only if one is believed to: for
-// a moment, the question itself keeps a server from starting.
+// IsHeld reports whether a process holds the data folder. Call it only if that is likely: the
+// check itself prevents a server from starting for a moment.
 func IsHeld(home string) bool {
 	f := flock.New(home, flock.SetFlag(os.O_RDONLY))
 	ok, err := f.TryRLock()
@@ -198,7 +198,7 @@ func IsHeld(home string) bool {
 
 func (h Holder) fileText() []byte { return fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark) }
 
-// ReadHolder returns what server.lock says. The process may be gone.
+// ReadHolder returns the content of server.lock. The process may be gone.
 func ReadHolder(home string) Holder {
 	text, err := os.ReadFile(filepath.Join(home, fileName))
 	if err != nil {

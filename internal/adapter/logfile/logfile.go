@@ -1,4 +1,4 @@
-// Package logfile is a log on disk that does not grow without end.
+// Package logfile is a log file of limited size.
 package logfile
 
 import (
@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// MaxSize is how large a log grows before it is set aside as NAME.1.
+// MaxSize is the size at which a log is renamed to NAME.1.
 const MaxSize = 10 << 20
 
-// File is the log. It is safe for use by several goroutines.
+// File is a log. It is safe for concurrent use.
 type File struct {
 	mu   sync.Mutex
 	path string
@@ -19,7 +19,7 @@ type File struct {
 	size int64
 }
 
-// Open appends to the log at path and keeps one older one beside it.
+// Open opens the log at path for appending. It keeps one older log beside it.
 func Open(path string, maxSize int64) (*File, error) {
 	l := &File{path: path, max: maxSize}
 	if err := l.openFile(); err != nil {
@@ -67,7 +67,7 @@ func (l *File) rotate() error {
 	return old.Close()
 }
 
-// Close ends the log.
+// Close closes the log.
 func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

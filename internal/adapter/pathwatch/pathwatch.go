@@ -1,6 +1,6 @@
-// Package pathwatch waits until files may have been created, removed or replaced, by
-// themselves or together with folders above them. It does not say what happened, and it
-// does not care what is written into the files: package filewatch does that.
+// Package pathwatch waits until files may have been created, removed or replaced, by themselves
+// or together with folders above them. It does not report what happened, and ignores what is
+// written to the files; package filewatch is for that.
 package pathwatch
 
 import (
@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 )
 
-// folder is one that has to be watched.
+// folder is a folder to watch.
 type folder struct {
 	path  string
-	names []string // of entries that matter; none: only the folder itself does
+	names []string // entries that matter; none if only the folder itself does
 }
 
-// foldersToWatch lists what to watch for paths: the folder of each, or the nearest one above it
-// that exists, for its entry; and those above that, because they can be moved or removed.
+// foldersToWatch returns what to watch for paths: for each, its folder or the nearest existing
+// one above, for the entry in it; and the folders above that, because they can be moved or
+// removed.
 func foldersToWatch(paths []string) []folder {
 	var out []folder
 	index := map[string]int{}

@@ -13,14 +13,14 @@ const (
 	wakeID = 1 // of the event that ends Wait
 )
 
-// A Watch sees what happens after Open.
+// A Watch notices changes after Open.
 type Watch struct {
 	queue   int
 	folders []int // open, for the kernel to watch
 }
 
-// Open begins to watch paths, which need not exist. A change of any entry of a folder
-// counts: the kernel does not say of which.
+// Open starts to watch paths, which need not exist. A change of any entry of a folder counts,
+// because the kernel does not report which one.
 func Open(paths ...string) (*Watch, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {
@@ -34,7 +34,7 @@ func Open(paths ...string) (*Watch, error) {
 	for _, f := range foldersToWatch(paths) {
 		fd, err := unix.Open(f.path, unix.O_EVTONLY|unix.O_CLOEXEC, 0)
 		if errors.Is(err, unix.EACCES) && len(f.names) == 0 {
-			continue // it is not ours to see
+			continue // no permission to read it
 		}
 		if err != nil {
 			w.Close()
@@ -56,8 +56,7 @@ func Open(paths ...string) (*Watch, error) {
 	return w, nil
 }
 
-// Wait returns when one of the paths may have changed, or when ctx ends: then with its
-// error.
+// Wait returns when one of the paths may have changed, or when ctx ends, with the error of ctx.
 func (w *Watch) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -85,7 +84,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the watch. Nobody may wait.
+// Close ends the watch. No Wait may be running.
 func (w *Watch) Close() {
 	unix.Close(w.queue) //nolint:errcheck // nothing was written
 	for _, fd := range w.folders {

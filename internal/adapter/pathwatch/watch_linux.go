@@ -14,20 +14,20 @@ import (
 const (
 	itself  = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 	entries = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
-	// always matters, whatever entry it is about.
+	// always matters, for every entry.
 	always = itself | unix.IN_IGNORED | unix.IN_UNMOUNT | unix.IN_Q_OVERFLOW
 
 	headSize = 16 // of an event, before the name
 )
 
-// A Watch sees what happens after Open.
+// A Watch notices changes after Open.
 type Watch struct {
 	events int // of inotify
-	mounts int // a folder can be hidden by a mount, which inotify does not tell; -1: not known
+	mounts int // a mount can hide a folder, which inotify does not report; -1 if unknown
 	names  map[int32][]string
 }
 
-// Open begins to watch paths, which need not exist.
+// Open starts to watch paths, which need not exist.
 func Open(paths ...string) (*Watch, error) {
 	events, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -44,7 +44,7 @@ func Open(paths ...string) (*Watch, error) {
 		}
 		id, err := unix.InotifyAddWatch(events, f.path, mask)
 		if errors.Is(err, unix.EACCES) && len(f.names) == 0 {
-			continue // it is not ours to see
+			continue // no permission to read it
 		}
 		if err != nil {
 			w.Close()
@@ -55,8 +55,7 @@ func Open(paths ...string) (*Watch, error) {
 	return w, nil
 }
 
-// Wait returns when one of the paths may have changed, or when ctx ends: then with its
-// error.
+// Wait returns when one of the paths may have changed, or when ctx ends, with the error of ctx.
 func (w *Watch) Wait(ctx context.Context) error {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -88,7 +87,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// concernsPaths reads what happened and says whether it can concern one of the paths.
+// concernsPaths reads the events and reports whether one of them can concern the paths.
 func (w *Watch) concernsPaths() bool {
 	buf := make([]byte, 4096)
 	n, err := unix.Read(w.events, buf)
@@ -107,7 +106,7 @@ func (w *Watch) concernsPaths() bool {
 	return false
 }
 
-// Close ends the watch. Nobody may wait.
+// Close ends the watch. No Wait may be running.
 func (w *Watch) Close() {
 	unix.Close(w.events) //nolint:errcheck // nothing was written
 	if w.mounts >= 0 {

@@ -1,5 +1,5 @@
 // Package seedhome reads the data folder of the earlier orange: projects.json and
-// tasks/<project>/<id>/TASK.md. It reads only; nothing there is changed.
+// tasks/<project>/<id>/TASK.md. It changes nothing there.
 package seedhome
 
 import (
@@ -18,7 +18,7 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// Home is what was found.
+// Home is the content of the folder.
 type Home struct {
 	Projects []task.Project
 	Tasks    []Task

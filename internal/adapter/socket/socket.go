@@ -1,6 +1,6 @@
-// Package socket listens on a unix socket whose file can be lost: a logout clears the
-// runtime folder, a cleaner removes old files. The listener finds out when it is told to
-// look, and listens again in the same place or, while that is impossible, in another.
+// Package socket listens on a unix socket whose file can be lost: a logout clears the runtime
+// folder, a cleaner removes old files. When EnsureListening is called, the listener checks its
+// file and listens again in the same place or, while that is impossible, in another.
 package socket
 
 import (
@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	askPatience = time.Second // for somebody else who may listen at our place
-	drain       = time.Second // for callers that reached a socket just before it was lost
+	dialTimeout = time.Second // for another process that may listen at the path
+	drain       = time.Second // for callers that connected just before the socket was lost
 )
 
-// ErrTaken says that somebody else listens at a place.
+// ErrTaken means that another process listens at a path.
 var ErrTaken = errors.New("another process listens there")
 
-// A Listener is a net.Listener that stays while its socket is replaced.
+// A Listener is a net.Listener that stays open while its socket is replaced.
 type Listener struct {
-	paths  []string // the first is the one to prefer
+	paths  []string // in order of preference
 	calls  chan call
 	done   chan struct{}
 	accept sync.WaitGroup
@@ -38,14 +38,14 @@ type Listener struct {
 	closed bool
 }
 
-// call is what a caller's arrival came to.
+// call is the result of an Accept.
 type call struct {
 	conn net.Conn
 	err  error
 }
 
-// Listen listens at the first of the paths where that is possible. What nobody listens at
-// is cleared away.
+// Listen listens at the first of the paths where that is possible. It removes files at which
+// nobody listens.
 func Listen(paths ...string) (*Listener, error) {
 	l := &Listener{paths: slices.Compact(paths), calls: make(chan call), done: make(chan struct{})}
 	if _, err := l.EnsureListening(); l.open == nil {
@@ -54,10 +54,10 @@ func Listen(paths ...string) (*Listener, error) {
 	return l, nil
 }
 
-// Paths are all the places.
+// Paths returns all paths.
 func (l *Listener) Paths() []string { return l.paths }
 
-// Path is where it listens.
+// Path returns the path at which it listens.
 func (l *Listener) Path() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,9 +67,9 @@ func (l *Listener) Path() string {
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.Path(), Net: "unix"} }
 
-// EnsureListening listens again if the socket is lost, or if a better place can be had again. It
-// reports whether it did. The error says why it does not listen in the best place; it
-// may listen in another.
+// EnsureListening listens again if the socket is lost, or if a better path is available again.
+// It reports whether it did. The error is the reason why it does not listen at the best path;
+// it may listen at another one.
 func (l *Listener) EnsureListening() (again bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,15 +90,15 @@ func (l *Listener) EnsureListening() (again bool, err error) {
 	return false, errors.Join(errs...)
 }
 
-// IsLost says whether nobody can reach the listener.
+// IsLost reports whether callers cannot reach the listener.
 func (l *Listener) IsLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.isOurs()
 }
 
-// isOurs says whether the file at the path is the socket that this listener made. Once the
-// socket is closed another file can have its number, but not its time.
+// isOurs reports whether the file at the path is the socket that this listener created. Once
+// the socket is closed, another file can have its number, but not its time.
 func (l *Listener) isOurs() bool {
 	if l.file == nil {
 		return false
@@ -107,7 +107,7 @@ func (l *Listener) isOurs() bool {
 	return err == nil && os.SameFile(l.file, there) && there.ModTime().Equal(l.file.ModTime())
 }
 
-// listenAt listens at a path instead of where it did.
+// listenAt listens at another path and stops listening at the present one.
 func (l *Listener) listenAt(path string) error {
 	open, err := openSocket(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Listener) listenAt(path string) error {
 	return nil
 }
 
-// acceptFrom hands callers on until its socket is no longer the one that is open.
+// acceptFrom passes on connections until its socket is no longer the open one.
 func (l *Listener) acceptFrom(open *net.UnixListener) {
 	defer open.Close() //nolint:errcheck // it may be closed
 	for {
@@ -171,14 +171,14 @@ func (l *Listener) Close() error {
 		return nil
 	}
 	l.closed = true
-	err := l.open.Close() // before done is closed: acceptFrom closes it then, too
+	err := l.open.Close() // before done is closed, because acceptFrom then closes it too
 	close(l.done)
 	l.mu.Unlock()
 	l.accept.Wait()
 	return err
 }
 
-// Remove closes the listener and takes its socket away, if it is still there.
+// Remove closes the listener and removes its socket, if it still exists.
 func (l *Listener) Remove() error {
 	err := l.Close()
 	if l.IsLost() {
@@ -187,7 +187,7 @@ func (l *Listener) Remove() error {
 	return errors.Join(err, os.Remove(l.path))
 }
 
-// openSocket opens a socket for the owner alone, in a folder that is the owner's.
+// openSocket opens a socket for the owner only, in a folder of the owner.
 func openSocket(path string) (*net.UnixListener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -214,7 +214,7 @@ func openSocket(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// clearAway removes what is in the place of the socket, unless somebody listens there.
+// clearAway removes the file in the place of the socket, unless a process listens there.
 func clearAway(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,16 +224,16 @@ func clearAway(path string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSocket != 0 {
-		conn, err := net.DialTimeout("unix", path, askPatience)
+		conn, err := net.DialTimeout("unix", path, dialTimeout)
 		if err == nil {
 			return errors.Join(ErrTaken, conn.Close())
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("ask who listens there: %w", err)
+			return fmt.Errorf("check who listens there: %w", err)
 		}
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("clear away what is in its place: %w", err)
+		return fmt.Errorf("remove the file in its place: %w", err)
 	}
 	return nil
 }
