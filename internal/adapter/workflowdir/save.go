@@ -10,23 +10,22 @@ import (
 	"orange/internal/atomicfile"
 )
 
-// A batch is new files of a folder, written together.
+// A batch is a set of new files of a folder, written together.
 type batch struct {
 	folder string
-	force  bool // replace files that are there
+	force  bool // replace existing files
 	drafts []draft
-	placed []string // files that were not there before
+	placed []string // files that did not exist before
 }
 
-// A draft is a file before it has its name.
+// A draft is a file that does not have its final name yet.
 type draft struct{ temporary, file string }
 
-// A File is a workflow file that is to be written: its name without extension, and JSON.
+// A File is a workflow file to write: its name without extension, and JSON.
 type File struct{ Name, Text string }
 
-// SaveFiles writes workflows into the repository, or among the user's own if repoRoot is
-// empty: all of them or none. It replaces files only if force says so. It returns where
-// they are.
+// SaveFiles writes workflows into the repository, or among the user's own if repoRoot is empty:
+// all of them or none. It replaces files only if force is set. It returns their paths.
 func (d *Dir) SaveFiles(files []File, repoRoot string, force bool) ([]string, error) {
 	b := batch{folder: d.user, force: force}
 	if repoRoot != "" {
@@ -52,7 +51,7 @@ func (d *Dir) SaveFiles(files []File, repoRoot string, force bool) ([]string, er
 	return out, nil
 }
 
-// checkFree makes sure that a new file would not replace another or be hidden by it.
+// checkFree returns an error if a new file would replace another or be hidden by it.
 func (b *batch) checkFree(name string) error {
 	for _, extension := range fileExtensions() {
 		file := filepath.Join(b.folder, name+extension)
@@ -60,19 +59,19 @@ func (b *batch) checkFree(name string) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("look for %s: %w", file, err)
+			return fmt.Errorf("check for %s: %w", file, err)
 		case extension != stepFile:
-			return fmt.Errorf("%s is there and would be found first: remove it, or choose another name with --name", file)
+			return fmt.Errorf("%s exists and takes precedence: remove it, or choose another name with --name", file)
 		case info.IsDir():
 			return fmt.Errorf("%s is a folder: remove it, or choose another name with --name", file)
 		case !b.force:
-			return fmt.Errorf("%s is there already: replace it with --force, or choose another name with --name", file)
+			return fmt.Errorf("%s already exists: replace it with --force, or choose another name with --name", file)
 		}
 	}
 	return nil
 }
 
-// writeFiles puts every text on disk before any file gets its name.
+// writeFiles writes every text to disk before any file gets its final name.
 func (b *batch) writeFiles(files []File) error {
 	if err := os.MkdirAll(b.folder, 0o755); err != nil {
 		return err
@@ -106,8 +105,8 @@ func (b *batch) writeDraft(text string) (string, error) {
 	return f.Name(), errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 }
 
-// removeWritten takes away what was written before something went wrong. What could not be taken
-// away is in nobody's way: drafts are hidden files.
+// removeWritten removes what was written before an error. What it cannot remove does no harm:
+// drafts are hidden files.
 func (b *batch) removeWritten() {
 	for _, d := range b.drafts {
 		if d.temporary != "" {

@@ -51,9 +51,9 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 		want  string
 		left  string
 	}{
-		"a file that is there":          {"b.json", []File{{"a", "x"}, {"b", "x"}}, false, "b.json is there already: replace it with --force", "b.json"},
-		"a file that is found first":    {"b.yaml", []File{{"a", "x"}, {"b", "x"}}, true, "b.yaml is there and would be found first", "b.yaml"},
-		"another file found first":      {"b.yml", []File{{"b", "x"}}, false, "would be found first", "b.yml"},
+		"a file that is there":          {"b.json", []File{{"a", "x"}, {"b", "x"}}, false, "b.json already exists: replace it with --force", "b.json"},
+		"a file that is found first":    {"b.yaml", []File{{"a", "x"}, {"b", "x"}}, true, "b.yaml exists and takes precedence", "b.yaml"},
+		"another file found first":      {"b.yml", []File{{"b", "x"}}, false, "takes precedence", "b.yml"},
 		"a name that leads elsewhere":   {"", []File{{"a", "x"}, {"../b", "x"}}, true, "plain name", ""},
 		"a name that is an option":      {"", []File{{"-b", "x"}}, true, "plain name", ""},
 		"a folder in place of a file":   {"b.json/", []File{{"a", "x"}, {"b", "x"}}, true, "b.json is a folder", "b.json"},

@@ -1,6 +1,6 @@
-// Package workflowdir finds workflow files: those of a repository before those of the
-// user, and adds new ones. It reads and writes text; what the text means, and which
-// workflows are built in, is known elsewhere.
+// Package workflowdir finds workflow files, those of a repository before those of the user, and
+// adds new ones. It reads and writes text; other packages know its meaning and the built-in
+// workflows.
 package workflowdir
 
 import (
@@ -27,7 +27,7 @@ const (
 	OfUser       = "user"
 )
 
-// Dir is where workflow files are looked for.
+// Dir is where workflow files are searched.
 type Dir struct {
 	user string
 }
@@ -42,13 +42,13 @@ type Found struct {
 	Origin string `json:"origin"`
 }
 
-// fileExtensions lists those of workflow files, the one that counts first.
+// fileExtensions returns the extensions of workflow files, in order of precedence.
 func fileExtensions() []string { return []string{".yaml", ".yml", stepFile} }
 
 // stepFile is the extension of workflows in steps.
 const stepFile = ".json"
 
-// searchFolders lists the folders to look in, the one that counts first.
+// searchFolders returns the folders to search, in order of precedence.
 func (d *Dir) searchFolders(repoRoot string) []Found {
 	var out []Found
 	if repoRoot != "" {
@@ -60,8 +60,8 @@ func (d *Dir) searchFolders(repoRoot string) []Found {
 	return out
 }
 
-// Find returns the file and the text of the workflow called name. A repoRoot that is
-// empty means that there is no repository.
+// Find returns the file and the text of the workflow called name. An empty repoRoot means that
+// there is no repository.
 func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error) {
 	if !isPlainName(name) {
 		return "", "", false, fmt.Errorf("%q is not the name of a workflow: give a plain name without slashes", name)
@@ -86,8 +86,9 @@ func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error
 	return "", "", false, nil
 }
 
-// ExpandIncludes adds the fragments to the text of a workflow that it includes, from the folder of the workflow. No link
-// leads out of that folder: a repository that is not trusted reads nothing else of this machine.
+// ExpandIncludes adds the fragments that a workflow includes to its text, from the folder of
+// the workflow. It follows no link out of that folder, so that an untrusted repository can read
+// nothing else on this machine.
 func ExpandIncludes(file, folder, text string) (string, error) {
 	return workflow.ExpandIncludes(file, text, func(name string) (string, error) {
 		root, err := os.OpenRoot(folder)
@@ -104,8 +105,8 @@ func ExpandIncludes(file, folder, text string) (string, error) {
 	})
 }
 
-// ListFiles returns every workflow file, sorted by name; of several with the same name the
-// one that Find returns comes first. A folder that cannot be read counts as empty.
+// ListFiles returns every workflow file, sorted by name; of several with the same name, the one
+// that Find returns comes first. A folder that cannot be read counts as empty.
 func (d *Dir) ListFiles(repoRoot string) []Found {
 	var out []Found
 	for _, place := range d.searchFolders(repoRoot) {
@@ -129,7 +130,7 @@ func isPlainName(name string) bool {
 		!strings.ContainsAny(name, "/\\\x00")
 }
 
-// readPlainFile reads a plain file of allowed size. It may be reached through a link.
+// readPlainFile reads a regular file of at most the allowed size. The path may be a link.
 func readPlainFile(file string) (string, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
 	if err != nil {
@@ -145,7 +146,7 @@ func readFrom(f *os.File) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a plain file; put one in its place")
+		return "", errors.New("it is not a regular file; replace it with one")
 	}
 	size := info.Size()
 	if size <= MaxSize {

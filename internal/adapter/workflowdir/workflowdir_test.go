@@ -65,8 +65,8 @@ func TestFindRefuses(t *testing.T) {
 			}
 			return os.Truncate(file, 50<<20)
 		}, "shorten it"},
-		"a pipe":   {func(file string) error { return syscall.Mkfifo(file, 0o600) }, "not a plain file"},
-		"a folder": {func(file string) error { return os.Mkdir(file, 0o700) }, "not a plain file"},
+		"a pipe":   {func(file string) error { return syscall.Mkfifo(file, 0o600) }, "not a regular file"},
+		"a folder": {func(file string) error { return os.Mkdir(file, 0o700) }, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			user := t.TempDir()
