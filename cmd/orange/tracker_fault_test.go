@@ -79,7 +79,7 @@ acceptance#2:
 	}
 	hasAll(t, "the doctor", out, "lin: ", where)
 	hasAll(t, "the list", s.orange("tracker", "list"), where)
-	s.refused("look at the secret that the tracker's token names", "tracker", "test", "lin")
+	s.refused("check the secret that the tracker's token names", "tracker", "test", "lin")
 	if real := w.ReadIssue(t, key); real.Card.Column != "Started" || len(real.Comments) != 0 {
 		t.Errorf("%+v", real)
 	}

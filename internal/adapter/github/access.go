@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// maxBody bounds one answer, in bytes.
+// maxBody is the size limit of a response, in bytes.
 const maxBody = 32 << 20
 
-// access shows the token to the API's own host, and to nobody else that an answer leads
-// to, and bounds what comes back.
+// access sends the token only to the API's own host, not to hosts that a response redirects to,
+// and limits the size of responses.
 type access struct {
 	next  http.RoundTripper
 	base  *url.URL
@@ -62,7 +62,7 @@ func (a *access) readSecret(ctx context.Context) (string, error) {
 	}
 	token = strings.TrimSpace(token)
 	if !oneWord(token) {
-		return "", errors.New("github's token is not one word: look at where the tracker's token comes from")
+		return "", errors.New("github's token is not one word: check where the tracker's token comes from")
 	}
 	a.mu.Lock()
 	a.known = token
@@ -78,12 +78,12 @@ func (a *access) forgetToken(token string) {
 	}
 }
 
-// oneWord says whether text can be a token: printable, without spaces, and not endless.
+// oneWord reports whether text can be a token: printable, without spaces, and not too long.
 func oneWord(text string) bool {
 	return text != "" && len(text) < 4096 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// bounded is a body that ends with an error where it is too long.
+// bounded is a body that returns an error if it is too long.
 type bounded struct {
 	io.ReadCloser
 	left int64

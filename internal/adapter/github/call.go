@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// shortWait is how long a limit may last to be waited for.
+	// shortWait is how long a rate limit may last for a request to wait for its end.
 	shortWait = 10 * time.Second
 	// maxWaits is how often one request waits.
 	maxWaits = 3
-	// defaultWait is for a limit that does not say how long it lasts.
+	// defaultWait is for a limit without a duration.
 	defaultWait = time.Minute
-	// perPage is the most that GitHub gives at once.
+	// perPage is the largest page that GitHub returns.
 	perPage = 100
 	// maxPages ends a list that has no end.
 	maxPages = 1000
 )
 
-// A failure is an answer of GitHub that is none.
+// A failure is an error response of GitHub.
 type failure struct {
 	doing string
 	code  int
@@ -38,16 +38,16 @@ type failure struct {
 func (f *failure) Error() string {
 	switch f.code {
 	case http.StatusUnauthorized:
-		return f.doing + ": github does not accept the token: look at where the tracker's token comes from, or run gh auth login"
+		return f.doing + ": github does not accept the token: check where the tracker's token comes from, or run gh auth login"
 	case http.StatusForbidden:
 		return fmt.Sprintf("%s: github forbids it (%s): give the token the permission, or another token", f.doing, f.said)
 	case http.StatusNotFound, http.StatusGone:
-		return f.doing + ": github has no such thing, or the token may not see it: look at OWNER/REPO and at the token's permissions"
+		return f.doing + ": github does not have it, or the token may not see it: check OWNER/REPO and the token's permissions"
 	}
 	return fmt.Sprintf("%s: github answers %d: %s", f.doing, f.code, f.said)
 }
 
-// responseStatus says with which status GitHub refused, 0 if it did not.
+// responseStatus returns the status with which GitHub refused, or 0 if it did not.
 func responseStatus(err error) int {
 	var f *failure
 	if errors.As(err, &f) {
@@ -56,13 +56,13 @@ func responseStatus(err error) int {
 	return 0
 }
 
-// isMissing says whether GitHub has no such thing.
+// isMissing reports whether err means that GitHub does not have the requested resource.
 func isMissing(err error) bool {
 	code := responseStatus(err)
 	return code == http.StatusNotFound || code == http.StatusGone
 }
 
-// notFound makes the error of a thing that was asked for by its number.
+// notFound returns the error for a resource that was requested by its number.
 func notFound(err error, what string) error {
 	if isMissing(err) {
 		return fmt.Errorf("%s: %w", what, tracker.ErrNotFound)
@@ -70,7 +70,7 @@ func notFound(err error, what string) error {
 	return err
 }
 
-// asRefusal makes a refusal of what GitHub will not do however often it is asked.
+// asRefusal converts an error that a retry cannot fix to a refusal.
 func asRefusal(err error) error {
 	var f *failure
 	if errors.As(err, &f) && (f.code == http.StatusUnprocessableEntity || f.code == http.StatusBadRequest) {
@@ -79,8 +79,8 @@ func asRefusal(err error) error {
 	return err
 }
 
-// callAPI makes a request, again after a limit that is over soon. A request that came upon a
-// limit did nothing.
+// callAPI sends a request, and sends it again after a limit that ends soon. A request that hits
+// a limit has no effect.
 func (c *client) callAPI(ctx context.Context, doing string, do func() (*gh.Response, error)) error {
 	for waited := 0; ; waited++ {
 		_, err := do()
@@ -92,7 +92,7 @@ func (c *client) callAPI(ctx context.Context, doing string, do func() (*gh.Respo
 			return explainError(doing, err)
 		}
 		if wait > shortWait || waited == maxWaits {
-			return fmt.Errorf("%s: github's limit of requests lasts until %s: wait until then, or look less often", doing, c.now().Add(wait).UTC().Format(time.RFC3339))
+			return fmt.Errorf("%s: github's limit of requests lasts until %s: wait until then, or sync less often", doing, c.now().Add(wait).UTC().Format(time.RFC3339))
 		}
 		if err := sleepContext(ctx, wait); err != nil {
 			return fmt.Errorf("%s: wait for github's limit: %w", doing, err)
@@ -100,7 +100,7 @@ func (c *client) callAPI(ctx context.Context, doing string, do func() (*gh.Respo
 	}
 }
 
-// limitDelay says how long a limit lasts, if the error is one.
+// limitDelay returns how long a limit lasts, if the error is one.
 func (c *client) limitDelay(err error) (time.Duration, bool) {
 	var primary *gh.RateLimitError
 	var secondary *gh.AbuseRateLimitError
@@ -150,7 +150,7 @@ func sleepContext(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// explainError says what went wrong, without addresses and headers.
+// explainError returns an error without addresses and headers.
 func explainError(doing string, err error) error {
 	var answer *gh.ErrorResponse
 	var otp *gh.TwoFactorAuthError
@@ -166,7 +166,7 @@ func explainError(doing string, err error) error {
 	return fmt.Errorf("%s: ask github: %w", doing, err)
 }
 
-// responseMessage is what GitHub says about an error, in one line.
+// responseMessage returns GitHub's message about an error, in one line.
 func responseMessage(answer *gh.ErrorResponse) string {
 	text := answer.Message
 	for _, e := range answer.Errors {
@@ -182,7 +182,8 @@ func responseMessage(answer *gh.ErrorResponse) string {
 	return shortText(text)
 }
 
-// A pagePosition is where a list goes on: GitHub counts pages, and names places in some lists.
+// A pagePosition is where a list continues: GitHub numbers pages, and uses cursors in some
+// lists.
 type pagePosition struct {
 	gh.ListOptions
 	after string

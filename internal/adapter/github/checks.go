@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// ReadPR shows a pull request with the checks of its head and its reviews.
+// ReadPR returns a pull request with the checks of its head and its reviews.
 func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 	p, err := f.readPull(ctx, number)
 	if err != nil {
@@ -29,8 +29,8 @@ func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 	return out, nil
 }
 
-// readChecks are what machines say about a commit, in both ways that GitHub has for it: check
-// runs of apps, and statuses. Of those with one name only the latest counts.
+// readChecks returns the results of automated checks of a commit, in both forms that GitHub
+// has: check runs of apps, and statuses. Of several with one name only the latest counts.
 func (f *Forge) readChecks(ctx context.Context, commit string) ([]tracker.Check, error) {
 	runs, err := listAll(ctx, f.client, "read the checks of "+shortText(commit), func(at pagePosition) ([]*gh.CheckRun, *gh.Response, error) {
 		list, resp, err := f.api.Checks.ListCheckRunsForRef(ctx, f.owner, f.repo, commit, &gh.ListCheckRunsOptions{Filter: new("latest"), ListOptions: at.ListOptions})
@@ -67,8 +67,8 @@ func (f *Forge) readChecks(ctx context.Context, commit string) ([]tracker.Check,
 	return out, nil
 }
 
-// runState is what a check run came to. One that was cancelled did not pass; what has not
-// been heard of is waited for.
+// runState returns the result of a check run. A cancelled run did not pass; an unknown
+// conclusion counts as pending.
 func runState(r *gh.CheckRun) string {
 	if r.GetStatus() != "completed" {
 		return tracker.CheckPending
@@ -92,9 +92,8 @@ func statusState(s *gh.RepoStatus) string {
 	return tracker.CheckPending
 }
 
-// readReviews are what people said, oldest first, each with its remarks on lines. A review
-// that was dismissed decides nothing any more; one that is still being written is nobody's
-// business.
+// readReviews returns the reviews, oldest first, each with its comments on lines. A dismissed
+// review no longer decides anything; a review that is still being written is skipped.
 func (f *Forge) readReviews(ctx context.Context, number int) ([]tracker.Review, error) {
 	list, err := listAll(ctx, f.client, fmt.Sprintf("read the reviews of pull request %d", number), func(at pagePosition) ([]*gh.PullRequestReview, *gh.Response, error) {
 		return f.api.PullRequests.ListReviews(ctx, f.owner, f.repo, number, &at.ListOptions)
@@ -112,7 +111,7 @@ func (f *Forge) readReviews(ctx context.Context, number int) ([]tracker.Review, 
 	for _, c := range remarks {
 		at := c.GetLine()
 		if at == 0 {
-			at = c.GetOriginalLine() // the line is gone
+			at = c.GetOriginalLine() // the line no longer exists
 		}
 		lines[c.GetPullRequestReviewID()] = append(lines[c.GetPullRequestReviewID()], tracker.Remark{File: oneLine(c.GetPath(), maxLine), Line: at, Text: boundText(c.GetBody())})
 	}

@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// What of the answers is kept, in number and in bytes.
+// Limits of the cache, in number and in bytes.
 const (
 	maxKept      = 2000
 	maxKeptBytes = 32 << 20
 	maxKeptOne   = 2 << 20
 )
 
-// etags keeps the answers to GET requests that came with an ETag, and asks for them again
-// only if they changed: GitHub does not count a request whose answer is that nothing did.
+// etags caches the responses to GET requests that came with an ETag, and requests them again
+// conditionally: GitHub does not count a request whose response is that nothing changed.
 type etags struct {
 	next http.RoundTripper
 
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of *kept
-	order list.List                // the one that was used last in front
+	order list.List                // most recently used first
 	bytes int
 }
 
@@ -56,7 +56,7 @@ func (e *etags) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// replayAnswer is the answer that was kept, with the headers that came now.
+// replayAnswer returns the cached response with the new headers.
 func (k *cachedAnswer) replayAnswer(now *http.Response) *http.Response {
 	_, _ = io.Copy(io.Discard, io.LimitReader(now.Body, 1<<16)) // so that the connection can be used again
 	now.Body.Close()
@@ -72,7 +72,7 @@ func (k *cachedAnswer) replayAnswer(now *http.Response) *http.Response {
 	}
 }
 
-// cacheAnswer reads an answer, unless it is too long, and leaves it to be read again.
+// cacheAnswer reads a response, unless it is too long, and makes its body readable again.
 func (e *etags) cacheAnswer(key string, resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeptOne+1))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package github works with the issues and the pull requests of one repository on GitHub
-// or on a GitHub Enterprise host, over its REST API. A column is a label "status:NAME", a
-// tag any other label. It decides nothing, keeps no promise about doing things once, and
-// stores nothing but answers that it may be asked for again.
+// Package github reads and writes the issues and the pull requests of one repository on GitHub
+// or on a GitHub Enterprise host, over its REST API. A column is a label "status:NAME", a tag
+// any other label. The package decides nothing, does not make requests idempotent, and stores
+// nothing except cached responses.
 package github
 
 import (
@@ -22,20 +22,21 @@ import (
 // usual is the API of github.com.
 const usual = "https://api.github.com"
 
-// How long one request may take: alone, and with everything that a client below does
-// about it, such as trying again.
+// Timeouts of one request: alone, and with everything that a client below does for it, such as
+// retries.
 const (
-	patience     = 30 * time.Second
-	longPatience = 2 * time.Minute
+	requestTimeout = 30 * time.Second
+	callTimeout    = 2 * time.Minute
 )
 
-// Options say which repository is meant and how it is reached.
+// Options select a repository and how to reach it.
 type Options struct {
-	URL   string // of the API, "" for that of github.com; APIBase knows that of a host
+	URL   string // of the API; "" for that of github.com; see APIBase
 	Scope string // OWNER/REPO
-	// Token is asked for the secret when one is needed, and again when it was not good.
+	// Token returns the secret. It is called when a token is needed, and again when one was
+	// refused.
 	Token         func(context.Context) (string, error)
-	WebhookSecret func(context.Context) (string, error) // nil: no news are believed
+	WebhookSecret func(context.Context) (string, error) // nil: webhooks are not accepted
 	HTTP          *http.Client                          // nil: a plain one
 	MergeMethod   string                                // merge, squash or rebase; "" is merge
 	Now           func() time.Time                      // nil: time.Now
@@ -47,24 +48,24 @@ type Tracker struct {
 	secret func(context.Context) (string, error)
 
 	mu    sync.Mutex
-	words *words // as last read, nil before
+	words *words // as last read; nil before
 }
 
 // A Forge is the pull requests of a repository. It is safe for concurrent use.
 type Forge struct {
 	*client
 	method string
-	pauses []time.Duration // before each further look at whether a pull request can be merged
+	pauses []time.Duration // before each further check whether a pull request can be merged
 }
 
-// mergePauses are ten seconds in all. GitHub computes whether a pull request merges
-// cleanly after it was asked for the first time.
+// mergePauses adds up to ten seconds. GitHub computes whether a pull request merges cleanly
+// after the first request for it.
 func mergePauses() []time.Duration {
 	const second = time.Second
 	return []time.Duration{second / 5, second / 2, second, 2 * second, 3 * second, 3 * second}
 }
 
-// client is what both of them share: the connection, and what it saw.
+// client is what both share: the connection, and what it has seen.
 type client struct {
 	api         *gh.Client
 	owner, repo string
@@ -74,11 +75,11 @@ type client struct {
 
 var scopeForm = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
-// New returns the two sides of a repository. It makes no request.
+// New returns the tracker and the forge of a repository. It sends no request.
 func New(o Options) (*Tracker, *Forge, error) {
 	owner, repo, _ := strings.Cut(o.Scope, "/")
 	if !scopeForm.MatchString(o.Scope) || repo == "." || repo == ".." {
-		return nil, nil, fmt.Errorf("%q is no repository: give OWNER/REPO", shortText(o.Scope))
+		return nil, nil, fmt.Errorf("%q is not a repository: give OWNER/REPO", shortText(o.Scope))
 	}
 	method := o.MergeMethod
 	switch method {
@@ -86,7 +87,7 @@ func New(o Options) (*Tracker, *Forge, error) {
 		method = "merge"
 	case "merge", "squash", "rebase":
 	default:
-		return nil, nil, fmt.Errorf("%q is no way to merge: use merge, squash or rebase", shortText(method))
+		return nil, nil, fmt.Errorf("%q is not a merge method: use merge, squash or rebase", shortText(method))
 	}
 	base, err := baseURL(o.URL)
 	if err != nil {
@@ -109,18 +110,18 @@ func baseURL(text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(strings.TrimSuffix(text, "/") + "/")
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("the address of the API is not one: give https://HOST/api/v3, without a name or a secret in it")
+		return nil, errors.New("the address of the API is not valid: give https://HOST/api/v3, without a user name or a secret")
 	}
 	return u, nil
 }
 
 func newAPIClient(base *url.URL, o Options) (*gh.Client, error) {
-	below := &http.Client{Timeout: patience}
+	below := &http.Client{Timeout: requestTimeout}
 	if o.HTTP != nil {
 		copied := *o.HTTP
 		below = &copied
 		if below.Timeout == 0 {
-			below.Timeout = longPatience
+			below.Timeout = callTimeout
 		}
 	}
 	wire := below.Transport
@@ -132,7 +133,7 @@ func newAPIClient(base *url.URL, o Options) (*gh.Client, error) {
 	return gh.NewClient(gh.WithHTTPClient(below), gh.WithURLs(&text, nil), gh.WithUserAgent("orange"))
 }
 
-// AccountName names the account that the token belongs to.
+// AccountName returns the name of the token's account.
 func (c *client) AccountName(ctx context.Context) (string, error) {
 	var who *gh.User
 	err := c.callAPI(ctx, "look up the account", func() (resp *gh.Response, err error) {
@@ -145,5 +146,5 @@ func (c *client) AccountName(ctx context.Context) (string, error) {
 	return loginName(who), nil
 }
 
-// shortText makes what somebody else wrote fit into an error.
+// shortText shortens foreign text for an error.
 func shortText(text string) string { return oneLine(text, 200) }

@@ -16,8 +16,8 @@ import (
 )
 
 // ListIssues returns the issues of a query, oldest first, without comments, links and pull
-// requests. GitHub's times are whole seconds, so that those which changed in the very
-// second of q.Since are among them.
+// requests. GitHub's times are whole seconds, so issues that changed in the same second as
+// q.Since are included.
 func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	w, err := t.knownWords(ctx)
 	if err != nil {
@@ -46,14 +46,14 @@ func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Is
 	return out, nil
 }
 
-// A search is one list that GitHub makes.
+// A search is one list request.
 type search struct {
 	state string
 	label string
 }
 
-// columnSearches are the lists in which the issues of some columns are: one for each label, and
-// that of all open or closed ones if issues without a label may be meant.
+// columnSearches returns the list requests that cover the issues of some columns: one for each
+// label, and one for all open or closed issues if issues without a label are included.
 func (w *words) columnSearches(columns []string) []search {
 	if len(columns) == 0 {
 		return []search{{state: "all"}}
@@ -64,7 +64,7 @@ func (w *words) columnSearches(columns []string) []search {
 			label := w.labels[known]
 			switch {
 			case !strings.EqualFold(known, column):
-			case strings.Contains(label, ","): // GitHub would take it for two
+			case strings.Contains(label, ","): // GitHub would take it for two labels
 				return []search{{state: "all"}}
 			default:
 				out = append(out, search{state: "all", label: label})
@@ -81,7 +81,7 @@ func (w *words) columnSearches(columns []string) []search {
 	return slices.Compact(out)
 }
 
-// searchIssues lists issues. A pull request is an issue to GitHub, and is left out.
+// searchIssues lists issues. GitHub lists pull requests as issues; searchIssues drops them.
 func (t *Tracker) searchIssues(ctx context.Context, s search, since time.Time) ([]*gh.Issue, error) {
 	opts := gh.IssueListByRepoOptions{State: s.state, Sort: "created", Direction: "asc"}
 	if s.label != "" {
@@ -97,7 +97,7 @@ func (t *Tracker) searchIssues(ctx context.Context, s search, since time.Time) (
 	return slices.DeleteFunc(issues, func(is *gh.Issue) bool { return is.IsPullRequest() }), err
 }
 
-// ReadIssue reads one issue whole.
+// ReadIssue reads one issue with all its details.
 func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	w, err := t.knownWords(ctx)
 	if err != nil {
@@ -119,8 +119,8 @@ func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, err
 	return out, err
 }
 
-// readRawIssue is an issue as GitHub shows it. One that was moved to another repository is not
-// here any more.
+// readRawIssue returns an issue as GitHub returns it. An issue that was moved to another
+// repository counts as missing.
 func (t *Tracker) readRawIssue(ctx context.Context, key string) (*gh.Issue, error) {
 	number, err := numberOf(key)
 	if err != nil {
@@ -141,13 +141,13 @@ func (t *Tracker) readRawIssue(ctx context.Context, key string) (*gh.Issue, erro
 	return is, nil
 }
 
-// isThisRepository says whether the address of a repository is that of this one, or none.
+// isThisRepository reports whether address is empty or that of this repository.
 func (c *client) isThisRepository(address string) bool {
 	owner, repo, ok := ownerRepo(address)
 	return !ok || strings.EqualFold(owner, c.owner) && strings.EqualFold(repo, c.repo)
 }
 
-// ownerRepo finds the repository in an address of the API.
+// ownerRepo returns the repository in an address of the API.
 func ownerRepo(address string) (owner, repo string, ok bool) {
 	_, rest, ok := strings.Cut(address, "/repos/")
 	parts := strings.Split(rest, "/")
@@ -161,12 +161,12 @@ func numberOf(key string) (int, error) {
 	digits := strings.TrimPrefix(key, "#")
 	number, err := strconv.Atoi(digits)
 	if err != nil || number < 1 || digits != strconv.Itoa(number) {
-		return 0, fmt.Errorf("issue %q, whose key is no number: %w", shortText(key), tracker.ErrNotFound)
+		return 0, fmt.Errorf("issue %q, whose key is not a number: %w", shortText(key), tracker.ErrNotFound)
 	}
 	return number, nil
 }
 
-// convertBrief is an issue as a list shows it.
+// convertBrief converts an issue of a list.
 func (t *Tracker) convertBrief(is *gh.Issue, w *words) tracker.Issue {
 	out := tracker.Issue{
 		Key: strconv.Itoa(is.GetNumber()),
@@ -212,7 +212,7 @@ func (t *Tracker) readComments(ctx context.Context, is *gh.Issue) ([]tracker.Com
 	return out, err
 }
 
-// containsFold says whether a name is among others, in any case.
+// containsFold reports whether names contains name, ignoring case.
 func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

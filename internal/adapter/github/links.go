@@ -14,11 +14,11 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// maxLinked bounds the pull requests of an issue that are looked at, the latest ones.
+// maxLinked limits the number of pull requests that are read for an issue, latest first.
 const maxLinked = 30
 
-// readLinks reads what an issue belongs to, consists of and waits for. Hosts that know nothing
-// of these have none.
+// readLinks reads the parent, the parts and the blockers of an issue. Hosts without this
+// feature return none.
 func (t *Tracker) readLinks(ctx context.Context, is *gh.Issue, w *words, out *tracker.Issue) error {
 	number := int64(is.GetNumber())
 	if parent := is.GetParentIssueURL(); parent != "" {
@@ -57,7 +57,7 @@ func (t *Tracker) convertLink(is *gh.Issue, w *words) tracker.Link {
 	}
 }
 
-// keyOf is the key of an issue that may be in another repository.
+// keyOf returns the key of an issue that may be in another repository.
 func (t *Tracker) keyOf(address, number string) string {
 	if owner, repo, ok := ownerRepo(address); ok && !t.isThisRepository(address) {
 		return oneLine(owner+"/"+repo+"#"+number, maxLine)
@@ -65,10 +65,10 @@ func (t *Tracker) keyOf(address, number string) string {
 	return oneLine(number, maxLine)
 }
 
-// linkedPulls are the pull requests of this repository that say they are about an issue: they
-// close it, or have it in their title or in the name of their branch. GitHub notes on the
-// issue which ones name it at all, and naming it in passing is not enough: the fate of
-// such a one says nothing about the issue.
+// linkedPulls returns the pull requests of this repository that are about an issue: they close
+// it, or name it in their title or in the name of their branch. GitHub's timeline lists all
+// pull requests that mention the issue, and a mention in passing is not enough: the result of
+// such a pull request means nothing for the issue.
 func (t *Tracker) linkedPulls(ctx context.Context, number int) ([]tracker.PR, error) {
 	events, err := listAll(ctx, t.client, fmt.Sprintf("read the timeline of issue %d", number), func(at pagePosition) ([]*gh.Timeline, *gh.Response, error) {
 		return t.api.Issues.ListIssueTimeline(ctx, t.owner, t.repo, number, &at.ListOptions)
@@ -106,11 +106,11 @@ func (t *Tracker) linkedPulls(ctx context.Context, number int) ([]tracker.PR, er
 	return out, nil
 }
 
-// A mention is how texts and branches name one issue.
+// A mention matches the ways in which texts and branches name one issue.
 type mention struct{ text, branch, close *regexp.Regexp }
 
-// mentionPatterns says how an issue is named: by its number after #, GH- or the address of the
-// issues, or, if it is another tracker's, by its key.
+// mentionPatterns returns how an issue is named: by its number after #, GH- or the address of
+// the issues, or, if it is another tracker's, by its key.
 func (c *client) mentionPatterns(key string) mention {
 	word := regexp.QuoteMeta(strings.TrimPrefix(key, "#"))
 	named := `(?i)(?:^|[^\pL\pN_])` + word + `(?:$|[^\pL\pN_])`

@@ -19,7 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// npmDir is a folder with node_modules, where GitHub's own descriptions are, "" if there
+// npmDir returns a folder with node_modules, where GitHub's own descriptions are, "" if there
 // is none.
 func npmDir() string { return os.Getenv("ORANGE_NPM_DIR") }
 

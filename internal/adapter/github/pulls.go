@@ -16,10 +16,10 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// maxSearched bounds the pull requests among which a mention is looked for, the latest.
+// maxSearched limits the number of pull requests that are searched for a mention, latest first.
 const maxSearched = 500
 
-// CreatePR opens a pull request, or finds the open one that the branch has.
+// CreatePR opens a pull request, or returns the open one that the branch already has.
 func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error) {
 	if !branchName(n.Branch) || !branchName(n.Base) {
 		return tracker.PR{}, board.Refusef("a pull request from %q into %q: give the names of two branches", shortText(n.Branch), shortText(n.Base))
@@ -35,7 +35,7 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 	})
 	if responseStatus(err) == http.StatusUnprocessableEntity {
 		if pr, ok, again := f.openPull(ctx, n.Branch); again == nil && ok {
-			return pr, nil // somebody was faster
+			return pr, nil // another process was faster
 		}
 	}
 	if err != nil {
@@ -44,7 +44,8 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 	return f.convertPull(made), nil
 }
 
-// branchName says whether a name can be that of a branch here: one of a fork has a colon.
+// branchName reports whether a name can be that of a branch here: the name of a fork's branch
+// has a colon.
 func branchName(name string) bool {
 	return name != "" && len(name) <= 255 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == ':' })
 }
@@ -57,7 +58,7 @@ func (f *Forge) openPull(ctx context.Context, branch string) (tracker.PR, bool, 
 	return prs[len(prs)-1], true, nil
 }
 
-// ListBranchPRs are the pull requests of a branch of this repository, oldest first.
+// ListBranchPRs returns the pull requests of a branch of this repository, oldest first.
 func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error) {
 	if !branchName(branch) {
 		return nil, nil
@@ -65,8 +66,8 @@ func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR,
 	return f.ofBranch(ctx, branch, "all")
 }
 
-// ofBranch looks at the branches itself, too: a filter that GitHub does not understand it
-// ignores.
+// ofBranch also filters the branches itself, because GitHub ignores a filter that it does not
+// understand.
 func (f *Forge) ofBranch(ctx context.Context, branch, state string) ([]tracker.PR, error) {
 	opts := gh.PullRequestListOptions{State: state, Head: f.owner + ":" + branch, Sort: "created", Direction: "asc"}
 	pulls, err := listAll(ctx, f.client, "list the pull requests of "+shortText(branch), func(at pagePosition) ([]*gh.PullRequest, *gh.Response, error) {
@@ -86,7 +87,8 @@ func (f *Forge) ofBranch(ctx context.Context, branch, state string) ([]tracker.P
 	return out, nil
 }
 
-// headBranch is where a pull request comes from: OWNER:BRANCH if that is another repository.
+// headBranch returns the branch of a pull request, as OWNER:BRANCH if it is in another
+// repository.
 func (c *client) headBranch(p *gh.PullRequest) string {
 	ref := p.GetHead().GetRef()
 	if !c.isOwnBranch(p) {
@@ -95,14 +97,14 @@ func (c *client) headBranch(p *gh.PullRequest) string {
 	return oneLine(ref, maxLine)
 }
 
-// isOwnBranch says whether the branch of a pull request is of this repository. Where that of a
-// fork was deleted, nobody knows whose it was.
+// isOwnBranch reports whether the branch of a pull request is in this repository. It returns
+// false if the branch of a deleted fork has no known owner.
 func (c *client) isOwnBranch(p *gh.PullRequest) bool {
 	return strings.EqualFold(p.GetHead().GetRepo().GetFullName(), c.owner+"/"+c.repo)
 }
 
-// ListMentioningPRs are the pull requests, of the latest ones, that name an issue in title, text
-// or branch. GitHub's search is slower to know of them and has a limit of its own.
+// ListMentioningPRs returns those of the latest pull requests that name an issue in title, text
+// or branch. It does not use GitHub's search, which lags behind and has a separate rate limit.
 func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error) {
 	if key = strings.TrimSpace(key); key == "" || len(key) > 100 {
 		return nil, nil
@@ -134,7 +136,7 @@ func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR
 func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 	what := fmt.Sprintf("merge pull request %d", number)
 	if head == "" {
-		return board.Refusef("%s: say which commit is meant", what)
+		return board.Refusef("%s: give the commit to merge", what)
 	}
 	for i := 0; ; i++ {
 		p, done, err := f.checkMerged(ctx, number, head, what)
@@ -142,10 +144,10 @@ func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 			return err
 		}
 		if p.Mergeable != nil || i == len(f.pauses) {
-			break // what github still does not know it says when it is asked to merge
+			break // if GitHub still does not know, the merge request itself reports it
 		}
 		if err := sleepContext(ctx, f.pauses[i]); err != nil {
-			return fmt.Errorf("%s: wait until github knows whether it merges cleanly: %w", what, err)
+			return fmt.Errorf("%s: wait for github to check whether it merges cleanly: %w", what, err)
 		}
 	}
 	err := f.callAPI(ctx, what, func() (*gh.Response, error) {
@@ -159,24 +161,24 @@ func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 	case !errors.As(err, &no):
 		return err
 	case no.code == http.StatusConflict:
-		return board.Refusef("%s: its head is not %s any more: look at what came", what, shortText(head))
+		return board.Refusef("%s: its head is no longer %s: review the new commits", what, shortText(head))
 	case no.code == http.StatusMethodNotAllowed && strings.Contains(no.said, "Base branch was modified"):
-		return err // of the moment
+		return err // temporary
 	case no.code == http.StatusMethodNotAllowed:
 		p, done, again := f.checkMerged(ctx, number, head, what)
 		switch {
 		case again != nil || done:
 			return again
 		case p.Mergeable == nil:
-			return fmt.Errorf("%s: github has yet to see whether it merges cleanly: try again in a moment", what)
+			return fmt.Errorf("%s: github has not yet checked whether it merges cleanly: try again in a moment", what)
 		}
 		return board.Refusef("%s: github refuses it: %s", what, no.said)
 	}
 	return asRefusal(notFound(err, what))
 }
 
-// checkMerged reads a pull request and says whether it was merged at a commit. One that is
-// closed, or has another head, is refused.
+// checkMerged reads a pull request and reports whether it was merged at a commit. It refuses
+// one that is closed, or has another head.
 func (f *Forge) checkMerged(ctx context.Context, number int, head, what string) (*gh.PullRequest, bool, error) {
 	p, err := f.readPull(ctx, number)
 	switch now := p.GetHead().GetSHA(); {
@@ -185,16 +187,16 @@ func (f *Forge) checkMerged(ctx context.Context, number int, head, what string) 
 	case pullState(p) == tracker.Merged && now == head:
 		return p, true, nil
 	case pullState(p) == tracker.Merged:
-		return nil, false, board.Refusef("%s: it was merged already, with %s: look at what came", what, shortText(now))
+		return nil, false, board.Refusef("%s: it was already merged, with %s: review what was merged", what, shortText(now))
 	case pullState(p) == tracker.Closed:
-		return nil, false, board.Refusef("%s: it is closed: open it again, or make another", what)
+		return nil, false, board.Refusef("%s: it is closed: reopen it, or create another", what)
 	case now != head:
-		return nil, false, board.Refusef("%s: its head is %s, not %s any more: look at what came", what, shortText(now), shortText(head))
+		return nil, false, board.Refusef("%s: its head is %s, no longer %s: review the new commits", what, shortText(now), shortText(head))
 	}
 	return p, false, nil
 }
 
-// readPull reads a pull request as GitHub shows it.
+// readPull reads a pull request as GitHub returns it.
 func (c *client) readPull(ctx context.Context, number int) (p *gh.PullRequest, err error) {
 	doing := fmt.Sprintf("read pull request %d", number)
 	if number < 1 {
@@ -207,7 +209,7 @@ func (c *client) readPull(ctx context.Context, number int) (p *gh.PullRequest, e
 	return p, err
 }
 
-// convertPull is a pull request without checks and reviews. Its head is remembered.
+// convertPull converts a pull request without checks and reviews, and records its head.
 func (c *client) convertPull(p *gh.PullRequest) tracker.PR {
 	out := tracker.PR{
 		Number: p.GetNumber(), URL: oneLine(p.GetHTMLURL(), maxLine), State: pullState(p), Title: oneLine(p.GetTitle(), maxLine), Author: loginName(p.User),
@@ -220,7 +222,7 @@ func (c *client) convertPull(p *gh.PullRequest) tracker.PR {
 			out.Mergeable = "yes"
 		}
 	}
-	if out.State == tracker.Merged { // of an open one it names a commit that GitHub tried
+	if out.State == tracker.Merged { // for an open one it is a test merge of GitHub
 		out.Landed = oneLine(p.GetMergeCommitSHA(), maxLine)
 	}
 	c.heads.rememberHead(out, c.isOwnBranch(p))
@@ -237,11 +239,11 @@ func pullState(p *gh.PullRequest) string {
 	return tracker.Open
 }
 
-// maxHeads bounds what is remembered of pull requests.
+// maxHeads limits how many heads of pull requests are remembered.
 const maxHeads = 2000
 
-// heads are the heads of pull requests that were read: news about a commit or a branch do
-// not say whose it is.
+// heads are the heads of pull requests that were read: deliveries about a commit or a branch do
+// not name the pull request.
 type heads struct {
 	mu     sync.Mutex
 	commit map[string][]int

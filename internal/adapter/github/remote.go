@@ -7,7 +7,7 @@ import (
 	"orange/internal/lazy"
 )
 
-// publicHost is where repositories are unless something says otherwise.
+// publicHost is the default host of repositories.
 const publicHost = "github.com"
 
 var (
@@ -15,8 +15,8 @@ var (
 	scpForm  = lazy.NewRegexp(`^(?:[^@/\s]+@)?([^:/@\s]+):([^\s]*)$`)
 )
 
-// HostOf is the host in the address of a git remote: https, ssh, git, or user@host:path.
-// Without one it is github.com.
+// HostOf returns the host in the address of a git remote: https, ssh, git, or user@host:path.
+// Without a host it returns github.com.
 func HostOf(remote string) string {
 	host, _ := splitRemote(remote)
 	if host == "" {
@@ -25,7 +25,7 @@ func HostOf(remote string) string {
 	return host
 }
 
-// ScopeOf is the OWNER/REPO of a git remote, false if its address has none.
+// ScopeOf returns the OWNER/REPO of a git remote, or false if its address has none.
 func ScopeOf(remote string) (string, bool) {
 	host, path := splitRemote(remote)
 	parts := strings.Split(strings.Trim(path, "/"), "/")
@@ -39,8 +39,8 @@ func ScopeOf(remote string) (string, bool) {
 	return scope, true
 }
 
-// APIBase is where the API of a host is: that of github.com, of a company's own part of
-// it, or of a GitHub Enterprise server.
+// APIBase returns the address of the API of a host: github.com, a company's subdomain of
+// ghe.com, or a GitHub Enterprise server.
 func APIBase(host string) string {
 	switch host = strings.ToLower(host); {
 	case host == "" || host == publicHost || host == "www."+publicHost || host == "api."+publicHost:
@@ -51,7 +51,7 @@ func APIBase(host string) string {
 	return "https://" + host + "/api/v3"
 }
 
-// splitRemote returns host and path of an address, nothing if it is none.
+// splitRemote returns host and path of an address, or "" if it is not valid.
 func splitRemote(remote string) (host, path string) {
 	remote = strings.TrimSpace(remote)
 	if len(remote) > 4096 {
@@ -66,7 +66,7 @@ func splitRemote(remote string) (host, path string) {
 		case "https", "http":
 			host = u.Host
 		case "ssh", "git", "git+ssh", "ssh+git":
-			host = u.Hostname() // the port is not that of the web
+			host = u.Hostname() // the port is not that of the web server
 		}
 		path = u.Path
 	} else if m := scpForm.FindStringSubmatch(remote); m != nil {

@@ -8,13 +8,13 @@ import (
 	gh "github.com/google/go-github/v92/github"
 )
 
-// How much of what others wrote is taken over, in bytes.
+// Limits for foreign text, in bytes.
 const (
 	maxLine = 1 << 10
 	maxText = 256 << 10
 )
 
-// oneLine is text as one line that can be shown, at most so many bytes.
+// oneLine returns text as one printable line of at most most bytes.
 func oneLine(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -25,7 +25,7 @@ func oneLine(text string, most int) string {
 	return cutBytes(strings.TrimSpace(text), most)
 }
 
-// boundText is text as people wrote it, but not endless.
+// boundText returns text unchanged but limited in length.
 func boundText(s string) string { return cutBytes(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 func cutBytes(s string, most int) string {
@@ -38,8 +38,7 @@ func cutBytes(s string, most int) string {
 	return s[:most]
 }
 
-// loginName is the name of an account; that of one which is gone is ghost, as on GitHub's
-// pages.
+// loginName returns the name of an account, or ghost for a deleted one, as on GitHub's pages.
 func loginName(u *gh.User) string {
 	if name := oneLine(u.GetLogin(), maxLine); name != "" {
 		return name

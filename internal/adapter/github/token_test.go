@@ -29,15 +29,15 @@ func standIn(t *testing.T, script string) {
 func TestTokenOfGh(t *testing.T) {
 	for name, tc := range map[string]struct{ script, host, want, err string }{
 		"a login":                    {script: `[ "$*" = "auth token" ] && echo gho_abc; echo hint >&2`, want: "gho_abc"},
-		"several words":              {script: `echo "token of $*"`, err: "gave no token"},
+		"several words":              {script: `echo "token of $*"`, err: "returned no token"},
 		"a login of a host":          {script: `[ "$*" = "auth token --hostname ghe.example" ] && echo gho_abc`, host: "ghe.example", want: "gho_abc"},
 		"no login":                   {script: `echo "no oauth token found" >&2; exit 1`, err: "run gh auth login"},
 		"no login at a host":         {script: `exit 1`, host: "ghe.example", err: "run gh auth login --hostname ghe.example"},
 		"a login that says nothing":  {script: `exit 0`, err: "run gh auth login"},
 		"no gh":                      {err: "install it and run gh auth login"},
-		"a host that is an option":   {script: `echo gho_abc`, host: "--help", err: "is no host"},
-		"a host with spaces":         {script: `echo gho_abc`, host: "a b", err: "is no host"},
-		"a token with other letters": {script: `printf 'gho_\001abc'`, err: "gave no token"},
+		"a host that is an option":   {script: `echo gho_abc`, host: "--help", err: "is not a host"},
+		"a host with spaces":         {script: `echo gho_abc`, host: "a b", err: "is not a host"},
+		"a token with other letters": {script: `printf 'gho_\001abc'`, err: "returned no token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			standIn(t, tc.script)

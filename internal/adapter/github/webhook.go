@@ -15,11 +15,11 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// secretPatience is how long it may take to find the secret of the webhooks.
-const secretPatience = 15 * time.Second
+// secretTimeout is how long it may take to get the webhook secret.
+const secretTimeout = 15 * time.Second
 
-// news is what of a delivery is of interest: the things that may have changed.
-type news struct {
+// webhookPayload is the part of a delivery that matters: what may have changed.
+type webhookPayload struct {
 	Repository struct {
 		FullName string `json:"full_name"`
 	} `json:"repository"`
@@ -45,8 +45,9 @@ type checkNews struct {
 	PullRequests []thing `json:"pull_requests"`
 }
 
-// ParseWebhook takes a delivery of a webhook. One of another repository names nothing, and so
-// does one that is about the labels: the words are read again when one is not known.
+// ParseWebhook parses a delivery of a webhook. A delivery of another repository affects
+// nothing, and neither does one about labels: the vocabulary is read again when a name is
+// unknown.
 func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if err := t.checkSignature(header, body); err != nil {
 		return tracker.Event{}, err
@@ -60,14 +61,14 @@ func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, 
 		return tracker.Event{}, err
 	}
 	if !json.Valid(payload) {
-		return tracker.Event{}, fmt.Errorf("the delivery is no JSON: %w", tracker.ErrMalformed)
+		return tracker.Event{}, fmt.Errorf("the delivery is not JSON: %w", tracker.ErrMalformed)
 	}
 	e := tracker.Event{Delivery: delivery}
 	switch event := header.Get("X-GitHub-Event"); event {
 	case "issues", "issue_comment", "sub_issues", "issue_dependencies",
 		"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
 		"check_run", "check_suite", "status", "push":
-		var n news
+		var n webhookPayload
 		if err := json.Unmarshal(payload, &n); err != nil || n.Repository.FullName == "" {
 			return tracker.Event{}, fmt.Errorf("the delivery of %s is not what github sends: %w", event, tracker.ErrMalformed)
 		}
@@ -80,17 +81,17 @@ func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, 
 
 func (t *Tracker) checkSignature(header http.Header, body []byte) error {
 	if t.secret == nil {
-		return fmt.Errorf("no secret of the webhook is known: %w", tracker.ErrForged)
+		return fmt.Errorf("the tracker has no webhook secret: %w", tracker.ErrForged)
 	}
 	signature, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
 	if !ok || !tracker.SignatureForm(signature) {
 		return tracker.ErrForged
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), secretPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), secretTimeout)
 	defer cancel()
 	secret, err := t.secret(ctx)
 	if err != nil {
-		return fmt.Errorf("find the secret of the webhook: %w", err)
+		return fmt.Errorf("find the webhook secret: %w", err)
 	}
 	if !tracker.SignedBy(secret, body, signature) {
 		return tracker.ErrForged
@@ -98,7 +99,7 @@ func (t *Tracker) checkSignature(header http.Header, body []byte) error {
 	return nil
 }
 
-// payloadOf is the JSON of a delivery, which GitHub can send as a form, too.
+// payloadOf returns the JSON of a delivery, which GitHub can also send as a form.
 func payloadOf(header http.Header, body []byte) ([]byte, error) {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	if kind != "application/x-www-form-urlencoded" {
@@ -111,9 +112,9 @@ func payloadOf(header http.Header, body []byte) ([]byte, error) {
 	return []byte(form.Get("payload")), nil
 }
 
-// addAffected says which issues and pull requests are meant. A comment on a pull request comes
-// as one on an issue.
-func (t *Tracker) addAffected(n *news, event string, e *tracker.Event) {
+// addAffected adds the issues and pull requests that a delivery affects. A comment on a pull
+// request arrives as one on an issue.
+func (t *Tracker) addAffected(n *webhookPayload, event string, e *tracker.Event) {
 	for _, is := range []*thing{n.Issue, n.ParentIssue, n.SubIssue, n.BlockedIssue, n.BlockingIssue} {
 		switch {
 		case is == nil || is.Number < 1:

@@ -16,7 +16,7 @@ const (
 	priorityPrefix = "priority:"
 )
 
-// words are the labels of a repository, sorted by what they are for.
+// words are the labels of a repository, sorted by purpose.
 type words struct {
 	columns []string          // in the order of the labels
 	labels  map[string]string // the label of a column
@@ -24,7 +24,7 @@ type words struct {
 }
 
 // ReadVocabulary reads the labels of the repository: columns from "status:NAME", tags from the
-// others. Those that say how urgent an issue is are neither.
+// others. Priority labels are neither.
 func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	labels, err := listAll(ctx, t.client, "read the labels", func(at pagePosition) ([]*gh.Label, *gh.Response, error) {
 		return t.api.Issues.ListLabels(ctx, t.owner, t.repo, &at.ListOptions)
@@ -55,7 +55,7 @@ func (w *words) addLabel(label string) {
 	}
 }
 
-// knownWords are the words as last read, read now if they never were.
+// knownWords returns the words as last read. It reads them if nobody has before.
 func (t *Tracker) knownWords(ctx context.Context) (*words, error) {
 	t.mu.Lock()
 	w := t.words
@@ -71,13 +71,13 @@ func (t *Tracker) knownWords(ctx context.Context) (*words, error) {
 	return t.words, nil
 }
 
-// columnOf is the column that a label stands for.
+// columnOf returns the column that a label stands for.
 func columnOf(label string) (string, bool) {
 	rest, ok := cutPrefixFold(label, columnPrefix)
 	return rest, ok && rest != ""
 }
 
-// priorityOf is how urgent a label says an issue is, 0 if it says nothing about that.
+// priorityOf returns the priority that a label stands for, or 0 if it is not a priority label.
 func priorityOf(label string) tracker.Priority {
 	rest, _ := cutPrefixFold(label, priorityPrefix)
 	switch strings.ToLower(rest) {
@@ -100,13 +100,14 @@ func cutPrefixFold(label, prefix string) (string, bool) {
 	return strings.TrimSpace(label[len(prefix):]), true
 }
 
-// Reasons for which GitHub closes an issue.
+// Reasons with which GitHub closes an issue.
 const (
 	completed  = "completed"
 	notPlanned = "not_planned"
 )
 
-// closeReason says for which reason the issues of a column are closed, "" if they are open.
+// closeReason returns the reason with which the issues of a column are closed, or "" if they
+// are open.
 func closeReason(column string) string {
 	switch strings.ToLower(column) {
 	case "accepted", "done":
@@ -117,8 +118,8 @@ func closeReason(column string) string {
 	return ""
 }
 
-// firstOpenColumn is where open issues are that no label puts anywhere. GitHub sorts labels as it
-// likes, so it is the first column that is not an end.
+// firstOpenColumn returns the column of open issues without a column label. GitHub's order of
+// labels is arbitrary, so it is the first column that is not an end.
 func (w *words) firstOpenColumn() string {
 	for _, column := range w.columns {
 		if closeReason(column) == "" {
@@ -128,8 +129,8 @@ func (w *words) firstOpenColumn() string {
 	return ""
 }
 
-// closedColumn is where closed issues are that no label puts anywhere. It is never one in
-// which there is work to do, also where the repository has no column for the end.
+// closedColumn returns the column of closed issues without a column label. It is never a column
+// in which there is work to do, even if the repository has no column for the end.
 func (w *words) closedColumn(reason string) string {
 	names := []string{"Done", "Accepted"}
 	if reason != completed && reason != "" {
@@ -145,9 +146,10 @@ func (w *words) closedColumn(reason string) string {
 	return names[0]
 }
 
-// issueColumn is where an issue is: where its label says. Of several labels, as between two
-// requests of a move, the first in the order of the columns counts. Whoever closes an issue
-// by hand leaves its label behind, so that one counts only if it is an end, too.
+// issueColumn returns the column of an issue: that of its label. Of several labels, as between
+// two requests of a move, the first in the order of the columns counts. A person who closes an
+// issue by hand leaves its label, so for a closed issue a label counts only if its column is an
+// end.
 func (w *words) issueColumn(is *gh.Issue) string {
 	closed := is.GetState() == "closed"
 	switch labelled := w.labelledColumn(is); {
@@ -160,7 +162,7 @@ func (w *words) issueColumn(is *gh.Issue) string {
 	}
 }
 
-// labelledColumn is the column that the labels of an issue name, "" if they name none.
+// labelledColumn returns the column that the labels of an issue name, or "" if they name none.
 func (w *words) labelledColumn(is *gh.Issue) string {
 	var here []string
 	for _, l := range is.Labels {

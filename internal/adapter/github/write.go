@@ -15,9 +15,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// WriteChange changes an issue. Labels are added and taken off one by one, so that one which
-// somebody else sets at the same time stays. GitHub would make a label that does not exist;
-// each one is therefore looked up first.
+// WriteChange changes an issue. It adds and removes labels one by one, so that labels that
+// someone else sets at the same time stay. GitHub would create a label that does not exist, so
+// WriteChange looks up each one first.
 func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	number, err := numberOf(was.Key)
 	if err != nil {
@@ -58,10 +58,10 @@ func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Ch
 	return e.err
 }
 
-// maxBodyText is how long a description or a comment may be on GitHub, in characters.
+// maxBodyText is the length limit of a description or a comment on GitHub, in characters.
 const maxBodyText = 65536
 
-// checkWritable refuses what GitHub would, before anything is done.
+// checkWritable refuses what GitHub would refuse, before anything is done.
 func checkWritable(c board.Change) error {
 	texts := map[string]string{"title": c.Title, "comment": c.Comment}
 	if c.Description != nil {
@@ -70,15 +70,15 @@ func checkWritable(c board.Change) error {
 	for what, text := range texts {
 		switch {
 		case strings.ContainsRune(text, 0):
-			return board.Refusef("the %s has a zero in it, which github does not take: leave it out", what)
+			return board.Refusef("the %s contains a zero character, which github does not accept: remove it", what)
 		case utf8.RuneCountInString(text) > maxBodyText:
-			return board.Refusef("the %s has more than %d characters, which github does not take: put it into a file of the repository and name that", what, maxBodyText)
+			return board.Refusef("the %s has more than %d characters, which github does not accept: put it into a file of the repository and refer to that", what, maxBodyText)
 		}
 	}
 	return nil
 }
 
-// An edit is a change under way: after an error, nothing more is done.
+// An edit is a change in progress: after an error it does nothing more.
 type edit struct {
 	*Tracker
 	ctx    context.Context
@@ -92,7 +92,7 @@ func (e *edit) runRequest(doing string, request func() (*gh.Response, error)) {
 	}
 }
 
-// requireLabel makes sure that a label that was read is there still.
+// requireLabel sets e.err if a label no longer exists.
 func (e *edit) requireLabel(label string, known bool) {
 	if e.err != nil {
 		return
@@ -127,7 +127,7 @@ func (e *edit) addLabels(labels []string) {
 	})
 }
 
-// removeLabel takes a label off; one that is not on is fine.
+// removeLabel removes a label. A label that the issue does not have is not an error.
 func (e *edit) removeLabel(label string) {
 	if e.err != nil {
 		return
@@ -140,13 +140,13 @@ func (e *edit) removeLabel(label string) {
 	}
 }
 
-// canReopen says whether a closed issue may be opened again: a label says that it was at an
-// end. One that is labelled otherwise was closed by somebody, and that is heard first.
+// canReopen reports whether a closed issue may be reopened: its label must be that of an end.
+// With another label, a person closed the issue, and that must be handled first.
 func canReopen(w *words, is *gh.Issue) bool { return closeReason(w.labelledColumn(is)) != "" }
 
-// moveIssue opens or closes an issue, puts the new label on and takes the others off. In this
-// order an issue is never without a column, in which somebody could find it as new, and a
-// move that was cut short can be made again.
+// moveIssue opens or closes an issue, adds the new label and removes the others. In this order
+// an issue is never without a column, where it could be found as new, and an interrupted move
+// can be repeated.
 func (e *edit) moveIssue(w *words, column, label string) {
 	if e.err != nil {
 		return
@@ -159,7 +159,7 @@ func (e *edit) moveIssue(w *words, column, label string) {
 	case reason != "" && is.GetState() != "closed":
 		e.updateIssue(gh.UpdateIssueRequest{State: new("closed"), StateReason: &reason})
 	case reason == "" && is.GetState() == "closed" && !canReopen(w, is):
-		e.err = board.Refusef("issue %d was closed on github: open it there if it is to be moved to %s", e.number, shortText(column))
+		e.err = board.Refusef("issue %d was closed on github: reopen it there if it should move to %s", e.number, shortText(column))
 		return
 	case reason == "" && is.GetState() == "closed":
 		e.updateIssue(gh.UpdateIssueRequest{State: new("open"), StateReason: new("reopened")})

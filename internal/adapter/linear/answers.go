@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the requests answer, field by field as they ask.
+// Responses to the requests, field by field as requested.
 
 type whoamiAnswer struct {
 	Viewer struct {
@@ -149,7 +149,7 @@ type externalUser struct {
 	DisplayName string `json:"displayName"`
 }
 
-// other is another issue. It is nil where the token may not see it.
+// other is another issue. It is nil if the token may not see it.
 type other struct {
 	Identifier string   `json:"identifier"`
 	State      standing `json:"state"`

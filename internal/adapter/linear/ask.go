@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	patience  = 30 * time.Second // for one request
-	maxAnswer = 16 << 20         // bytes of one answer
+	requestTimeout = 30 * time.Second // for one request
+	maxAnswer      = 16 << 20         // bytes of one answer
 )
 
-// sendQuery makes one request and reads the answer into out. While Linear takes no more
-// requests it waits, up to maxWait in all.
+// sendQuery sends one request and decodes the response into out. While Linear is rate-limited
+// it waits, at most maxWait in all.
 func (t *Tracker) sendQuery(ctx context.Context, query string, vars, out any) error {
 	name := operationName(query)
 	body, err := json.Marshal(map[string]any{"query": query, "operationName": name, "variables": vars})
@@ -45,18 +45,18 @@ func (t *Tracker) sendQuery(ctx context.Context, query string, vars, out any) er
 	}
 }
 
-// operationName is the name that a query gives itself.
+// operationName returns the name that a query gives itself.
 func operationName(query string) string {
 	words := strings.FieldsFunc(query, func(r rune) bool { return r == ' ' || r == '(' })
 	return words[1]
 }
 
 func (t *Tracker) sendOnce(ctx context.Context, body []byte, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.opts.URL, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the tracker's url is not one: look at its settings")
+		return errors.New("the tracker's url is not valid: check its settings")
 	}
 	if err := t.authorizeRequest(ctx, req); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (t *Tracker) sendOnce(ctx context.Context, body []byte, out any) error {
 	return t.readAnswer(resp, text, out)
 }
 
-// withoutAddress is an error of a request without its address, which may hold a secret.
+// withoutAddress returns an error of a request without its address, which may contain a secret.
 func withoutAddress(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -87,10 +87,10 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// authorizeRequest sends personal keys as they are and everything else as a bearer's token.
+// authorizeRequest sends personal keys unchanged and everything else as a bearer token.
 func (t *Tracker) authorizeRequest(ctx context.Context, req *http.Request) error {
 	if t.opts.Token == nil {
-		return errors.New("the tracker has no token: say where it is found in its settings")
+		return errors.New("the tracker has no token: set where it comes from in the tracker's settings")
 	}
 	token, err := t.opts.Token(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (t *Tracker) authorizeRequest(ctx context.Context, req *http.Request) error
 	token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token), "Bearer "))
 	switch {
 	case token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("the token is empty or not one word: look at the secret that the tracker's token names")
+		return errors.New("the token is empty or not one word: check the secret that the tracker's token names")
 	case strings.HasPrefix(token, "lin_api_"):
 		req.Header.Set("Authorization", token)
 	default:
@@ -108,8 +108,8 @@ func (t *Tracker) authorizeRequest(ctx context.Context, req *http.Request) error
 	return nil
 }
 
-// readAnswer makes a result of an answer. Linear says what is wrong with a request in the
-// body, with any status.
+// readAnswer decodes a response. Linear reports in the body what is wrong with a request, with
+// any status.
 func (t *Tracker) readAnswer(resp *http.Response, text []byte, out any) error {
 	var answer struct {
 		Data   json.RawMessage `json:"data"`
@@ -121,10 +121,10 @@ func (t *Tracker) readAnswer(resp *http.Response, text []byte, out any) error {
 		return err
 	}
 	if broken != nil || !hasData {
-		return errors.New("the answer is no answer of Linear: look at the tracker's url")
+		return errors.New("the response is not one of Linear: check the tracker's url")
 	}
 	if err := json.Unmarshal(answer.Data, out); err != nil {
-		return errors.New("the answer is not of the form that was asked for")
+		return errors.New("the response does not have the requested form")
 	}
 	return nil
 }

@@ -114,10 +114,10 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		"the server fails":                     {reply{status: 500, body: "<html>oops</html>"}, asOther, asOther, "answered 500"},
 		"the server fails inside": {
 			reply{status: 200, body: errorBody("boom", "internal error", "INTERNAL_SERVER_ERROR", "")}, asOther, asOther, "boom"},
-		"no JSON":                 {reply{status: 200, body: "<html>"}, asOther, asOther, "look at the tracker's url"},
-		"nothing":                 {reply{status: 200}, asOther, asOther, "look at the tracker's url"},
-		"no data":                 {reply{status: 200, body: `{"data":null}`}, asOther, asOther, "look at the tracker's url"},
-		"data of another form":    {reply{status: 200, body: `{"data":{"issue":7,"issueUpdate":7}}`}, asOther, asOther, "not of the form"},
+		"no JSON":                 {reply{status: 200, body: "<html>"}, asOther, asOther, "check the tracker's url"},
+		"nothing":                 {reply{status: 200}, asOther, asOther, "check the tracker's url"},
+		"no data":                 {reply{status: 200, body: `{"data":null}`}, asOther, asOther, "check the tracker's url"},
+		"data of another form":    {reply{status: 200, body: `{"data":{"issue":7,"issueUpdate":7}}`}, asOther, asOther, "requested form"},
 		"the connection is lost":  {reply{err: io.ErrUnexpectedEOF}, asOther, asOther, "unexpected EOF"},
 		"an update without a yes": {reply{status: 200, body: `{"data":{"issue":{"team":{"key":"ENG"}},"issueUpdate":{"success":false}}}`}, asDone, asOther, "does not say why"},
 	} {

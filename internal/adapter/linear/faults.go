@@ -11,7 +11,7 @@ import (
 	"orange/internal/lazy"
 )
 
-// A fault is one error of an answer.
+// A fault is one error of a response.
 type fault struct {
 	Message    string `json:"message"`
 	Path       []any  `json:"path"`
@@ -22,14 +22,14 @@ type fault struct {
 	} `json:"extensions"`
 }
 
-// isKind says whether a fault is of a kind, which Linear spells as a code, as a type, or as
-// both.
+// isKind reports whether a fault is of a kind. Linear gives the kind as a code, as a type, or
+// as both.
 func (f *fault) isKind(code string) bool {
 	kind := strings.ReplaceAll(strings.ToUpper(f.Extensions.Type), " ", "_")
 	return strings.EqualFold(f.Extensions.Code, code) || kind == code
 }
 
-// shortText is what a fault says, in one short line.
+// shortText returns the message of a fault as one short line.
 func (f *fault) shortText() string {
 	said := f.Extensions.Presentable
 	if said == "" {
@@ -38,8 +38,7 @@ func (f *fault) shortText() string {
 	return cutLine(oneLine(said), 200)
 }
 
-// refused is what Linear does not want to do as it was asked. Whoever asked knows
-// what that means for an issue.
+// refused is a request that Linear refuses. The caller knows what that means for an issue.
 type refused struct{ fault }
 
 func (r *refused) Error() string { return "linear refused: " + r.shortText() }
@@ -49,7 +48,8 @@ var (
 	unresolved = lazy.NewRegexp(`(?i)could not find referenced (\w+)`)
 )
 
-// missingKind names the kind of thing that Linear could not find, "" if that is not it.
+// missingKind returns the kind of thing that Linear could not find, or "" if the fault is
+// another one.
 func (f *fault) missingKind() string {
 	if m := unfound.FindStringSubmatch(f.Message); m != nil {
 		return strings.ToLower(m[1])
@@ -60,14 +60,14 @@ func (f *fault) missingKind() string {
 	return ""
 }
 
-// alreadyExists says whether something was not made because it is there already.
+// alreadyExists reports whether something was not created because it already exists.
 func (f *fault) alreadyExists() bool {
 	return strings.HasPrefix(strings.ToLower(f.Message), "conflict on insert of") ||
 		strings.HasSuffix(strings.TrimSuffix(f.Extensions.Presentable, "."), "already exists")
 }
 
-// answerError says what is wrong with a request, nil if nothing is. That a part of what was
-// asked for is hidden from the token is no error: it is left out of the data.
+// answerError returns the error of a request, or nil. If part of the requested data is hidden
+// from the token, that is not an error: the data leaves it out.
 func (t *Tracker) answerError(resp *http.Response, faults []fault, hasData bool) error {
 	for _, f := range faults {
 		if f.isKind("RATELIMITED") {
@@ -92,16 +92,16 @@ func (t *Tracker) answerError(resp *http.Response, faults []fault, hasData bool)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return errDenied
 	case resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("linear does not let this token in: give it access to team %s", t.team)
+		return fmt.Errorf("linear denies this token access: give it access to team %s", t.team)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return fmt.Errorf("linear answered %d: try again later", resp.StatusCode)
 	}
 	return nil
 }
 
-var errDenied = errors.New("linear does not accept the token: look at the secret that the tracker's token names")
+var errDenied = errors.New("linear does not accept the token: check the secret that the tracker's token names")
 
-// ofIssue says what a refusal means for somebody who reads an issue.
+// ofIssue converts a refusal for a caller that reads an issue.
 func ofIssue(err error, key string) error {
 	var no *refused
 	if errors.As(err, &no) && no.missingKind() == "issue" {
@@ -110,8 +110,9 @@ func ofIssue(err error, key string) error {
 	return err
 }
 
-// ofWrite says what a refusal means for somebody who changes an issue: names that are
-// gone are looked up again, and what Linear cannot take is not tried again.
+// ofWrite converts a refusal for a caller that changes an issue: names that no longer exist
+// become ErrStale, so that they are looked up again, and what Linear cannot accept becomes a
+// refusal, which is not retried.
 func ofWrite(err error, key string) error {
 	var no *refused
 	if !errors.As(err, &no) {
@@ -123,7 +124,7 @@ func ofWrite(err error, key string) error {
 	case what == "workflowstate" || what == "issuelabel" || what == "label":
 		return fmt.Errorf("change %s: %w", key, tracker.ErrStale)
 	case no.isKind("INVALID_INPUT") || no.isKind("INPUT_ERROR") || no.isKind("USER_ERROR"):
-		return board.Refusef("linear does not take this change of %s: %s", key, no.shortText())
+		return board.Refusef("linear does not accept this change of %s: %s", key, no.shortText())
 	}
 	return err
 }

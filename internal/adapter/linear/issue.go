@@ -16,8 +16,8 @@ var (
 	uuidForm = lazy.NewRegexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// ReadIssue reads an issue of the team, by its key or its id, with all of its comments,
-// links and pull requests.
+// ReadIssue reads an issue of the team, by its key or its id, with all its comments, links and
+// pull requests.
 func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	if !keyForm.MatchString(key) && !uuidForm.MatchString(key) {
 		return tracker.Issue{}, fmt.Errorf("issue %q is not written as in TEAM-12: %w", cutLine(oneLine(key), 40), tracker.ErrNotFound)
@@ -135,9 +135,9 @@ func (b *brief) authorName() string {
 	return name
 }
 
-// nameAuthor names who said something, and whether that was a program. Only an account of
-// the workspace goes by its bare name: apps and people from outside choose theirs
-// freely, and could choose one that is trusted.
+// nameAuthor returns the name of an author, and reports whether it is a program. Only accounts
+// of the workspace get their bare name: apps and people from outside choose their names freely,
+// and could choose a trusted one.
 func nameAuthor(user *account, bot *named, outside *externalUser) (name string, isBot bool) {
 	switch {
 	case user != nil && bot == nil && outside == nil:
@@ -157,11 +157,11 @@ func (c *comment) convertComment(issue string) tracker.Comment {
 	return tracker.Comment{ID: c.ID, Author: name, Bot: bot, At: c.CreatedAt, Text: withMark(issue, c.ID, boundText(c.Body))}
 }
 
-// convertLink is what another issue shows. One that the token may not see is taken for one
-// that is not done.
+// convertLink returns the link to another issue. An issue that the token may not see counts as
+// not done.
 func (o *other) convertLink() tracker.Link {
 	if o == nil {
-		return tracker.Link{Key: "an issue that is hidden"}
+		return tracker.Link{Key: "a hidden issue"}
 	}
 	closed := o.State.Type == "completed" || o.State.Type == "canceled" || o.State.Type == "duplicate"
 	return tracker.Link{Key: oneLine(o.Identifier), Column: oneLine(o.State.Name), Closed: closed}

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// maxWait is how long a request waits, in all, for Linear to take requests again.
+// maxWait is how long a request waits, in all, for the end of a rate limit.
 const maxWait = time.Minute
 
-// limited says that Linear takes no more requests for a while. Nothing was done.
+// limited means that Linear is rate-limited. Nothing was done.
 type limited struct {
-	until time.Time // zero if it does not say
+	until time.Time // zero if unknown
 }
 
-func (l *limited) Error() string { return "linear takes no more requests for now" }
+func (l *limited) Error() string { return "linear accepts no more requests for now" }
 
-// parseLimit reads from an answer's header until when nothing is taken: what it says about
-// trying again, or when that of which nothing is left comes back.
+// parseLimit reads the end of a rate limit from a response's header: the time to retry, or the
+// reset time of the allowance that is used up.
 func parseLimit(h http.Header, now time.Time) *limited {
 	if after := h.Get("Retry-After"); after != "" {
 		if n, err := strconv.Atoi(after); err == nil && n >= 0 {
@@ -43,31 +43,31 @@ func parseLimit(h http.Header, now time.Time) *limited {
 	return &l
 }
 
-// ResetTime is when Linear takes requests again, as an answer's header says; zero if it
-// does not say.
+// ResetTime returns when Linear accepts requests again, according to a response's header, or
+// zero if the header does not contain it.
 func ResetTime(h http.Header) time.Time { return parseLimit(h, time.Now()).until }
 
-// IsRateLimited says whether an answer that begins like this turns a request away as one too
-// many: Linear tells so in the body, with a status that means many things.
+// IsRateLimited reports whether a response that begins with body refuses a request because of a
+// rate limit: Linear reports that in the body, with a status that has several meanings.
 func IsRateLimited(body []byte) bool { return hasErrorCode(body, "RATELIMITED") }
 
-// IsDenied says likewise that the token is not accepted.
+// IsDenied reports likewise whether the token is not accepted.
 func IsDenied(body []byte) bool { return hasErrorCode(body, "AUTHENTICATION_ERROR") }
 
-// hasErrorCode finds a code among the errors of an answer. What people wrote cannot look like
-// one: its quotes are escaped.
+// hasErrorCode finds a code among the errors of a response. Text that people wrote cannot look
+// like one, because its quotes are escaped.
 func hasErrorCode(body []byte, code string) bool {
 	return bytes.Contains(body, []byte(`"errors"`)) && bytes.Contains(body, []byte(`"`+code+`"`))
 }
 
-// pauses are the waits of one request.
+// pauses counts the waits of one request.
 type pauses struct {
 	times  int
 	waited time.Duration
 }
 
-// waitForLimit waits until Linear takes requests again: as long as it says, and longer every
-// time it says nothing or not long enough. The error says when to come back.
+// waitForLimit waits until Linear accepts requests again: as long as Linear gives, and longer
+// each time if Linear gives no time or too little. The error contains when to retry.
 func (p *pauses) waitForLimit(ctx context.Context, busy *limited, now time.Time) error {
 	pause := 100 * time.Millisecond << min(p.times, 9)
 	if busy.until.IsZero() {

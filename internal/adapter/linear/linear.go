@@ -1,7 +1,6 @@
-// Package linear works with issues in Linear over its GraphQL interface. It reads and
-// writes what it is told, once: that nothing is said twice and that a change is there
-// afterwards is for its caller to see to. It sends plain requests of fixed texts with
-// typed variables; no text of anybody becomes part of a query.
+// Package linear reads and writes issues in Linear over its GraphQL interface. It makes each
+// request once: the caller makes sure that nothing is posted twice and that a change has taken
+// effect. It sends fixed queries with typed variables; no other text becomes part of a query.
 package linear
 
 import (
@@ -12,20 +11,20 @@ import (
 	"time"
 )
 
-// usualURL is where Linear answers.
+// usualURL is the address of Linear's API.
 const usualURL = "https://api.linear.app/graphql"
 
-// Options say which part of Linear is meant and with whose rights.
+// Options select a part of Linear and the credentials.
 type Options struct {
 	URL           string                                    // "" for Linear's own
 	Token         func(ctx context.Context) (string, error) // a personal key (lin_api_...) or an OAuth token
 	Scope         string                                    // TEAM, or TEAM/Project name; TEAM as in TEAM-12
-	WebhookSecret func(ctx context.Context) (string, error) // nil if it sends no news
-	HTTP          *http.Client                              // nil for one of its own
+	WebhookSecret func(ctx context.Context) (string, error) // nil if there are no webhooks
+	HTTP          *http.Client                              // nil for a new client
 	Now           func() time.Time                          // nil for the clock
 
-	// Reads marks the requests that change nothing, so that HTTP may send them twice:
-	// to look at them, all are the same. nil if HTTP does not care.
+	// Reads marks the context of requests that change nothing, so that HTTP may send them
+	// twice: all requests look the same to it. nil if HTTP does not need it.
 	Reads func(ctx context.Context) context.Context
 }
 
@@ -33,15 +32,15 @@ type Options struct {
 type Tracker struct {
 	opts    Options
 	team    string // key, as in TEAM-12
-	project string // name, "" for all of the team's issues
+	project string // name; "" for all of the team's issues
 
 	mu    sync.Mutex
-	names *names            // as Words last read them, nil before
-	keys  map[string]string // keys of issues that were seen, by id
+	names *names            // as ReadVocabulary last read them; nil before
+	keys  map[string]string // keys of known issues, by id
 	texts map[string]rewrite
 }
 
-// New returns a tracker. It asks nothing yet.
+// New returns a tracker. It sends no request.
 func New(opts Options) *Tracker {
 	if opts.URL == "" {
 		opts.URL = usualURL
@@ -62,7 +61,7 @@ func New(opts Options) *Tracker {
 	}
 }
 
-// AccountName names the account of the token.
+// AccountName returns the name of the token's account.
 func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	var got whoamiAnswer
 	if err := t.sendQuery(ctx, whoamiQuery, struct{}{}, &got); err != nil {
@@ -71,11 +70,12 @@ func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	return oneLine(got.Viewer.DisplayName), nil
 }
 
-// most bounds what is remembered about issues; beyond it all is forgotten, and costs
-// nothing but to be told again.
+// most limits what is remembered about issues. Beyond it everything is dropped, and read again
+// when needed.
 const most = 10_000
 
-// rememberKey remembers which issue an id names: some news have only the id.
+// rememberKey records the key of an issue by its id, because some deliveries contain only the
+// id.
 func (t *Tracker) rememberKey(id, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 // perPage is how many issues one request lists.
 const perPage = 50
 
-// ListIssues returns issues of the team or the project, oldest first and brief. It makes one
-// request for fifty of them.
+// ListIssues returns issues of the team or the project, oldest first, without details. It sends
+// one request per fifty issues.
 func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	vars := issuesVars{Filter: t.issueFilter(q), Last: perPage}
 	out := []tracker.Issue{}

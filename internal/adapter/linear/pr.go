@@ -12,11 +12,10 @@ import (
 	"orange/internal/lazy"
 )
 
-// prPath is how the forges write the address of a pull request, up to its number.
+// prPath matches the address of a pull request on the forges, up to its number.
 var prPath = lazy.NewRegexp(`^/[^/]+/.+/(?:pull|pulls|pull-requests|merge_requests)/([0-9]{1,9})(?:/|$)`)
 
-// prFacts is what Linear keeps about a pull request of a forge that it is connected
-// with.
+// prFacts is what Linear stores about a pull request of a connected forge.
 type prFacts struct {
 	Title     string    `json:"title"`
 	Status    string    `json:"status"`
@@ -27,8 +26,8 @@ type prFacts struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// pullRequests are those among the attachments. The state of one is not known where
-// Linear is not told about it.
+// pullRequests returns the pull requests among the attachments. The state is empty if Linear is
+// not connected with the forge.
 func pullRequests(list []attachment) []tracker.PR {
 	var out []tracker.PR
 	for _, a := range list {
@@ -46,7 +45,7 @@ func pullRequests(list []attachment) []tracker.PR {
 	return out
 }
 
-// prAddress is the address of a pull request without what follows its number.
+// prAddress returns the address of a pull request without what follows its number.
 func prAddress(text string) (address string, number int, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {

@@ -1,8 +1,8 @@
 package linear
 
-// The requests, one operation each. Pages are small enough that no request comes near
-// the 10000 points that Linear lets one request cost: a field counts a tenth, an object
-// one, and a list as often as it may have entries.
+// The requests, one operation each. Pages are small enough that no request comes near the 10000
+// points that Linear allows per request: a field counts a tenth, an object one, and a list as
+// often as it may have entries.
 const (
 	whoamiQuery = `query Whoami { viewer { displayName } }`
 
@@ -29,13 +29,13 @@ const (
   }
 }`
 
-	// namesQuery looks whether ids still have the names under which they are known.
+	// namesQuery checks whether ids still have the names under which they are known.
 	namesQuery = `query Names($states: [ID!]!, $labels: [ID!]!) {
   workflowStates(filter: {id: {in: $states}}, first: 1) { nodes { id name } }
   issueLabels(filter: {id: {in: $labels}}, first: 200) { nodes { id name } }
 }`
 
-	// issuesQuery pages backwards: Linear gives the newest first.
+	// issuesQuery pages backwards, because Linear returns the newest first.
 	issuesQuery = `query Issues($filter: IssueFilter!, $last: Int!, $before: String) {
   issues(filter: $filter, last: $last, before: $before, orderBy: createdAt) {
     nodes { ...Brief }

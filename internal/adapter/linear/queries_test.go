@@ -18,8 +18,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// requests are all requests, each with values as they are sent and with what its answer
-// is read into.
+// requests returns all requests, each with values as they are sent and with what its answer is
+// read into.
 func requests() map[string]struct {
 	query  string
 	vars   []any
@@ -57,7 +57,7 @@ func requests() map[string]struct {
 	}
 }
 
-// schema is the part of Linear's that the fake server answers to.
+// schema returns the part of Linear's that the fake server answers to.
 func schema(t *testing.T) *gql.Schema {
 	t.Helper()
 	text, err := os.ReadFile("../../trackertest/fakelinear/schema.graphql")
@@ -168,7 +168,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	return out
 }
 
-// scalar says whether a value of a type can be read into a variable.
+// scalar reports whether a value of a type can be read into a variable.
 func scalar(kind string, into reflect.Type) bool {
 	if into.Kind() == reflect.Pointer {
 		into = into.Elem()

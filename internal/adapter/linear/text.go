@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// What is kept of texts of others.
+// Limits for texts of others.
 const (
 	maxLine = 500     // characters of a name or a title
 	maxText = 1 << 20 // bytes of a description or a comment
 )
 
-// oneLine is a name or a title as one line.
+// oneLine returns a name or a title as one line.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -34,7 +34,7 @@ func cutLine(s string, most int) string {
 	return string([]rune(s)[:most]) + "..."
 }
 
-// boundText is a text that is not too long.
+// boundText returns a text that is not too long.
 func boundText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxText {

@@ -2,7 +2,7 @@ package linear
 
 import "time"
 
-// What the requests are given. Pointers are what may be left out.
+// Variables of the requests. Pointers are optional.
 
 type teamVars struct {
 	Team    string `json:"team"`
@@ -57,7 +57,7 @@ type commentInput struct {
 	Body    string `json:"body"`
 }
 
-// A filter says which issues are wanted.
+// A filter selects issues.
 type filter struct {
 	Team      keyFilter    `json:"team"`
 	Project   *nameFilter  `json:"project,omitempty"`

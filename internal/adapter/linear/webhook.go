@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	maxNews   = 5 << 20         // bytes of one delivery
-	freshness = 1 * time.Minute // how old or how early news may be
+	maxDelivery = 5 << 20         // bytes of one delivery
+	freshness   = 1 * time.Minute // how old a delivery may be, or how far in the future
 )
 
-// news is what is looked at of a delivery. Everything else is read anew from Linear.
-type news struct {
+// webhookPayload is the part of a delivery that matters. Everything else is read from Linear
+// again.
+type webhookPayload struct {
 	Type string  `json:"type"`
 	At   float64 `json:"webhookTimestamp"` // milliseconds
 	URL  string  `json:"url"`
@@ -33,34 +34,34 @@ type news struct {
 	} `json:"data"`
 }
 
-// ParseWebhook says which issues a webhook of Linear is about. The signature is that of the
-// body; news that is older than a minute may be somebody's recording.
+// ParseWebhook returns which issues a webhook of Linear is about. It verifies the signature of
+// the body and refuses a delivery that is older than a minute, which may be a replay.
 func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	var none tracker.Event
-	if len(body) > maxNews {
-		return none, fmt.Errorf("news from linear is longer than %d MB: it is not heard", maxNews>>20)
+	if len(body) > maxDelivery {
+		return none, fmt.Errorf("the delivery from linear is longer than %d MB: it is ignored", maxDelivery>>20)
 	}
 	signature := header.Get("Linear-Signature")
 	if !tracker.SignatureForm(signature) {
-		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
+		return none, fmt.Errorf("delivery from linear: %w", tracker.ErrForged)
 	}
 	secret, err := t.webhookSecret()
 	if err != nil {
 		return none, err
 	}
 	if !tracker.SignedBy(secret, body, signature) {
-		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
+		return none, fmt.Errorf("delivery from linear: %w", tracker.ErrForged)
 	}
 	delivery := header.Get("Linear-Delivery")
 	if delivery == "" || len(delivery) > 200 || delivery != oneLine(delivery) {
-		return none, fmt.Errorf("news from linear has no Linear-Delivery: %w", tracker.ErrMalformed)
+		return none, fmt.Errorf("the delivery from linear has no Linear-Delivery: %w", tracker.ErrMalformed)
 	}
-	var n news
+	var n webhookPayload
 	if err := json.Unmarshal(body, &n); err != nil || n.Type == "" || n.At <= 0 {
-		return none, fmt.Errorf("news from linear is not of the form that Linear sends: %w", tracker.ErrMalformed)
+		return none, fmt.Errorf("the delivery from linear does not have the form that Linear sends: %w", tracker.ErrMalformed)
 	}
 	if age := t.opts.Now().Sub(time.UnixMilli(int64(n.At))); age > freshness || age < -freshness {
-		return none, fmt.Errorf("news from linear was not sent within the last %s: look at the clock of this machine", freshness)
+		return none, fmt.Errorf("the delivery from linear was not sent within the last %s: check the clock of this machine", freshness)
 	}
 	return tracker.Event{Delivery: delivery, Keys: t.affectedKeys(&n)}, nil
 }
@@ -69,7 +70,7 @@ func (t *Tracker) webhookSecret() (string, error) {
 	if t.opts.WebhookSecret == nil {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	secret, err := t.opts.WebhookSecret(ctx)
 	if err != nil {
@@ -78,12 +79,12 @@ func (t *Tracker) webhookSecret() (string, error) {
 	return strings.TrimSpace(secret), nil
 }
 
-// inURL is where the address of something shows the issue that it belongs to.
+// inURL matches the issue in the address of something that belongs to it.
 var inURL = lazy.NewRegexp(`^https?://[^/?#]+/[^/?#]+/issue/([A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9})(?:[/?#]|$)`)
 
-// affectedKeys are the keys of the team's issues that news may be about. News about labels is
-// about none: the names are looked up again when one of them does not fit any more.
-func (t *Tracker) affectedKeys(n *news) []string {
+// affectedKeys returns the keys of the team's issues that a delivery may be about. A delivery
+// about labels affects none: names are looked up again when one no longer fits.
+func (t *Tracker) affectedKeys(n *webhookPayload) []string {
 	var key, id string
 	switch n.Type {
 	case "Issue":
@@ -108,7 +109,7 @@ func (t *Tracker) affectedKeys(n *news) []string {
 	case keyForm.MatchString(key) && t.isOurs(key):
 		return []string{key}
 	case key == "" && uuidForm.MatchString(id):
-		return []string{id} // an issue can be read by its id, too
+		return []string{id} // an issue can be read by its id as well
 	}
 	return nil
 }

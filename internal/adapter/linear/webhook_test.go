@@ -99,7 +99,7 @@ func TestWhatIsNotHeard(t *testing.T) {
 		"a list":               {nil, `[]`, tracker.ErrMalformed},
 		"null":                 {nil, `null`, tracker.ErrMalformed},
 		"nothing":              {nil, ``, tracker.ErrMalformed},
-		"too much":             {nil, `{"type":"` + strings.Repeat("x", maxNews) + `"}`, nil},
+		"too much":             {nil, `{"type":"` + strings.Repeat("x", maxDelivery) + `"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.header == nil {

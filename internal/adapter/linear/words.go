@@ -12,15 +12,15 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// names are the ids of what the team's columns and tags are called. A tag may have more
-// than one: two groups of labels may each have one of that name.
+// names are the ids of the team's columns and tags by name. A tag may have several ids: two
+// groups of labels may each contain a label of that name.
 type names struct {
 	states map[string]string
 	labels map[string][]string
 }
 
-// ReadVocabulary are the states of the team's issues, in the order of its boards, and the labels
-// of the team and of everybody.
+// ReadVocabulary returns the states of the team's issues, in the order of its boards, and the
+// labels of the team and of the workspace.
 func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	var v board.Vocabulary
 	if err := t.checkScope(ctx); err != nil {
@@ -50,8 +50,8 @@ func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) 
 	return v, nil
 }
 
-// checkScope makes sure that the team and the project are there: a name that was
-// mistyped would look like a board without issues.
+// checkScope returns an error unless the team and the project exist: a mistyped name would look
+// like a board without issues.
 func (t *Tracker) checkScope(ctx context.Context) error {
 	if t.team == "" {
 		return board.Refusef("the tracker names no team: give TEAM or TEAM/Project as its scope, TEAM as in TEAM-12")
@@ -62,10 +62,10 @@ func (t *Tracker) checkScope(ctx context.Context) error {
 	}
 	teams := got.Teams.Nodes
 	if len(teams) == 0 {
-		return board.Refusef("linear shows this token no team %q: give the letters of its issues, as in TEAM-12, as the tracker's scope", cutLine(oneLine(t.team), 40))
+		return board.Refusef("linear shows this token no team %q: give the prefix of its issues, as in TEAM-12, as the tracker's scope", cutLine(oneLine(t.team), 40))
 	}
 	if t.project != "" && len(teams[0].Projects.Nodes) == 0 {
-		return board.Refusef("team %s has no project %q in linear: look at the tracker's scope", oneLine(teams[0].Key), cutLine(oneLine(t.project), 80))
+		return board.Refusef("team %s has no project %q in linear: check the tracker's scope", oneLine(teams[0].Key), cutLine(oneLine(t.project), 80))
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func (n *names) addStates(states []state) []string {
 	return columns
 }
 
-// addLabels leaves out groups of labels, which no issue can be given. The team's own
-// come first, so that one of those is meant where two have a name.
+// addLabels adds labels except groups, which an issue cannot have. The team's own labels come
+// first and take precedence over others of the same name.
 func (n *names) addLabels(labels []label) []string {
 	slices.SortStableFunc(labels, func(a, b label) int {
 		return cmp.Or(compareBool(a.Team == nil, b.Team == nil), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
@@ -118,7 +118,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// knownNames are the ids that Words read, read now if nobody asked for them before.
+// knownNames returns the ids from ReadVocabulary, which it calls if nobody has before.
 func (t *Tracker) knownNames(ctx context.Context) (*names, error) {
 	t.mu.Lock()
 	have := t.names
@@ -134,8 +134,8 @@ func (t *Tracker) knownNames(ctx context.Context) (*names, error) {
 	return t.names, nil
 }
 
-// resolveNames puts the ids of a change's names into an update. Names that are not known, or
-// that Linear gave to something else meanwhile, are tracker.ErrStale.
+// resolveNames adds the ids of a change's names to an update. Unknown names, and names that
+// Linear has given to something else since, are tracker.ErrStale.
 func (t *Tracker) resolveNames(ctx context.Context, c board.Change, to *updateInput) error {
 	if c.Column == "" && len(c.AddTags)+len(c.RemoveTags) == 0 {
 		return nil
@@ -188,10 +188,10 @@ func findByName[T any](known map[string]T, name string) (T, bool) {
 	return none, false
 }
 
-// nobody is an id that nothing has: Linear is never given an empty list of ids.
+// nobody is an id that does not exist: Linear must never get an empty list of ids.
 const nobody = "00000000-0000-4000-8000-000000000000"
 
-// confirmNames asks whether ids still go by their names, before anything is changed.
+// confirmNames checks that ids still have their names before anything is changed.
 func (t *Tracker) confirmNames(ctx context.Context, to *updateInput, want map[string]string) error {
 	vars := namesVars{States: []string{nobody}, Labels: []string{nobody}}
 	if to.StateID != "" {
@@ -216,13 +216,13 @@ func (t *Tracker) confirmNames(ctx context.Context, to *updateInput, want map[st
 	return nil
 }
 
-// errEndless says that a list does not end.
+// errEndless means that a list does not end.
 var errEndless = errors.New("the list from linear does not end: try again later")
 
-// maxPages bounds every list.
+// maxPages limits every list.
 const maxPages = 500
 
-// readAllPages reads the pages of a list to its end.
+// readAllPages reads all pages of a list.
 func readAllPages[T any](read func(after *string) (page[T], error)) ([]T, error) {
 	first, err := read(nil)
 	if err != nil {
@@ -231,7 +231,7 @@ func readAllPages[T any](read func(after *string) (page[T], error)) ([]T, error)
 	return readFollowingPages(first, func(after string) (page[T], error) { return read(&after) })
 }
 
-// readFollowingPages reads what follows a page.
+// readFollowingPages reads the pages after p.
 func readFollowingPages[T any](p page[T], read func(after string) (page[T], error)) ([]T, error) {
 	nodes := p.Nodes
 	for range maxPages {

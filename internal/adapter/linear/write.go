@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// WriteChange changes an issue in one request, and says something in another.
+// WriteChange changes an issue in one request and comments on it in another.
 func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	if err := checkStorable(c); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Ch
 	return ofWrite(t.addComment(ctx, id, c), was.Key)
 }
 
-// checkStorable refuses what no database behind Linear can hold.
+// checkStorable refuses text that Linear cannot store.
 func checkStorable(c board.Change) error {
 	texts := []string{c.Title, c.Comment}
 	if c.Description != nil {
@@ -42,7 +42,7 @@ func checkStorable(c board.Change) error {
 	}
 	for _, text := range texts {
 		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return board.Refusef("linear keeps no text with a zero character: leave it out")
+			return board.Refusef("linear stores no text with a zero character: remove it")
 		}
 	}
 	return nil
@@ -69,20 +69,20 @@ func (t *Tracker) addComment(ctx context.Context, id string, c board.Change) err
 	var no *refused
 	switch {
 	case errors.As(err, &no) && in.ID != "" && no.alreadyExists():
-		return nil // an earlier try said it, and its answer was lost
+		return nil // an earlier try posted it, and the response was lost
 	case err != nil:
 		return err
 	case !got.CommentCreate.Success:
-		return errors.New("linear did not take the comment, and does not say why: try again later")
+		return errors.New("linear did not accept the comment, and does not say why: try again later")
 	}
 	return nil
 }
 
-// A rewrite is a description as it was written, and as Linear keeps it: it writes
-// Markdown in its own hand.
+// A rewrite is a description as Orange wrote it, and as Linear stores it after normalizing the
+// Markdown.
 type rewrite struct{ written, kept string }
 
-// rememberRewrite remembers what Linear made of a description.
+// rememberRewrite records how Linear stores a description.
 func (t *Tracker) rememberRewrite(id, written, kept string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +96,7 @@ func (t *Tracker) rememberRewrite(id, written, kept string) {
 	t.texts[id] = rewrite{written, kept}
 }
 
-// asWritten is a description as it was written here, as long as nobody changed it.
+// asWritten returns a description as Orange wrote it, if nobody has changed it since.
 func (t *Tracker) asWritten(id, kept string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
