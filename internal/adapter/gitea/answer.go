@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	patience = 2 * time.Minute // for one answer, with all that is tried again below
-	maxBody  = 16 << 20        // of an answer
+	requestTimeout = 2 * time.Minute // of one request, including retries below
+	maxBody        = 16 << 20        // of a response
 )
 
-// wire reads answers whole and bounded, and remembers the last one: the SDK throws away
-// why a merge was refused, and quotes without bounds what is not JSON.
+// wire reads responses completely, up to a limit, and remembers the last one: the SDK drops the
+// reason why a merge was refused, and quotes a body that is not JSON without a limit.
 type wire struct {
 	base   http.RoundTripper
-	status int    // 0 if there was no answer
-	said   string // the reason, if it is a bad one
+	status int    // 0 if there was no response
+	said   string // the reason, if it is an error
 }
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	w.status, w.said = 0, ""
-	ctx, cancel := context.WithTimeout(req.Context(), patience)
+	ctx, cancel := context.WithTimeout(req.Context(), requestTimeout)
 	defer cancel()
 	resp, err := w.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// responseReason is what an answer gives as one, as one short line.
+// responseReason returns the message in an error response, as one short line.
 func responseReason(body []byte) string {
 	var said struct {
 		Message string `json:"message"`
@@ -60,8 +60,8 @@ func responseReason(body []byte) string {
 	return shortLine(said.Message)
 }
 
-// requestError says why the last request did not do what was wanted. err is the SDK's, whose
-// text counts only if there was no answer.
+// requestError returns why the last request failed. err is the SDK's error; its text counts
+// only if there was no response.
 func (v *connection) requestError(doing string, err error) error {
 	f, said := v.forge, v.wire.said
 	if said != "" {
@@ -72,23 +72,23 @@ func (v *connection) requestError(doing string, err error) error {
 		var at *url.Error
 		if errors.As(err, &at) {
 			err = at.Err
-		} else if status >= http.StatusMultipleChoices { // the words of the SDK have several lines
+		} else if status >= http.StatusMultipleChoices { // the SDK's message has several lines
 			break
 		}
-		return fmt.Errorf("%s: %s cannot be asked: %w", doing, f.host, err)
+		return fmt.Errorf("%s: %s cannot be reached: %w", doing, f.host, err)
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("%s: %s does not accept the token%s: make a new one there and put it where the token of %s is looked for",
+		return fmt.Errorf("%s: %s does not accept the token%s: create a new one there and put it where the token of %s comes from",
 			doing, f.host, said, f)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%s: the token of %s may not do this%s: make one with the scope write:repository, of an account that may write there", doing, f, said)
+		return fmt.Errorf("%s: the token of %s may not do this%s: create one with the scope write:repository, of an account that may write there", doing, f, said)
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%s: %s is not found: see whether its name is right and its token may see it", doing, f)
+		return fmt.Errorf("%s: %s is not found: check its name and that the token may see it", doing, f)
 	case status == http.StatusTooManyRequests:
 		return fmt.Errorf("%s: %s asks for fewer requests: try again later", doing, f.host)
 	case status >= http.StatusInternalServerError:
-		return fmt.Errorf("%s: %s is broken at the moment, it answers %d%s: try again later", doing, f.host, status, said)
+		return fmt.Errorf("%s: %s has a problem and answers %d%s: try again later", doing, f.host, status, said)
 	case status >= http.StatusBadRequest:
 		return fmt.Errorf("%s: %s answers %d%s", doing, f.host, status, said)
 	}
-	return fmt.Errorf("%s: %s answers what no Gitea says: look at the url of the forge", doing, f.host)
+	return fmt.Errorf("%s: %s does not answer like a Gitea: check the url of the forge", doing, f.host)
 }

@@ -9,7 +9,7 @@ func Hasten(f *Forge) {
 	}
 }
 
-// Mentions are the two ways of naming an issue.
+// Mentions returns the two ways of naming an issue.
 func Mentions(text, key string) (inText, inBranch bool) {
 	return mentionsIssue(text, key), branchMentions(text, key)
 }

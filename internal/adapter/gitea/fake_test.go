@@ -154,7 +154,7 @@ func (f *fake) add(title, body, head, base string) *sdk.PullRequest {
 	return p
 }
 
-// now is a pull request with the head that its branch has; a merged one keeps its own.
+// now returns a pull request with the head that its branch has; a merged one keeps its own.
 func (f *fake) now(p *sdk.PullRequest) *sdk.PullRequest {
 	if commit, ok := f.branches[p.Head.Name]; ok && !p.HasMerged && p.Head.RepoID == 1 {
 		p.Head.Sha = commit
@@ -296,7 +296,7 @@ func (f *fake) CanDo(string) bool { return true }
 
 func (f *fake) Secret() string { return token }
 
-// requests are those so far that begin so.
+// requests returns those so far that begin so.
 func (f *fake) requests(prefix string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package gitea opens, shows and merges the pull requests of a repository at a Gitea or a
-// Forgejo, over their API. It keeps nothing and decides nothing: it says what the forge
-// says, as values of Orange.
+// Package gitea opens, reads and merges the pull requests of a repository on a Gitea or Forgejo
+// server, over their API. It stores nothing and decides nothing: it returns what the forge
+// returns, as values of Orange.
 package gitea
 
 import (
@@ -19,39 +19,39 @@ import (
 	"orange/internal/lazy"
 )
 
-// Options say which repository is meant and how it is reached.
+// Options select a repository and how to reach it.
 type Options struct {
-	URL   string                                // of the forge, with the folder that it may live in
+	URL   string                                // of the forge, with the path below which it is served
 	Scope string                                // owner/repository
-	Token func(context.Context) (string, error) // asked before every use; nil for none
+	Token func(context.Context) (string, error) // called before every use; nil for none
 	HTTP  *http.Client                          // nil for a plain one
 	Now   func() time.Time                      // nil for the clock
 }
 
-// A Forge is one repository at a Gitea or a Forgejo.
+// A Forge is one repository on a Gitea or Forgejo server.
 type Forge struct {
 	url, host   string
 	owner, repo string
 	token       func(context.Context) (string, error)
 	http        http.Client
 	now         func() time.Time
-	pauses      []time.Duration // before each further look at whether a pull request can be merged
+	pauses      []time.Duration // before each further check whether a pull request can be merged
 
 	mu    sync.Mutex
-	tried bool // whether the server was found new enough to merge
+	tried bool // whether the server is known to be new enough to merge
 }
 
-// name is how owners and repositories are called.
+// name matches the names of owners and repositories.
 var name = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// New returns the repository that the options name. Nothing is asked of the forge yet.
+// New returns the repository that the options name. It sends no request.
 func New(o Options) (*Forge, error) {
 	at, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	switch {
 	case err != nil, at.Host == "", at.Scheme != "http" && at.Scheme != "https":
-		return nil, errors.New("the url of the forge is not one: give https://HOST, without the repository")
+		return nil, errors.New("the url of the forge is not valid: give https://HOST, without the repository")
 	case at.User != nil:
-		return nil, errors.New("the url of the forge holds a secret: take it out and name the token instead")
+		return nil, errors.New("the url of the forge contains a secret: remove it and set the token instead")
 	case at.RawQuery != "" || at.Fragment != "":
 		return nil, errors.New("the url of the forge has more than a host and a folder: give https://HOST")
 	}
@@ -76,33 +76,33 @@ func New(o Options) (*Forge, error) {
 	return f, nil
 }
 
-// Looks at whether a pull request can be merged. The forge says no both when it cannot be
-// and while it has yet to find out, so a no counts only after several looks: a second of
-// them to show a pull request, ten seconds to merge one.
+// Numbers of checks whether a pull request can be merged. The forge answers no both if it
+// cannot be merged and while it has not checked yet, so a no counts only after several checks:
+// over a second to read a pull request, over ten seconds to merge one.
 const (
 	looksToShow  = 3
 	looksToMerge = 8
 )
 
-// lookPauses are half a minute in all: a merge waits that long for a pull request that
-// changed just now.
+// lookPauses adds up to half a minute: a merge waits that long for a pull request that changed
+// just now.
 func lookPauses() []time.Duration {
 	const second = time.Second
 	return []time.Duration{second / 10, 3 * second / 10, 6 * second / 10, second, 2 * second, 2 * second, 2 * second, 2 * second,
 		4 * second, 4 * second, 4 * second, 4 * second, 4 * second}
 }
 
-// sameMethod follows a redirection only where it leaves the request what it was: a POST
-// that is sent on as a GET would seem to work and do nothing.
+// sameMethod follows a redirect only if it keeps the method: a POST that is repeated as a GET
+// would seem to work and do nothing.
 func sameMethod(req *http.Request, via []*http.Request) error {
 	if len(via) >= 5 || req.Method != via[0].Method {
-		return errors.New("the forge sends requests elsewhere: give the url that it has now")
+		return errors.New("the forge redirects requests: give its new url")
 	}
 	return nil
 }
 
-// A connection is the SDK's client for one use of the forge: it knows the context, the token of
-// now, and what the forge answered last.
+// A connection is the SDK's client for one use of the forge: it has the context, the present
+// token, and the last response.
 type connection struct {
 	*sdk.Client
 	forge *Forge
@@ -110,8 +110,8 @@ type connection struct {
 	wire  *wire
 }
 
-// newConnection prepares a client. The SDK would ask the server for its version first, and again
-// before some calls; it is told not to.
+// newConnection prepares a client. By default the SDK requests the server's version first, and
+// again before some calls; newConnection switches that off.
 func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
 	var token string
 	if f.token != nil {
@@ -120,7 +120,7 @@ func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
 			return nil, fmt.Errorf("the token of %s: %w", f, err)
 		}
 		if token = strings.TrimSpace(token); token == "" {
-			return nil, fmt.Errorf("the token of %s is empty: look at where it is said to be", f)
+			return nil, fmt.Errorf("the token of %s is empty: check where it comes from", f)
 		}
 	}
 	v := &connection{forge: f, ctx: ctx, wire: &wire{base: f.http.Transport}}
@@ -135,5 +135,5 @@ func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
 	return v, nil
 }
 
-// String names the repository and its forge.
+// String returns the name of the repository and its forge.
 func (f *Forge) String() string { return f.owner + "/" + f.repo + " at " + f.host }

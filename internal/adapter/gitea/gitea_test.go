@@ -29,17 +29,17 @@ func TestOptionsAreLookedAt(t *testing.T) {
 	for name, tc := range map[string]struct{ url, scope, want string }{
 		"all is well":           {"https://forge.example.invalid", "acme/shop", ""},
 		"in a folder":           {"https://forge.example.invalid/git/", "acme/shop.go", ""},
-		"no url":                {"", "acme/shop", "is not one"},
-		"no scheme":             {"forge.example.invalid", "acme/shop", "is not one"},
-		"another protocol":      {"ssh://forge.example.invalid", "acme/shop", "is not one"},
-		"a secret in the url":   {"https://me:hidden@forge.example.invalid", "acme/shop", "holds a secret"},
+		"no url":                {"", "acme/shop", "is not valid"},
+		"no scheme":             {"forge.example.invalid", "acme/shop", "is not valid"},
+		"another protocol":      {"ssh://forge.example.invalid", "acme/shop", "is not valid"},
+		"a secret in the url":   {"https://me:hidden@forge.example.invalid", "acme/shop", "contains a secret"},
 		"a query":               {"https://forge.example.invalid/?token=hidden", "acme/shop", "more than a host"},
 		"no owner":              {"https://forge.example.invalid", "shop", "OWNER/REPO"},
 		"a path above":          {"https://forge.example.invalid", "../shop", "OWNER/REPO"},
 		"too much":              {"https://forge.example.invalid", "acme/shop/issues", "OWNER/REPO"},
 		"a line break":          {"https://forge.example.invalid", "acme/shop\n", "OWNER/REPO"},
 		"nothing but a slash":   {"https://forge.example.invalid", "/", "OWNER/REPO"},
-		"a url that is no text": {"https://\x7f", "acme/shop", "is not one"},
+		"a url that is no text": {"https://\x7f", "acme/shop", "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := gitea.New(gitea.Options{URL: tc.url, Scope: tc.scope})
@@ -202,8 +202,8 @@ func TestNothingIsOpenedThatCannotBe(t *testing.T) {
 	}{
 		"a branch that was not pushed": {tracker.NewPR{Branch: "nowhere", Base: "main", Title: "T"}, "push them first"},
 		"a base that is not there":     {tracker.NewPR{Branch: "work", Base: "nowhere", Title: "T"}, "push them first"},
-		"no branch":                    {tracker.NewPR{Base: "main", Title: "T"}, "is none"},
-		"a branch of a fork":           {tracker.NewPR{Branch: "mallory:work", Base: "main", Title: "T"}, "is none"},
+		"no branch":                    {tracker.NewPR{Base: "main", Title: "T"}, "is not one"},
+		"a branch of a fork":           {tracker.NewPR{Branch: "mallory:work", Base: "main", Title: "T"}, "is not one"},
 		"into itself":                  {tracker.NewPR{Branch: "main", Base: "main", Title: "T"}, "into itself"},
 		"no title":                     {tracker.NewPR{Branch: "work", Base: "main", Title: " "}, "needs a title"},
 	} {
@@ -246,17 +246,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"the token is not good":     {answer(401, `{"message":"invalid token"}`), "does not accept the token (invalid token): make a new one"},
-		"the token may not do it":   {answer(403, `{"message":"token does not have at least one of required scope(s)"}`), "make one with the scope write:repository"},
-		"no such repository":        {answer(404, `{"message":"not found"}`), "see whether its name is right"},
+		"the token is not good":     {answer(401, `{"message":"invalid token"}`), "does not accept the token (invalid token): create a new one"},
+		"the token may not do it":   {answer(403, `{"message":"token does not have at least one of required scope(s)"}`), "create one with the scope write:repository"},
+		"no such repository":        {answer(404, `{"message":"not found"}`), "check its name"},
 		"too many requests":         {answer(429, ``), "fewer requests"},
 		"the server is broken":      {answer(500, `{"message":"oh\nno"}`), "answers 500 (oh no): try again later"},
 		"a page of a proxy":         {answer(502, `<html>TOKEN bad gateway</html>`), "answers 502: try again later"},
-		"another program":           {answer(200, `<html>welcome</html>`), "look at the url"},
+		"another program":           {answer(200, `<html>welcome</html>`), "check the url"},
 		"an odd answer":             {answer(418, `{"message":5}`), "answers 418"},
 		"an answer without end":     {func(w http.ResponseWriter, _ *http.Request) { flood(w) }, "larger than"},
 		"a long reason":             {answer(500, `{"message":"`+strings.Repeat("z", 5000)+`"}`), "answers 500"},
-		"a connection that is lost": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be asked"},
+		"a connection that is lost": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(tc.answer)
@@ -313,7 +313,7 @@ func TestPostIsNotSentOnAsGet(t *testing.T) {
 	}))
 	defer moved.Close()
 	_, err := w.client(t, func(o *gitea.Options) { o.URL = moved.URL }).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"})
-	if err == nil || !strings.Contains(err.Error(), "give the url that it has now") || w.requests("") != 0 {
+	if err == nil || !strings.Contains(err.Error(), "give its new url") || w.requests("") != 0 {
 		t.Errorf("error: %v", err)
 	}
 }

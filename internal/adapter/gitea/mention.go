@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// mentionsIssue says whether a text names an issue. The key stands alone: ENG-1 is not named by
-// ENG-12. A mere number needs its #.
+// mentionsIssue reports whether a text names an issue. The key must be a whole word: ENG-12
+// does not name ENG-1. A number needs a # before it.
 func mentionsIssue(text, key string) bool {
 	if isNumber(key) {
 		key = "#" + key
@@ -15,7 +15,7 @@ func mentionsIssue(text, key string) bool {
 	return containsKey(text, key)
 }
 
-// branchMentions says the same of a branch, where nobody writes #.
+// branchMentions is mentionsIssue for the name of a branch, in which a number needs no #.
 func branchMentions(branch, key string) bool {
 	return containsKey(branch, strings.TrimPrefix(key, "#"))
 }
@@ -24,7 +24,7 @@ func isNumber(key string) bool {
 	return strings.Trim(key, "0123456789") == ""
 }
 
-// containsKey looks for a key between characters that are of no word, in any case of letters.
+// containsKey searches for a key as a whole word, ignoring case.
 func containsKey(text, key string) bool {
 	text, key = strings.ToLower(text), strings.ToLower(strings.TrimSpace(key))
 	for at := 0; ; {

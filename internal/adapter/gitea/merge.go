@@ -15,11 +15,11 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// MergePR merges a pull request if its head is still that commit, with a merge commit where
-// the repository allows one, else in the way that it prefers.
+// MergePR merges a pull request if its head is still that commit, with a merge commit if the
+// repository allows one, otherwise with the method that the repository prefers.
 func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 	if strings.TrimSpace(head) == "" {
-		return board.Refusef("pull request %d is merged only at a known commit: name its head", number)
+		return board.Refusef("pull request %d is merged only at a known commit: give its head", number)
 	}
 	v, err := f.newConnection(ctx)
 	if err != nil {
@@ -33,13 +33,14 @@ func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
 	return err
 }
 
-// mergeRounds is how often a merge begins again because the forge began to look anew at
+// mergeRounds is how often a merge starts again because the forge started to check again
 // whether it merges cleanly.
 const mergeRounds = 3
 
-var errUndecided = errors.New("the forge has yet to see whether it merges cleanly: try again in a moment")
+var errUndecided = errors.New("the forge has not yet checked whether it merges cleanly: try again in a moment")
 
-// mergeWhenReady waits until the forge knows whether the pull request merges cleanly, and merges it.
+// mergeWhenReady waits until the forge knows whether the pull request merges cleanly, and
+// merges it.
 func (v *connection) mergeWhenReady(number int, head string) error {
 	f := v.forge
 	raw, mergeable, err := v.readSettled(number, head, looksToMerge, len(f.pauses))
@@ -66,7 +67,8 @@ func (v *connection) mergeWhenReady(number int, head string) error {
 	return v.notMerged(f.convertPull(raw), head, err)
 }
 
-// isMergeDecided says whether there is nothing left to merge, or why it cannot be.
+// isMergeDecided reports whether there is nothing left to merge. It returns an error if the
+// pull request cannot be merged.
 func isMergeDecided(pr tracker.PR, head string) (done bool, err error) {
 	same := pr.Head == head
 	switch {
@@ -75,9 +77,9 @@ func isMergeDecided(pr tracker.PR, head string) (done bool, err error) {
 	case pr.State == tracker.Merged:
 		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, humanize.ShortID(pr.Head), humanize.ShortID(head))
 	case pr.State == tracker.Closed:
-		return false, board.Refusef("pull request %d is closed: open it again at the forge first", pr.Number)
+		return false, board.Refusef("pull request %d is closed: reopen it at the forge first", pr.Number)
 	case !same:
-		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, humanize.ShortID(pr.Head), humanize.ShortID(head))
+		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: review it again", pr.Number, humanize.ShortID(pr.Head), humanize.ShortID(head))
 	}
 	return false, nil
 }
@@ -85,7 +87,7 @@ func isMergeDecided(pr tracker.PR, head string) (done bool, err error) {
 func canMerge(raw *sdk.PullRequest, mergeable string) error {
 	switch {
 	case raw.Draft:
-		return board.Refusef("pull request %d is a draft: take the mark out of its title first", raw.Index)
+		return board.Refusef("pull request %d is a draft: remove the mark from its title first", raw.Index)
 	case mergeable == "no":
 		return board.Refusef("pull request %d does not merge cleanly: bring its branch up to date with its base", raw.Index)
 	case mergeable == "":
@@ -94,8 +96,8 @@ func canMerge(raw *sdk.PullRequest, mergeable string) error {
 	return nil
 }
 
-// notMerged says why, unless a look shows that it is merged all the same: by somebody
-// else, or the answer was lost.
+// notMerged returns why a merge failed, unless the pull request turns out to be merged: someone
+// else merged it, or the response was lost.
 func (v *connection) notMerged(was tracker.PR, head string, err error) error {
 	status, said := v.wire.status, v.wire.said
 	failed := v.requestError(fmt.Sprintf("merge pull request %d", was.Number), err)
@@ -111,7 +113,7 @@ func (v *connection) notMerged(was tracker.PR, head string, err error) error {
 	}
 	switch {
 	case status == http.StatusConflict && strings.Contains(said, "out of date"):
-		return fmt.Errorf("merge pull request %d: the base moved meanwhile: try again", was.Number)
+		return fmt.Errorf("merge pull request %d: the base moved in the meantime: try again", was.Number)
 	case status == http.StatusMethodNotAllowed && strings.Contains(said, "try again later"):
 		return canMerge(raw, "")
 	case status == http.StatusConflict && said == "":
@@ -122,8 +124,9 @@ func (v *connection) notMerged(was tracker.PR, head string, err error) error {
 	return failed
 }
 
-// newEnough makes sure that the forge heeds which commit is meant: Gitea does since 1.16,
-// and what calls itself 7 or so is a Forgejo, which is younger. It is asked once.
+// newEnough returns an error unless the forge checks which commit to merge: Gitea does since
+// 1.16, and a server with version 7 or higher is a Forgejo, which is newer. It sends one
+// request in the lifetime of the Forge.
 func (v *connection) newEnough() error {
 	f := v.forge
 	f.mu.Lock()
@@ -137,7 +140,7 @@ func (v *connection) newEnough() error {
 	}
 	var major, minor int
 	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major < 1 || major == 1 && minor < 16) {
-		return board.Refusef("%s is Gitea %s, which merges whatever is there: it takes 1.16 or later", f.host, shortLine(version))
+		return board.Refusef("%s is Gitea %s, which merges whatever the head is: 1.16 or later is needed", f.host, shortLine(version))
 	}
 	f.tried = true
 	return nil

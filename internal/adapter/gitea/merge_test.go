@@ -28,7 +28,7 @@ func TestMerge(t *testing.T) {
 		"merged at another head": {arrange: func(_ *fake, p *sdk.PullRequest) { p.HasMerged, p.State = true, sdk.StateClosed }, head: other, refusal: "was merged at"},
 		"closed":                 {arrange: func(_ *fake, p *sdk.PullRequest) { p.State = sdk.StateClosed }, refusal: "is closed"},
 		"another head":           {head: other, refusal: "has new commits"},
-		"no head":                {head: " ", refusal: "name its head"},
+		"no head":                {head: " ", refusal: "give its head"},
 		"a draft":                {arrange: func(_ *fake, p *sdk.PullRequest) { p.Draft, p.Mergeable = true, false }, refusal: "is a draft"},
 		"it conflicts":           {arrange: func(_ *fake, p *sdk.PullRequest) { p.Mergeable = false }, refusal: "does not merge cleanly"},
 		"it changed just now": {
@@ -36,7 +36,7 @@ func TestMerge(t *testing.T) {
 				at := began.Add(1000 * time.Hour)
 				p.Mergeable, p.Updated = false, &at
 			},
-			passing: "has yet to see",
+			passing: "has not yet checked",
 		},
 		"the forge finds out while it is looked at": {arrange: func(w *fake, p *sdk.PullRequest) {
 			p.Mergeable = false
@@ -95,7 +95,7 @@ func TestMerge(t *testing.T) {
 		},
 		"the base moves in the last moment": {
 			arrange: answering(409, problem("merge push out of date")),
-			passing: "the base moved meanwhile",
+			passing: "the base moved in the meantime",
 		},
 		"an archived repository": {arrange: answering(423, nil), refusal: "cannot be merged"},
 		"the token may not":      {arrange: answering(403, problem("token does not have the scope")), passing: "write:repository"},

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	perPage  = 50  // what a forge gives at most, unless it was told otherwise
-	maxPages = 500 // of one list: a forge may give fewer items at once
+	perPage  = 50  // the most that a forge returns by default
+	maxPages = 500 // of one list: a forge may return fewer items per page
 )
 
-// pages goes through a list. Only some lists link to their next page; how many items there
-// are the forge says of all, but it may leave out some that are not for everybody.
+// pages iterates over a list. Only some lists link to their next page; all give the total
+// number of items, but may leave out items that the token cannot see.
 type pages struct {
-	turned int // so many pages
-	got    int // items of them
+	turned int // number of pages read
+	got    int // number of items in them
 	ended  bool
 }
 
@@ -25,7 +25,7 @@ func (p *pages) listOptions() sdk.ListOptions {
 	return sdk.ListOptions{Page: p.turned + 1, PageSize: perPage}
 }
 
-// countPage notes that a page had so many items.
+// countPage records the number of items of a page.
 func (p *pages) countPage(n int, resp *sdk.Response) {
 	p.turned++
 	p.got += n

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	maxListed   = 5000 // pull requests: what is older is not looked at
-	maxSearched = 500  // of them, those among which a mention is looked for
+	maxListed   = 5000 // pull requests: older ones are ignored
+	maxSearched = 500  // of them, those that are searched for a mention
 	recent      = 15 * time.Second
 )
 
-// CreatePR opens a pull request, or finds the open one that the branch has: that into the
-// wanted base first.
+// CreatePR opens a pull request, or returns the open one that the branch already has,
+// preferably into the wanted base.
 func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error) {
 	if err := checkNew(n); err != nil {
 		return tracker.PR{}, err
@@ -43,7 +43,7 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 	err = v.notOpened(n, err)
 	switch v.wire.status {
 	case 0, http.StatusConflict, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		// It may be there all the same: opened by somebody else, or the answer was lost.
+		// It may exist nevertheless: someone else opened it, or the response was lost.
 		if pr, found, look := v.findOpen(n); found && look == nil {
 			return pr, nil
 		}
@@ -51,17 +51,17 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 	return tracker.PR{}, err
 }
 
-// ensureOnlyPull makes sure that the new pull request is the one that the branch has. Gitea looks
-// for another before it opens one, but not in one step: of those who ask at once each gets
-// its own. The first counts, and whoever has a later one closes it.
+// ensureOnlyPull makes sure that the new pull request is the only one of the branch. Gitea
+// checks for another before it opens one, but not atomically: concurrent requests each get a
+// pull request. The first one counts, and the creator of a later one closes it.
 func (v *connection) ensureOnlyPull(n tracker.NewPR, made tracker.PR) (tracker.PR, error) {
 	first, found, err := v.findOpen(n)
 	if err != nil || !found || first.Base != made.Base || first.Number >= made.Number {
-		return made, nil // what was made is there, whatever else is not known
+		return made, nil // the pull request exists, even if its state is unknown
 	}
 	closed := sdk.StateClosed
 	if _, _, err := v.EditPullRequest(v.forge.owner, v.forge.repo, int64(made.Number), sdk.EditPullRequestOption{State: &closed}); err != nil {
-		return tracker.PR{}, v.requestError(fmt.Sprintf("close pull request %d, which is %d once more", made.Number, first.Number), err)
+		return tracker.PR{}, v.requestError(fmt.Sprintf("close pull request %d, a duplicate of %d", made.Number, first.Number), err)
 	}
 	return first, nil
 }
@@ -69,28 +69,29 @@ func (v *connection) ensureOnlyPull(n tracker.NewPR, made tracker.PR) (tracker.P
 func checkNew(n tracker.NewPR) error {
 	for _, branch := range []string{n.Branch, n.Base} {
 		if !branchName(branch) {
-			return board.Refusef("a pull request goes from one branch to another: %q is none", shortLine(branch))
+			return board.Refusef("a pull request goes from one branch to another: %q is not one", shortLine(branch))
 		}
 	}
 	switch {
 	case n.Branch == n.Base:
-		return board.Refusef("a pull request of %s into itself changes nothing: name another base", shortLine(n.Branch))
+		return board.Refusef("a pull request of %s into itself changes nothing: give another base", shortLine(n.Branch))
 	case strings.TrimSpace(n.Title) == "":
 		return board.Refusef("a pull request needs a title")
 	}
 	return nil
 }
 
-// branchName says whether a name can be that of a branch here: one with a colon is a fork's.
+// branchName reports whether a name can be that of a branch here: a name with a colon is that
+// of a fork's branch.
 func branchName(name string) bool {
 	return name != "" && len(name) <= 255 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == ':' })
 }
 
-// notOpened says why no pull request was opened.
+// notOpened returns why no pull request was opened.
 func (v *connection) notOpened(n tracker.NewPR, err error) error {
 	switch v.wire.status {
 	case http.StatusNotFound:
-		return board.Refusef("no pull request from %s into %s: %s has not both branches: push them first", shortLine(n.Branch), shortLine(n.Base), v.forge)
+		return board.Refusef("no pull request from %s into %s: %s does not have both branches: push them first", shortLine(n.Branch), shortLine(n.Base), v.forge)
 	case http.StatusUnprocessableEntity, http.StatusLocked:
 		return board.Refusef("no pull request from %s into %s: %s", shortLine(n.Branch), shortLine(n.Base), cmp.Or(v.wire.said, "the forge refuses it"))
 	}
@@ -106,7 +107,7 @@ func (v *connection) findOpen(n tracker.NewPR) (pr tracker.PR, found bool, err e
 	return prs[i], true, nil
 }
 
-// ReadPR shows one with its checks and reviews.
+// ReadPR returns a pull request with its checks and reviews.
 func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 	v, err := f.newConnection(ctx)
 	if err != nil {
@@ -125,8 +126,8 @@ func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 	return pr, err
 }
 
-// ListBranchPRs are those of a branch of the repository itself, the oldest first. A fork's branch of
-// the same name is another.
+// ListBranchPRs returns the pull requests of a branch of the repository itself, oldest first. A
+// fork's branch of the same name does not count.
 func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error) {
 	if !branchName(branch) {
 		return nil, nil
@@ -134,8 +135,8 @@ func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR,
 	return f.findPulls(ctx, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == branch })
 }
 
-// ListMentioningPRs are those that name an issue, of the latest ones, the oldest first. The
-// forge's own search knows no branches, and of the rest only a while later.
+// ListMentioningPRs returns those of the latest pull requests that name an issue, oldest first.
+// It does not use the forge's search, which ignores branches and lags behind.
 func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error) {
 	if key = strings.TrimSpace(key); key == "" || len(key) > board.MaxKey {
 		return nil, nil
@@ -153,8 +154,9 @@ func (f *Forge) findPulls(ctx context.Context, most int, wanted func(tracker.PR,
 	return v.listPulls(sdk.StateAll, most, wanted)
 }
 
-// listPulls lists what is wanted of the latest pull requests, given each with its text. One
-// that is opened meanwhile moves another to the next page.
+// listPulls returns those of the latest pull requests for which wanted, called with each and
+// its text, returns true. A pull request that is opened in the meantime moves another one to
+// the next page.
 func (v *connection) listPulls(state sdk.StateType, most int, wanted func(pr tracker.PR, body string) bool) ([]tracker.PR, error) {
 	var out []tracker.PR
 	seen := map[int64]bool{}
@@ -194,10 +196,10 @@ func (v *connection) readPull(number int) (*sdk.PullRequest, error) {
 	return raw, nil
 }
 
-// readSettled reads a pull request and whether it can be merged. A look makes the forge find
-// out, which takes it a moment, so settled looks again: a no counts after enough looks,
-// unless the pull request changed just now. What is still open after the most looks is
-// returned as "". If only one head is wanted, another one ends the wait.
+// readSettled reads a pull request and whether it can be merged. A read makes the forge check,
+// which takes a moment, so readSettled reads again: a no counts after enough reads, unless the
+// pull request changed just now. If the answer is still open after most reads, mergeable is "".
+// If head is set, another head ends the wait.
 func (v *connection) readSettled(number int, head string, enough, most int) (raw *sdk.PullRequest, mergeable string, err error) {
 	for i := 0; ; i++ {
 		raw, err = v.readPull(number)
@@ -223,7 +225,7 @@ func (v *connection) readSettled(number int, head string, enough, most int) (raw
 	}
 }
 
-// convertPull is a pull request as Orange has it, without checks and reviews.
+// convertPull converts a pull request, without checks and reviews.
 func (f *Forge) convertPull(raw *sdk.PullRequest) tracker.PR {
 	pr := tracker.PR{
 		Number: int(raw.Index),
@@ -255,8 +257,8 @@ func (f *Forge) convertPull(raw *sdk.PullRequest) tracker.PR {
 	return pr
 }
 
-// branchOf is the branch that a pull request comes from: with the owner before it if that
-// is a fork's. The forge still knows its name when it is gone, but as a label.
+// branchOf returns the branch of a pull request, with its owner before it if it is a fork's. If
+// the branch was deleted, the forge still has its name, but as a label.
 func branchOf(raw *sdk.PullRequest) string {
 	branch := oneLine(cmp.Or(raw.Head.Name, raw.Head.Ref))
 	if raw.Base == nil || raw.Head.RepoID == raw.Base.RepoID {

@@ -12,11 +12,11 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// actions is the account that a forge's own jobs act as.
+// actions is the account of the forge's own jobs.
 const actions = -2
 
-// readChecks are the newest statuses that a commit has, one of each name. The forge keeps all
-// that were ever posted.
+// readChecks returns the newest statuses of a commit, one per name. The forge keeps all that
+// were ever posted.
 func (v *connection) readChecks(commit string) ([]tracker.Check, error) {
 	if commit == "" {
 		return nil, nil
@@ -45,8 +45,8 @@ func (v *connection) readChecks(commit string) ([]tracker.Check, error) {
 	return out, nil
 }
 
-// checkState is what a status means. The forge itself lets a warning and what was skipped
-// pass; a word of a later version says nothing yet.
+// checkState returns the meaning of a status. The forge itself lets a warning and a skipped
+// check pass; an unknown status counts as pending.
 func checkState(s sdk.StatusState) string {
 	switch s {
 	case sdk.StatusSuccess, sdk.StatusWarning, "skipped":
@@ -57,8 +57,8 @@ func checkState(s sdk.StatusState) string {
 	return tracker.CheckPending
 }
 
-// readReviews are what people said, the oldest first: without what is asked for or not yet
-// handed in.
+// readReviews returns the reviews, oldest first, without those that are requested or not
+// submitted yet.
 func (v *connection) readReviews(number int) ([]tracker.Review, error) {
 	var out []tracker.Review
 	for page := (pages{}); page.hasMore(); {
@@ -83,8 +83,8 @@ func (v *connection) readReviews(number int) ([]tracker.Review, error) {
 	return out, nil
 }
 
-// reviewVerdict is what a review says, "" if it is none. One that was dismissed no longer
-// approves or demands anything, but its words stay.
+// reviewVerdict returns the verdict of a review, or "" if it is not a review. A dismissed
+// review no longer approves or requests changes, but its text stays.
 func reviewVerdict(raw *sdk.PullReview) string {
 	switch raw.State {
 	case sdk.ReviewStateApproved:
@@ -120,7 +120,7 @@ func (v *connection) convertReview(number int, raw *sdk.PullReview) (tracker.Rev
 	if err != nil {
 		return r, v.requestError(fmt.Sprintf("read review %d of pull request %d", raw.ID, number), err)
 	}
-	// They come in no order.
+	// They have no order.
 	lines = slices.DeleteFunc(lines, func(c *sdk.PullReviewComment) bool { return c == nil })
 	slices.SortFunc(lines, func(a, b *sdk.PullReviewComment) int { return cmp.Compare(a.ID, b.ID) })
 	for _, c := range lines {

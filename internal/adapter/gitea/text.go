@@ -9,17 +9,17 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// How much of what others wrote is taken over, in bytes.
+// Limits for foreign text, in bytes.
 const (
-	maxSaid = 200 // in an error of ours
+	maxSaid = 200 // in an error
 	maxLine = 2 << 10
 	maxText = 256 << 10
 )
 
-// maxTitle is how many characters of a title a forge keeps.
+// maxTitle is the length limit of a title at a forge, in characters.
 const maxTitle = 255
 
-// oneLine is text as one line that can be shown.
+// oneLine returns text as one printable line.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -30,10 +30,10 @@ func oneLine(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// shortLine is a line for an error.
+// shortLine returns a short line for an error.
 func shortLine(text string) string { return humanize.Cut(oneLine(text), maxSaid) }
 
-// boundText is what people wrote, but not endless.
+// boundText returns text unchanged but limited in length.
 func boundText(s string) string { return humanize.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 func cutTitle(title string) string {
@@ -44,7 +44,7 @@ func cutTitle(title string) string {
 	return title
 }
 
-// safeLink is a link that can be shown and opened, "" if it is none.
+// safeLink returns a link that can be displayed and opened, or "" if it is not a valid one.
 func safeLink(link string) string {
 	if oneLine(link) != link || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
 		return ""
@@ -52,7 +52,7 @@ func safeLink(link string) string {
 	return link
 }
 
-// accountName is the name of one. Of those that are gone the forge says Ghost.
+// accountName returns the name of an account. The forge calls deleted accounts Ghost.
 func accountName(u *sdk.User) string {
 	if u == nil {
 		return ""

@@ -256,8 +256,8 @@ var (
 	comment   = regexp.MustCompile(`(?ms)^(?:author: ([^\n]*)\n)?created: [^\n]*\n---\n(.*?)\n---$`)
 )
 
-// ReadIssue is what the file of a task says. Its times are too coarse to be compared. A line
-// of "- - -" stands for one that cannot be in a comment, for the mapping as well.
+// ReadIssue returns what the file of a task says. Its times are too coarse to be compared. A
+// line of "- - -" stands for one that cannot be in a comment, for the mapping as well.
 func (w *backlog) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	all := w.files(t)

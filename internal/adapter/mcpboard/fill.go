@@ -8,7 +8,7 @@ import (
 
 var hole = lazy.NewRegexp(`\{([a-z_]+)(\??)\}`)
 
-// templateVariables are the names that an argument's template asks for.
+// templateVariables returns the names of the placeholders in an argument's template.
 func templateVariables(template any) []string {
 	var out []string
 	switch v := template.(type) {
@@ -28,8 +28,9 @@ func templateVariables(template any) []string {
 	return out
 }
 
-// fillArguments puts values into the arguments of a tool. A text that is one hole becomes the
-// value itself, a list if it is one; arguments that may be left out and are empty are.
+// fillArguments fills values into the arguments of a tool. A text that consists of one
+// placeholder becomes the value itself, which may be a list. Optional arguments that are empty
+// are left out.
 func fillArguments(args map[string]any, vars map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, template := range args {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// maxBody bounds one response: an answer of maxAnswer bytes, quoted as JSON.
+// maxBody is the size limit of a response: an answer of maxAnswer bytes, quoted as JSON.
 const maxBody = 4 << 20
 
-// A bearer is a round tripper that shows the token, to the board's own host alone, and
-// takes no for an answer: a status that is no success is a *statusError.
+// A bearer is a round tripper that sends the token, to the board's own host only, and turns an
+// unsuccessful status into a *statusError.
 type bearer struct {
 	base  http.RoundTripper
 	host  *url.URL
@@ -46,14 +46,14 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// A tokenError says why there is no token.
+// A tokenError is the reason why there is no token.
 type tokenError struct{ err error }
 
 func (e *tokenError) Error() string { return fmt.Sprintf("read the board's token: %v", e.err) }
 func (e *tokenError) Unwrap() error { return e.err }
 
-// checkStatus is what a status means. That a session is gone (404) and what is said in the
-// protocol's own words (400) is left to the client of the protocol.
+// checkStatus returns the error for a status. It leaves a lost session (404) and errors in the
+// form of the protocol (400) to the protocol's client.
 func checkStatus(resp *http.Response) error {
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400, code == 401, code == 403, code == 429, code >= 500:
@@ -66,7 +66,7 @@ func checkStatus(resp *http.Response) error {
 	return nil
 }
 
-// A statusError is a status that is no success.
+// A statusError is an unsuccessful status.
 type statusError struct {
 	code  int
 	after time.Duration
@@ -86,7 +86,7 @@ func (e *statusError) troubleKind() string {
 	return troubleBroken
 }
 
-// bounded is a body that ends in an error if it is too long.
+// bounded is a body that returns an error if it is too long.
 type bounded struct {
 	io.ReadCloser
 	left int
@@ -103,8 +103,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// httpClient is the caller's client with the token, and without following anybody
-// elsewhere.
+// httpClient returns the caller's client with the token added and without redirects.
 func httpClient(c *http.Client, to *url.URL, token func(ctx context.Context) (string, error)) *http.Client {
 	out := &http.Client{}
 	if c != nil {

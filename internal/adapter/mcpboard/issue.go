@@ -15,14 +15,14 @@ var priorities = map[string]tracker.Priority{
 	"urgent": tracker.Urgent, "high": tracker.High, "medium": tracker.Medium, "low": tracker.Low,
 }
 
-// Bounds of what is taken from a board, in characters.
+// Limits for texts from a board, in characters.
 const (
 	maxTitle = 500
 	maxWord  = 200 // names, ids, authors
 )
 
-// parseIssue is what a record says about an issue. The column may still be missing if the
-// board names it by id.
+// parseIssue returns the issue in a record. The column may still be missing if the board gives
+// it by id.
 func (m *Mapping) parseIssue(r record) tracker.Issue {
 	is := tracker.Issue{
 		Key: oneLine(r.firstValue("key", "id"), maxWord),
@@ -62,9 +62,9 @@ func (m *Mapping) parseLinks(list []record) []tracker.Link {
 	return out
 }
 
-// parseComments are in the order in which they were made. Where somebody's words look like a
-// comment of their own, nobody is believed to be its author: words without an author are
-// no one's order.
+// parseComments returns the comments in the order in which they were posted. If someone's text
+// looks like a separate comment, no comment gets an author: text without an author is never a
+// directive.
 func (m *Mapping) parseComments(list []record, forged bool) []tracker.Comment {
 	var out []tracker.Comment
 	for _, r := range list {
@@ -86,7 +86,7 @@ func (m *Mapping) parseComments(list []record, forged bool) []tracker.Comment {
 	return out
 }
 
-// parseTime reads a time; one that cannot be read is zero.
+// parseTime parses a time. It returns zero for an invalid one.
 func (m *Mapping) parseTime(s string) time.Time {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\u202f", " "))
 	for _, layout := range slices.Concat([]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"}, m.Times) {
@@ -97,7 +97,7 @@ func (m *Mapping) parseTime(s string) time.Time {
 	return time.Time{}
 }
 
-// cleanNames cleans a list of names, each once.
+// cleanNames cleans a list of names and removes duplicates.
 func cleanNames(list []string) []string {
 	out := []string{}
 	for _, n := range list {
@@ -109,7 +109,7 @@ func cleanNames(list []string) []string {
 	return out
 }
 
-// oneLine makes one printable line of what somebody else wrote.
+// oneLine returns foreign text as one printable line.
 func oneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -127,7 +127,7 @@ func oneLine(s string, most int) string {
 	return s
 }
 
-// cleanTitle makes a line of a title, and leaves the rest of it as it is.
+// cleanTitle returns a title as one line and changes nothing else.
 func cleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -141,7 +141,8 @@ func cleanTitle(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// swapLines puts other lines into a text where a board does not take some, or back.
+// swapLines replaces lines that a board does not accept with others, or the others with the
+// originals.
 func swapLines(s string, lines map[string]string, back bool) string {
 	if len(lines) == 0 {
 		return s
@@ -160,7 +161,7 @@ func swapLines(s string, lines map[string]string, back bool) string {
 	return strings.Join(out, "\n")
 }
 
-// boundText bounds a text, in bytes.
+// boundText limits a text to most bytes.
 func boundText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) > most {
@@ -169,7 +170,7 @@ func boundText(s string, most int) string {
 	return s
 }
 
-// oldestFirst orders issues by when they were made, then by key as people count.
+// oldestFirst orders issues by creation time, then by key in numeric order.
 func oldestFirst(a, b tracker.Issue) int {
 	return cmp.Or(a.Card.CreatedAt.Compare(b.Card.CreatedAt), byNumber(a.Key, b.Key))
 }

@@ -10,8 +10,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// ListIssues returns the issues that a query asks for, oldest first. A board may show only so
-// many; that some of those that are asked for may be missing is an error.
+// ListIssues returns the issues of a query, oldest first. A board may list only a limited
+// number; if requested issues may be missing, ListIssues returns an error.
 func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	found, cut, err := t.listRecords(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Is
 	list = slices.DeleteFunc(list, func(is tracker.Issue) bool { return !isWanted(is, q) })
 	for _, is := range list {
 		if cut[idOf(is)] {
-			return nil, fmt.Errorf("the board at %s shows at most %d issues like %s at once and may have more: put some away, or use a smaller project", t.where, t.m.List.Full, is.Key)
+			return nil, fmt.Errorf("the board at %s lists at most %d issues like %s at once and may have more: archive some, or use a smaller project", t.where, t.m.List.Full, is.Key)
 		}
 	}
 	slices.SortStableFunc(list, oldestFirst)
@@ -41,7 +41,7 @@ func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Is
 	return list, nil
 }
 
-// isWanted says whether a query asks for an issue. One that shows no time may have changed.
+// isWanted reports whether a query selects an issue. An issue without a time may have changed.
 func isWanted(is tracker.Issue, q tracker.Query) bool {
 	changed := is.Card.UpdatedAt
 	if !q.Since.IsZero() && !changed.IsZero() && !changed.After(q.Since) {
@@ -50,9 +50,9 @@ func isWanted(is tracker.Issue, q tracker.Query) bool {
 	return len(q.Columns) == 0 || slices.ContainsFunc(q.Columns, func(c string) bool { return strings.EqualFold(c, is.Card.Column) })
 }
 
-// listRecords are the records of all issues. A board that shows only so many at once is asked
-// for parts. The ids in cut are those of parts that were full, too: there may be more of
-// their kind.
+// listRecords returns the records of all issues. From a board that lists only a limited number
+// it requests parts. The ids in cut are those of parts that were full as well: there may be
+// more of their kind.
 func (t *Tracker) listRecords(ctx context.Context) (found []record, cut map[string]bool, err error) {
 	op := t.m.List
 	if found, err = t.callAndRead(ctx, op, nil); err != nil {
@@ -84,21 +84,22 @@ func (t *Tracker) listRecords(ctx context.Context) (found []record, cut map[stri
 	return found, cut, nil
 }
 
-// rejectForgedList keeps a list with forged lines from being believed.
+// rejectForgedList returns the error for a list that contains forged lines.
 func (t *Tracker) rejectForgedList(err error) error {
 	if errors.Is(err, errForged) {
-		return fmt.Errorf("the list of the board at %s has more lines than it says: the title of an issue is written to look like another", t.where)
+		return fmt.Errorf("the list of the board at %s has more lines than its count: the title of an issue is made to look like another issue", t.where)
 	}
 	return err
 }
 
-// readListedIssues reads the issues of a list, each by itself if the list does not show it all.
+// readListedIssues reads the issues of a list, each separately if the list does not contain all
+// their data.
 func (t *Tracker) readListedIssues(ctx context.Context, found []record) ([]tracker.Issue, error) {
 	list := []tracker.Issue{}
 	for _, r := range found {
 		is, err := t.listedIssue(ctx, r)
 		if errors.Is(err, tracker.ErrNotFound) {
-			continue // gone meanwhile, or another project's
+			continue // it is gone, or belongs to another project
 		}
 		if err != nil {
 			return nil, err

@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// A Mapping says how a board's tools are used: for each thing that is done with a board
-// the tool, its arguments and how its answer is read. It is data, so that another board
-// is another file. Tags are changed with AddTag and RemoveTag where a board has both;
-// else with SetTags, which also overwrites what somebody else did in the same moment.
+// A Mapping describes how to use a board's tools: for each operation on a board the tool, its
+// arguments and how to parse its answer. It is data, so that another board needs only another
+// file. Tags are changed with AddTag and RemoveTag if a board has both, otherwise with SetTags,
+// which also overwrites what someone else did at the same moment.
 type Mapping struct {
 	Name  string `json:"name"`
 	About string `json:"about,omitempty"`
 
 	List      *Operation `json:"list"`
 	Issue     *Operation `json:"issue"`
-	Comments  *Operation `json:"comments,omitempty"` // where the issue's answer does not have them
+	Comments  *Operation `json:"comments,omitempty"` // if the issue's answer does not contain them
 	Columns   *Operation `json:"columns"`
 	Tags      *Operation `json:"tags,omitempty"`
 	AddTag    *Operation `json:"add_tag,omitempty"`
@@ -35,66 +35,66 @@ type Mapping struct {
 	Comment   *Operation `json:"comment"`
 	Whoami    *Operation `json:"whoami,omitempty"`
 
-	Key        *Pattern          `json:"key,omitempty"` // how keys look; anything else is no issue
+	Key        *Pattern          `json:"key,omitempty"` // the form of keys; anything else is not an issue
 	Errors     []Trouble         `json:"errors,omitempty"`
 	Priorities map[string]string `json:"priorities,omitempty"` // the board's word: urgent, high, medium or low
-	Times      []string          `json:"times,omitempty"`      // layouts of Go's time package, besides RFC 3339; UTC unless they say
-	Closed     []string          `json:"closed,omitempty"`     // columns or states of linked issues where nothing is left to do
+	Times      []string          `json:"times,omitempty"`      // layouts of Go's time package, besides RFC 3339; UTC unless they contain a zone
+	Closed     []string          `json:"closed,omitempty"`     // columns or states of linked issues in which no work is left
 }
 
-// An Operation is one use of a tool. In arguments, "{name}" stands for a value, and
-// "{name?}" for one that is left out if it is empty: project and id always; column and
-// column_id for move; tag and tag_id for add_tag and remove_tag; tags and tag_ids, which
-// are lists, for set_tags; text, texts (a list of parts of at most max characters) and
-// author for title, describe and comment; part for by.
+// An Operation is one use of a tool. In arguments, "{name}" stands for a value, and "{name?}"
+// for one that is left out if it is empty: project and id always; column and column_id for
+// move; tag and tag_id for add_tag and remove_tag; tags and tag_ids, which are lists, for
+// set_tags; text, texts (a list of parts of at most max characters) and author for title,
+// describe and comment; part for by.
 type Operation struct {
 	Tool string         `json:"tool,omitempty"`
 	Args map[string]any `json:"args,omitempty"`
 
-	Read *Reading `json:"read,omitempty"` // of what is read
-	OK   *Pattern `json:"ok,omitempty"`   // of a write: how its answer looks when it was made
+	Read *Reading `json:"read,omitempty"` // of a read
+	OK   *Pattern `json:"ok,omitempty"`   // of a write: matches the answer of a successful one
 
-	Full int      `json:"full,omitempty"` // list: an answer with so many may not be all
-	By   []string `json:"by,omitempty"`   // list: values of {part}, asked for one by one if an answer was full
-	Each bool     `json:"each,omitempty"` // list: every issue is read, since the list does not show it all
+	Full int      `json:"full,omitempty"` // list: an answer with this many items may be incomplete
+	By   []string `json:"by,omitempty"`   // list: values of {part}, requested one by one if an answer was full
+	Each bool     `json:"each,omitempty"` // list: read every issue, because the list does not contain all data
 
 	Schema string   `json:"schema,omitempty"` // columns, tags: where the tool's input schema lists the names
-	Except []string `json:"except,omitempty"` // columns, tags: names that are none
-	Free   bool     `json:"free,omitempty"`   // tags: anything can be one
+	Except []string `json:"except,omitempty"` // columns, tags: names that are not columns or tags
+	Free   bool     `json:"free,omitempty"`   // tags: any text can be a tag
 
 	Min   int               `json:"min,omitempty"` // texts: characters, as JavaScript counts them
 	Max   int               `json:"max,omitempty"`
-	Not   *Pattern          `json:"not,omitempty"`   // texts: what the board would not keep as it is
-	Lines map[string]string `json:"lines,omitempty"` // texts: lines that the board does not take, and what stands for them there
+	Not   *Pattern          `json:"not,omitempty"`   // texts: matches what the board would not store unchanged
+	Lines map[string]string `json:"lines,omitempty"` // texts: lines that the board does not accept, and their replacements
 }
 
-// A Reading says how an answer is read.
+// A Reading describes how to parse an answer.
 type Reading struct {
 	As     string           `json:"as,omitempty"`    // json (the text is JSON), structured or text
-	Items  string           `json:"items,omitempty"` // json: path of the list; "" if it is one thing
-	Parts  *Pattern         `json:"parts,omitempty"` // text: cuts the answer; a named group for each part
-	In     string           `json:"in,omitempty"`    // text: the part that is looked at
-	Item   *Pattern         `json:"item,omitempty"`  // text: how an item begins; named groups are its fields
-	Body   *Pattern         `json:"body,omitempty"`  // text: likewise, what comes up to the next item
-	Count  *Pattern         `json:"count,omitempty"` // text: how many it says there are
-	None   *Pattern         `json:"none,omitempty"`  // text: it says that there are none
+	Items  string           `json:"items,omitempty"` // json: path of the list; "" if it is a single item
+	Parts  *Pattern         `json:"parts,omitempty"` // text: splits the answer, with a named group for each part
+	In     string           `json:"in,omitempty"`    // text: the part to parse
+	Item   *Pattern         `json:"item,omitempty"`  // text: matches the beginning of an item; named groups are its fields
+	Body   *Pattern         `json:"body,omitempty"`  // text: the same for what follows up to the next item
+	Count  *Pattern         `json:"count,omitempty"` // text: matches the number of items that the answer states
+	None   *Pattern         `json:"none,omitempty"`  // text: matches an answer without items
 	Fields map[string]Field `json:"fields,omitempty"`
-	// Lists are things of which there are several in one: comments, children, blocked_by.
+	// Lists are lists within an item: comments, children, blocked_by.
 	Lists map[string]*Reading `json:"lists,omitempty"`
 }
 
-// A Field says where a value is. In JSON it is a path: names with dots between them, *
-// for each of a list, | between places of which the first that has anything counts. In
-// text it is a pattern with one group.
+// A Field describes where a value is. In JSON it is a path: names separated by dots, * for each
+// item of a list, | between alternatives, of which the first with a value counts. In text it is
+// a pattern with one group.
 type Field struct {
 	Path    string   `json:"path,omitempty"`
 	In      string   `json:"in,omitempty"`
 	Pattern *Pattern `json:"pattern,omitempty"`
-	Split   string   `json:"split,omitempty"` // between the values of a list
-	None    string   `json:"none,omitempty"`  // the text that stands for nothing
+	Split   string   `json:"split,omitempty"` // separator of the values of a list
+	None    string   `json:"none,omitempty"`  // the text that means no value
 }
 
-// UnmarshalJSON reads a field; a string is a path or a pattern, as the answer is read.
+// UnmarshalJSON decodes a field; a string is a path or a pattern, depending on the Reading.
 func (f *Field) UnmarshalJSON(data []byte) error {
 	var short string
 	if json.Unmarshal(data, &short) == nil {
@@ -108,14 +108,14 @@ func (f *Field) UnmarshalJSON(data []byte) error {
 // Kinds of trouble.
 const (
 	troubleMissing = "missing" // there is no such issue, column or tag
-	troubleDenied  = "denied"  // the secret is not good
+	troubleDenied  = "denied"  // the secret is not accepted
 	troubleLimited = "limited" // too many requests
 	troubleRefused = "refused" // it can never be done
-	troubleDone    = "done"    // it is so already
+	troubleDone    = "done"    // it is already done
 	troubleBroken  = "broken"  // the board failed
 )
 
-// A Trouble says which answers are no answers. Boards often say so in plain words.
+// A Trouble matches answers that are errors. Boards often report them in plain text.
 type Trouble struct {
 	Match *Pattern `json:"match"`
 	Is    string   `json:"is"` // missing, denied, limited, refused, done or broken
@@ -130,13 +130,13 @@ func (p *Pattern) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// matches says whether a text has the pattern; nothing has one that is nil.
+// matches reports whether a text matches the pattern. A nil pattern matches nothing.
 func (p *Pattern) matches(text string) bool { return p != nil && p.MatchString(text) }
 
 //go:embed mappings/*.json
 var shipped embed.FS
 
-// ShippedMappings are the mappings that come with Orange, by name.
+// ShippedMappings returns the mappings that are part of Orange, by name.
 func ShippedMappings() map[string]Mapping {
 	out := map[string]Mapping{}
 	files, _ := shipped.ReadDir("mappings")
@@ -149,7 +149,7 @@ func ShippedMappings() map[string]Mapping {
 	return out
 }
 
-// ParseMapping reads a mapping. The error is one line.
+// ParseMapping parses a mapping. The error is one line.
 func ParseMapping(text []byte) (Mapping, error) {
 	var m Mapping
 	if err := decodeStrict(text, &m); err != nil {
@@ -173,7 +173,7 @@ func decodeStrict(text []byte, to any) error {
 	return nil
 }
 
-// A operationUse is an operation with what may be in it.
+// An operationUse is an operation with what it may contain.
 type operationUse struct {
 	name   string
 	op     *Operation
@@ -184,7 +184,7 @@ type operationUse struct {
 	lists  map[string][]string
 }
 
-// operationUses are the operations of a mapping, in the order in which errors name them.
+// operationUses returns the operations of a mapping, in the order in which errors name them.
 func (m *Mapping) operationUses() []operationUse {
 	issue := []string{"id", "key", "project", "url", "title", "description", "column", "column_id", "tags", "author", "assignee", "priority", "parent", "created", "updated"}
 	said := []string{"id", "author", "text", "at"}
@@ -214,7 +214,7 @@ func (m *Mapping) check() error {
 	}
 	for _, u := range m.operationUses() {
 		if u.op == nil && u.needed {
-			return fmt.Errorf("%s is missing: say which tool does it", u.name)
+			return fmt.Errorf("%s is missing: give the tool that does it", u.name)
 		}
 		if u.op == nil {
 			continue
@@ -228,7 +228,7 @@ func (m *Mapping) check() error {
 	}
 	for _, e := range m.Errors {
 		if e.Match == nil || !slices.Contains([]string{troubleMissing, troubleDenied, troubleLimited, troubleRefused, troubleDone, troubleBroken}, e.Is) {
-			return fmt.Errorf("errors: %q is no kind of error: give match, and is as missing, denied, limited, refused, done or broken", oneLine(e.Is, 40))
+			return fmt.Errorf("errors: %q is not a kind of error: give match, and is as missing, denied, limited, refused, done or broken", oneLine(e.Is, 40))
 		}
 	}
 	for word, p := range m.Priorities {
@@ -265,7 +265,7 @@ func (u *operationUse) check() error {
 	return op.Read.completeAndCheck(op.Read.As, u.fields, u.lists)
 }
 
-// completeAndCheck completes a reading, too: what is short in the file is spelled out.
+// completeAndCheck checks a reading and fills in its defaults.
 func (r *Reading) completeAndCheck(as string, fields []string, lists map[string][]string) error {
 	if r.As == "" {
 		r.As = as

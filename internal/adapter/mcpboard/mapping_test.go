@@ -39,7 +39,7 @@ func TestParseMapping(t *testing.T) {
 		"something behind it":  {small, small + "x", "more after the end"},
 		"a word that is none":  {`"name"`, `"nane"`, "unknown field"},
 		"no name":              {`"name": "small"`, `"name": ""`, "needs a name"},
-		"no way to move":       {`"move"`, `"title"`, "move is missing: say which tool does it"},
+		"no way to move":       {`"move"`, `"title"`, "move is missing: give the tool that does it"},
 		"nothing for a need":   {`"comment"`, `"title"`, "comment is missing"},
 		"no tool":              {`"tool": "move"`, `"tool": ""`, "move: it names no tool"},
 		"a hole that is none":  {"{column}", "{colour}", "{colour} is not known here"},
@@ -49,7 +49,7 @@ func TestParseMapping(t *testing.T) {
 		"another way to read":  {`"as": "json"`, `"as": "xml"`, "give json, structured or text"},
 		"no word for done":     {`, "ok": "moved"`, ``, "move: it needs ok"},
 		"half of the tags":     {`"name": "small",`, `"name": "small", "add_tag": {"tool": "t", "ok": "x"},`, "go together"},
-		"an error of no kind":  {`"name": "small",`, `"name": "small", "errors": [{"match": "x", "is": "bad"}],`, `"bad" is no kind of error`},
+		"an error of no kind":  {`"name": "small",`, `"name": "small", "errors": [{"match": "x", "is": "bad"}],`, `"bad" is not a kind of error`},
 		"a priority of none":   {`"name": "small",`, `"name": "small", "priorities": {"p1": "soon"},`, "urgent, high, medium or low"},
 	} {
 		t.Run(name, func(t *testing.T) {

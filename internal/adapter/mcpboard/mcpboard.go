@@ -1,12 +1,12 @@
-// Package mcpboard reaches boards that are MCP servers: Joan, Backlog.md, and whatever
-// else has tools for issues, columns, tags and comments. Which tool does what, and how
-// its answer is read, is data (a Mapping), so that another board is another file. The
-// package knows the protocol, over a program's standard input and output or over HTTP,
-// and nothing about any one board.
+// Package mcpboard connects to boards that are MCP servers: Joan, Backlog.md, and any other
+// server with tools for issues, columns, tags and comments. A Mapping, which is data, describes
+// which tool does what and how to parse its answer, so that another board needs only another
+// file. The package implements the protocol, over a program's standard input and output or over
+// HTTP, and knows nothing about particular boards.
 //
-// Answers in plain words are read strictly: an answer that does not look as the mapping
-// says is an error, never data, and where a comment's text pretends to be another
-// comment, no author is believed. MCP boards send no news, so they are looked at.
+// It parses answers in plain text strictly: an answer that does not match the mapping is an
+// error, never data, and if the text of a comment imitates another comment, no comment gets an
+// author. MCP boards send no webhooks, so they are polled.
 package mcpboard
 
 import (
@@ -26,21 +26,21 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Options say where a board is and how it is spoken to: a Command or a URL.
+// Options describe where a board is and how to connect to it: with a Command or a URL.
 type Options struct {
-	Command []string // a program that speaks over its standard input and output
-	Env     []string // all of its environment
+	Command []string // a program that communicates over its standard input and output
+	Env     []string // its whole environment
 	Dir     string
 
 	URL   string                                    // over streamable HTTP
-	Token func(ctx context.Context) (string, error) // shown as a bearer token; nil for none
-	HTTP  *http.Client                              // nil for one of its own
+	Token func(ctx context.Context) (string, error) // sent as a bearer token; nil for none
+	HTTP  *http.Client                              // nil for a new client
 
 	Scope   string // the project's id at the board, if it has projects
 	Mapping Mapping
-	Tags    []string         // where tags are free: those that are known before anybody used them
-	Closed  []string         // columns where nothing is left to do, besides the mapping's
-	Pause   time.Duration    // before a call that the board was too busy for is made again; 0 for a second
+	Tags    []string         // if any text can be a tag: those that are known in advance
+	Closed  []string         // columns in which no work is left, besides the mapping's
+	Pause   time.Duration    // before a call is repeated because the board was too busy; 0 for a second
 	Now     func() time.Time // nil for the clock
 }
 
@@ -51,20 +51,20 @@ type Tracker struct {
 	where  string // for messages
 	shared *sharedSession
 
-	writing sync.Mutex // boards of files lose what is written at once
+	writing sync.Mutex // boards made of files lose concurrent writes
 
 	mu      sync.Mutex
 	columns []named
 	tags    []named
 	known   bool     // columns and tags were read
-	seen    []string // tags on issues, where tags are free
-	token   string   // as last shown, to keep it out of messages
+	seen    []string // tags on issues, if any text can be a tag
+	token   string   // as last sent, to keep it out of messages
 }
 
-// A named thing has an id at the board; where it has none, the name is the id.
+// A named thing has an id at the board. If it has none, the name is the id.
 type named struct{ id, name string }
 
-// New returns a board. Nothing is started before it is used.
+// New returns a board. It starts nothing before it is used.
 func New(o Options) (*Tracker, error) {
 	if o.Pause <= 0 {
 		o.Pause = time.Second
@@ -89,10 +89,10 @@ func New(o Options) (*Tracker, error) {
 	}
 	to, err := url.Parse(o.URL)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return nil, errors.New("the URL of a board is to be like https://host/mcp")
+		return nil, errors.New("the URL of a board must be like https://host/mcp")
 	}
 	if to.User != nil {
-		return nil, errors.New("the URL of a board holds no password: give it as the tracker's token")
+		return nil, errors.New("the URL of a board must not contain a password: give it as the tracker's token")
 	}
 	t.where = oneLine(to.Host, 100)
 	client := httpClient(o.HTTP, to, t.rememberToken(o.Token))
@@ -143,7 +143,7 @@ func (t *Tracker) rememberToken(token func(ctx context.Context) (string, error))
 	}
 }
 
-// knownSecrets are what is not to be in a message.
+// knownSecrets returns what messages must not contain.
 func (t *Tracker) knownSecrets() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *Tracker) knownSecrets() []string {
 	return out
 }
 
-// callAndRead uses a tool and reads its answer.
+// callAndRead calls a tool and parses its answer.
 func (t *Tracker) callAndRead(ctx context.Context, op *Operation, vars map[string]any) ([]record, error) {
 	a, err := t.callTool(ctx, op, vars, true)
 	if err != nil {
@@ -167,12 +167,12 @@ func (t *Tracker) callAndRead(ctx context.Context, op *Operation, vars map[strin
 	}
 	out, err := op.Read.readAnswer(a)
 	if err != nil && !errors.Is(err, errForged) {
-		return nil, fmt.Errorf("the answer of %s cannot be read: %w (it begins: %s)", op.Tool, err, t.cleanMessage(a.text))
+		return nil, fmt.Errorf("the answer of %s cannot be parsed: %w (it begins: %s)", op.Tool, err, t.cleanMessage(a.text))
 	}
 	return out, err
 }
 
-// ReadIssue reads one issue whole.
+// ReadIssue reads one issue with all its data.
 func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	is, err := t.readIssue(ctx, key)
 	if err != nil {
@@ -192,7 +192,7 @@ func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, err
 	return is, nil
 }
 
-// readIssue reads one without comments; the column may be an id.
+// readIssue reads an issue without comments; the column may be an id.
 func (t *Tracker) readIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	if t.m.Key != nil && !t.m.Key.matches(key) {
 		return tracker.Issue{}, tracker.ErrNotFound
@@ -207,11 +207,11 @@ func (t *Tracker) readIssue(ctx context.Context, key string) (tracker.Issue, err
 	return t.issueFromRecord(found[0])
 }
 
-// issueFromRecord is an issue of this project, as an answer shows it.
+// issueFromRecord returns the issue in a record, if it belongs to this project.
 func (t *Tracker) issueFromRecord(r record) (tracker.Issue, error) {
 	is := t.m.parseIssue(r)
 	if is.Key == "" || is.Card.Title == "" {
-		return is, fmt.Errorf("the board at %s shows an issue without id or title: look at the mapping", t.where)
+		return is, fmt.Errorf("the board at %s shows an issue without id or title: check the mapping", t.where)
 	}
 	if of := r.firstValue("project"); of != "" && t.o.Scope != "" && of != t.o.Scope {
 		return tracker.Issue{}, tracker.ErrNotFound
@@ -224,11 +224,11 @@ func (t *Tracker) issueFromRecord(r record) (tracker.Issue, error) {
 	return is, nil
 }
 
-// columnID marks a column that is known by its id only.
+// columnID marks a column of which only the id is known.
 const columnID = "\x00"
 
-// nameColumns names the columns of issues that are known by id. They are read anew: a column
-// may have got another name.
+// nameColumns replaces the ids of columns with names. It reads the columns again, because a
+// column may have been renamed.
 func (t *Tracker) nameColumns(ctx context.Context, list []*tracker.Issue) error {
 	if !slices.ContainsFunc(list, func(is *tracker.Issue) bool { return strings.HasPrefix(is.Card.Column, columnID) }) {
 		return nil
@@ -258,7 +258,8 @@ func idOf(is tracker.Issue) string {
 	return is.Key
 }
 
-// asNotFound makes tracker.ErrNotFound of what a board does not have.
+// asNotFound converts the error for something that a board does not have to
+// tracker.ErrNotFound.
 func asNotFound(err error) error {
 	if kindOf(err) == troubleMissing {
 		return tracker.ErrNotFound
@@ -266,7 +267,7 @@ func asNotFound(err error) error {
 	return err
 }
 
-// rememberTags remembers tags that are in use, for boards that have no list of them.
+// rememberTags records tags that are in use, for boards that have no list of them.
 func (t *Tracker) rememberTags(tags []string) {
 	if t.m.Tags == nil || !t.m.Tags.Free {
 		return
@@ -280,8 +281,8 @@ func (t *Tracker) rememberTags(tags []string) {
 	}
 }
 
-// AccountName shows that the board answers and that its tools are those of the mapping, and
-// names what the mapping says, or the server.
+// AccountName checks that the board answers and has the tools of the mapping, and returns the
+// name that the mapping selects, or that of the server.
 func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	name := t.where
 	err := t.withSession(ctx, true, func(ctx context.Context, s *session) error {
@@ -293,7 +294,7 @@ func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 			name = oneLine(info.ServerInfo.Name, maxWord)
 		}
 		if lack := t.m.missingTools(tools); len(lack) > 0 {
-			return &troubleError{kind: troubleBroken, text: fmt.Sprintf("the board at %s has no %s: look at mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
+			return &troubleError{kind: troubleBroken, text: fmt.Sprintf("the board at %s has no %s: check mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
 		}
 		return nil
 	})
@@ -310,7 +311,7 @@ func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// missingTools lists what a mapping uses and a server does not have.
+// missingTools returns what a mapping uses and a server does not have.
 func (m *Mapping) missingTools(tools map[string]*mcp.Tool) []string {
 	var out []string
 	for _, u := range m.operationUses() {

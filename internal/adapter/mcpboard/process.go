@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// endTime is how long a program gets to end by itself once nobody listens, and then
-// again once it was told to.
+// endTime is how long a program may take to end by itself once its input is closed, and again
+// once it was signalled.
 const endTime = 2 * time.Second
 
-// A program is the process of a board that speaks over its standard input and output.
-// It leads a process group of its own, so that what it started ends with it.
+// A program is the process of a board that communicates over its standard input and output. It
+// leads its own process group, so that the processes it started end with it.
 type program struct {
 	cmd  *exec.Cmd
 	said tail
@@ -36,14 +36,14 @@ func (p *program) killGroup() {
 	}
 }
 
-// lastOutput is what the program last complained about.
+// lastOutput returns the last line of the program's error output.
 func (p *program) lastOutput() string {
 	if p == nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(p.said.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" {
-		return " (its program said: " + last + ")"
+		return " (its program printed: " + last + ")"
 	}
 	return ""
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// A record is one thing that an answer shows.
+// A record is one item of an answer.
 type record struct {
 	fields map[string][]string
 	lists  map[string][]record
-	forged map[string]bool // lists in which somebody wrote what only the board may
+	forged map[string]bool // lists in which someone imitated what only the board writes
 }
 
 func (r record) firstValue(names ...string) string {
@@ -26,21 +26,21 @@ func (r record) firstValue(names ...string) string {
 	return ""
 }
 
-// errForged says that an answer in plain words has more items than it says: somebody's
-// text in it looks like one.
+// errForged means that an answer in plain text has more items than its count: someone's text in
+// it looks like an item.
 var errForged = errors.New("the answer has more items than it says")
 
-// maxItems bounds the items of one answer.
+// maxItems limits the items of one answer.
 const maxItems = 10000
 
-// An answer is what a tool said.
+// An answer is the result of a tool.
 type answer struct {
 	text       string
 	structured any
 }
 
-// readAnswer returns what an answer shows: for a reading without items, one record. With
-// errForged the records are there, but which of them are real nobody knows.
+// readAnswer returns the records of an answer: for a reading without items, one record. With
+// errForged it also returns the records, but which of them are genuine is unknown.
 func (r *Reading) readAnswer(a answer) ([]record, error) {
 	switch r.As {
 	case "structured":
@@ -84,7 +84,7 @@ func (r *Reading) readJSON(v any) ([]record, error) {
 	var out []record
 	for _, thing := range things {
 		if _, ok := thing.(map[string]any); !ok && r.Items == "" {
-			return nil, errors.New("it is no JSON object")
+			return nil, errors.New("it is not a JSON object")
 		}
 		rec := record{fields: map[string][]string{}, lists: map[string][]record{}}
 		for name, f := range r.Fields {
@@ -117,7 +117,7 @@ func (f Field) fieldValues(v any) []string {
 	return nil
 }
 
-// splitValues splits what is several in one text, and leaves out what stands for nothing.
+// splitValues splits texts that contain several values, and drops those that mean no value.
 func (f Field) splitValues(values []string) []string {
 	var out []string
 	for _, v := range values {
@@ -148,7 +148,7 @@ func scalarText(v any) (string, bool) {
 	return "", false
 }
 
-// followPath follows a path through JSON. What is not there is nothing.
+// followPath follows a path through JSON. A missing value gives nothing.
 func followPath(v any, path string) []any {
 	at := []any{v}
 	if path == "" || path == "." {
@@ -173,12 +173,12 @@ func followPath(v any, path string) []any {
 	return at
 }
 
-// readText reads prose. parts are those of the answer that this is a list of.
+// readText parses plain text. parts are the parts of the enclosing answer.
 func (r *Reading) readText(text string, parts map[string]string) ([]record, error) {
 	if r.Parts != nil {
 		m := r.Parts.FindStringSubmatch(text)
 		if m == nil {
-			return nil, errors.New("it is not laid out as the mapping says")
+			return nil, errors.New("it does not match the mapping")
 		}
 		parts = namedGroups(r.Parts, m)
 	}
@@ -220,11 +220,11 @@ func (r *Reading) readItems(text string) ([]record, error) {
 	if r.Count != nil {
 		m := r.Count.FindStringSubmatch(text)
 		if m == nil {
-			return nil, errors.New("it does not say how many there are")
+			return nil, errors.New("it does not contain the number of items")
 		}
 		var err error
 		if says, err = strconv.Atoi(m[1]); err != nil {
-			return nil, errors.New("it does not say how many there are")
+			return nil, errors.New("it does not contain the number of items")
 		}
 	}
 	at := r.Item.FindAllStringSubmatchIndex(text, maxItems+1)
@@ -232,7 +232,7 @@ func (r *Reading) readItems(text string) ([]record, error) {
 		return nil, fmt.Errorf("it has more than %d items", maxItems)
 	}
 	if says > len(at) {
-		return nil, fmt.Errorf("it says that there are %d, and %d can be read", says, len(at))
+		return nil, fmt.Errorf("it states %d items, and %d can be parsed", says, len(at))
 	}
 	var out []record
 	for i, m := range at {

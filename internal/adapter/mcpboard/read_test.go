@@ -35,8 +35,8 @@ func TestJoanComments(t *testing.T) {
 			{ID: one, Author: "alice", At: at, Text: "hi"}, {ID: two, Author: "bob", At: at, Text: "ho"}}},
 		"one that pretends to be two": {text: "Found 1 comment(s):\n\n" + item(one, "mallory", "hi\"\n\n"+item(two, "admin", "HOLD")), want: []tracker.Comment{
 			{ID: one, At: at, Text: "hi"}, {ID: two, At: at, Text: "HOLD\""}}},
-		"fewer than it says": {text: "Found 2 comment(s):\n\n" + item(one, "alice", "hi"), err: "says that there are 2, and 1 can be read"},
-		"something else":     {text: "All is well.", err: "does not say how many"},
+		"fewer than it says": {text: "Found 2 comment(s):\n\n" + item(one, "alice", "hi"), err: "states 2 items, and 1 can be parsed"},
+		"something else":     {text: "All is well.", err: "does not contain the number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := m.Comments.Read.readAnswer(answer{text: tc.text})

@@ -12,17 +12,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Bounds of one conversation with a board.
+// Limits of one session with a board.
 const (
 	callTime   = 30 * time.Second // for a call, and for opening a session
 	maxAnswer  = 1 << 20          // bytes of one answer's text
 	maxPages   = 100              // of a list of tools
-	maxLimited = 3                // how often a call is made that the board is too busy for
+	maxLimited = 3                // how often a call is tried while the board is too busy
 	maxPause   = 30 * time.Second
 )
 
-// A session is one conversation. It is closed when it is to be used no more and nobody
-// is using it.
+// A session is one connection with a board. It is closed when it is retired and no longer in
+// use.
 type session struct {
 	*mcp.ClientSession
 	program *program // nil over HTTP
@@ -31,7 +31,7 @@ type session struct {
 	ended   sync.Once
 }
 
-// A sharedSession holds the session that everybody shares.
+// A sharedSession holds the session that all callers share.
 type sharedSession struct {
 	open func(ctx context.Context) (*session, error)
 
@@ -39,7 +39,7 @@ type sharedSession struct {
 	current *session
 	closed  bool
 	closing sync.WaitGroup
-	opening chan struct{} // one at a time opens
+	opening chan struct{} // serializes opening
 }
 
 func newSharedSession(open func(ctx context.Context) (*session, error)) *sharedSession {
@@ -48,7 +48,8 @@ func newSharedSession(open func(ctx context.Context) (*session, error)) *sharedS
 
 var errClosed = errors.New("the board was closed")
 
-// acquireSession returns the session, opened if there is none. Whoever enters leaves.
+// acquireSession returns the session, and opens it if there is none. The caller must call
+// releaseSession.
 func (h *sharedSession) acquireSession(ctx context.Context) (s *session, fresh bool, err error) {
 	if s, err := h.joinCurrent(); s != nil || err != nil {
 		return s, false, err
@@ -89,8 +90,8 @@ func (h *sharedSession) joinCurrent() (*session, error) {
 	return h.current, nil
 }
 
-// releaseSession ends one use. A session that is broken or outdated is used no more, and closed
-// on the side: a program may take a while to end.
+// releaseSession ends one use. A session that is broken or outdated is retired, and closed in
+// the background: a program may take a while to end.
 func (h *sharedSession) releaseSession(s *session, retire bool) {
 	h.mu.Lock()
 	s.users--
@@ -117,7 +118,7 @@ func (s *session) endSession() {
 	})
 }
 
-// close ends the session, whoever uses it, and waits until it is over.
+// close ends the session, even if it is in use, and waits until it has ended.
 func (h *sharedSession) close() {
 	h.mu.Lock()
 	s := h.current
@@ -129,8 +130,9 @@ func (h *sharedSession) close() {
 	h.closing.Wait()
 }
 
-// withSession makes a call in the shared session. If the session turns out to be broken it is
-// opened anew and the call is made once more, unless that would do a thing twice.
+// withSession makes a call in the shared session. If the session turns out to be broken,
+// withSession opens a new one and makes the call once more, unless that could have an effect
+// twice.
 func (t *Tracker) withSession(ctx context.Context, again bool, f func(ctx context.Context, s *session) error) error {
 	for try := 0; ; try++ {
 		err := t.withSessionOnce(ctx, f)
@@ -154,18 +156,18 @@ func (t *Tracker) withSessionOnce(ctx context.Context, f func(ctx context.Contex
 	return err
 }
 
-// A brokenError says that a conversation broke off.
+// A brokenError means that a session was interrupted.
 type brokenError struct {
 	text   string
-	unsent bool  // what was asked for was not done for sure
-	cause  error // why the caller waits no more, if it does not
+	unsent bool  // the request certainly had no effect
+	cause  error // why the caller no longer waits, if it does not
 }
 
 func (e *brokenError) Error() string { return e.text }
 func (e *brokenError) Unwrap() error { return e.cause }
 
-// explainError says in one line what is wrong, without secrets. Errors that show that the
-// session is of no use any more are a *brokenError.
+// explainError returns an error in one line without secrets. An error that means that the
+// session can no longer be used is a *brokenError.
 func (t *Tracker) explainError(ctx context.Context, err error, s *session) error {
 	var http *statusError
 	var rpc *jsonrpc.Error
@@ -189,11 +191,11 @@ func (t *Tracker) explainError(ctx context.Context, err error, s *session) error
 	if s != nil {
 		said += s.program.lastOutput()
 	}
-	return &brokenError{text: fmt.Sprintf("talk to the board at %s: %s", t.where, t.cleanMessage(said))}
+	return &brokenError{text: fmt.Sprintf("call the board at %s: %s", t.where, t.cleanMessage(said))}
 }
 
-// rpcKind is what a code of the protocol means: what was asked for in the wrong way would
-// not be done later, either.
+// rpcKind returns the meaning of a code of the protocol: an invalid request would not succeed
+// later, either.
 func rpcKind(code int64) string {
 	if code == jsonrpc.CodeInvalidParams || code == jsonrpc.CodeMethodNotFound {
 		return troubleRefused
@@ -201,8 +203,8 @@ func rpcKind(code int64) string {
 	return troubleBroken
 }
 
-// callTool uses a tool. The error is a *troubleError if the board says that it failed, in
-// whatever form it does so. A call that the board is too busy for is made again later.
+// callTool calls a tool. The error is a *troubleError if the board reports a failure, in
+// whatever form. If the board is too busy, callTool tries again later.
 func (t *Tracker) callTool(ctx context.Context, op *Operation, vars map[string]any, again bool) (answer, error) {
 	if vars == nil {
 		vars = map[string]any{}
@@ -240,7 +242,7 @@ func (t *Tracker) waitFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// parseResult takes a result apart and finds out whether it is an error.
+// parseResult converts a result and checks whether it is an error.
 func (t *Tracker) parseResult(r *mcp.CallToolResult) (answer, error) {
 	var out strings.Builder
 	for _, c := range r.Content {
@@ -268,11 +270,11 @@ func (t *Tracker) parseResult(r *mcp.CallToolResult) (answer, error) {
 	return a, nil
 }
 
-// A troubleError is what a board says about why it did not do what it was asked to.
+// A troubleError is a board's report of a failure.
 type troubleError struct {
 	kind  string
 	text  string
-	after time.Duration // how long to wait, if the board says
+	after time.Duration // how long to wait, if the board states it
 }
 
 func (e *troubleError) Error() string { return e.text }
@@ -282,14 +284,14 @@ func (t *Tracker) newTroubleError(kind, said string, after time.Duration) error 
 	text := fmt.Sprintf("the board at %s says: %s", t.where, said)
 	switch kind {
 	case troubleDenied:
-		text = fmt.Sprintf("the board at %s does not accept the secret: look at what the tracker's token is taken from (it says: %s)", t.where, said)
+		text = fmt.Sprintf("the board at %s does not accept the secret: check where the tracker's token comes from (it says: %s)", t.where, said)
 	case troubleLimited:
 		text = fmt.Sprintf("the board at %s wants fewer requests: try again later (it says: %s)", t.where, said)
 	}
 	return &troubleError{kind: kind, text: text, after: after}
 }
 
-// cleanMessage makes a line of what a board said, without the secrets that it was given.
+// cleanMessage returns a message of a board as one line, without the secrets that it received.
 func (t *Tracker) cleanMessage(s string) string {
 	if len(s) > 4096 {
 		s = s[:4096]
@@ -311,7 +313,7 @@ func kindOf(err error) string {
 	return ""
 }
 
-// listAllTools are the board's tools by name, asked for now.
+// listAllTools requests the board's tools and returns them by name.
 func (s *session) listAllTools(ctx context.Context) (map[string]*mcp.Tool, error) {
 	out := map[string]*mcp.Tool{}
 	params := &mcp.ListToolsParams{}

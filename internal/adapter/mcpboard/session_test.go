@@ -158,7 +158,7 @@ func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
 	}{
 		"it complains":    {[]string{"/bin/sh", "-c", "echo no board here, only $T >&2; exit 3"}, "no board here, only ***"},
 		"it is not there": {[]string{"/nonexistent/board"}, "no such file"},
-		"it says nothing": {[]string{"/bin/sh", "-c", "exit 0"}, "talk to the board at sh"},
+		"it says nothing": {[]string{"/bin/sh", "-c", "exit 0"}, "call the board at sh"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, mcpboard.Options{Command: tc.command, Env: []string{"T=topsecret-token"}, Mapping: m})
@@ -170,7 +170,7 @@ func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
 	}
 }
 
-// strange is a server with some tools of its own.
+// strange returns a server with some tools of its own.
 func strange(t *testing.T, tools map[string]func() (*mcp.CallToolResult, error)) string {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "strange", Version: "1"}, nil)
@@ -200,7 +200,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"too long":       {strings.Repeat("x", 1<<20+1), "longer than 1024 KB"},
 		"not JSON":       {"Here is your task!", "it is not JSON"},
-		"no object":      {`["x"]`, "no JSON object"},
+		"no object":      {`["x"]`, "not a JSON object"},
 		"no issue":       {`{"x":1}`, "without id or title"},
 		"an error":       {"Error: fetch failed\nat x", "fetch failed"},
 		"of another one": {`{"id":"x","title":"T","project_id":"other"}`, tracker.ErrNotFound.Error()},
@@ -219,7 +219,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
-	if err == nil || !strings.Contains(err.Error(), "does not say that it was done") {
+	if err == nil || !strings.Contains(err.Error(), "does not confirm that it was done") {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/board"
 )
 
-// ReadVocabulary are the board's columns and tags, read anew. Where tags are free they are those
-// that Options names and those that were seen on issues.
+// ReadVocabulary reads the board's columns and tags. If any text can be a tag, the tags are
+// those in Options and those that were seen on issues.
 func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	columns, err := t.readNames(ctx, t.m.Columns)
 	if err != nil {
@@ -34,7 +34,7 @@ func namesOnly(list []named) []string {
 	return out
 }
 
-// readNames are the columns or tags of a board.
+// readNames returns the columns or tags of a board.
 func (t *Tracker) readNames(ctx context.Context, op *Operation) (out []named, err error) {
 	switch {
 	case op == nil:
@@ -69,8 +69,8 @@ func (t *Tracker) listNames(ctx context.Context, op *Operation) ([]named, error)
 	return out, nil
 }
 
-// inSchema finds names in a tool's input schema. Servers write it when they start, so a
-// session is opened for it.
+// inSchema finds names in a tool's input schema. Servers write the schema when they start, so
+// inSchema opens a new session.
 func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) {
 	if err := t.reopenSession(ctx); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) 
 	return out, err
 }
 
-// reopenSession sees to it that the session is one that was just opened.
+// reopenSession replaces the session with a new one.
 func (t *Tracker) reopenSession(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -108,7 +108,7 @@ func (t *Tracker) reopenSession(ctx context.Context) error {
 	return nil
 }
 
-// distinctNames leaves out names that are there twice, or are none.
+// distinctNames drops duplicates and names in except.
 func distinctNames(list []named, except []string) []named {
 	var out []named
 	for _, n := range list {

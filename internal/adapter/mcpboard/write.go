@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// WriteChange makes a change of an issue: tags, column, title, description, comment, in this
+// WriteChange applies a change to an issue: tags, column, title, description, comment, in this
 // order.
 func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
 	texts, err := t.changeTexts(c)
@@ -39,7 +39,8 @@ func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Ch
 	return nil
 }
 
-// ensureVocabulary reads the board's words if a change names some and nobody read them yet.
+// ensureVocabulary reads the board's columns and tags if a change names some and nobody has
+// read them yet.
 func (t *Tracker) ensureVocabulary(ctx context.Context, c board.Change) error {
 	t.mu.Lock()
 	known := t.known
@@ -51,7 +52,7 @@ func (t *Tracker) ensureVocabulary(ctx context.Context, c board.Change) error {
 	return err
 }
 
-// findName is a column or tag by its name.
+// findName returns the column or tag with a name.
 func (t *Tracker) findName(list *[]named, name string) (named, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,8 +74,8 @@ func (t *Tracker) moveIssue(ctx context.Context, id, column string) error {
 	return asStale(t.writeChecked(ctx, t.m.Move, map[string]any{"id": id, "column": to.name, "column_id": to.id}))
 }
 
-// asStale takes what a board does not know, or does not take, for a name that is gone: the
-// issue was there a moment ago.
+// asStale treats what a board does not know, or does not accept, as a name that no longer
+// exists, because the issue existed a moment ago.
 func asStale(err error) error {
 	if kind := kindOf(err); kind == troubleMissing || kind == troubleRefused {
 		return tracker.ErrStale
@@ -91,7 +92,7 @@ func (t *Tracker) writeTags(ctx context.Context, was tracker.Issue, c board.Chan
 	case t.m.SetTags != nil:
 		return t.setTags(ctx, was, c)
 	}
-	return board.Refusef("mapping %s says nothing about tags: give it add_tag and remove_tag, or set_tags", t.m.Name)
+	return board.Refusef("mapping %s has no operations for tags: give it add_tag and remove_tag, or set_tags", t.m.Name)
 }
 
 func (t *Tracker) eachTag(ctx context.Context, id string, c board.Change) error {
@@ -111,7 +112,7 @@ func (t *Tracker) eachTag(ctx context.Context, id string, c board.Change) error 
 	for _, name := range c.RemoveTags {
 		tag, ok := t.findName(&t.tags, name)
 		if !ok {
-			continue // a tag that the board does not have is on no issue
+			continue // no issue has a tag that the board does not have
 		}
 		if err := t.writeChecked(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != troubleMissing {
 			return asStale(err)
@@ -124,8 +125,8 @@ func tagVars(id string, tag named) map[string]any {
 	return map[string]any{"id": id, "tag": tag.name, "tag_id": tag.id}
 }
 
-// setTags replaces all tags. The issue is read once more just before, so that what
-// somebody else did meanwhile is lost as seldom as such a board allows.
+// setTags replaces all tags. It reads the issue again just before, so that a concurrent change
+// is lost as rarely as such a board allows.
 func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change) error {
 	is, err := t.readIssue(ctx, was.Key)
 	if err != nil {
@@ -151,15 +152,15 @@ func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change
 	return asStale(t.writeChecked(ctx, t.m.SetTags, map[string]any{"id": idOf(was), "tags": want, "tag_ids": ids}))
 }
 
-// A textWrite is a text that is to be written.
+// A textWrite is a text to write.
 type textWrite struct {
 	op   *Operation
 	what string
 	text string
 }
 
-// changeTexts are what a change says, in the order in which it is written. What the board does
-// not take is refused before anything is done.
+// changeTexts returns the texts of a change in the order in which they are written. It refuses
+// what the board does not accept before anything is done.
 func (t *Tracker) changeTexts(c board.Change) ([]textWrite, error) {
 	var out []textWrite
 	if c.Title != "" {
@@ -178,13 +179,13 @@ func (t *Tracker) changeTexts(c board.Change) ([]textWrite, error) {
 		out[i].text = swapLines(s.text, s.op.Lines, false)
 		n := utf16Length(out[i].text)
 		if s.op.Max > 0 && n > s.op.Max && !slices.Contains(templateVariables(s.op.Args), "texts") {
-			return nil, board.Refusef("the board takes a %s of at most %d characters: shorten it", s.what, s.op.Max)
+			return nil, board.Refusef("the board accepts a %s of at most %d characters: shorten it", s.what, s.op.Max)
 		}
 		if s.op.Not.matches(out[i].text) {
-			return nil, board.Refusef("the board would not keep the %s as it is: leave out what is no text", s.what)
+			return nil, board.Refusef("the board would not store the %s unchanged: remove what is not text", s.what)
 		}
 		if n < s.op.Min {
-			return nil, board.Refusef("the board takes no %s of less than %d characters: give more", s.what, s.op.Min)
+			return nil, board.Refusef("the board accepts no %s of less than %d characters: make it longer", s.what, s.op.Min)
 		}
 	}
 	return out, nil
@@ -198,15 +199,15 @@ func (t *Tracker) writeText(ctx context.Context, id, author string, s textWrite)
 	err := t.writeChecked(ctx, s.op, map[string]any{"id": id, "text": s.text, "texts": texts, "author": oneLine(author, 100)})
 	switch kindOf(err) {
 	case troubleRefused:
-		return board.Refusef("the board does not take the %s: %s", s.what, oneLine(err.Error(), 300))
+		return board.Refusef("the board does not accept the %s: %s", s.what, oneLine(err.Error(), 300))
 	case troubleMissing:
 		return tracker.ErrNotFound
 	}
 	return err
 }
 
-// utf16Length counts characters as most boards do, and none counts more: those outside the
-// basic plane are two.
+// utf16Length counts characters as most boards do, and no board counts more: characters outside
+// the basic plane count as two.
 func utf16Length(text string) (n int) {
 	for _, r := range text {
 		n += max(1, utf16.RuneLen(r))
@@ -214,8 +215,8 @@ func utf16Length(text string) (n int) {
 	return n
 }
 
-// splitText cuts a text into parts of at most so many characters, at the end of a line where
-// there is one in the second half.
+// splitText splits a text into parts of at most most characters, at the end of a line if there
+// is one in the second half.
 func splitText(text string, most int) []string {
 	var out []string
 	add := func(part string) {
@@ -243,7 +244,7 @@ func splitText(text string, most int) []string {
 	return out
 }
 
-// writeChecked makes a write. Only an answer that says so means that it was made.
+// writeChecked makes a write. Only an answer that confirms it counts as success.
 func (t *Tracker) writeChecked(ctx context.Context, op *Operation, vars map[string]any) error {
 	a, err := t.callTool(ctx, op, vars, op != t.m.Comment)
 	if kindOf(err) == troubleDone {
@@ -253,7 +254,7 @@ func (t *Tracker) writeChecked(ctx context.Context, op *Operation, vars map[stri
 		return err
 	}
 	if !op.OK.matches(a.text) {
-		return errors.New("the answer of " + op.Tool + " does not say that it was done (it begins: " + t.cleanMessage(a.text) + ")")
+		return errors.New("the answer of " + op.Tool + " does not confirm that it was done (it begins: " + t.cleanMessage(a.text) + ")")
 	}
 	return nil
 }
