@@ -166,8 +166,8 @@ func socketPaths(getenv func(string) string, home string) (path, spare string) {
 	return spare, spare
 }
 
-// TerminalSocket is the socket of the tmux that holds the agents' windows. It depends on the
-// data folder alone, so that a server with another environment finds them again.
+// TerminalSocket returns the socket of the tmux that holds the agents' windows. It depends on
+// the data folder alone, so that a server with another environment finds them again.
 func TerminalSocket(home string) string {
 	if path := filepath.Join(home, "tmux.sock"); len(path) <= MaxSocketPath {
 		return path
@@ -175,8 +175,8 @@ func TerminalSocket(home string) string {
 	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), shortHash(home)+".tmux")
 }
 
-// agentTmux is where agents' own tmux servers have their sockets, each agent in a folder with
-// a name of up to 12 bytes. A socket is in a folder named by the user id in there.
+// agentTmux returns where agents' own tmux servers have their sockets, each agent in a folder
+// with a name of up to 12 bytes. A socket is in a folder named by the user id in there.
 func agentTmux(home string) string {
 	path := filepath.Join(home, "tmux")
 	if len(filepath.Join(path, "123456789012", "tmux-4294967295", "name-of-20-bytes-....")) <= MaxSocketPath {
@@ -185,7 +185,7 @@ func agentTmux(home string) string {
 	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), shortHash(home)+".agents")
 }
 
-// shortHash is a short name for a data folder.
+// shortHash returns a short name for a data folder.
 func shortHash(home string) string {
 	sum := sha256.Sum256([]byte(home))
 	return hex.EncodeToString(sum[:4])

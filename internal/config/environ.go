@@ -8,10 +8,10 @@ import (
 	"orange/internal/core/agent"
 )
 
-// Environ is the environment of this process.
+// Environ returns the environment of this process.
 func Environ() []string { return os.Environ() }
 
-// Getenv is the value of a variable in the environment of this process.
+// Getenv returns the value of a variable in the environment of this process.
 func Getenv(name string) string { return os.Getenv(name) }
 
 // base is what every process of ours may inherit: who and where the user is, and how
@@ -114,7 +114,7 @@ func isCommon(name string) bool {
 	return slices.Contains(base[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
-// ofProvider says whether a variable belongs to a harness, "" for any.
+// ofProvider reports whether a variable belongs to a harness, "" for any.
 func ofProvider(name, harness string) bool {
 	if slices.Contains(never[:], name) {
 		return false

@@ -85,12 +85,12 @@ func (n *Notify) ForProgram() bool {
 	return c.Program
 }
 
-// Name is the same as long as nothing of it is changed.
+// Name returns the same as long as nothing of it is changed.
 func (n *Notify) Name() string {
 	return n.Kind + "-" + shortHash(strings.Join([]string{n.URL, n.Secret, strings.Join(n.On, ","), strings.Join(n.Projects, "/"), strconv.FormatBool(n.Brief)}, "\n"))
 }
 
-// WantsKind says whether it is told of a kind of item in a project.
+// WantsKind reports whether it is told of a kind of item in a project.
 func (n *Notify) WantsKind(kind, project string) bool {
 	if len(n.Projects) > 0 && !slices.Contains(n.Projects, project) {
 		return false

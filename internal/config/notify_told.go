@@ -17,7 +17,7 @@ type Told struct {
 	Problem string    `json:"problem,omitempty"`
 }
 
-// ToldFile is where the server keeps how it went, by the name of the way.
+// ToldFile returns where the server keeps how it went, by the name of the way.
 func (c *Config) ToldFile() string { return filepath.Join(c.Home, "notify.json") }
 
 // ReadTold reads that file. None is no error.

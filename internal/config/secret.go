@@ -23,7 +23,7 @@ var trackerSecrets = [...]string{"LINEAR_API_KEY", "LINEAR_WEBHOOK_SECRET", "GIT
 // secretPrefix begins the names of further such variables.
 const secretPrefix = "ORANGE_SECRET_"
 
-// TrackerSecret says whether a variable may hold the secret of a tracker.
+// TrackerSecret reports whether a variable may hold the secret of a tracker.
 func TrackerSecret(name string) bool {
 	return slices.Contains(trackerSecrets[:], name) || strings.HasPrefix(name, secretPrefix)
 }

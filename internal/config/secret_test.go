@@ -39,7 +39,7 @@ func TestWhereASecretMayBe(t *testing.T) {
 	}
 }
 
-// written is a file with the secret and these permissions.
+// written returns a file with the secret and these permissions.
 func written(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "token")

@@ -47,7 +47,7 @@ func opened(t *testing.T, path string) *Output {
 	return o
 }
 
-// from is the output from a position on, as a reader sees it.
+// from returns the output from a position on, as a reader sees it.
 func from(t *testing.T, path string, at int64) (text string, next int64) {
 	t.Helper()
 	var out strings.Builder
@@ -72,7 +72,7 @@ func onDisk(t *testing.T, path string) (size int64) {
 	return size
 }
 
-// digits is a text in which every ten bytes say where they are.
+// digits returns a text in which every ten bytes say where they are.
 func digits(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i += 10 {

@@ -110,7 +110,7 @@ func (o *Output) Close() {
 	}
 }
 
-// Size is how much was written, with what was left out.
+// Size returns how much was written, with what was left out.
 func (o *Output) Size() int64 { return o.parts[len(o.parts)-1].end }
 
 // ReadAt implements io.ReaderAt. What was left out reads as line ends, so that no line goes
@@ -160,7 +160,7 @@ func (o *Output) WriteFrom(w io.Writer, at int64) (int64, error) {
 	return at, nil
 }
 
-// LastLines is the position at which the last lines begin.
+// LastLines returns the position at which the last lines begin.
 func (o *Output) LastLines(lines int) (int64, error) {
 	block := make([]byte, 64<<10)
 	for _, one := range slices.Backward(o.parts) {
@@ -203,7 +203,8 @@ func Stat(path string) (size int64, at time.Time, err error) {
 	return size, at, nil
 }
 
-// NamePattern is a pattern for the names of the files of an output, as path.Match reads it.
+// NamePattern returns a pattern for the names of the files of an output, as path.Match reads
+// it.
 func NamePattern(path string) string { return filepath.Base(path) + "*" }
 
 // maxStart is further than any output gets.

@@ -48,8 +48,8 @@ func readAnthropic(_ *http.Request, body []byte) (modelRequest, error) {
 	return a, nil
 }
 
-// interjectedPrompts are the prompts that arrived while the agent was at work: Claude passes
-// them on with a remark before and after.
+// interjectedPrompts returns the prompts that arrived while the agent was at work: Claude
+// passes them on with a remark before and after.
 func interjectedPrompts(texts []string) []string {
 	var out []string
 	for _, text := range texts {

@@ -96,7 +96,7 @@ func (r reply) chatMessage() object {
 	return object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": r.call.id, "type": "function", "function": function}}}
 }
 
-// chatDeltas are the parts of an answer: who speaks and what is called, then the rest.
+// chatDeltas returns the parts of an answer: who speaks and what is called, then the rest.
 func (r reply) chatDeltas() []object {
 	if r.call == nil {
 		deltas := []object{{"role": "assistant", "content": ""}}

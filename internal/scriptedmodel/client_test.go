@@ -57,7 +57,7 @@ func (a *agent) step(t *testing.T) moment {
 	return m
 }
 
-// eventsOf is the data of a stream of events.
+// eventsOf returns the data of a stream of events.
 func eventsOf(t *testing.T, w *httptest.ResponseRecorder) []json.RawMessage {
 	t.Helper()
 	var out []json.RawMessage
@@ -83,7 +83,7 @@ func parse[T any](t *testing.T, text json.RawMessage) T {
 	return v
 }
 
-// commandIn is the command among the arguments of a call.
+// commandIn returns the command among the arguments of a call.
 func commandIn(t *testing.T, key, arguments string) string {
 	t.Helper()
 	command, _ := parse[map[string]any](t, json.RawMessage(arguments))[key].(string)

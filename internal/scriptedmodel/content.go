@@ -33,7 +33,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// textParts is what is written in a message.
+// textParts returns what is written in a message.
 func (c content) textParts() []string {
 	var out []string
 	for _, b := range c {
@@ -44,7 +44,7 @@ func (c content) textParts() []string {
 	return out
 }
 
-// countType is how many blocks are of a type.
+// countType returns how many blocks are of a type.
 func (c content) countType(kind string) int {
 	n := 0
 	for _, b := range c {

@@ -26,7 +26,7 @@ type utterance struct {
 func newPrompt(text string) utterance { return utterance{prompt: text} }
 func newAnswer() utterance            { return utterance{answer: true} }
 
-// lastPrompt is the newest prompt, without what the CLI itself put into it.
+// lastPrompt returns the newest prompt, without what the CLI itself put into it.
 func (a modelRequest) lastPrompt() string {
 	for _, u := range slices.Backward(a.said) {
 		if !u.answer {
@@ -38,7 +38,7 @@ func (a modelRequest) lastPrompt() string {
 
 var nonceGiven = regexp.MustCompile(`nonce=([0-9A-Za-z]+)`)
 
-// latestNonce is the one that the newest prompt with a nonce gave.
+// latestNonce returns the one that the newest prompt with a nonce gave.
 func (a modelRequest) latestNonce() string {
 	for _, u := range slices.Backward(a.said) {
 		if all := nonceGiven.FindAllStringSubmatch(u.prompt, -1); len(all) > 0 {
@@ -89,12 +89,12 @@ func chooseScript(scripts []Script, prompt string) *Script {
 	return nil
 }
 
-// injectedTags are the tags around text that a CLI adds to prompts on its own.
+// injectedTags returns the tags around text that a CLI adds to prompts on its own.
 func injectedTags() []string {
 	return []string{"system-reminder", "environment_context", "session_context", "user_instructions", "skills_instructions", "permissions instructions"}
 }
 
-// isInjected says whether a piece of a prompt comes from the CLI and not from whoever
+// isInjected reports whether a piece of a prompt comes from the CLI and not from whoever
 // prompts it.
 func isInjected(text string) bool {
 	text = strings.TrimSpace(text)
@@ -107,8 +107,8 @@ func promptOf(pieces []string) string {
 	return strings.TrimSpace(strings.Join(pieces, "\n"))
 }
 
-// isFiller says whether an answer was made up by the CLI: it closes a turn that was cut
-// off in this way before it goes on.
+// isFiller reports whether an answer was made up by the CLI: it closes a turn that was cut off
+// in this way before it goes on.
 func isFiller(text string) bool {
 	return strings.TrimSpace(text) == "" || strings.TrimSpace(text) == "No response requested."
 }

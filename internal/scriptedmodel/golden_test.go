@@ -37,7 +37,7 @@ func readSample(t *testing.T, name string) sample {
 	return s
 }
 
-// unstreamed is the same request without the wish for a stream.
+// unstreamed returns the same request without the wish for a stream.
 func (s sample) unstreamed(t *testing.T) sample {
 	t.Helper()
 	path, _, _ := strings.Cut(s.Path, "?")

@@ -47,7 +47,7 @@ func (m *Model) Requests() []Request {
 	return slices.Clone(m.log)
 }
 
-// Usage is what the answers of a script cost together. The empty name stands for all that
+// Usage returns what the answers of a script cost together. The empty name stands for all that
 // belongs to none, such as titles.
 func (m *Model) Usage(script string) Usage {
 	var sum Usage

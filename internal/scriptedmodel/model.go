@@ -133,7 +133,7 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// describeReply is the answer in a few words, for the log.
+// describeReply returns the answer in a few words, for the log.
 func (r reply) describeReply() string {
 	switch {
 	case r.fault != nil:

@@ -45,7 +45,7 @@ func (m *Model) playShell(a modelRequest, at place, turn Turn, out *reply, recor
 	out.call = &c
 }
 
-// turnAt is the turn that comes after so many answers. Errors leave no answer in a
+// turnAt returns the turn that comes after so many answers. Errors leave no answer in a
 // conversation, so they are passed over once they were given often enough.
 func (m *Model) turnAt(at place) (int, Turn, bool) {
 	before := at.done

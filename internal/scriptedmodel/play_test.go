@@ -17,7 +17,7 @@ func eachDialect(t *testing.T, scripts []Script, test func(t *testing.T, a *agen
 	}
 }
 
-// deed is an answer without its id.
+// deed returns an answer without its id.
 func deed(m moment) string {
 	if m.call != "" {
 		return "$ " + m.shell

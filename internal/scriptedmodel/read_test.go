@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// isPlain says whether a text comes out of JSON as it went in.
+// isPlain reports whether a text comes out of JSON as it went in.
 func isPlain(text string) bool { return utf8.ValidString(text) }
 
 func paths() []string {

@@ -107,7 +107,7 @@ func writeResponses(w http.ResponseWriter, a modelRequest, out reply) {
 	send("response.completed", object{"response": whole})
 }
 
-// responsesItem is the only item of an answer.
+// responsesItem returns the only item of an answer.
 func (r reply) responsesItem() object {
 	switch {
 	case r.call == nil:

@@ -52,7 +52,7 @@ func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 // ModelName is the model that the lists of models name. Any other is served as well.
 const ModelName = "scripted-1"
 
-// modelList is a list of models that satisfies every protocol at once.
+// modelList returns a list of models that satisfies every protocol at once.
 func modelList() object {
 	return object{
 		"object":   "list",

@@ -29,8 +29,8 @@ func parseSchema(text json.RawMessage) schema {
 	return s
 }
 
-// valueType is the type of a value, in lower case as JSON schema has it. Gemini writes it in
-// capitals, and several types may be allowed.
+// valueType returns the type of a value, in lower case as JSON schema has it. Gemini writes it
+// in capitals, and several types may be allowed.
 func (s schema) valueType() string {
 	var one string
 	var several []string
@@ -72,7 +72,8 @@ func (s schema) sampleValue() any {
 	return sampleText
 }
 
-// compactJSON is a value as JSON on one line, without the escapes that only web pages need.
+// compactJSON returns a value as JSON on one line, without the escapes that only web pages
+// need.
 func compactJSON(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -48,12 +48,12 @@ type Usage struct {
 	CacheWrite int `json:"cache_write,omitempty"`
 }
 
-// Add is the sum of two usages.
+// Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{Input: u.Input + v.Input, Output: u.Output + v.Output, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite}
 }
 
-// ordinaryUsage is what an answer costs whose turn does not say.
+// ordinaryUsage returns what an answer costs whose turn does not say.
 func ordinaryUsage() Usage { return Usage{Input: 100, Output: 20, CacheRead: 40} }
 
 // scriptName is deliberately narrow: a name becomes part of call ids.

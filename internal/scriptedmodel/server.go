@@ -45,7 +45,7 @@ func StartAt(address string, scripts []Script) (*Server, error) {
 	return s, nil
 }
 
-// URL is where the server listens, without a path.
+// URL returns where the server listens, without a path.
 func (s *Server) URL() string { return s.url }
 
 // Close ends the server and every answer that is under way.

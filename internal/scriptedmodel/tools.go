@@ -12,7 +12,7 @@ type tool struct {
 	native bool            // the shell tool that the Responses protocol knows by type
 }
 
-// shellNames are the names under which agents offer a shell, the preferred first.
+// shellNames returns the names under which agents offer a shell, the preferred first.
 func shellNames() []string {
 	return []string{"Bash", "bash", "run_shell_command", "exec_command", "shell_command", "local_shell", "shell", "execute_command", "run_terminal_cmd", "terminal"}
 }
@@ -25,11 +25,11 @@ type call struct {
 	arguments map[string]any
 }
 
-// argumentsJSON is the arguments as a JSON text. Angle brackets and ampersands stay as
+// argumentsJSON returns the arguments as a JSON text. Angle brackets and ampersands stay as
 // they are, as they do with a real model.
 func (c call) argumentsJSON() string { return compactJSON(c.arguments) }
 
-// findShellTool is the tool to run a command with, false if none is offered.
+// findShellTool returns the tool to run a command with, false if none is offered.
 func findShellTool(tools []tool) (tool, bool) {
 	for _, name := range shellNames() {
 		if i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name }); i >= 0 {

@@ -319,7 +319,7 @@ func (f *faults) waitUntil(ctx context.Context, what string, holds func(list []t
 	}
 }
 
-// listTasks is the tasks in the order of their creation.
+// listTasks returns the tasks in the order of their creation.
 func (f *faults) listTasks(ctx context.Context) ([]task.Task, error) {
 	text, err := f.runOrange(ctx, "task", "list", "--all", "--json")
 	if err != nil {

@@ -99,8 +99,8 @@ func (p *process) removeSocket(ctx context.Context) error {
 	return p.awaitAnswer(ctx)
 }
 
-// isDead says whether the server is gone, giving it a moment: a broken connection is
-// seen before the process is buried.
+// isDead reports whether the server is gone, giving it a moment: a broken connection is seen
+// before the process is buried.
 func (p *process) isDead() bool {
 	select {
 	case <-p.gone:

@@ -95,7 +95,7 @@ func (w *walker) taskFolder() string {
 	return filepath.Join(w.home, "tasks", walkProject, string(walkTask))
 }
 
-// timelessJSON is a value as JSON without its times, and without the processes that asked.
+// timelessJSON returns a value as JSON without its times, and without the processes that asked.
 func timelessJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

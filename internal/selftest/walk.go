@@ -204,8 +204,8 @@ func (w *walker) edgeWeight(e *workflow.Edge, t *task.Task) int {
 	return n
 }
 
-// canTake says whether the walker can take the edge: somebody it can speak for may
-// ask, or the end of the state's agent leads there.
+// canTake reports whether the walker can take the edge: somebody it can speak for may ask, or
+// the end of the state's agent leads there.
 func (w *walker) canTake(e *workflow.Edge, t *task.Task) bool {
 	if e.When != nil {
 		env := w.def.NewEnv()

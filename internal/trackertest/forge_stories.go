@@ -121,7 +121,7 @@ func lostOpening(y *forgeEnv) {
 	}
 }
 
-// checkStates are the checks of a pull request, by name.
+// checkStates returns the checks of a pull request, by name.
 func (y *forgeEnv) checkStates(number int) map[string]string {
 	y.Helper()
 	out := map[string]string{}

@@ -94,7 +94,7 @@ func (y *forgeEnv) requireSupport(what ...string) {
 	}
 }
 
-// newPull is a pull request for a branch.
+// newPull returns a pull request for a branch.
 func (y *forgeEnv) newPull(branch string) tracker.NewPR {
 	return tracker.NewPR{Branch: branch, Base: y.BaseBranch(), Title: "Change of " + branch, Body: "What changed, and why."}
 }

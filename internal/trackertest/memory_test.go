@@ -171,7 +171,7 @@ func (m *memory) ReadIssue(_ testing.TB, key string) tracker.Issue {
 	return m.shown(m.find(key))
 }
 
-// shown is an issue with the names of now.
+// shown returns an issue with the names of now.
 func (m *memory) shown(is *issue) tracker.Issue {
 	out := is.Issue
 	out.Comments, out.Children, out.BlockedBy = slices.Clone(is.Comments), nil, nil

@@ -124,7 +124,7 @@ func (s *env) requireSupport(what ...string) {
 	}
 }
 
-// addPlainIssue is an issue with nothing special about it.
+// addPlainIssue returns an issue with nothing special about it.
 func (s *env) addPlainIssue() string {
 	s.Helper()
 	return s.AddIssue(s.T, draftIssue("A plain issue", "Backlog", "Planned"))
@@ -247,7 +247,7 @@ func (v view) String() string {
 	return string(text)
 }
 
-// realFacts are all that the world knows about an issue, to be compared.
+// realFacts returns all that the world knows about an issue, to be compared.
 func (s *env) realFacts(key string) string {
 	s.Helper()
 	return viewIssue(s.ReadIssue(s.T, key)).String()

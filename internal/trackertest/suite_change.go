@@ -55,7 +55,7 @@ func eachKind(s *env) {
 	}
 }
 
-// everyKind is a change of all kinds of an issue like plain.
+// everyKind returns a change of all kinds of an issue like plain.
 func everyKind(key string) board.Change {
 	return board.Change{
 		Key: key, Author: "worker", AddTags: []string{"Ready", "bug"}, RemoveTags: []string{"Planned"}, Column: "Finished",
@@ -191,7 +191,7 @@ func allColumns(s *env) {
 	}
 }
 
-// linesOfSize is a text of about so many bytes.
+// linesOfSize returns a text of about so many bytes.
 func linesOfSize(size int) string {
 	var out strings.Builder
 	for i := 0; out.Len() < size; i++ {
@@ -200,7 +200,7 @@ func linesOfSize(size int) string {
 	return out.String()
 }
 
-// withoutBlanks are a text without its blanks.
+// withoutBlanks returns a text without its blanks.
 func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // holdsAll checks that what is said about an issue holds a text in order, though maybe in

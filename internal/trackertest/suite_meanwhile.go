@@ -21,7 +21,7 @@ func meanwhileStories() []story {
 	}
 }
 
-// renameBehindClient is a stage whose client knows only the old name.
+// renameBehindClient returns a stage whose client knows only the old name.
 func (s *env) renameBehindClient(from, to string) string {
 	s.Helper()
 	s.requireSupport(Renames)

@@ -19,7 +19,7 @@ func newsStories() []story {
 	}
 }
 
-// senderAndParser is a world that sends, and a client that hears.
+// senderAndParser returns a world that sends, and a client that hears.
 func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)

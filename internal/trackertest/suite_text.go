@@ -18,7 +18,7 @@ func textStories() []story {
 	}
 }
 
-// hostileTexts is what somebody may write, by what is bad about it.
+// hostileTexts returns what somebody may write, by what is bad about it.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"control characters": "bell \a, escape \x1b[31mred\x1b[0m, delete \x7f, tab \t and backspace \b.",

@@ -58,8 +58,8 @@ func (b *Breaker) State(now time.Time) State {
 	return HalfOpen
 }
 
-// Allow says whether a request may be sent. When it is half open one may; what became of
-// it must be told with Fail, Pass or Release.
+// Allow reports whether a request may be sent. When it is half open one may; what became of it
+// must be told with Fail, Pass or Release.
 func (b *Breaker) Allow(now time.Time) bool {
 	switch b.State(now) {
 	case Closed:
@@ -98,10 +98,10 @@ func (b *Breaker) RecordSuccess() {
 // find out.
 func (b *Breaker) ReleaseProbe() { b.probing = false }
 
-// Failures is how often the credentials were refused since they were accepted last.
+// Failures returns how often the credentials were refused since they were accepted last.
 func (b *Breaker) Failures() int { return b.failures }
 
-// OpenUntil is the moment from which a request is let through again, zero if all are.
+// OpenUntil returns the moment from which a request is let through again, zero if all are.
 func (b *Breaker) OpenUntil() time.Time { return b.until }
 
 // A LockedOut is why a request was not even sent: the credentials were refused before.

@@ -56,14 +56,14 @@ func (t *Transport) retryReason(req *http.Request, resp *http.Response) string {
 	return ""
 }
 
-// isUnsent says whether a request certainly never left: nobody listens, or there is no such
+// isUnsent reports whether a request certainly never left: nobody listens, or there is no such
 // host.
 func isUnsent(err error) bool {
 	var dns *net.DNSError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 }
 
-// requestedDelay is how long a server wants to be left alone, false if it does not say.
+// requestedDelay returns how long a server wants to be left alone, false if it does not say.
 func (t *Transport) requestedDelay(resp *http.Response) (time.Duration, bool) {
 	now := time.Now()
 	if wait, ok := retryAfter(resp.Header, now); ok {
@@ -80,8 +80,8 @@ func (t *Transport) requestedDelay(resp *http.Response) (time.Duration, bool) {
 	return 0, false
 }
 
-// usedUp says whether the headers that many servers have in common show that no request
-// is left of a limit.
+// usedUp reports whether the headers that many servers have in common show that no request is
+// left of a limit.
 func usedUp(h http.Header) bool { return strings.TrimSpace(h.Get("X-RateLimit-Remaining")) == "0" }
 
 // limitReset reads when such a limit begins anew: a moment in seconds or milliseconds
@@ -143,7 +143,7 @@ type Backoff struct {
 	Factor      float64
 }
 
-// Delay is the wait after try n, counted from 0.
+// Delay returns the wait after try n, counted from 0.
 func (b Backoff) Delay(n int) time.Duration {
 	if b.First <= 0 {
 		b.First = time.Second

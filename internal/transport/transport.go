@@ -82,7 +82,7 @@ type safeKey struct{}
 // POST that only reads.
 func MarkSafe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
 
-// isSafe says whether a request may be sent twice without doing anything twice.
+// isSafe reports whether a request may be sent twice without doing anything twice.
 func isSafe(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -201,7 +201,7 @@ func (t *Transport) isRateLimited(resp *http.Response) bool {
 	return t.o.Limited != nil && t.o.Limited(resp)
 }
 
-// BreakerStatus is how the breaker stands, for people who look.
+// BreakerStatus returns how the breaker stands, for people who look.
 func (t *Transport) BreakerStatus() (state State, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

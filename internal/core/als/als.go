@@ -68,7 +68,7 @@ const (
 
 var knownKeys = [...]string{Actor, Intent, Action, TagsAdd, TagsRemove, Summary, Details, Links}
 
-// isText says whether a key always holds a text, isList whether it always holds a list.
+// isText reports whether a key always holds a text, isList whether it always holds a list.
 func isText(key string) bool { return key == Actor || key == Intent || key == Action || key == Summary }
 func isList(key string) bool { return isTags(key) || key == Details }
 func isTags(key string) bool { return key == TagsAdd || key == TagsRemove }

@@ -57,7 +57,7 @@ func (d *draft) readMapping() Field {
 	return f
 }
 
-// readLinks is a map if it can be one without losing anything.
+// readLinks returns a map if it can be one without losing anything.
 func (d *draft) readLinks() Field {
 	f := Field{Key: d.key, Kind: Map}
 	seen := map[string]bool{}
@@ -123,8 +123,8 @@ func splitInline(inside string) []string {
 	return list
 }
 
-// stringLength is the length of the quoted string that a text begins with, 0 if it
-// begins with none.
+// stringLength returns the length of the quoted string that a text begins with, 0 if it begins
+// with none.
 func stringLength(text string) int {
 	if !strings.HasPrefix(text, `"`) {
 		return 0

@@ -93,7 +93,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// isUnsafe says whether a character could break a line, move a cursor, hide or reorder.
+// isUnsafe reports whether a character could break a line, move a cursor, hide or reorder.
 func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -49,7 +49,7 @@ func (h Handoff) ALS() als.Comment {
 	return c
 }
 
-// FromALS reads a handoff from a comment, and says whether the comment is one. What the
+// FromALS reads a handoff from a comment, and reports whether the comment is one. What the
 // comment does not have is empty, never nil. It does not check the bounds.
 func FromALS(c als.Comment) (Handoff, bool) {
 	if c.Text(als.Intent) != intent || c.Text(als.Action) != action {
@@ -71,7 +71,7 @@ func FromALS(c als.Comment) (Handoff, bool) {
 	return h, true
 }
 
-// listsByField are the lists of a handoff by the names of their fields.
+// listsByField returns the lists of a handoff by the names of their fields.
 func (h *Handoff) listsByField() map[string]*[]string {
 	return map[string]*[]string{
 		"key_decisions": &h.Decisions, "files_of_interest": &h.Files, "warnings": &h.Warnings,

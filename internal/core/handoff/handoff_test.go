@@ -31,7 +31,7 @@ func sized(t *testing.T, size int) handoff.Handoff {
 	return h
 }
 
-// limits are the bounds: what is just allowed, what is just not, and what is said then.
+// limits returns the bounds: what is just allowed, what is just not, and what is said then.
 func limits(t *testing.T) []limit {
 	change := func(f func(*handoff.Handoff)) handoff.Handoff {
 		h := valid()

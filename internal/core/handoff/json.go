@@ -111,7 +111,7 @@ func (f *fields) mappingField(name string) map[string]any {
 	return out
 }
 
-// kindOf is what a JSON value is, in words.
+// kindOf returns what a JSON value is, in words.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

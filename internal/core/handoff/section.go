@@ -159,5 +159,5 @@ func (p labelled) listOf(label string) []string {
 	return list
 }
 
-// textOf is the text of a label that an agent may have written as a list.
+// textOf returns the text of a label that an agent may have written as a list.
 func (p labelled) textOf(label string) string { return strings.Join(p.listOf(label), "; ") }

@@ -33,7 +33,7 @@ func ReadGiven(sections []taskfile.Section) (requirements, context string) {
 	return requirements, context
 }
 
-// givenPairs are the variables about what is wanted.
+// givenPairs returns the variables about what is wanted.
 func (f *Facts) givenPairs() []string {
 	return []string{
 		"{requirements}", f.requirementsText(), "{context}", f.contextText(), "{why}", f.describeWhy(),
@@ -41,7 +41,7 @@ func (f *Facts) givenPairs() []string {
 	}
 }
 
-// requirementsText are the words of a person, to be carried out.
+// requirementsText returns the words of a person, to be carried out.
 func (f *Facts) requirementsText() string {
 	text := taskfile.BreakMarkers(strings.TrimSpace(f.Requirements))
 	if text == "" {
@@ -53,7 +53,7 @@ func (f *Facts) requirementsText() string {
 	return "## Requirements\n\nThis is what a person wants: carry out your part of it.\n\n" + cutSection(text, taskfile.RequirementsSection)
 }
 
-// contextText are the words of a tracker, quoted.
+// contextText returns the words of a tracker, quoted.
 func (f *Facts) contextText() string {
 	if strings.TrimSpace(f.Context) == "" {
 		return ""
@@ -90,7 +90,7 @@ func (f *Facts) thePullRequest() string {
 	return "This task is delivered without a pull request: the branch is what counts."
 }
 
-// pullRequest is the one that is meant, with its state; Orange has chosen it.
+// pullRequest returns the one that is meant, with its state; Orange has chosen it.
 func pullRequest(t *task.Task) string {
 	if t.PRURL == "" {
 		return "none"
@@ -98,7 +98,7 @@ func pullRequest(t *task.Task) string {
 	return strings.TrimSpace(t.PRURL + " " + strings.ToLower(t.PRState))
 }
 
-// MentionsVariable says whether what the agent is told names a variable.
+// MentionsVariable reports whether what the agent is told names a variable.
 func (f *Facts) MentionsVariable(variable string) bool {
 	text := f.promptText(f.Effect.Prompt)
 	if f.Effect.Message != "" {

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// told is what a new agent of a role is told by a prompt.
+// told returns what a new agent of a role is told by a prompt.
 func told(f prompt.Facts, role, name string) string {
 	if !strings.HasPrefix(f.Def.Name, "orange") {
 		f.Task.Status = stateOf(f.Def, name)

@@ -47,7 +47,7 @@ func FindLast(def *workflow.Definition, t *task.Task, role string, entries []jou
 	return nil
 }
 
-// saidLast is what an agent said. Only one word of it is not quoted.
+// saidLast returns what an agent said. Only one word of it is not quoted.
 func saidLast(s *task.LastReport, heard *signal.Snapshot) *LastReport {
 	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Text: lastPart(heard.AttemptWords()), Failed: s.Outcome != string(signal.Passed)}
 	detail := s.Detail
@@ -60,7 +60,8 @@ func saidLast(s *task.LastReport, heard *signal.Snapshot) *LastReport {
 	return out
 }
 
-// verdictGate is the gate of the edge that an entry took which asks for a verdict, nil if none does.
+// verdictGate returns the gate of the edge that an entry took which asks for a verdict, nil if
+// none does.
 func verdictGate(def *workflow.Definition, e *journal.Entry) *workflow.Gate {
 	if e.To == "" || e.Edge < 1 || e.Edge > len(def.Edges) {
 		return nil
@@ -107,7 +108,7 @@ func (f *Facts) lastReport() string {
 	return title + "\n\n" + quoteText(r.Text)
 }
 
-// firstInstructions is what an agent of the role is told at its first start, filled in.
+// firstInstructions returns what an agent of the role is told at its first start, filled in.
 func (f *Facts) firstInstructions() string {
 	name := f.firstPrompt()
 	if name == "" || strings.Contains(f.promptText(name), "{instructions}") {

@@ -10,7 +10,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// edgeTo is the number of the edge of a workflow that leads from one state to another by a gate.
+// edgeTo returns the number of the edge of a workflow that leads from one state to another by a
+// gate.
 func edgeTo(t *testing.T, f prompt.Facts, from, to, gate string) int {
 	t.Helper()
 	for i := range f.Def.Edges {

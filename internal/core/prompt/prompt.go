@@ -26,7 +26,7 @@ type Facts struct {
 	Known
 }
 
-// StartPrompt is what a new agent is told.
+// StartPrompt returns what a new agent is told.
 func StartPrompt(f Facts) string {
 	var b strings.Builder
 	if f.Goes && workflow.GoesOn(f.Effect.Message) {
@@ -52,7 +52,7 @@ func StartPrompt(f Facts) string {
 	return b.String()
 }
 
-// MessageText is what a living agent is told.
+// MessageText returns what a living agent is told.
 func MessageText(f Facts) string { return f.messageText(f.Effect.Prompt) }
 
 func (f *Facts) messageText(name string) string {
@@ -92,7 +92,7 @@ func (f *Facts) promptText(name string) string {
 	return "# Task: {summary}\n\nProject: {project}\nBranch: {branch}\n\nRead TASK.md and do your part."
 }
 
-// builtinMessage are the words for messages of the engine's own, where a workflow has none.
+// builtinMessage returns the words for messages of the engine's own, where a workflow has none.
 func builtinMessage(name string) (string, bool) {
 	switch name {
 	case workflow.MessageAnswer:
@@ -145,7 +145,7 @@ func (f *Facts) fillVariables(text string) string {
 	return strings.NewReplacer(withDollarNames(pairs)...).Replace(text)
 }
 
-// personsVar is what a person gave the task, or else its project, under a name.
+// personsVar returns what a person gave the task, or else its project, under a name.
 func (f *Facts) personsVar(name string) string {
 	var usual string
 	if v, ok := f.Def.VarNamed(name); ok {
@@ -161,7 +161,7 @@ func orDash(s string) string {
 	return s
 }
 
-// describeDelivery is what the project's policy means for an agent.
+// describeDelivery returns what the project's policy means for an agent.
 func describeDelivery(d task.Delivery) string {
 	switch d {
 	case task.DeliverPush:

@@ -18,7 +18,7 @@ type Card struct {
 	Comments []board.Comment
 }
 
-// taskState is the state that the agent works in.
+// taskState returns the state that the agent works in.
 func (f *Facts) taskState() *workflow.State {
 	s, ok := f.Def.StateNamed(f.Task.Status)
 	if !ok {
@@ -27,7 +27,7 @@ func (f *Facts) taskState() *workflow.State {
 	return s
 }
 
-// reportPairs are the variables about what others said, and about how to say how it went.
+// reportPairs returns the variables about what others said, and about how to say how it went.
 func (f *Facts) reportPairs() []string {
 	return []string{
 		"{mode}", f.taskState().Mode, "{handoff}", f.handedOver(), "{question}", quoteWithTitle("You are asked for advice:", f.Task.Question),
@@ -43,7 +43,7 @@ func quoteWithTitle(title, text string) string {
 	return title + "\n\n" + quoteText(text)
 }
 
-// handedOver is what the stage before left for this one.
+// handedOver returns what the stage before left for this one.
 func (f *Facts) handedOver() string {
 	role := f.Effect.Role
 	if from, to, ok := handoff.StagesOfMode(f.taskState().Mode); ok && to == role {
@@ -64,7 +64,7 @@ func (f *Facts) handedOver() string {
 // maxComments bounds how many comments of a card an agent is shown, the newest.
 const maxComments = 20
 
-// describeCard is the work package: the card as it is, quoted.
+// describeCard returns the work package: the card as it is, quoted.
 func (f *Facts) describeCard() string {
 	if f.Card == nil {
 		return ""

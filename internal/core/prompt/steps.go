@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// stepPairs are the variables of prompts for steps.
+// stepPairs returns the variables of prompts for steps.
 func (f *Facts) stepPairs() []string {
 	name := workflow.EnhancementName(f.Task.Branch)
 	s := f.taskState()
@@ -31,7 +31,7 @@ func withDollarNames(pairs []string) []string {
 	return out
 }
 
-// stepInput is what the agent of a state works from, with its variables filled in.
+// stepInput returns what the agent of a state works from, with its variables filled in.
 func (f *Facts) stepInput(s *workflow.State) string {
 	return ResolveInput(s.Input, workflow.EnhancementName(f.Task.Branch), f.previousAgent(s))
 }
@@ -61,8 +61,8 @@ func InputInstruction(input string) string {
 	return "Read the file " + input + " and work from it."
 }
 
-// previousAgent is the agent of the step that led to a state: the last one that said anything,
-// if its codes lead here, else the nearest in the file whose codes do.
+// previousAgent returns the agent of the step that led to a state: the last one that said
+// anything, if its codes lead here, else the nearest in the file whose codes do.
 func (f *Facts) previousAgent(s *workflow.State) string {
 	var found []string
 	for i := range f.Def.States {
@@ -88,7 +88,7 @@ func (f *Facts) previousAgent(s *workflow.State) string {
 	return ""
 }
 
-// leadsTo says whether an outcome leads from one state to another, at once or by way of a
+// leadsTo reports whether an outcome leads from one state to another, at once or by way of a
 // state in which a person starts it.
 func leadsTo(def *workflow.Definition, from, to string) bool {
 	for _, i := range def.EdgesFrom(from) {

@@ -1,4 +1,4 @@
-// Package question says whether an agent asks a person something. Agents ask most often by
+// Package question reports whether an agent asks a person something. Agents ask most often by
 // ending their turn with a question in prose, and no CLI reports that as an event.
 package question
 
@@ -18,9 +18,9 @@ const maxRead = 16 << 10
 // choices, or a sentence about what they would do, below what they ask.
 const lastParts = 3
 
-// AsksReader says whether a message ends by asking the reader for something that its author needs to
-// go on. A polite offer at the end of finished work is no question, and neither is one that the
-// message answers itself.
+// AsksReader reports whether a message ends by asking the reader for something that its author
+// needs to go on. A polite offer at the end of finished work is no question, and neither is one
+// that the message answers itself.
 func AsksReader(message string) bool {
 	if len(message) > maxRead {
 		message = message[len(message)-maxRead:]
@@ -108,8 +108,8 @@ var (
 		`\bbitte (bestätig|entscheid|sag|teil|wähl|antwort)`)
 )
 
-// asksSomething says whether one part of a message asks something. The last part may end with any question;
-// further up only one counts that is put to the reader.
+// asksSomething reports whether one part of a message asks something. The last part may end
+// with any question; further up only one counts that is put to the reader.
 func asksSomething(p part, last bool) bool {
 	p.text = farewell.ReplaceAllString(p.text, "")
 	if approval.MatchString(p.text) {

@@ -6,7 +6,7 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// FromSection is what a section of TASK.md says about the work: a Review by its verdict,
+// FromSection returns what a section of TASK.md says about the work: a Review by its verdict,
 // any other by having content. The section of a name that counts is the last.
 func FromSection(sections []taskfile.Section, name string) Report {
 	r := Report{Protocol: TaskSections, Outcome: Unknown}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ordinaryText is what agents write: prose, code, logs and some JSON, about n bytes.
+// ordinaryText returns what agents write: prose, code, logs and some JSON, about n bytes.
 func ordinaryText(n int) []byte {
 	const sample = `I looked at the failing test first and then at the code that it covers.
 

@@ -85,7 +85,7 @@ func (f *blockFinder) takePiece(p *piece) {
 	f.keepText(newline)
 }
 
-// isProse says whether a line at the left margin can be none of a mapping's.
+// isProse reports whether a line at the left margin can be none of a mapping's.
 func isProse(line []byte) bool {
 	return len(line) > 0 && (line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z') && bytes.IndexByte(line, ':') < 0
 }
@@ -174,7 +174,7 @@ func (f *blockFinder) foundReport() (Report, bool) {
 	return f.last, true
 }
 
-// keyOf is the bit of the key that a line begins with.
+// keyOf returns the bit of the key that a line begins with.
 func keyOf(line []byte) uint8 {
 	if len(line) == 0 || strings.IndexByte("ats\"'", line[0]) < 0 {
 		return 0
@@ -202,7 +202,7 @@ func missingKeys(keys uint8) string {
 // haltCodes stop a step until somebody helps. They come with a reason.
 var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
 
-// resultOf is what a completion code means.
+// resultOf returns what a completion code means.
 func (l DetectOptions) resultOf(code string) Result {
 	if l.Codes != nil {
 		if r, ok := l.Codes[code]; ok {
@@ -219,7 +219,7 @@ func (l DetectOptions) resultOf(code string) Result {
 	return Unknown
 }
 
-// isCompletion says whether a code is one of those that end a step well.
+// isCompletion reports whether a code is one of those that end a step well.
 func isCompletion(code string) bool {
 	name, ready := strings.CutPrefix(code, "READY_FOR_")
 	if !ready {
@@ -228,7 +228,7 @@ func isCompletion(code string) bool {
 	return ready && name != "" && isCode(code)
 }
 
-// isCode says whether a text is a code in capitals.
+// isCode reports whether a text is a code in capitals.
 func isCode(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c >= 'A' && c <= 'Z'

@@ -80,7 +80,7 @@ func TestCompletionBlocks(t *testing.T) {
 	}
 }
 
-// bomb is a block that would be a million times its size with every alias written out.
+// bomb returns a block that would be a million times its size with every alias written out.
 func bomb(head string) string {
 	lines := []string{head, "status: X_COMPLETE", "a0: &a0 [x,x,x,x,x,x,x,x,x,x]"}
 	for i := 1; i < 10; i++ {

@@ -79,7 +79,7 @@ func readMapping(text string, line int) (map[string]string, error) {
 // otherPlace is how the parser ends a message about two places.
 var otherPlace = lazy.NewRegexp(`at \[(\d+):\d+\]$`)
 
-// yamlProblem is what the parser says about a YAML text that begins behind a line, with
+// yamlProblem returns what the parser says about a YAML text that begins behind a line, with
 // the lines that people see.
 func yamlProblem(err error, line int) string {
 	var syntax interface {
@@ -99,7 +99,7 @@ func yamlProblem(err error, line int) string {
 	return fmt.Sprintf("line %d: %s", line+syntax.GetToken().Position.Line, cutText(what, maxQuoted))
 }
 
-// scalarText is a single value as it is written.
+// scalarText returns a single value as it is written.
 func scalarText(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:

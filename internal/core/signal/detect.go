@@ -92,7 +92,7 @@ func (s *search) takePiece(text []byte, has seenBytes, last bool) {
 	}
 }
 
-// bestReport is the most trusted of what was found.
+// bestReport returns the most trusted of what was found.
 func (s *search) bestReport() Report {
 	out := Report{Protocol: s.looking.Protocol, Outcome: Unknown}
 	counts := false

@@ -69,7 +69,7 @@ func (b *htmlBlock) openBlock(text []byte) place {
 	return place{raw: inHTML}
 }
 
-// followLine is the place of a line in the open block, which it may end.
+// followLine returns the place of a line in the open block, which it may end.
 func (b *htmlBlock) followLine(text []byte) place {
 	switch b.kind {
 	case htmlComment:
@@ -89,7 +89,7 @@ func (b *htmlBlock) followLine(text []byte) place {
 	return place{raw: inHTML}
 }
 
-// tagBalance is how many more elements of the block's tag text opens than it closes.
+// tagBalance returns how many more elements of the block's tag text opens than it closes.
 func (b *htmlBlock) tagBalance(text []byte) int {
 	n := 0
 	for {
@@ -107,7 +107,7 @@ func (b *htmlBlock) tagBalance(text []byte) int {
 	}
 }
 
-// tagName is the name of the HTML tag that text begins with, in lower case, "" if it
+// tagName returns the name of the HTML tag that text begins with, in lower case, "" if it
 // begins with none.
 func tagName(text []byte) string {
 	const longest = 32

@@ -100,7 +100,7 @@ func isStatusHeading(line []byte) bool {
 	return ok && string(bytes.TrimSpace(name)) == "Status"
 }
 
-// haltOf is the halt code that a line begins with, and its reason.
+// haltOf returns the halt code that a line begins with, and its reason.
 func haltOf(line string) (code, detail string) {
 	line = strings.TrimLeft(line, "*")
 	for _, code := range haltCodes {
@@ -116,8 +116,8 @@ func haltOf(line string) (code, detail string) {
 	return "", ""
 }
 
-// completionOf is the completion code that a line states, "" if it states none. Below
-// the heading "## Status" something may follow the code.
+// completionOf returns the completion code that a line states, "" if it states none. Below the
+// heading "## Status" something may follow the code.
 func (f *legacyFinder) completionOf(line string, awaited bool) string {
 	text := strings.Trim(strings.TrimSpace(line), "*")
 	if value, ok := strings.CutPrefix(text, "Status"); ok {
@@ -138,7 +138,7 @@ func (f *legacyFinder) completionOf(line string, awaited bool) string {
 	return ""
 }
 
-// isMixed says whether a line has both a completion and a halt.
+// isMixed reports whether a line has both a completion and a halt.
 func isMixed(line string) bool {
 	halt, done := false, false
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return !isWordRune(r) && r != ':' }) {

@@ -47,7 +47,7 @@ func (n *notes) keepNote(x note) {
 	}
 }
 
-// joinNotes is all notes in one, in the order of their lines.
+// joinNotes returns all notes in one, in the order of their lines.
 func (n *notes) joinNotes() string {
 	all := slices.Concat(n.first, n.last)
 	slices.SortStableFunc(all, func(a, b note) int { return a.sortLine() - b.sortLine() })
@@ -87,7 +87,7 @@ func cutText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// quoteOddWord is a word of an agent as a note may repeat it.
+// quoteOddWord returns a word of an agent as a note may repeat it.
 func quoteOddWord(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError || r == '"'

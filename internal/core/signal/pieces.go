@@ -127,8 +127,8 @@ func (s *search) splitPieces(buf []byte, searched int) []byte {
 	}
 }
 
-// firstPieceEnd is where the first piece of a long line ends: not within <!--, so that nobody
-// has to look for its halves.
+// firstPieceEnd returns where the first piece of a long line ends: not within <!--, so that
+// nobody has to look for its halves.
 func firstPieceEnd(buf []byte) int {
 	for n := min(len(commentStart)-1, pieceSize); n > 0; n-- {
 		if bytes.HasSuffix(buf[:pieceSize], commentStart[:n]) {

@@ -2,7 +2,7 @@ package signal
 
 import "bytes"
 
-// fenceKind says whether a line is inside a code fence, and inside which sort.
+// fenceKind reports whether a line is inside a code fence, and inside which sort.
 type fenceKind uint8
 
 const (
@@ -81,7 +81,7 @@ func (q *quotation) placeOf(line []byte) place {
 	return q.placeOutside(line[at:], column)
 }
 
-// itemColumn is where the text of the innermost open list item begins.
+// itemColumn returns where the text of the innermost open list item begins.
 func (q *quotation) itemColumn() int {
 	if q.depth == 0 {
 		return 0
@@ -132,7 +132,7 @@ func (q *quotation) openFence(text []byte) place {
 	return place{fence: q.fence.kind, edge: true}
 }
 
-// inFence is the place of a line in the open fence, which it may close.
+// inFence returns the place of a line in the open fence, which it may close.
 func (q *quotation) inFence(text []byte, column int) place {
 	w := place{fence: q.fence.kind}
 	if len(text) == 0 || text[0] != q.fence.mark || column > q.fence.column+3 {
@@ -156,7 +156,7 @@ func fenceOf(info []byte) fenceKind {
 	return otherFence
 }
 
-// lineIndent is the column at which a line's text begins, and its index.
+// lineIndent returns the column at which a line's text begins, and its index.
 func lineIndent(line []byte) (column, at int) {
 	for at < len(line) {
 		switch line[at] {
@@ -173,7 +173,7 @@ func lineIndent(line []byte) (column, at int) {
 	return column, at
 }
 
-// runLength is how often the first byte of text is repeated.
+// runLength returns how often the first byte of text is repeated.
 func runLength(text []byte) int {
 	n := 1
 	for n < len(text) && text[n] == text[0] {
@@ -182,7 +182,8 @@ func runLength(text []byte) int {
 	return n
 }
 
-// bulletWidth is the width of the list item's mark that text begins with, 0 if there is none.
+// bulletWidth returns the width of the list item's mark that text begins with, 0 if there is
+// none.
 func bulletWidth(text []byte) int {
 	n := 0
 	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
@@ -201,7 +202,7 @@ func bulletWidth(text []byte) int {
 	return 0
 }
 
-// stripQuoteMarks is a line of a block quote without its marks.
+// stripQuoteMarks returns a line of a block quote without its marks.
 func stripQuoteMarks(line []byte) []byte {
 	for {
 		_, at := lineIndent(line)
@@ -218,7 +219,7 @@ const (
 	maxOpenTicks = 8
 )
 
-// openTicks are the lengths of the runs of backticks before a place in a line that are
+// openTicks returns the lengths of the runs of backticks before a place in a line that are
 // still open there.
 func openTicks(before []byte) []int {
 	text := before[max(0, len(before)-spanReach):]
@@ -237,7 +238,7 @@ func openTicks(before []byte) []int {
 	}
 }
 
-// nextTicks is the length of the next run of backticks, and what is behind it.
+// nextTicks returns the length of the next run of backticks, and what is behind it.
 func nextTicks(text []byte) (length, behind int) {
 	at := bytes.IndexByte(text, '`')
 	if at < 0 {
@@ -247,7 +248,8 @@ func nextTicks(text []byte) (length, behind int) {
 	return length, at + length
 }
 
-// closingTicks is what is behind the next run of exactly so many backticks, 0 if there is none.
+// closingTicks returns what is behind the next run of exactly so many backticks, 0 if there is
+// none.
 func closingTicks(text []byte, length int) int {
 	for at := 0; ; {
 		n, behind := nextTicks(text[at:])
@@ -261,7 +263,7 @@ func closingTicks(text []byte, length int) int {
 	}
 }
 
-// inCode says whether a place with these open runs before it is in a code span.
+// inCode reports whether a place with these open runs before it is in a code span.
 func inCode(open []int, after []byte) bool {
 	after = after[:min(len(after), spanReach)]
 	for _, length := range open {

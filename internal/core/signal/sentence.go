@@ -61,14 +61,14 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// firstWordIndex is where the first word begins, behind signs such as a tick.
+// firstWordIndex returns where the first word begins, behind signs such as a tick.
 func (s sentence) firstWordIndex() int {
 	return max(0, strings.IndexFunc(s.text, isWordRune))
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// findWords is where words stand, not within other words.
+// findWords returns where words stand, not within other words.
 func (s sentence) findWords(words string) int {
 	for from := 0; ; {
 		at := strings.Index(s.lower[from:], words)
@@ -83,15 +83,15 @@ func (s sentence) findWords(words string) int {
 	}
 }
 
-// hasWordBorders says whether no word goes on at both ends of a part.
+// hasWordBorders reports whether no word goes on at both ends of a part.
 func (s sentence) hasWordBorders(at, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s.text[:at])
 	after, _ := utf8.DecodeRuneInString(s.text[end:])
 	return (at == 0 || !isWordRune(before)) && (end == len(s.text) || !isWordRune(after))
 }
 
-// isMeant says whether a part that means a result is meant: it is not denied, and a pass
-// is not taken back or put in doubt behind it.
+// isMeant reports whether a part that means a result is meant: it is not denied, and a pass is
+// not taken back or put in doubt behind it.
 func (s sentence) isMeant(result Result, at, end int) bool {
 	if result == Failed {
 		return !s.isDenied(at, ".;!?,:–—-")
@@ -99,7 +99,7 @@ func (s sentence) isMeant(result Result, at, end int) bool {
 	return !s.isDenied(at, ".;!?") && s.isConclusive(end)
 }
 
-// labelledVerdict is the verdict behind a label and a colon.
+// labelledVerdict returns the verdict behind a label and a colon.
 func (s sentence) labelledVerdict(at, end int) Result {
 	rest := strings.TrimLeft(s.lower[end:], " ")
 	if !strings.HasPrefix(rest, ":") {
@@ -114,7 +114,7 @@ func (s sentence) labelledVerdict(at, end int) Result {
 	return result
 }
 
-// wordAt is the word of letters that begins at a place, in lower case.
+// wordAt returns the word of letters that begins at a place, in lower case.
 func (s sentence) wordAt(at int) string {
 	rest := s.lower[at:]
 	if n := strings.IndexFunc(rest, func(r rune) bool { return !isWordRune(r) }); n >= 0 {
@@ -133,7 +133,7 @@ func verdictWord(word string) Result {
 	return ""
 }
 
-// statedVerdict is what a line of a report says behind a place. Only a word in capitals, a
+// statedVerdict returns what a line of a report says behind a place. Only a word in capitals, a
 // word alone and one behind a label are verdicts: tests pass and fail in prose.
 func (s sentence) statedVerdict(from int) Result {
 	var result Result
@@ -156,7 +156,7 @@ func (s sentence) statedVerdict(from int) Result {
 	return result
 }
 
-// isUsedAsVerdict says whether the word of a verdict is used as one.
+// isUsedAsVerdict reports whether the word of a verdict is used as one.
 func (s sentence) isUsedAsVerdict(from, at, end int) bool {
 	before := strings.TrimRight(s.text[from:at], " ")
 	after := strings.TrimLeft(s.text[end:], " ")
@@ -171,7 +171,7 @@ func (s sentence) isUsedAsVerdict(from, at, end int) bool {
 	return capitals || alone || strings.HasSuffix(before, ":") || from > 0 && !strings.ContainsFunc(before, isWordRune)
 }
 
-// countFollows says whether text is ": 12" or "= 12".
+// countFollows reports whether text is ": 12" or "= 12".
 func countFollows(text string) bool {
 	if text == "" || text[0] != ':' && text[0] != '=' {
 		return false
@@ -188,7 +188,7 @@ var doubts = []string{
 	"if", "unless", "until", "once", "when", "whether", "before", "should", "must", "would", "could", "instead",
 }
 
-// isDenied says whether the words before a place, back to one of these signs, deny what is
+// isDenied reports whether the words before a place, back to one of these signs, deny what is
 // there, or doubt it.
 func (s sentence) isDenied(at int, signs string) bool {
 	clause := s.lower[:at]
@@ -203,7 +203,7 @@ func (s sentence) isDenied(at int, signs string) bool {
 	return false
 }
 
-// isConclusive says whether a pass is all that is said: the sentence ends behind it, or goes
+// isConclusive reports whether a pass is all that is said: the sentence ends behind it, or goes
 // on with a sign, and takes nothing back.
 func (s sentence) isConclusive(end int) bool {
 	rest := strings.TrimLeft(s.lower[end:], " ")
@@ -219,7 +219,7 @@ func (s sentence) isConclusive(end int) bool {
 	return !takesBack(rest)
 }
 
-// takesBack says whether a text behind a pass speaks of failures or exceptions.
+// takesBack reports whether a text behind a pass speaks of failures or exceptions.
 func takesBack(text string) bool {
 	before := ""
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) && r != '\'' }) {

@@ -156,7 +156,7 @@ type Snapshot struct {
 	Confirmed string `json:"confirmed,omitempty"`
 }
 
-// WeighsEvidence says whether deciding about the signal may look at evidence.
+// WeighsEvidence reports whether deciding about the signal may look at evidence.
 func (s *Signal) WeighsEvidence() bool {
 	switch s.Kind {
 	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import, Restore:
@@ -165,7 +165,7 @@ func (s *Signal) WeighsEvidence() bool {
 	return false
 }
 
-// Snapshot is what a journal keeps of s.
+// Snapshot returns what a journal keeps of s.
 func (s *Signal) Snapshot() *Snapshot {
 	return &Snapshot{
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
@@ -175,8 +175,8 @@ func (s *Signal) Snapshot() *Snapshot {
 	}
 }
 
-// AttemptWords are the attempt's own that go with what it said: its last message, or what it gave with a report by
-// command. They are untrusted.
+// AttemptWords returns the attempt's own that go with what it said: its last message, or what
+// it gave with a report by command. They are untrusted.
 func (h *Snapshot) AttemptWords() string {
 	if h == nil {
 		return ""

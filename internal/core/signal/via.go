@@ -56,7 +56,7 @@ func (v Via) SanitizedCopy() Via {
 	return v
 }
 
-// printableText is text without control, invisible and reordering characters, of at most n
+// printableText returns text without control, invisible and reordering characters, of at most n
 // bytes.
 func printableText(s string, n int) string {
 	s = strings.Map(func(r rune) rune {

@@ -238,7 +238,7 @@ func readMarker(text []byte, strict bool) (marker, int, fit) {
 	return mark, c.at, f.behindName()
 }
 
-// behindName is what a misfit is worth behind the marker's name.
+// behindName returns what a misfit is worth behind the marker's name.
 func (f fit) behindName() fit {
 	if f == unfit {
 		return misspelled
@@ -246,7 +246,7 @@ func (f fit) behindName() fit {
 	return f
 }
 
-// namesMarker says whether an unfinished marker has got as far as its name.
+// namesMarker reports whether an unfinished marker has got as far as its name.
 func namesMarker(text []byte) bool {
 	c := cursor{text: text, at: len(commentStart)}
 	c.skipSpace()
@@ -259,7 +259,7 @@ type cursor struct {
 	at   int
 }
 
-// skipSpace passes over white space, and says whether there was any.
+// skipSpace passes over white space, and reports whether there was any.
 func (c *cursor) skipSpace() bool {
 	from := c.at
 	for c.at < len(c.text) {

@@ -23,7 +23,7 @@ type saying struct {
 	result Result // label: the one verdict that counts, "" for both
 }
 
-// sayingsOf are the sayings that count for a work type. Other work types have none.
+// sayingsOf returns the sayings that count for a work type. Other work types have none.
 func sayingsOf(workType string) []saying {
 	switch strings.TrimSuffix(strings.ToLower(workType), "-coordination") {
 	case "qa":
@@ -139,7 +139,7 @@ func (f *heuristicFinder) noteResult(result Result, p *piece) {
 	}
 }
 
-// resultOfSaying is the result that a line gives with a saying, "" for none.
+// resultOfSaying returns the result that a line gives with a saying, "" for none.
 func (f *heuristicFinder) resultOfSaying(x saying, s sentence, p *piece) Result {
 	at := s.findWords(x.words)
 	if at < 0 {
@@ -197,7 +197,7 @@ func (h *hints) matchesPiece(p *piece) bool {
 	return p.has&h.sight == h.sight && hasHintedWord(p.text, h.words[0]) && hasHintedWord(p.text, h.words[1])
 }
 
-// hasHintedWord says whether a line has one of the words, in any case.
+// hasHintedWord reports whether a line has one of the words, in any case.
 func hasHintedWord(line []byte, words []hint) bool {
 	for _, h := range words {
 		if h.matchesLine(line, h.word[h.rarest]) || h.matchesLine(line, h.word[h.rarest]-'a'+'A') {
@@ -207,7 +207,7 @@ func hasHintedWord(line []byte, words []hint) bool {
 	return false
 }
 
-// matchesLine says whether a line has the word, its rarest letter being this byte.
+// matchesLine reports whether a line has the word, its rarest letter being this byte.
 func (h hint) matchesLine(line []byte, rarest byte) bool {
 	for at := h.rarest; at < len(line); at++ {
 		n := bytes.IndexByte(line[at:], rarest)
@@ -222,7 +222,7 @@ func (h hint) matchesLine(line []byte, rarest byte) bool {
 	return false
 }
 
-// equalFoldASCII says whether text begins with a word of lower-case letters, in any case.
+// equalFoldASCII reports whether text begins with a word of lower-case letters, in any case.
 func equalFoldASCII(text []byte, word string) bool {
 	for i := range len(word) {
 		if text[i]|0x20 != word[i] {

@@ -85,7 +85,7 @@ func parityWordsOf(workType string) parityWords {
 // issuesFinished says of sub-issues that they are finished: in a sentence, behind a dash or a colon, in bold.
 const issuesFinished = `sub-?issues?\**\s*(([:—–-]+|\b(is|are|were|have\s+been))[\s*]*)?(now\s+)?\**(completed?|finished|done)\b`
 
-// qaWords are what quality assurance says for a verdict, pass or fail, with its sign.
+// qaWords returns what quality assurance says for a verdict, pass or fail, with its sign.
 func qaWords(verdict, sign string) []string {
 	return []string{
 		`##\s*qa\s+` + verdict + `ed`,

@@ -210,7 +210,7 @@ func (f *resultFinder) readObject() string {
 	return ""
 }
 
-// describeResult is what a worker result says in short.
+// describeResult returns what a worker result says in short.
 func describeResult(r *Report) string {
 	if r.Code == "success" || r.Code == "failure" {
 		return r.Code
@@ -218,7 +218,7 @@ func describeResult(r *Report) string {
 	return string(r.Outcome) + " with " + quoteOddWord(r.Code)
 }
 
-// stageNames are the names of workers and stages that count, nil for the usual ones. The
+// stageNames returns the names of workers and stages that count, nil for the usual ones. The
 // agent whose text it is is a worker, whatever it is called.
 func (l DetectOptions) stageNames() []string {
 	if l.Stages != nil || l.Agent == "" || slices.Contains(workerNames[:], l.Agent) {
@@ -237,7 +237,7 @@ func (f *resultFinder) foundReport() (Report, bool) {
 	return f.last, f.has
 }
 
-// joinProblems is a list in one line, short enough for a note.
+// joinProblems returns a list in one line, short enough for a note.
 func joinProblems(problems []string) string {
 	var b strings.Builder
 	for i, p := range problems {

@@ -87,7 +87,7 @@ func isKind(value any, kind string) bool {
 	return false
 }
 
-// isWhole says whether a number is one that can be counted with.
+// isWhole reports whether a number is one that can be counted with.
 func isWhole(n json.Number) bool {
 	f, err := n.Float64()
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53

@@ -23,7 +23,8 @@ func WorkerResultSchema() *jsonschema.Schema {
 	return s
 }
 
-// resultSchema is the schema with these names of workers and stages, nil for the usual ones.
+// resultSchema returns the schema with these names of workers and stages, nil for the usual
+// ones.
 func resultSchema(stages []string) *jsonschema.Schema {
 	if stages == nil {
 		stages = workerNames[:]
@@ -104,7 +105,7 @@ type field struct {
 
 func requiredField(name string, value *jsonschema.Schema) field { return field{name, value, true} }
 
-// optionalField is a key that can be missing, or null, which means the same.
+// optionalField returns a key that can be missing, or null, which means the same.
 func optionalField(name string, value *jsonschema.Schema) field {
 	if value.Type != "" {
 		value.Type, value.Types = "", []string{value.Type, "null"}

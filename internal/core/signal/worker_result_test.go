@@ -12,7 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// resultText is a worker result, with more fields if there are any.
+// resultText returns a worker result, with more fields if there are any.
 func resultText(task string, success bool, more ...string) string {
 	return fmt.Sprintf(`{"success": %v, "summary": "s of %s", "joan_actions": {}, "worker_type": "dev", "task_id": %q%s}`,
 		success, task, task, strings.Join(append([]string{""}, more...), ", "))
@@ -139,7 +139,7 @@ func TestAWorkerResultIsTakenOver(t *testing.T) {
 	}
 }
 
-// contextOf is a stage context that has so many of everything.
+// contextOf returns a stage context that has so many of everything.
 func contextOf(decisions, length, files, warnings, warningLength, dependencies int) string {
 	list := func(n, length int) string {
 		item := `"` + strings.Repeat("é", length) + `"`

@@ -21,7 +21,7 @@ type profileFile struct {
 	Effects json.RawMessage            `json:"effects"`
 }
 
-// WithFile is the profile changed by a profile file (JSON): first by what it says about
+// WithFile returns the profile changed by a profile file (JSON): first by what it says about
 // roles, then by what it says about states. The errors are one line.
 func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error) {
 	var f profileFile

@@ -152,7 +152,7 @@ func (l *journalLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	}
 }
 
-// openingVerdict is the one that opened the edge that an entry took.
+// openingVerdict returns the one that opened the edge that an entry took.
 func (l *journalLearner) openingVerdict(e *journal.Entry) string {
 	found := ""
 	for _, i := range l.def.EdgesFrom(e.From) {

@@ -234,7 +234,7 @@ func (p *runPlan) completeVerdicts(out *statePlan, s *workflow.State) {
 	}
 }
 
-// eventReporter is who reports an event.
+// eventReporter returns who reports an event.
 func eventReporter(event string) task.Actor {
 	if event == engine.ChildMoved {
 		return task.Engine
@@ -304,8 +304,8 @@ func (p *runPlan) gateVerdict(e *workflow.Edge) string {
 	return ""
 }
 
-// gateSections is what the edge's gates want to read, as TASK.md and its reader give it.
-// A verdict that is not "" replaces the one that would open the edge.
+// gateSections returns what the edge's gates want to read, as TASK.md and its reader give it. A
+// verdict that is not "" replaces the one that would open the edge.
 func (p *runPlan) gateSections(e *workflow.Edge, verdict string) []taskfile.Section {
 	var names []string
 	bodies := map[string]string{}

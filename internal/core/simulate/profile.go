@@ -82,9 +82,9 @@ const (
 	p95OfWall     = 2
 )
 
-// DefaultProfile is how things are supposed to be in a simulation of def. The time of
-// a turn follows from the deadline of its state: the median is an eighth of it, the
-// 95th percentile a half.
+// DefaultProfile returns how things are supposed to be in a simulation of def. The time of a
+// turn follows from the deadline of its state: the median is an eighth of it, the 95th
+// percentile a half.
 func DefaultProfile(def *workflow.Definition) Profile {
 	p := Profile{
 		States:  map[string]Habits{},
@@ -116,7 +116,7 @@ func defaultHabits(def *workflow.Definition, s *workflow.State) Habits {
 	return h
 }
 
-// givesVerdict says whether the agent of a state gives a verdict.
+// givesVerdict reports whether the agent of a state gives a verdict.
 func givesVerdict(def *workflow.Definition, s *workflow.State) bool {
 	for _, i := range def.EdgesFrom(s.Name) {
 		for _, g := range def.EdgeGates(&def.Edges[i]) {

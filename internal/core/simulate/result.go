@@ -40,7 +40,7 @@ const (
 	Count   Unit = "count"
 )
 
-// scaleFactor is how much of what results keep makes one of the unit.
+// scaleFactor returns how much of what results keep makes one of the unit.
 func (u Unit) scaleFactor() float64 {
 	switch u {
 	case Seconds:
@@ -177,7 +177,7 @@ type Stay struct {
 	Share float64 `json:"share"`        // of the time of all runs
 }
 
-// Summary is the result in a few numbers.
+// Summary returns the result in a few numbers.
 func (s *Result) Summary(def *workflow.Definition) Summary {
 	out := Summary{Runs: s.Runs, Figures: []Figure{}, Ends: []Share{}, States: []Stay{}}
 	runs := float64(max(s.Runs, 1))
@@ -218,7 +218,7 @@ func (c *figureColumn) toFigure() Figure {
 	return f
 }
 
-// quantileOf is the smallest value that at least the part p of all values does not exceed.
+// quantileOf returns the smallest value that at least the part p of all values does not exceed.
 func quantileOf(sorted []int64, p float64) int64 {
 	at := int(math.Ceil(p*float64(len(sorted)))) - 1
 	return sorted[min(max(at, 0), len(sorted)-1)]
@@ -250,5 +250,5 @@ func (s *Summary) FindFigure(name string) Figure {
 	return Figure{Name: name}
 }
 
-// toMillis is a time as results keep it.
+// toMillis returns a time as results keep it.
 func toMillis(d time.Duration) int64 { return d.Milliseconds() }

@@ -123,7 +123,7 @@ func (r *taskRun) playToEnd() {
 	r.closeAccounts()
 }
 
-// tellEngine lets the engine decide and folds what it says. It says whether the signal was
+// tellEngine lets the engine decide and folds what it says. It reports whether the signal was
 // accepted.
 func (r *taskRun) tellEngine(sig *signal.Signal) bool {
 	r.steps++

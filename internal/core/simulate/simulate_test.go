@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// overlayProfile is the default profile of def changed by a profile file.
+// overlayProfile returns the default profile of def changed by a profile file.
 func overlayProfile(t *testing.T, def *workflow.Definition, text string) simulate.Profile {
 	t.Helper()
 	p, err := simulate.DefaultProfile(def).WithFile(def, []byte(text))

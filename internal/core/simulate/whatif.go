@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// WhatIf is the workflow with another max of a counter. Guards that compare the counter
-// with its old max compare it with the new one. The text is changed in place, so that
-// lines keep their numbers; changed counts the places.
+// WhatIf returns the workflow with another max of a counter. Guards that compare the counter
+// with its old max compare it with the new one. The text is changed in place, so that lines
+// keep their numbers; changed counts the places.
 func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.Definition, changed int, err error) {
 	c, ok := def.CounterNamed(counter)
 	if !ok {
@@ -85,7 +85,7 @@ func (e *boundEdit) changeGuard(edge *workflow.Edge) error {
 	return nil
 }
 
-// replaceBound is a guard's source with the new bound.
+// replaceBound returns a guard's source with the new bound.
 func (e *boundEdit) replaceBound(source string) string {
 	name, old, limit := regexp.QuoteMeta(e.counter.Name), strconv.Itoa(e.counter.Max), strconv.Itoa(e.limit)
 	after := regexp.MustCompile(`(\b` + name + `\s*(?:<=|>=|==|!=|<|>)\s*)` + old + `\b`)

@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/simulate"
 )
 
-// habits is a profile in which every agent and person of a workflow behaves alike.
+// habits returns a profile in which every agent and person of a workflow behaves alike.
 func habits(t *testing.T, name string, change func(*simulate.Habits)) simulate.Summary {
 	t.Helper()
 	def := loadDefinition(t, name)

@@ -48,7 +48,7 @@ func QuoteContext(text string) string {
 	return blockQuote(text)
 }
 
-// plainText is text with the line ends of TASK.md and without blank lines around it.
+// plainText returns text with the line ends of TASK.md and without blank lines around it.
 func plainText(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(strings.ToValidUTF8(text, "\ufffd"))
 	return trimBlankLines(text)
@@ -94,8 +94,8 @@ var marker = lazy.NewRegexp(`(?i)<!--(\s*WORK_RESULT)`)
 // repeats them reports nothing.
 func BreakMarkers(text string) string { return marker.ReplaceAllString(text, "<! --$1") }
 
-// ContextText is what a tracker said, read from the section that Begin wrote it to. The text of a section that was
-// written otherwise stays as it is.
+// ContextText returns what a tracker said, read from the section that Begin wrote it to. The
+// text of a section that was written otherwise stays as it is.
 func ContextText(section string) string {
 	quoted, ok := strings.CutPrefix(trimBlankLines(section), ContextRule)
 	if !ok {

@@ -36,7 +36,7 @@ func firstMissing(file string, have map[string]bool, fields []string) string {
 	return ""
 }
 
-// FieldOf is the value of a field of a file's frontmatter, "" if it has none.
+// FieldOf returns the value of a field of a file's frontmatter, "" if it has none.
 func FieldOf(text, field string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if strings.TrimRight(lines[0], " \t") != "---" {

@@ -57,7 +57,7 @@ func (d Document) withSection(name, text string) Document {
 	return d.WithBody([]byte(before + "\n" + text + "\n" + after))
 }
 
-// sectionText is what the section says with the statement.
+// sectionText returns what the section says with the statement.
 func (s Statement) sectionText(had Section) string {
 	parts := []string{"Verdict: " + s.Verdict}
 	if note := strings.TrimSpace(s.Note); note != "" {

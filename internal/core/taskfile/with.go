@@ -139,7 +139,7 @@ func (d Document) lineEnding() string {
 	return "\n"
 }
 
-// wantedEntry is the entry a field must read back as; it has no source yet to compare.
+// wantedEntry returns the entry a field must read back as; it has no source yet to compare.
 func wantedEntry(f Field) entry {
 	return entry{key: f.Key, value: f.Value}
 }

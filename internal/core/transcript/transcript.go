@@ -124,7 +124,7 @@ func (p *Printer) formatHeader(at time.Time, who Who) string {
 	return humanize.FormatTime(p.Now, at) + " " + string(who)
 }
 
-// bodyLines is a turn without its header. Whatever could control a terminal is taken out.
+// bodyLines returns a turn without its header. Whatever could control a terminal is taken out.
 func (t Turn) bodyLines() []string {
 	switch {
 	case t.Tool != "":

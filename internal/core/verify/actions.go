@@ -41,7 +41,7 @@ type action struct {
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 }
 
-// stepCount is how many steps the action stands for.
+// stepCount returns how many steps the action stands for.
 func (a *action) stepCount() int32 {
 	if a.ends {
 		return 2
@@ -49,7 +49,8 @@ func (a *action) stepCount() int32 {
 	return 1
 }
 
-// mass says whether an agent ended together with others, or could not start, and whether that is too often.
+// mass reports whether an agent ended together with others, or could not start, and whether
+// that is too often.
 type mass byte
 
 const (
@@ -102,7 +103,7 @@ func (m *model) listActions(w *world, buffer []action) []action {
 	return m.timerActions(w, out)
 }
 
-// processActions are the ends of agents, and the news of them. Where nobody can tell a
+// processActions returns the ends of agents, and the news of them. Where nobody can tell a
 // living agent from one that ended and is not missed yet, both happen in one action.
 func (m *model) processActions(w *world, out []action) []action {
 	for i := range w.t.Attempts {
@@ -120,7 +121,7 @@ func (m *model) processActions(w *world, out []action) []action {
 	return out
 }
 
-// newsOf are the ways in which the end of an agent is heard of.
+// newsOf returns the ways in which the end of an agent is heard of.
 func (m *model) newsOf(w *world, i int, out []action) []action {
 	list := m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]])
 	if w.t.Attempts[i].Role == m.ownRole(w.t.Status) {
@@ -134,10 +135,10 @@ func (m *model) newsOf(w *world, i int, out []action) []action {
 	return m.massDeaths(w, i, out)
 }
 
-// massDeaths are the ends of the state's agent that come together with those of others, or before its
-// first turn: once, and once too often. The agent leaves nothing new; what it may leave is tried with
-// the ends of its own. It comes from outside, as what a person does, so it is no loop of
-// the workflow.
+// massDeaths returns the ends of the state's agent that come together with those of others, or
+// before its first turn: once, and once too often. The agent leaves nothing new; what it may
+// leave is tried with the ends of its own. It comes from outside, as what a person does, so it
+// is no loop of the workflow.
 func (m *model) massDeaths(w *world, i int, out []action) []action {
 	if a := &w.t.Attempts[i]; a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue {
 		return out
@@ -152,7 +153,7 @@ func (m *model) massDeaths(w *world, i int, out []action) []action {
 	return out
 }
 
-// isEndReported says whether the end of an attempt reaches the engine at all.
+// isEndReported reports whether the end of an attempt reaches the engine at all.
 func (m *model) isEndReported(w *world, i int) bool {
 	return !m.without[PerRole] || !slices.Contains(w.procs, alive)
 }
@@ -175,7 +176,7 @@ func (m *model) effectActions(w *world, out []action) []action {
 	return out
 }
 
-// deadlineEndings are what an agent may leave behind that is ended at its deadline.
+// deadlineEndings returns what an agent may leave behind that is ended at its deadline.
 func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
 		return m.addDoubts(w, m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]]), foreign, broken)
@@ -183,7 +184,7 @@ func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 	return [][]choice{nil}
 }
 
-// requestActions are all moves that an edge could answer, asked for by everybody.
+// requestActions returns all moves that an edge could answer, asked for by everybody.
 func (m *model) requestActions(w *world, out []action) []action {
 	if len(w.t.Pending) > m.patience {
 		return out
@@ -216,7 +217,8 @@ func (m *model) requestActions(w *world, out []action) []action {
 	return out
 }
 
-// forgeVerb is the verb by which a forge asks for one of the edges, where it matters that no person does.
+// forgeVerb returns the verb by which a forge asks for one of the edges, where it matters that
+// no person does.
 func (m *model) forgeVerb(edges []*workflow.Edge) string {
 	for _, e := range edges {
 		if m.personResets && e.As != "" && e.PermitsActor(task.Tracker) {
@@ -244,7 +246,7 @@ func (m *model) requestTargets(state string) []string {
 	return out
 }
 
-// eventActions are a queue's turn, outcomes that agents print, and what trackers report.
+// eventActions returns a queue's turn, outcomes that agents print, and what trackers report.
 func (m *model) eventActions(w *world, out []action) []action {
 	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
 		for _, c := range m.addDoubts(w, m.sectionChoices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
@@ -275,8 +277,8 @@ func (m *model) eventActions(w *world, out []action) []action {
 	return out
 }
 
-// eventReporters are those who report an event. Orange itself says that a child moved, and that a merge of its own is done;
-// a tracker reports everything else, and merges at a forge.
+// eventReporters returns those who report an event. Orange itself says that a child moved, and
+// that a merge of its own is done; a tracker reports everything else, and merges at a forge.
 func (m *model) eventReporters(state string, tr workflow.Trigger) []task.Actor {
 	switch tr.Value {
 	case engine.ChildMoved:

@@ -132,7 +132,7 @@ func judged(t *testing.T, def *workflow.Definition, o verify.Options) (full, red
 	return full, reduced, true
 }
 
-// boundsOf are the bounds that mean something: with a loop only those of counters do.
+// boundsOf returns the bounds that mean something: with a loop only those of counters do.
 func boundsOf(r verify.Report) string {
 	if r.Bounds.Unbounded {
 		return fmt.Sprintf("unbounded, %v", r.Bounds.Counters)

@@ -105,7 +105,7 @@ func (g *graph) searchAll() {
 	g.waysBack()
 }
 
-// newSearches are those that share the work.
+// newSearches returns those that share the work.
 func (g *graph) newSearches() []*search {
 	out := make([]*search, 1)
 	if g.o.Share != nil {
@@ -142,7 +142,7 @@ func (g *graph) expandBlock(searches []*search, block []openWorld) {
 	}
 }
 
-// shouldStop says whether the search is to end here.
+// shouldStop reports whether the search is to end here.
 func (g *graph) shouldStop() bool {
 	if g.o.Progress != nil {
 		g.o.Progress(Progress{States: len(g.nodes), Depth: int(g.depth)})
@@ -242,7 +242,7 @@ func (g *graph) noteFinding(f finding) {
 	}
 }
 
-// pathLength is how many steps lead to a finding.
+// pathLength returns how many steps lead to a finding.
 func (g *graph) pathLength(f *finding) int32 {
 	if f.at < 0 {
 		return f.steps

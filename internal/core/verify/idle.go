@@ -37,8 +37,8 @@ func (m *model) forgetIdle(w *world) {
 // endedIdle is an agent that ended while it waited for a person. No attempt has its number.
 var endedIdle = task.Unanswered{Attempt: 1 << 20, Since: origin}
 
-// idleActions are the ends of turns that move nothing, a person who answers, and one who talks to the
-// agent at its terminal.
+// idleActions returns the ends of turns that move nothing, a person who answers, and one who
+// talks to the agent at its terminal.
 func (m *model) idleActions(w *world, out []action) []action {
 	t := &w.t
 	if s, ok := m.def.StateNamed(t.Status); !ok || s.Kind != workflow.Agent || len(t.Pending) > 0 {
@@ -64,8 +64,8 @@ func (m *model) idleActions(w *world, out []action) []action {
 	return out
 }
 
-// wordsLeft are the ends of the state's agent, by itself, with a message. Of roles with a protocol the words are
-// among what they may say last.
+// wordsLeft returns the ends of the state's agent, by itself, with a message. Of roles with a
+// protocol the words are among what they may say last.
 func (m *model) wordsLeft(w *world, i int, out []action) []action {
 	a := &w.t.Attempts[i]
 	if a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue || w.t.WorkFailed != "" {

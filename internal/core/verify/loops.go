@@ -100,7 +100,7 @@ func (g *graph) reportLoops(order, part []int32) {
 	}
 }
 
-// goRound is a shortest way from a node back to itself.
+// goRound returns a shortest way from a node back to itself.
 func (g *graph) goRound(start int32, part []int32) []int32 {
 	from := map[int32]int32{}
 	queue := []int32{start}

@@ -149,8 +149,8 @@ func (m *model) askedIn(state string) []bool {
 	return out
 }
 
-// attemptTally is the tally of a canonical world with n attempts. It is shared: whoever changes
-// a record copies it first.
+// attemptTally returns the tally of a canonical world with n attempts. It is shared: whoever
+// changes a record copies it first.
 func (m *model) attemptTally(n int) []task.AttemptTally {
 	if n < len(m.tallies) {
 		return m.tallies[n]
@@ -158,12 +158,12 @@ func (m *model) attemptTally(n int) []task.AttemptTally {
 	return []task.AttemptTally{{Count: n}}
 }
 
-// usedAt is where the search notes that an edge was taken from a state.
+// usedAt returns where the search notes that an edge was taken from a state.
 func (m *model) usedAt(edge int, from string) int {
 	return edge*(len(m.def.States)+1) + int(m.stateNumber[from])
 }
 
-// ownRole is the role whose agent the state needs, "" if it needs none.
+// ownRole returns the role whose agent the state needs, "" if it needs none.
 func (m *model) ownRole(state string) string {
 	if s, ok := m.def.StateNamed(state); ok && s.Kind == workflow.Agent {
 		return s.Role

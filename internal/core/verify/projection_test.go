@@ -60,7 +60,7 @@ var effectFields = map[string]string{
 	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "NonBlocking": follows,
 }
 
-// projectedWorld is an agent at work whose end was ordered to be seen to.
+// projectedWorld returns an agent at work whose end was ordered to be seen to.
 func projectedWorld() world {
 	return world{
 		now: origin, procs: []process{alive}, texts: make([]text, 2),

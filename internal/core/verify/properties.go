@@ -261,8 +261,8 @@ func (s *search) isUnstoppable(w *world) bool {
 	})
 }
 
-// personMay says whether a person can take an edge that is wanted, if need be by
-// writing what its gates ask for.
+// personMay reports whether a person can take an edge that is wanted, if need be by writing
+// what its gates ask for.
 func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	t := engine.AsPersonDecides(s.m.def, &w.t)
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// randomWorkflow is the text of a small workflow that nobody thought about. Some do not
+// randomWorkflow returns the text of a small workflow that nobody thought about. Some do not
 // load; most have something wrong with them.
 func randomWorkflow(r *rand.Rand) string {
 	w := &randomText{r: r}

@@ -61,7 +61,7 @@ func newSearch(m *model, o Options) *search {
 	return s
 }
 
-// possibleCreations are the ways a task can come into being.
+// possibleCreations returns the ways a task can come into being.
 func (s *search) possibleCreations() []*signal.New {
 	var out []*signal.New
 	for _, i := range s.m.def.EdgesFrom(workflow.New) {

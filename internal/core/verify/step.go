@@ -80,7 +80,7 @@ func (s *search) tellEngine(w *world, a *action) outcome {
 	return o
 }
 
-// newSignal is what the engine is told.
+// newSignal returns what the engine is told.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
 	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
@@ -273,7 +273,7 @@ func findChoice(list []choice, section int) (choice, bool) {
 	return choice{}, false
 }
 
-// hasGateOn says whether the edge has a gate on the section.
+// hasGateOn reports whether the edge has a gate on the section.
 func (s *search) hasGateOn(e *workflow.Edge, section int) bool {
 	for _, g := range s.m.def.EdgeGates(e) {
 		if s.m.def.Gates[g].Section == s.m.sections[section].name {
@@ -283,7 +283,7 @@ func (s *search) hasGateOn(e *workflow.Edge, section int) bool {
 	return false
 }
 
-// takenEdge is the edge that the last entry records, nil if none was.
+// takenEdge returns the edge that the last entry records, nil if none was.
 func (s *search) takenEdge(o *outcome) *workflow.Edge {
 	for i := len(o.entries) - 1; i >= 0; i-- {
 		e := &o.entries[i]
@@ -386,7 +386,7 @@ func (s *search) takesIn(w *world, o *outcome) {
 	o.told = append(o.told, got.told...)
 }
 
-// forgetPending is a server that keeps no record of what it owes.
+// forgetPending returns a server that keeps no record of what it owes.
 func (s *search) forgetPending(w *world) outcome {
 	o := outcome{moved: true}
 	var lost []string

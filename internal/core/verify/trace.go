@@ -44,7 +44,8 @@ func (g *graph) isWorldOf(w *world, at int32) bool {
 	return known && number == at
 }
 
-// firstStep is how the task came into being that a path begins with, or that is the finding.
+// firstStep returns how the task came into being that a path begins with, or that is the
+// finding.
 func (g *graph) firstStep(path []int32, f *finding) (world, []Step) {
 	for i := range g.possibleCreations() {
 		w, o := g.createWorld(i)
@@ -157,7 +158,7 @@ func doubtText(d doubt) string {
 	return ""
 }
 
-// factName is what a gate asks for besides sections, as people call it.
+// factName returns what a gate asks for besides sections, as people call it.
 func factName(g *workflow.Gate) string {
 	if g.File != "" {
 		return "file " + g.File

@@ -79,7 +79,7 @@ func (m *model) otherModes(state string, tr workflow.Trigger) []string {
 	return out
 }
 
-// lastWords are the ends of an agent that said something about its work.
+// lastWords returns the ends of an agent that said something about its work.
 func (m *model) lastWords(w *world, i int, out []action) []action {
 	if w.t.Attempts[i].Role != m.ownRole(w.t.Status) {
 		return out
@@ -96,7 +96,7 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 	return out
 }
 
-// turnEnds are the words of an agent that lives on.
+// turnEnds returns the words of an agent that lives on.
 func (m *model) turnEnds(w *world, i int, out []action) []action {
 	role := w.t.Attempts[i].Role
 	if len(w.t.Pending) > m.patience {
@@ -164,7 +164,7 @@ func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) []
 	return combineChoices(lists, kids)
 }
 
-// childrenOf are the children of the task that a choice stands for.
+// childrenOf returns the children of the task that a choice stands for.
 func (m *model) childrenOf(c choice) []signal.Child {
 	var out []signal.Child
 	for range c.count {

@@ -193,7 +193,7 @@ func (m *model) renumberAttempts(w *world) {
 // for more at a time; the last one is shared by all beyond.
 var effectNames = [...]string{"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13", "e14", "e15", "e16", "e17", "e18", "e19"}
 
-// appendKey is a canonical world as bytes. Worlds with the same key are the same.
+// appendKey returns a canonical world as bytes. Worlds with the same key are the same.
 func (m *model) appendKey(w *world, b []byte) []byte {
 	t := &w.t
 	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], worldFlags(w))
@@ -226,7 +226,7 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	return append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
 }
 
-// attemptByte is what is compared of an attempt beside its role.
+// attemptByte returns what is compared of an attempt beside its role.
 func (m *model) attemptByte(w *world, i int) byte {
 	a := &w.t.Attempts[i]
 	return byte(w.procs[i])<<4 | bitIf(a.Running, 0) | bitIf(a.Ending, 1) | bitIf(a.Overdue, 2) | bitIf(a.Done && !a.Ending, 3) | bitIf(a.Condition.Name == task.Idle, 6)

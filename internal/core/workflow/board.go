@@ -64,7 +64,7 @@ func markNamed(list []Mark, name string) (*Mark, bool) {
 	return nil, false
 }
 
-// Vocabulary is what a board needs to know for the workflow.
+// Vocabulary returns what a board needs to know for the workflow.
 func (b *Board) Vocabulary() board.Vocabulary {
 	var v board.Vocabulary
 	for i := range b.Columns {
@@ -85,7 +85,7 @@ type CardTrigger struct {
 	Not     []string
 }
 
-// MatchesCard says whether a card looks as the edge waits for.
+// MatchesCard reports whether a card looks as the edge waits for.
 func (l *CardTrigger) MatchesCard(f *board.Snapshot) bool {
 	if len(l.Columns) > 0 && !slices.Contains(l.Columns, f.Column) {
 		return false
@@ -131,7 +131,7 @@ func (l *CardTrigger) InTheWay(f *board.Snapshot) []string {
 	return out
 }
 
-// ExampleCard is a card that the edge waits for.
+// ExampleCard returns a card that the edge waits for.
 func (l *CardTrigger) ExampleCard() board.Snapshot {
 	f := board.Snapshot{}
 	if len(l.Columns) > 0 {
@@ -164,7 +164,7 @@ func tagMatches(pattern, tag string) bool {
 	return pattern == tag
 }
 
-// MatchesCard says whether the edge waits for a card that looks like this.
+// MatchesCard reports whether the edge waits for a card that looks like this.
 func (e *Edge) MatchesCard(f *board.Snapshot) bool {
 	for i := range e.On {
 		if e.On[i].Kind == OnBoard && e.On[i].Board.MatchesCard(f) {
@@ -174,7 +174,7 @@ func (e *Edge) MatchesCard(f *board.Snapshot) bool {
 	return false
 }
 
-// WatchesBoard says whether an edge out of the state waits for how a card looks.
+// WatchesBoard reports whether an edge out of the state waits for how a card looks.
 func (d *Definition) WatchesBoard(state string) bool {
 	for _, i := range d.edgesFrom[state] {
 		for _, tr := range d.Edges[i].On {

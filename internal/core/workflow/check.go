@@ -204,7 +204,7 @@ func (c *checker) uselessTriggers(e *Edge) {
 	}
 }
 
-// happensIn says whether the engine ever looks for such edges in a state of kind k.
+// happensIn reports whether the engine ever looks for such edges in a state of kind k.
 func happensIn(k Kind, t TriggerKind) bool {
 	switch t {
 	case OnExit, OnCrashLimit:
@@ -226,12 +226,12 @@ func (c *checker) checkAskers(e *Edge) {
 	}
 }
 
-// hasTriggerFrom says whether an edge from state answers to triggers of that kind.
+// hasTriggerFrom reports whether an edge from state answers to triggers of that kind.
 func (d *Definition) hasTriggerFrom(state string, kind TriggerKind) bool {
 	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool { return d.Edges[i].hasTrigger(kind) })
 }
 
-// hasTrigger says whether the edge answers to any trigger of that kind.
+// hasTrigger reports whether the edge answers to any trigger of that kind.
 func (e *Edge) hasTrigger(kind TriggerKind) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool { return t.Kind == kind })
 }

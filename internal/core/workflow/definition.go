@@ -180,7 +180,7 @@ type Gate struct {
 	title string
 }
 
-// SectionTitle is the heading of the section the gate asks for.
+// SectionTitle returns the heading of the section the gate asks for.
 func (g *Gate) SectionTitle() string { return g.title }
 
 // TriggerKind says what an edge answers to.
@@ -247,7 +247,7 @@ type Edge struct {
 	number int
 }
 
-// Number is the edge's place in the file, from 1; 0 for one that is in no file.
+// Number returns the edge's place in the file, from 1; 0 for one that is in no file.
 func (e *Edge) Number() int { return e.number }
 
 // A Prompt is what an agent is told.
@@ -282,8 +282,8 @@ type Projection struct {
 	Pos    Pos
 }
 
-// ProjectedColumn is the column in which a tracker shows a task that is in a state, "" if the
-// file does not say.
+// ProjectedColumn returns the column in which a tracker shows a task that is in a state, "" if
+// the file does not say.
 func (d *Definition) ProjectedColumn(state string) string {
 	for i := range d.Projections {
 		if d.Projections[i].State == state {
@@ -382,7 +382,7 @@ func (d *Definition) RenderCounters(text string, value func(counter string) int)
 	return text
 }
 
-// KnowsActor says whether a is human, engine, tracker or a declared role.
+// KnowsActor reports whether a is human, engine, tracker or a declared role.
 func (d *Definition) KnowsActor(a task.Actor) bool {
 	if a == task.Human || a == task.Engine || a == task.Tracker {
 		return true
@@ -391,7 +391,7 @@ func (d *Definition) KnowsActor(a task.Actor) bool {
 	return ok
 }
 
-// AnswersTo says whether the edge answers to a trigger of that kind and value.
+// AnswersTo reports whether the edge answers to a trigger of that kind and value.
 func (e *Edge) AnswersTo(kind TriggerKind, value string) bool {
 	for i := range e.On {
 		if e.On[i].Kind == kind && e.On[i].Value == value {
@@ -401,7 +401,7 @@ func (e *Edge) AnswersTo(kind TriggerKind, value string) bool {
 	return false
 }
 
-// PermitsActor says whether actor may take the edge without anybody's leave.
+// PermitsActor reports whether actor may take the edge without anybody's leave.
 func (e *Edge) PermitsActor(actor task.Actor) bool {
 	for _, a := range e.By {
 		if a == actor {
@@ -411,7 +411,7 @@ func (e *Edge) PermitsActor(actor task.Actor) bool {
 	return false
 }
 
-// AsksForConsent says whether actor may ask for the edge and a person must agree.
+// AsksForConsent reports whether actor may ask for the edge and a person must agree.
 func (e *Edge) AsksForConsent(actor task.Actor) bool {
 	for _, a := range e.Confirm {
 		if a == actor {

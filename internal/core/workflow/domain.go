@@ -65,7 +65,8 @@ func (dm *domain) addName(name string, values []any) {
 	}
 }
 
-// combinationCount is the number of combinations, or more than maxCombinations if it is too big.
+// combinationCount returns the number of combinations, or more than maxCombinations if it is
+// too big.
 func (dm *domain) combinationCount() int {
 	n := 1
 	for _, v := range dm.values {
@@ -158,7 +159,7 @@ func (d *Definition) modesBeside(state, advice string) []string {
 	return out
 }
 
-// guardHolds says whether a guard is open; one that cannot be computed is not.
+// guardHolds reports whether a guard is open; one that cannot be computed is not.
 func guardHolds(g *Guard, env Env) bool {
 	if g == nil {
 		return true

@@ -61,7 +61,7 @@ func EffectNamed(name string) (EffectInfo, bool) {
 // EffectVocabulary lists every effect a file may ask for.
 func EffectVocabulary() []EffectInfo { return append([]EffectInfo(nil), effectVocabulary[:]...) }
 
-// SpawnName is the vocabulary's word for starting an agent of role.
+// SpawnName returns the vocabulary's word for starting an agent of role.
 func SpawnName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Spawns && e.Role == role {
@@ -71,7 +71,7 @@ func SpawnName(role string) string {
 	return "spawn_agent"
 }
 
-// KillName is the vocabulary's word for ending the agent of role.
+// KillName returns the vocabulary's word for ending the agent of role.
 func KillName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Kills && e.Role == role && role != "" {
@@ -81,7 +81,7 @@ func KillName(role string) string {
 	return "kill_agent"
 }
 
-// NotifyName is the vocabulary's word for telling role something.
+// NotifyName returns the vocabulary's word for telling role something.
 func NotifyName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Notifies && e.Role == role {
@@ -156,13 +156,13 @@ const (
 	MessageRule   = "say-verdict"  // it ended beside a verdict that may not be its own
 )
 
-// GoesOn says whether an agent that is started with the message only has to add something to
+// GoesOn reports whether an agent that is started with the message only has to add something to
 // the conversation that an earlier attempt had.
 func GoesOn(name string) bool {
 	return name == MessageState || name == MessageFinish || name == MessageRule || name == MessageReply
 }
 
-// OwnMessage says whether the engine itself tells agents the words of that name.
+// OwnMessage reports whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
 	switch name {
 	case MessageAnswer, MessageReply, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:

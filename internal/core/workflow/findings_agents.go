@@ -77,7 +77,7 @@ func (c *checker) personsState(e *Edge) {
 	}
 }
 
-// mayHear says whether an agent of the role may live while a task is in the state.
+// mayHear reports whether an agent of the role may live while a task is in the state.
 func (d *Definition) mayHear(state, role string) bool {
 	s, ok := d.StateNamed(state)
 	if !ok {
@@ -122,7 +122,7 @@ func (d *Definition) statesWithLiveAgent(role string) map[string]bool {
 	})
 }
 
-// reachesRole says whether an effect starts an agent of the role, or tells it something.
+// reachesRole reports whether an effect starts an agent of the role, or tells it something.
 func reachesRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
@@ -130,7 +130,7 @@ func reachesRole(list []Effect, role string) bool {
 	})
 }
 
-// tellsRole says whether an effect tells an agent of the role something.
+// tellsRole reports whether an effect tells an agent of the role something.
 func tellsRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
@@ -138,7 +138,7 @@ func tellsRole(list []Effect, role string) bool {
 	})
 }
 
-// endsRole says whether an effect ends the agents of the role.
+// endsRole reports whether an effect ends the agents of the role.
 func endsRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
@@ -183,7 +183,8 @@ func (c *checker) twoWriters(e *Edge, to *State, next *Role) {
 	}
 }
 
-// inTurn says whether an agent of the role may be in the middle of a turn when the edge is taken, and lives on.
+// inTurn reports whether an agent of the role may be in the middle of a turn when the edge is
+// taken, and lives on.
 func (c *checker) inTurn(e *Edge, from, role string) bool {
 	s, ok := c.d.StateNamed(from)
 	if !ok || !midTurn(e) {
@@ -199,8 +200,8 @@ func (c *checker) inTurn(e *Edge, from, role string) bool {
 	return slices.ContainsFunc(c.d.Edges, func(in Edge) bool { return in.To == from && reachesRole(in.Do, role) })
 }
 
-// midTurn says whether the edge can be taken while agents work. The end of an agent, and what it says at the end of
-// a turn, leave it idle.
+// midTurn reports whether the edge can be taken while agents work. The end of an agent, and
+// what it says at the end of a turn, leave it idle.
 func midTurn(e *Edge) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		switch t.Kind {

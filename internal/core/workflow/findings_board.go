@@ -23,7 +23,7 @@ func (c *checker) personTags() {
 	}
 }
 
-// onlyPeopleSet says whether none of the tags that a pattern stands for is set by a role.
+// onlyPeopleSet reports whether none of the tags that a pattern stands for is set by a role.
 func (d *Definition) onlyPeopleSet(pattern string) bool {
 	found := false
 	for i := range d.Board.Tags {
@@ -72,13 +72,13 @@ func (d *Definition) removesMatch(e *Edge, l *CardTrigger, tag string) bool {
 	return false
 }
 
-// rolesMoveTo says whether a role may move a card to the column.
+// rolesMoveTo reports whether a role may move a card to the column.
 func (d *Definition) rolesMoveTo(column string) bool {
 	m, ok := d.Board.ColumnNamed(column)
 	return ok && !m.OnlyPeople()
 }
 
-// removesTags says whether the edge takes all tags that the pattern stands for off the card.
+// removesTags reports whether the edge takes all tags that the pattern stands for off the card.
 func (d *Definition) removesTags(e *Edge, pattern string) bool {
 	to, _ := d.StateNamed(e.To)
 	effects := slices.Concat(e.Do, to.OnEnter)
@@ -94,8 +94,8 @@ func (d *Definition) removesTags(e *Edge, pattern string) bool {
 	return true
 }
 
-// comesBack says whether a task that took the edge can come to where it begins without a person, with the tag still
-// on its card.
+// comesBack reports whether a task that took the edge can come to where it begins without a
+// person, with the tag still on its card.
 func (d *Definition) comesBack(e *Edge, tag string) bool {
 	reached := d.reachableStates([]string{e.To}, func(from string) []string {
 		var out []string
@@ -109,7 +109,7 @@ func (d *Definition) comesBack(e *Edge, tag string) bool {
 	return slices.ContainsFunc(e.From, func(from string) bool { return reached[from] })
 }
 
-// takenAlone says whether an edge is taken without a person while the card carries the tag.
+// takenAlone reports whether an edge is taken without a person while the card carries the tag.
 func (d *Definition) takenAlone(e *Edge, tag string) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		if t.Kind != OnBoard {

@@ -112,7 +112,7 @@ func (c *checker) ownWork(e *Edge, from string, judges []string) {
 	}
 }
 
-// standIns says whether one of two roles stands in for the other.
+// standIns reports whether one of two roles stands in for the other.
 func (d *Definition) standIns(a, b string) bool {
 	x, okX := d.RoleNamed(a)
 	y, okY := d.RoleNamed(b)
@@ -154,7 +154,7 @@ func (d *Definition) onlyJudges(s *State) bool {
 	})
 }
 
-// handsOver says whether the role leaves the state by an edge that asks for its commits.
+// handsOver reports whether the role leaves the state by an edge that asks for its commits.
 func (d *Definition) handsOver(state, role string) bool {
 	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool {
 		e := &d.Edges[i]
@@ -162,7 +162,8 @@ func (d *Definition) handsOver(state, role string) bool {
 	})
 }
 
-// makesSomething says whether the agent of a state can change files, or leaves a text that a gate asks for.
+// makesSomething reports whether the agent of a state can change files, or leaves a text that a
+// gate asks for.
 func (d *Definition) makesSomething(s *State) bool {
 	if r, ok := d.RoleNamed(s.Role); ok && r.Access == "full" {
 		return true

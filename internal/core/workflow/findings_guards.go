@@ -106,7 +106,7 @@ func shareActor(a, b *Edge) bool {
 		slices.ContainsFunc(a.Confirm, func(x task.Actor) bool { return may(b, x) })
 }
 
-// verdictsExclude says whether one edge needs PASS where the other needs FAIL.
+// verdictsExclude reports whether one edge needs PASS where the other needs FAIL.
 func (c *checker) verdictsExclude(a, b *Edge) bool {
 	for _, i := range a.gates {
 		for _, j := range b.gates {

@@ -70,7 +70,7 @@ func (c *checker) checkSayable(e *Edge, t Trigger, speakers []*Role) {
 	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(deaf), sayInstead(speakers[0], t))
 }
 
-// canSay says whether an agent of the role can say what the trigger waits for.
+// canSay reports whether an agent of the role can say what the trigger waits for.
 func (c *checker) canSay(r *Role, t Trigger) bool {
 	if t.Kind == OnConsult {
 		return r.Protocol == workerResult
@@ -98,7 +98,7 @@ func sayInstead(r *Role, t Trigger) string {
 	return "use letters, digits, dash, underscore and dot, beginning with a letter"
 }
 
-// promptSays says whether a prompt of the role has the words, in any case.
+// promptSays reports whether a prompt of the role has the words, in any case.
 func (c *checker) promptSays(role, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(c.promptsOf(role), func(text string) bool { return strings.Contains(strings.ToLower(text), words) })
@@ -135,7 +135,7 @@ func (d *Definition) agentsOf(e *Edge) []string {
 	return out
 }
 
-// onWord says whether the edge answers to what an agent says about its work.
+// onWord reports whether the edge answers to what an agent says about its work.
 func (e *Edge) onWord() bool {
 	return e.hasTrigger(OnOutcome) || e.hasTrigger(OnConsult) || e.hasTrigger(OnUnexpected)
 }

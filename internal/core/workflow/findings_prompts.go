@@ -93,8 +93,8 @@ func (c *checker) promptVerdicts(p *Prompt, told audience) {
 	}
 }
 
-// mayAsk says whether some edge on request leads to a state from one in which the
-// prompt is told, and is the listener's to ask for.
+// mayAsk reports whether some edge on request leads to a state from one in which the prompt is
+// told, and is the listener's to ask for.
 func (d *Definition) mayAsk(a audience, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
 		return e.To == to && e.AnswersTo(OnRequest, "") && (e.PermitsActor(task.Actor(a.role)) || e.AsksForConsent(task.Actor(a.role))) &&
@@ -102,8 +102,7 @@ func (d *Definition) mayAsk(a audience, to string) bool {
 	})
 }
 
-// worksIn says whether a state is the role's. A role that no state names may work
-// anywhere.
+// worksIn reports whether a state is the role's. A role that no state names may work anywhere.
 func (d *Definition) worksIn(role, state string) bool {
 	anywhere := true
 	for i := range d.States {

@@ -56,7 +56,7 @@ func (g *Gate) FactName() string {
 	return ""
 }
 
-// HandsOver says whether the gate asks that the agent's work is committed. A person is
+// HandsOver reports whether the gate asks that the agent's work is committed. A person is
 // warned where it is not; an agent must commit it first.
 func (g *Gate) HandsOver() bool { return g.Evidence == Commits || g.Evidence == Clean }
 
@@ -92,7 +92,7 @@ func (n *nameResolver) checkGate(g *Gate) {
 	}
 }
 
-// WaitsForChildren says whether an edge out of the state waits for the task's children.
+// WaitsForChildren reports whether an edge out of the state waits for the task's children.
 func (d *Definition) WaitsForChildren(state string) bool {
 	for _, i := range d.edgesFrom[state] {
 		for _, g := range d.Edges[i].gates {
@@ -104,13 +104,13 @@ func (d *Definition) WaitsForChildren(state string) bool {
 	return false
 }
 
-// IsTerminal says whether nothing becomes of a task any more that is in a state.
+// IsTerminal reports whether nothing becomes of a task any more that is in a state.
 func (d *Definition) IsTerminal(state string) bool {
 	s, ok := d.StateNamed(state)
 	return ok && s.Kind == Terminal
 }
 
-// KnowsChildren says whether the workflow has a way for a task that has parts.
+// KnowsChildren reports whether the workflow has a way for a task that has parts.
 func (d *Definition) KnowsChildren() bool {
 	return slices.ContainsFunc(d.States, func(s State) bool { return d.WaitsForChildren(s.Name) })
 }
@@ -118,7 +118,8 @@ func (d *Definition) KnowsChildren() bool {
 // mostChildren bounds how many children of a task are told apart.
 const mostChildren = 50
 
-// MostChildren is how many children of a task guards tell apart: with more of them no guard says anything else.
+// MostChildren returns how many children of a task guards tell apart: with more of them no
+// guard says anything else.
 func (d *Definition) MostChildren() int {
 	most := 1
 	for i := range d.Edges {
@@ -129,7 +130,7 @@ func (d *Definition) MostChildren() int {
 	return most
 }
 
-// AsksForChildren says whether an edge out of the state asks about the task's children.
+// AsksForChildren reports whether an edge out of the state asks about the task's children.
 func (d *Definition) AsksForChildren(state string) bool {
 	for _, i := range d.edgesFrom[state] {
 		if when := d.Edges[i].When; when != nil && slices.Contains(when.Names, children) {
@@ -152,7 +153,7 @@ func (d *Definition) VerdictSections(state string) []string {
 	return out
 }
 
-// MayJudge says whether a role may use a verdict that stands in the section while a task is
+// MayJudge reports whether a role may use a verdict that stands in the section while a task is
 // in the state: the state is its own, or an edge that asks for the verdict is.
 func (d *Definition) MayJudge(state, section, role string) bool {
 	if s, ok := d.StateNamed(state); ok && s.Role == role {
@@ -168,7 +169,7 @@ func (d *Definition) MayJudge(state, section, role string) bool {
 	return false
 }
 
-// AsksForVerdict says whether the edge has a gate that asks for the verdict, and in which
+// AsksForVerdict reports whether the edge has a gate that asks for the verdict, and in which
 // section.
 func (d *Definition) AsksForVerdict(e *Edge, verdict string) (section string, ok bool) {
 	for _, g := range e.gates {

@@ -174,7 +174,8 @@ func (d *Definition) declaredOnce(r *reader) {
 	}
 }
 
-// IsFragment says whether a text declares nothing but what a fragment may: it is no workflow of its own.
+// IsFragment reports whether a text declares nothing but what a fragment may: it is no workflow
+// of its own.
 func IsFragment(file, text string) bool {
 	root, ok := (&reader{file: file}).openRoot(text)
 	if !ok || inJSON(file, text) {

@@ -23,7 +23,8 @@ func withFragments(text string, files map[string]string) (*workflow.Definition, 
 	return workflow.Parse("dir/t.yaml", whole)
 }
 
-// inParts is the minimal workflow, with its roles, counters, gates and prompts in two fragments.
+// inParts returns the minimal workflow, with its roles, counters, gates and prompts in two
+// fragments.
 func inParts(t *testing.T) (main string, files map[string]string) {
 	t.Helper()
 	text := readFile(t, "testdata/clean.yaml")

@@ -8,13 +8,13 @@ import (
 	"orange/internal/core/task"
 )
 
-// LeadsToMerge says whether taking the edge merges, or leads to a state from which a merge
+// LeadsToMerge reports whether taking the edge merges, or leads to a state from which a merge
 // follows although no person does anything. A held task waits for a person.
 func (d *Definition) LeadsToMerge(e *Edge) bool {
 	return !e.Hold && (d.MergesAtOnce(e) || d.mergesAlone[e.To])
 }
 
-// MergesAtOnce says whether the edge merges, by its own effects or by those of its target.
+// MergesAtOnce reports whether the edge merges, by its own effects or by those of its target.
 func (d *Definition) MergesAtOnce(e *Edge) bool {
 	isMerge := func(f Effect) bool { return f.Name == MergeBranch }
 	if slices.ContainsFunc(e.Do, isMerge) {
@@ -43,7 +43,7 @@ func (d *Definition) indexMerges() {
 	}
 }
 
-// needsPerson says whether nothing but a person's request or mark on a card takes the edge.
+// needsPerson reports whether nothing but a person's request or mark on a card takes the edge.
 func (d *Definition) needsPerson(e *Edge) bool {
 	for i := range e.On {
 		switch tr := &e.On[i]; tr.Kind {
@@ -69,8 +69,8 @@ func (d *Definition) onlyPeopleMark(l *CardTrigger) bool {
 	})
 }
 
-// MarksMerge says whether a card that looks like f lets an edge merge: the edge sees it
-// so, or the card carries a tag that the edge waits for and that only people set.
+// MarksMerge reports whether a card that looks like f lets an edge merge: the edge sees it so,
+// or the card carries a tag that the edge waits for and that only people set.
 func (d *Definition) MarksMerge(f *board.Snapshot) bool {
 	for i := range d.Edges {
 		e := &d.Edges[i]
@@ -86,7 +86,7 @@ func (d *Definition) MarksMerge(f *board.Snapshot) bool {
 	return false
 }
 
-// carriesMark says whether a card carries a tag of a lookout that only people set.
+// carriesMark reports whether a card carries a tag of a lookout that only people set.
 func (d *Definition) carriesMark(l *CardTrigger, f *board.Snapshot) bool {
 	return slices.ContainsFunc(l.Tags, func(want string) bool {
 		tag, ok := d.Board.TagNamed(strings.TrimSuffix(want, "*"))

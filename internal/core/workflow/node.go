@@ -129,8 +129,8 @@ func (r *reader) valueAt(node ast.Node) value {
 	return value{r: r, node: node, pos: pos}
 }
 
-// firstToken is where a node begins. A block mapping has no token of its own: it
-// begins with its first key.
+// firstToken returns where a node begins. A block mapping has no token of its own: it begins
+// with its first key.
 func firstToken(node ast.Node) *token.Token {
 	switch n := node.(type) {
 	case *ast.MappingNode:

@@ -49,7 +49,7 @@ func (d *Definition) WithEdits(change func(*Definition)) (*Definition, error) {
 	return c, errors.Join(c.resolveNames()...)
 }
 
-// HashOf is the name of a workflow text, for pinning.
+// HashOf returns the name of a workflow text, for pinning.
 func HashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])

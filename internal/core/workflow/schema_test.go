@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// resolved is the schema as an editor gets it: through JSON.
+// resolved returns the schema as an editor gets it: through JSON.
 func resolved(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	text, err := json.Marshal(workflow.Schema())

@@ -17,8 +17,8 @@ func suggestSimilar(word string, known []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// editDistance is the number of letters to add, drop, replace or swap with their neighbour to make one word of
-// another.
+// editDistance returns the number of letters to add, drop, replace or swap with their neighbour
+// to make one word of another.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -253,7 +253,7 @@ func (s *step) readCodes(v value, what string) {
 // maxStatusCode bounds a code, in characters.
 const maxStatusCode = 80
 
-// isStatusCode says whether a code in capitals is one that is found in what an agent says.
+// isStatusCode reports whether a code in capitals is one that is found in what an agent says.
 func isStatusCode(code string) bool {
 	for i, c := range []byte(code) {
 		letter := c >= 'A' && c <= 'Z'

@@ -112,7 +112,7 @@ func (c *compiler) addState(s State) {
 	c.d.States = append(c.d.States, s)
 }
 
-// waitsForPerson says whether some code leads to the step and lets a person start it.
+// waitsForPerson reports whether some code leads to the step and lets a person start it.
 func (c *compiler) waitsForPerson(step int) (Pos, bool) {
 	for i := range c.f.steps {
 		for _, t := range c.f.steps[i].codes {
@@ -204,7 +204,7 @@ func (c *compiler) goOn(e Edge, s *step, t transition) {
 	c.addEdge(e)
 }
 
-// outputGates is the gate of the codes that go on or complete the work, if one does.
+// outputGates returns the gate of the codes that go on or complete the work, if one does.
 func (c *compiler) outputGates(s *step) []string {
 	goesOn := func(t transition) bool { return t.to >= 0 || t.endKind() == endsComplete }
 	if s.output == "" || !slices.ContainsFunc(s.codes, goesOn) {

@@ -29,7 +29,7 @@ type contractStatus struct {
 	Next              []string `json:"next_agents"`
 }
 
-// HasContracts says whether a text is a file of contracts of agents.
+// HasContracts reports whether a text is a file of contracts of agents.
 func HasContracts(text string) bool {
 	agents := false
 	for _, m := range objectMembers(text, 0) {
@@ -89,7 +89,7 @@ func FromContracts(text string) (t Template, left []string, err error) {
 	return Template{Text: b.String() + "\n"}, left, nil
 }
 
-// isReached says whether the work comes to an agent from the first one.
+// isReached reports whether the work comes to an agent from the first one.
 func isReached(list []contract, agent string) bool {
 	open := []string{list[0].agent}
 	for at := 0; at < len(open); at++ {
@@ -106,7 +106,7 @@ func isReached(list []contract, agent string) bool {
 	return slices.Contains(open, agent)
 }
 
-// nextAgent is the agent that goes on, "" for none.
+// nextAgent returns the agent that goes on, "" for none.
 func (s *contractStatus) nextAgent() string {
 	if len(s.Next) == 0 {
 		return ""
@@ -114,7 +114,7 @@ func (s *contractStatus) nextAgent() string {
 	return s.Next[0]
 }
 
-// toStep is the contract as a step, in JSON.
+// toStep returns the contract as a step, in JSON.
 func (c *contract) toStep(list []contract) (string, error) {
 	if len(c.Statuses.Success)+len(c.Statuses.Failure) == 0 {
 		return "", fmt.Errorf("agent %s: statuses has no code: write {\"success\": [{\"code\": CODE, \"next_agents\": [AGENT]}], \"failure\": [{\"code\": CODE}]}", c.agent)
@@ -137,8 +137,8 @@ func (c *contract) toStep(list []contract) (string, error) {
 		`, "required_output": ` + quoteJSON(c.Outputs.RootDocument) + `, "on_status": {` + strings.Join(codes, ", ") + `}}`, nil
 }
 
-// inputFile is what the agent works from: what the step before wrote, where the contract asks for the document of another agent, else
-// the file that it names.
+// inputFile returns what the agent works from: what the step before wrote, where the contract
+// asks for the document of another agent, else the file that it names.
 func (c *contract) inputFile(list []contract) string {
 	if len(c.Inputs.Required) == 0 {
 		return ""

@@ -21,8 +21,8 @@ func JSONProblem(file, text string) error {
 	return nil
 }
 
-// inJSON says whether a text is meant to be JSON: by the name of its file, else by how
-// it begins.
+// inJSON reports whether a text is meant to be JSON: by the name of its file, else by how it
+// begins.
 func inJSON(file, text string) bool {
 	name, _, _ := strings.Cut(path.Base(file), "#")
 	switch strings.ToLower(path.Ext(name)) {
@@ -55,7 +55,7 @@ func (r *reader) failJSON(text string) {
 	}
 }
 
-// placeOf is the place of a byte of a text.
+// placeOf returns the place of a byte of a text.
 func placeOf(text string, offset int) Pos {
 	before := text[:offset]
 	return Pos{

@@ -48,8 +48,8 @@ func uniqueName(name string, taken []string) string {
 	return out
 }
 
-// findStep is the step that a code of step from leads to. A name means the next step of that
-// agent; one that is only behind is meant if there is one.
+// findStep returns the step that a code of step from leads to. A name means the next step of
+// that agent; one that is only behind is meant if there is one.
 func (f *stepFile) findStep(from int, t *transition) (step int, why string) {
 	var behind []int
 	for i := range f.steps {
@@ -123,7 +123,7 @@ func (t *transition) endKind() string {
 	return endsComplete
 }
 
-// hasLoop says whether the steps can go round in a circle.
+// hasLoop reports whether the steps can go round in a circle.
 func (f *stepFile) hasLoop() bool {
 	const open, closed = 1, 2
 	seen := make([]int, len(f.steps))
@@ -146,7 +146,7 @@ func (f *stepFile) hasLoop() bool {
 	return false
 }
 
-// stepBound is how many steps a task may take before a person looks, 0 for no bound: steps
+// stepBound returns how many steps a task may take before a person looks, 0 for no bound: steps
 // that lead only forward end by themselves.
 func (f *stepFile) stepBound() int {
 	switch {
@@ -158,7 +158,7 @@ func (f *stepFile) stepBound() int {
 	return 0
 }
 
-// EnhancementName is what the files that steps leave for each other are filed under: the
+// EnhancementName returns what the files that steps leave for each other are filed under: the
 // last part of the branch's name, safe as the name of a folder.
 func EnhancementName(branch string) string {
 	last := branch[strings.LastIndexByte(branch, '/')+1:]

@@ -19,7 +19,7 @@ func wordsOf(name string) (string, bool) {
 	return string(b), err == nil
 }
 
-// usualPrompt is what the agent of a step is told if the file has no words for it.
+// usualPrompt returns what the agent of a step is told if the file has no words for it.
 func usualPrompt(agent string, writes bool) string {
 	own, ok := wordsOf(agent)
 	if !ok || slices.Contains([]string{"beginning", "output", "status"}, agent) {
@@ -73,7 +73,7 @@ func (c *compiler) declarePrompt(s *step) string {
 	return name
 }
 
-// promptText are what the agent of the step is told. Whatever the file says, it is told how
+// promptText returns what the agent of the step is told. Whatever the file says, it is told how
 // to end.
 func (s *step) promptText() (string, Pos) {
 	switch {

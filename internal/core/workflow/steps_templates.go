@@ -17,7 +17,7 @@ type Template struct {
 	place string // the same workflow, in the place it has in the whole file
 }
 
-// HasTemplates says whether a text is a file of several step workflows.
+// HasTemplates reports whether a text is a file of several step workflows.
 func HasTemplates(text string) bool {
 	several := false
 	for _, m := range objectMembers(text, 0) {
@@ -162,7 +162,7 @@ func refuseTemplates(root value) {
 	}
 }
 
-// textDepth is how deep a text nests. That of JSON is known exactly.
+// textDepth returns how deep a text nests. That of JSON is known exactly.
 func textDepth(text string) int {
 	if !json.Valid([]byte(text)) {
 		return nestingDepth(text)

@@ -16,7 +16,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// wayOf is what a step workflow makes of a code, in one line.
+// wayOf returns what a step workflow makes of a code, in one line.
 func wayOf(d *workflow.Definition, from, code string) []string {
 	var out []string
 	for _, i := range d.EdgesFrom(from) {
@@ -157,7 +157,7 @@ func holdsIn(e *workflow.Edge, env workflow.Env) (bool, error) {
 	return e.When.Holds(env)
 }
 
-// chain is a step workflow of agents, each with one code to the given next step.
+// chain returns a step workflow of agents, each with one code to the given next step.
 func chain(agents []string, nexts ...string) string {
 	var steps []string
 	for i, agent := range agents {

@@ -96,7 +96,7 @@ func (c *call) listRemarks() *answer {
 	return listPage(c, out, func(o object) object { return o })
 }
 
-// checksOfCommit are the checks of the commit in the path, of one of the two kinds.
+// checksOfCommit returns the checks of the commit in the path, of one of the two kinds.
 func (c *call) checksOfCommit(status bool) (out []*check) {
 	for _, o := range c.s.checks[c.parts[1]] {
 		if o.isStatus() == status {

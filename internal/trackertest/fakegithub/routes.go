@@ -79,7 +79,7 @@ func (c *call) matchesRoute(pattern string) bool {
 	return true
 }
 
-// pathItem is the issue or pull request in the path.
+// pathItem returns the issue or pull request in the path.
 func (c *call) pathItem() *item {
 	n, _ := strconv.Atoi(c.parts[1])
 	return c.s.items[n]

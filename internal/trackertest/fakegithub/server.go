@@ -107,16 +107,16 @@ func (s *Server) Stop() {
 	<-s.done
 }
 
-// URL is where its API is.
+// URL returns where its API is.
 func (s *Server) URL() string { return s.url }
 
 // Scope is its repository.
 func (s *Server) Scope() string { return s.opts.Scope }
 
-// Secret is the token that its clients need.
+// Secret returns the token that its clients need.
 func (s *Server) Secret() string { return s.opts.Token }
 
-// WebhookSecret is what its news are signed with.
+// WebhookSecret returns what its news are signed with.
 func (s *Server) WebhookSecret() string { return s.opts.Secret }
 
 // CountWrites counts the requests so far that changed anything or tried to.
@@ -145,7 +145,7 @@ func (s *Server) currentTime() time.Time {
 	return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC).Add(time.Duration(s.ticks) * time.Second)
 }
 
-// nextTime is the time of a change.
+// nextTime returns the time of a change.
 func (s *Server) nextTime() time.Time {
 	s.ticks++
 	return s.currentTime()

@@ -102,7 +102,7 @@ func (s *Server) fileItem(number int, title, body, author string) *item {
 	return is
 }
 
-// sortedItems are all items by their numbers.
+// sortedItems returns all items by their numbers.
 func (s *Server) sortedItems() []*item {
 	var out []*item
 	for _, is := range s.items {

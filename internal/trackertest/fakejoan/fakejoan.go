@@ -92,16 +92,16 @@ func New(t testing.TB, o Options) *Fake {
 	return f
 }
 
-// ProjectID is the id of the board's project.
+// ProjectID returns the id of the board's project.
 func (f *Fake) ProjectID() string { return f.project }
 
 // Secret implements trackertest.Keeper.
 func (f *Fake) Secret() string { return f.secret }
 
-// URL is where the fake is over HTTP.
+// URL returns where the fake is over HTTP.
 func (f *Fake) URL() string { return f.web.URL + "/mcp" }
 
-// ClientOptions are what a client of the fake is made of.
+// ClientOptions returns what a client of the fake is made of.
 func (f *Fake) ClientOptions() mcpboard.Options {
 	o := mcpboard.Options{Scope: f.project, Mapping: mcpboard.ShippedMappings()["joan"], Pause: time.Millisecond}
 	if f.web == nil {
@@ -140,7 +140,7 @@ func (f *Fake) newID(kind string) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(sum), f.ids)
 }
 
-// nextTime is a moment after all others.
+// nextTime returns a moment after all others.
 func (f *Fake) nextTime() time.Time {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	if !at.After(f.last) {

@@ -22,7 +22,7 @@ type toolUse struct {
 	do    func(f *Fake, a args) string
 }
 
-// toolUses are the tools that do something here.
+// toolUses returns the tools that do something here.
 func toolUses() map[string]toolUse {
 	return map[string]toolUse{
 		"list_tasks":           {do: (*Fake).listTasks},
@@ -78,7 +78,7 @@ func (f *Fake) getTask(a args) string {
 	})
 }
 
-// backendStatus is what Joan's API calls a status that its tools call otherwise.
+// backendStatus returns what Joan's API calls a status that its tools call otherwise.
 func backendStatus(status string) string {
 	switch status {
 	case "todo":

@@ -19,7 +19,7 @@ func listNodes[T any](things []T, make func(T) *node) []*node {
 // maxPage is how much Linear lists at once.
 const maxPage = 250
 
-// pageSize is how much a list is asked for.
+// pageSize returns how much a list is asked for.
 func pageSize(args map[string]any) int {
 	for _, name := range []string{"first", "last"} {
 		if n, ok := intValue(args[name]); ok {
@@ -44,7 +44,7 @@ func intValue(v any) (int, bool) {
 	return 0, false
 }
 
-// buildConnection is the part of a list that is asked for, in the order that is asked for.
+// buildConnection returns the part of a list that is asked for, in the order that is asked for.
 func buildConnection(kind string, nodes []*node, args map[string]any) (any, *problem) {
 	if f, ok := args["filter"].(map[string]any); ok {
 		var fit []*node
@@ -74,7 +74,7 @@ func buildConnection(kind string, nodes []*node, args map[string]any) (any, *pro
 	return pageOf(kind, nodes, from, to), nil
 }
 
-// pageWindow is where a page begins and ends.
+// pageWindow returns where a page begins and ends.
 func pageWindow(nodes []*node, n int, args map[string]any) (from, to int, bad *problem) {
 	from, to = 0, len(nodes)
 	if cursor, ok := args["after"].(string); ok {
@@ -112,7 +112,7 @@ func pageOf(kind string, nodes []*node, from, to int) *node {
 	})
 }
 
-// objectNode is a node of values that are known.
+// objectNode returns a node of values that are known.
 func objectNode(kind string, fields map[string]any) *node {
 	return &node{kind: kind, get: func(field string, _ map[string]any) (any, *problem) {
 		value, ok := fields[field]
@@ -133,7 +133,7 @@ func textField(n *node, field string) string {
 	return s
 }
 
-// passesFilter says whether a node is what a filter asks for.
+// passesFilter reports whether a node is what a filter asks for.
 func passesFilter(n *node, filter map[string]any) (bool, *problem) {
 	for name, want := range filter {
 		if want == nil {

@@ -68,7 +68,7 @@ func (x *execution) addFragment(n *node, kind string, set ast.SelectionSet, dirs
 	return nil
 }
 
-// isType says whether a type is another one, or one of that.
+// isType reports whether a type is another one, or one of that.
 func (x *execution) isType(is, kind string) bool {
 	if kind == "" || is == kind {
 		return true

@@ -143,7 +143,7 @@ func (s *Server) refuseOverLimit(w http.ResponseWriter) {
 // maxComplexity is what one request may cost.
 const maxComplexity = 10_000
 
-// requestComplexity is what a request costs, as Linear counts.
+// requestComplexity returns what a request costs, as Linear counts.
 func requestComplexity(req *request) int {
 	return int(math.Ceil(selectionCost(req, req.op.SelectionSet)))
 }

@@ -80,7 +80,7 @@ func (st *state) commentNews(i *issue, c *comment) map[string]any {
 	}
 }
 
-// SignedDeliveries are the news since they were last asked for, signed and sent now.
+// SignedDeliveries returns the news since they were last asked for, signed and sent now.
 func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

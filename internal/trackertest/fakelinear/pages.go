@@ -77,7 +77,7 @@ func replyDone(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// visitedStates are the states in which an issue has been, in order.
+// visitedStates returns the states in which an issue has been, in order.
 func (s *Server) visitedStates(key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

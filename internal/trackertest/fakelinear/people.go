@@ -200,7 +200,7 @@ func (s *Server) DeleteTag(name string) error {
 	})
 }
 
-// AllIssues are all issues as they are, comments included, oldest first.
+// AllIssues returns all issues as they are, comments included, oldest first.
 func (s *Server) AllIssues() []tracker.Issue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *Server) AllIssues() []tracker.Issue {
 	return out
 }
 
-// ReadIssue is one issue as it is.
+// ReadIssue returns one issue as it is.
 func (s *Server) ReadIssue(key string) (tracker.Issue, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

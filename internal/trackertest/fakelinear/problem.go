@@ -15,22 +15,22 @@ type problem struct {
 	Path        []any
 }
 
-// invalidRequest is a request that the server does not understand.
+// invalidRequest returns a request that the server does not understand.
 func invalidRequest(format string, args ...any) *problem {
 	return &problem{Message: fmt.Sprintf(format, args...), Type: "graphql error", Code: "INVALID_INPUT"}
 }
 
-// validationProblem is one that does not fit the schema.
+// validationProblem returns one that does not fit the schema.
 func validationProblem(err error) *problem {
 	return &problem{Message: err.Error(), Type: "graphql error", Code: "GRAPHQL_VALIDATION_FAILED"}
 }
 
-// wrongInput is a value that Linear does not take.
+// wrongInput returns a value that Linear does not take.
 func wrongInput(why string) *problem {
 	return &problem{Message: "Argument Validation Error", Type: "invalid input", Code: "INVALID_INPUT", Presentable: why}
 }
 
-// notFound is a reference to something that is not there.
+// notFound returns a reference to something that is not there.
 func notFound(kind, more string) *problem {
 	return &problem{
 		Message: "Entity not found: " + kind + more, Type: "invalid input", Code: "INPUT_ERROR",

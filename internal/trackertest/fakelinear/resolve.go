@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// formatTime is a moment as Linear writes it.
+// formatTime returns a moment as Linear writes it.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (s *Server) resolveQuery(field string, args map[string]any) (any, *problem) {
@@ -80,7 +80,7 @@ func (st *state) labelNode(l *label) *node {
 	return objectNode("IssueLabel", fields)
 }
 
-// userNode is the account of an id or a name, nil for "".
+// userNode returns the account of an id or a name, nil for "".
 func (st *state) userNode(name string) any {
 	for _, u := range st.Users {
 		if name != "" && (u.ID == name || u.Name == name) {
@@ -195,7 +195,7 @@ func (st *state) commentNode(i *issue, c *comment) *node {
 	})
 }
 
-// blockRelations are those between an issue that blocks and one that is blocked.
+// blockRelations returns those between an issue that blocks and one that is blocked.
 func (st *state) blockRelations(which func(blocker, blocked *issue) bool) []*node {
 	out := []*node{}
 	for _, blocked := range st.Issues {

@@ -16,7 +16,7 @@ var ownSchema string
 // it is answered.
 type Schema struct{ *ast.Schema }
 
-// OwnSchema is the part of Linear's that the server can answer.
+// OwnSchema returns the part of Linear's that the server can answer.
 func OwnSchema() (*Schema, error) { return loadSchema("schema.graphql", ownSchema) }
 
 // ReadSchema reads the one that Linear publishes, from a file.

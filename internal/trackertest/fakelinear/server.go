@@ -76,7 +76,7 @@ func New(opts Options) (*Server, error) {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// newState is a workspace that nobody has used yet. Some labels are everybody's.
+// newState returns a workspace that nobody has used yet. Some labels are everybody's.
 func newState() *state {
 	st := &state{Team: team{Key: "ENG", Name: "Engineering"}}
 	st.Team.ID = st.newID()
@@ -154,7 +154,7 @@ func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
 	})
 }
 
-// storedText is what is stored of a text.
+// storedText returns what is stored of a text.
 func (s *Server) storedText(text string) string {
 	if s.opts.OwnHand {
 		return inOwnHand(text)

@@ -102,7 +102,7 @@ func (s *state) newID() string {
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
 }
 
-// nextTime is the present, later than every moment before: nothing happens at once.
+// nextTime returns the present, later than every moment before: nothing happens at once.
 func (s *state) nextTime(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if !now.After(s.Last) {
@@ -163,7 +163,7 @@ var (
 	bullets = regexp.MustCompile(`(?m)^( *)[-+] `)
 )
 
-// inOwnHand is what Linear makes of a text in Markdown: what it shows, written its way.
+// inOwnHand returns what Linear makes of a text in Markdown: what it shows, written its way.
 func inOwnHand(text string) string {
 	return strings.TrimSpace(bullets.ReplaceAllString(hidden.ReplaceAllString(text, ""), "${1}* "))
 }

@@ -95,7 +95,7 @@ func (w *World) DescribeIssue(t testing.TB, key, text string) {
 	requireNoError(t, w.Server.DescribeIssue(key, text))
 }
 
-// ReadIssue is an issue as it is.
+// ReadIssue returns an issue as it is.
 func (w *World) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	is, err := w.Server.ReadIssue(key)
@@ -115,7 +115,7 @@ func (w *World) DeleteTag(t testing.TB, name string) {
 	requireNoError(t, w.Server.DeleteTag(name))
 }
 
-// Secret is the token that clients are given.
+// Secret returns the token that clients are given.
 func (w *World) Secret() string { return w.opts.Token }
 
 // LinkPull attaches a pull request to an issue.
@@ -130,7 +130,7 @@ func (w *World) InjectFault(f trackertest.Fault) { w.Server.InjectFault(f) }
 // CountWrites counts the requests that changed anything or tried to.
 func (w *World) CountWrites() int { return w.Server.CountWrites() }
 
-// TakeNews are the deliveries since it was last asked.
+// TakeNews returns the deliveries since it was last asked.
 func (w *World) TakeNews(t testing.TB) []trackertest.Delivery {
 	t.Helper()
 	out, err := w.Server.SignedDeliveries()

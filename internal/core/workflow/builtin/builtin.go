@@ -34,7 +34,7 @@ func Text(name string) (string, bool) {
 	return string(b), err == nil
 }
 
-// File is the name of the file of a built-in workflow, with its extension.
+// File returns the name of the file of a built-in workflow, with its extension.
 func File(name string) string {
 	if file := name + ".json"; fs.ValidPath(file) {
 		if _, err := fs.Stat(files, file); err == nil {

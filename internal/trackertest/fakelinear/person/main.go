@@ -64,7 +64,7 @@ func run(args []string, out io.Writer) error {
 	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE or check KEY STATE", what)
 }
 
-// serverBase is where the server's pages are.
+// serverBase returns where the server's pages are.
 func serverBase(where string) string {
 	if text, err := os.ReadFile(where); err == nil {
 		where = string(text)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// running is the command at work, until the test ends or stop is called.
+// running returns the command at work, until the test ends or stop is called.
 func running(t *testing.T, args ...string) (url string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
