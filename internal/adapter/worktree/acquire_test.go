@@ -58,7 +58,7 @@ func TestAcquireRefuses(t *testing.T) {
 		"a branch in use":             {func(_ *env, s *Slot) { s.Branch = "main" }, "switch to another branch there"},
 		"a branch like an option":     {func(_ *env, s *Slot) { s.Branch = "--force" }, "not a name git accepts"},
 		"an unknown base":             {func(_ *env, s *Slot) { s.Base = "nothing" }, "no such commit"},
-		"a tracked TASK.md":           {func(b *env, _ *Slot) { commitFile(b.t, b.project.Path, TaskFileName, "theirs") }, "tracks a TASK.md of its own"},
+		"a tracked TASK.md":           {func(b *env, _ *Slot) { commitFile(b.t, b.project.Path, TaskFileName, "theirs") }, "already tracks a file TASK.md"},
 		"another project's name":      {func(_ *env, s *Slot) { s.Name = "q--1" }, "not one of project"},
 		"a name that leads out":       {func(_ *env, s *Slot) { s.Name = "../p--1" }, "not of the form"},
 		"a slot number of zero":       {func(_ *env, s *Slot) { s.Name = "p--0" }, "not of the form"},

@@ -163,7 +163,7 @@ func TestRepairLeavesToAPerson(t *testing.T) {
 		"a branch that was renamed": {func(t *testing.T, dir string) {
 			do(t, dir, "branch", "-m", "other")
 			commitFile(t, dir, "f", "changed")
-		}, "there is no branch task/1 any more"},
+		}, "branch task/1 no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +215,7 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 		"a repository without work": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "init", "-q", "inner")
 			write(t, dir, "inner/work", "w")
-		}, "inner in workspace p--1 is a git repository", map[string]string{"inner/work": "w"}, false},
+		}, "inner in workspace p--1 is a separate git repository", map[string]string{"inner/work": "w"}, false},
 		"two cloned repositories": {func(t *testing.T, b *env, dir string) {
 			do(t, dir, "clone", "-q", b.project.Path, "deep/one")
 			do(t, dir, "clone", "-q", b.project.Path, "two")

@@ -118,7 +118,7 @@ func TestGC(t *testing.T) {
 	if b.salvaged("refs/orange/salvage/p--5/1", "f") != "changed" || b.salvaged("refs/orange/salvage/old--1/1", "lost") != "l" {
 		t.Error("work is gone")
 	}
-	for i, want := range []string{"move away " + b.Path("p--6") + "/cache/repo", "bound to task " + string(id(7)), "bound to task " + string(id(8)), "not a git repository"} {
+	for i, want := range []string{"move away " + b.Path("p--6") + "/cache/repo", "binds it to task " + string(id(7)), "bound to task " + string(id(8)), "not a git repository"} {
 		if i >= len(kept) || !strings.Contains(kept[i].Reason, want) || !there(kept[i].Path, "") {
 			t.Errorf("kept: %+v, want %s", kept, want)
 		}

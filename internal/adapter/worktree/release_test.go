@@ -234,7 +234,7 @@ func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 			func(t *testing.T, b *env, dir string) {
 				remove(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock")
 			},
-			"1.lock is there",
+			"1.lock exists",
 		},
 		"core.worktree": {
 			func(t *testing.T, b *env, dir string) {
