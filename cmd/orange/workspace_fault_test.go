@@ -177,7 +177,7 @@ func TestNothingHoldsASlotForEver(t *testing.T) {
 		if got := s.reaches(id, "cancelled"); got.Workspace != "" || got.Attention != "" && !strings.Contains(got.Attention, "is kept at") {
 			t.Errorf("%s: %q", branch, got.Attention)
 		}
-		want := map[string]string{"nested": "inner in workspace shop--1 is a git repository", "lock": "index.lock", "a-filter": ".aside/shop--1/" + string(id) + "/folder"}[branch]
+		want := map[string]string{"nested": "inner in workspace shop--1 is a separate git repository", "lock": "index.lock", "a-filter": ".aside/shop--1/" + string(id) + "/folder"}[branch]
 		if told := s.reasons(id, "effect.done"); !strings.Contains(told, want) {
 			t.Errorf("%s: nobody is told %q:\n%s", branch, want, told)
 		}

@@ -97,7 +97,7 @@ func decodeStrict(text []byte, into any) error {
 	case errors.As(err, &bad):
 		return fmt.Errorf("%s: expected %s, found %s: mend it", orElse(bad.Field, "the value"), describeKind(bad), bad.Value)
 	case err != nil:
-		return fmt.Errorf("%s: mend the JSON", strings.TrimPrefix(err.Error(), "json: "))
+		return fmt.Errorf("%s: fix the JSON", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("there is more than one value: keep one object")

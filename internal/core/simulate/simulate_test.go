@@ -323,7 +323,7 @@ func TestProfilesThatAreRefused(t *testing.T) {
 	tests := []struct{ name, text, says string }{
 		{"an unknown role", `{"roles": {"boss": {}}}`, `role "boss" is not declared: workflow orange has worker, reviewer, fixer`},
 		{"an unknown state", `{"states": {"reviewing": {}}}`, `state "reviewing" has no agent: use agent-review, clarification, planning, stuck, working`},
-		{"an unknown key", `{"roles": {"worker": {"crush": 1}}}`, `role worker: unknown field "crush": mend the JSON`},
+		{"an unknown key", `{"roles": {"worker": {"crush": 1}}}`, `role worker: unknown field "crush": fix the JSON`},
 		{"an unknown key at the top", `{"people": {}}`, `unknown field "people"`},
 		{"a probability above 1", `{"roles": {"worker": {"crash": 1.5}}}`, "crash is 1.5: a probability is between 0 and 1"},
 		{"a probability below 0", `{"human": {"cancel": -1}}`, "human: cancel is -1: a probability"},
@@ -336,7 +336,7 @@ func TestProfilesThatAreRefused(t *testing.T) {
 		{"tokens below nothing", `{"roles": {"worker": {"tokens": {"median": -1}}}}`, "tokens: median -1"},
 		{"a price below nothing", `{"roles": {"worker": {"cost_per_1k": -1}}}`, "cost_per_1k is -1"},
 		{"an effect before its beginning", `{"effects": {"duration": "-3s"}}`, "give a time from 0s"},
-		{"broken JSON", `{"roles": `, "mend the JSON"},
+		{"broken JSON", `{"roles": `, "fix the JSON"},
 		{"two values", `{} {}`, "more than one value"},
 		{"a list", `[]`, "the value: expected an object, found array"},
 	}

@@ -8,26 +8,26 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Board is what a workflow expects of the board its tasks are on.
+// A Board is what a workflow expects of the board of its tasks.
 type Board struct {
 	Columns []Mark // in order
 	Tags    []Mark
 	Pos     Pos
 }
 
-// A Mark is a tag that a card may carry, or a column that it may be in.
+// A Mark is a tag that a card may have, or a column that it may be in.
 type Mark struct {
 	Name string
-	By   []task.Actor // roles that may ask for it by their result; people may always
+	By   []task.Actor // roles that may request it in their result; people always may
 	Pos  Pos
 }
 
-// OnlyPeople says that nobody but a person asks for it.
+// OnlyPeople reports whether only people may request it.
 func (m *Mark) OnlyPeople() bool {
 	return !slices.ContainsFunc(m.By, func(a task.Actor) bool { return a != task.Human })
 }
 
-// SetByPeople says that a tag is on a card only where a person set it: no role may ask for it, no role claims
+// SetByPeople reports whether only people set a tag: no role may request it, no role claims
 // cards with it, and no effect sets it.
 func (d *Definition) SetByPeople(name string) bool {
 	tag, ok := d.Board.TagNamed(name)
@@ -39,7 +39,7 @@ func (d *Definition) SetByPeople(name string) bool {
 		!slices.ContainsFunc(d.States, func(s State) bool { return slices.ContainsFunc(s.OnEnter, sets) })
 }
 
-// TagNamed returns the declared tag of that name, whatever its case.
+// TagNamed returns the declared tag with a name, ignoring case.
 func (b *Board) TagNamed(name string) (*Mark, bool) {
 	if b == nil {
 		return nil, false
@@ -47,7 +47,7 @@ func (b *Board) TagNamed(name string) (*Mark, bool) {
 	return markNamed(b.Tags, name)
 }
 
-// ColumnNamed returns the declared column of that name, whatever its case.
+// ColumnNamed returns the declared column with a name, ignoring case.
 func (b *Board) ColumnNamed(name string) (*Mark, bool) {
 	if b == nil {
 		return nil, false
@@ -64,7 +64,7 @@ func markNamed(list []Mark, name string) (*Mark, bool) {
 	return nil, false
 }
 
-// Vocabulary returns what a board needs to know for the workflow.
+// Vocabulary returns the columns and tags that a board needs for the workflow.
 func (b *Board) Vocabulary() board.Vocabulary {
 	var v board.Vocabulary
 	for i := range b.Columns {
@@ -76,16 +76,16 @@ func (b *Board) Vocabulary() board.Vocabulary {
 	return v
 }
 
-// A CardTrigger is what an edge waits for on the board: a card in one of the columns, with
-// all of the tags and none of the others. A tag that ends in * stands for all that
-// begin so. An empty one waits for nothing in particular.
+// A CardTrigger is what an edge waits for on the board: a card in one of the columns, with all
+// of the tags and none of the tags in Not. A tag that ends in * stands for all tags with that
+// prefix. An empty CardTrigger matches every card.
 type CardTrigger struct {
 	Columns []string
 	Tags    []string
 	Not     []string
 }
 
-// MatchesCard reports whether a card looks as the edge waits for.
+// MatchesCard reports whether a card matches the trigger.
 func (l *CardTrigger) MatchesCard(f *board.Snapshot) bool {
 	if len(l.Columns) > 0 && !slices.Contains(l.Columns, f.Column) {
 		return false
@@ -101,7 +101,7 @@ func (l *CardTrigger) MatchesCard(f *board.Snapshot) bool {
 	return !slices.ContainsFunc(l.Not, carries)
 }
 
-// MissingTags lists the tags that a card in the right column lacks; ok is false if no tag
+// MissingTags returns the tags that a card in the right column lacks; ok is false if no tag
 // would help.
 func (l *CardTrigger) MissingTags(f *board.Snapshot) (tags []string, ok bool) {
 	bare := CardTrigger{Columns: l.Columns, Not: l.Not}
@@ -116,7 +116,7 @@ func (l *CardTrigger) MissingTags(f *board.Snapshot) (tags []string, ok bool) {
 	return tags, true
 }
 
-// InTheWay lists the tags that alone keep a card from looking as the edge waits for.
+// InTheWay returns the tags that alone prevent a card from matching.
 func (l *CardTrigger) InTheWay(f *board.Snapshot) []string {
 	bare := CardTrigger{Columns: l.Columns, Tags: l.Tags}
 	if len(l.Tags) == 0 || !bare.MatchesCard(f) {
@@ -131,7 +131,7 @@ func (l *CardTrigger) InTheWay(f *board.Snapshot) []string {
 	return out
 }
 
-// ExampleCard returns a card that the edge waits for.
+// ExampleCard returns a card that matches.
 func (l *CardTrigger) ExampleCard() board.Snapshot {
 	f := board.Snapshot{}
 	if len(l.Columns) > 0 {
@@ -164,7 +164,7 @@ func tagMatches(pattern, tag string) bool {
 	return pattern == tag
 }
 
-// MatchesCard reports whether the edge waits for a card that looks like this.
+// MatchesCard reports whether the edge waits for a card like f.
 func (e *Edge) MatchesCard(f *board.Snapshot) bool {
 	for i := range e.On {
 		if e.On[i].Kind == OnBoard && e.On[i].Board.MatchesCard(f) {
@@ -174,7 +174,7 @@ func (e *Edge) MatchesCard(f *board.Snapshot) bool {
 	return false
 }
 
-// WatchesBoard reports whether an edge out of the state waits for how a card looks.
+// WatchesBoard reports whether an edge out of the state waits for a card.
 func (d *Definition) WatchesBoard(state string) bool {
 	for _, i := range d.edgesFrom[state] {
 		for _, tr := range d.Edges[i].On {
@@ -186,7 +186,7 @@ func (d *Definition) WatchesBoard(state string) bool {
 	return false
 }
 
-// readBoard reads what the file expects of a board.
+// readBoard reads the board that the file declares.
 func (d *Definition) readBoard(v value) {
 	b := &Board{Pos: v.pos}
 	for _, p := range v.readPairs("board") {
@@ -213,7 +213,7 @@ func readMarks(v value, what string) []Mark {
 	return out
 }
 
-// readCardTrigger reads what an edge waits for on the board.
+// readCardTrigger reads the card that an edge waits for.
 func readCardTrigger(v value) Trigger {
 	l := &CardTrigger{}
 	for _, p := range v.readPairs("on board") {
@@ -231,7 +231,7 @@ func readCardTrigger(v value) Trigger {
 	return Trigger{Kind: OnBoard, Value: l.String(), Board: l}
 }
 
-// checkCardTrigger makes sure that an edge waits for columns and tags that the board has.
+// checkCardTrigger requires that the board has the columns and tags that an edge waits for.
 func (n *nameResolver) checkCardTrigger(l *CardTrigger, pos Pos, what string) {
 	n.requireThat(n.d.Board != nil, pos, "%s: on: board needs board: in the file, with columns and tags", what)
 	if n.d.Board == nil {
@@ -247,7 +247,7 @@ func (n *nameResolver) checkCardTrigger(l *CardTrigger, pos Pos, what string) {
 	}
 }
 
-// checkBoard makes sure that those who may ask for tags and columns are known.
+// checkBoard requires that the actors who may request tags and columns are known.
 func (n *nameResolver) checkBoard() {
 	if n.d.Board == nil {
 		return
@@ -259,7 +259,7 @@ func (n *nameResolver) checkBoard() {
 	}
 }
 
-// boardTag makes sure that a tag is declared.
+// boardTag requires that a tag is declared.
 func (n *nameResolver) boardTag(tag string, pos Pos, what string) {
 	_, ok := n.d.Board.TagNamed(tag)
 	n.requireThat(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, suggestSimilar(tag, n.d.Board.tagList()))

@@ -8,56 +8,56 @@ import (
 	"strings"
 )
 
-// The rules a workflow file is checked against. Their names are stable: people write
-// them into reviews and scripts.
+// The rules that Check applies to a workflow file. Their names are stable, because people use
+// them in reviews and scripts.
 const (
 	RuleTerminalEdge   = "terminal-edge"   // an edge leaves a terminal state
-	RuleOverlap        = "overlap"         // two edges can be open to the same thing at once
-	RuleExitUncovered  = "exit-uncovered"  // an agent can end in a way that no edge answers
-	RuleNoDeadline     = "no-deadline"     // an agent may take for ever
+	RuleOverlap        = "overlap"         // two edges can open for the same signal
+	RuleExitUncovered  = "exit-uncovered"  // an agent can end in a way for which there is no edge
+	RuleNoDeadline     = "no-deadline"     // an agent may take forever
 	RuleIdleAboveWall  = "idle-above-wall" // the idle time can never pass
 	RulePromptEdge     = "prompt-edge"     // a prompt asks for a move that its reader may not make
-	RulePromptUnused   = "prompt-unused"   // nobody is told this
+	RulePromptUnused   = "prompt-unused"   // no agent gets the prompt
 	RuleNoEntry        = "no-entry"        // no task can begin
-	RuleUnreachable    = "unreachable"     // no task comes here
-	RuleDeadEnd        = "dead-end"        // no task that comes here ever ends
+	RuleUnreachable    = "unreachable"     // no task reaches the state
+	RuleDeadEnd        = "dead-end"        // no task that reaches the state ever ends
 	RuleNobody         = "nobody"          // nobody may take the edge
-	RuleCounterUnused  = "counter-unused"  // nothing asks for the counter
+	RuleCounterUnused  = "counter-unused"  // nothing uses the counter
 	RuleCounterBound   = "counter-bound"   // a counter is set above its max
 	RuleGateUnused     = "gate-unused"     // no edge has the gate
 	RuleRoleUnused     = "role-unused"     // nothing starts the role
-	RuleQueueExit      = "queue-exit"      // a queue that lets nobody go on
-	RuleTriggerIgnored = "trigger-ignored" // the edge waits for what cannot happen there
+	RuleQueueExit      = "queue-exit"      // a queue that no task can leave
+	RuleTriggerIgnored = "trigger-ignored" // the edge waits for something that cannot happen there
 	RuleGuardNever     = "guard-never"     // the guard holds for no value
-	RuleGateGiven      = "gate-given"      // a gate asks for text that no agent writes as its work
-	RuleOutcomeCode    = "outcome-code"    // no agent that is asked can say the code
+	RuleGateGiven      = "gate-given"      // a gate requires text that no agent writes as its work
+	RuleOutcomeCode    = "outcome-code"    // no agent that is asked can report the code
 )
 
-// The rules below give advice: the file works, and something in it is probably not meant.
+// The rules below give advice: the file works, but something in it is probably a mistake.
 const (
-	RuleGateUntold      = "gate-untold"      // a gate asks for text that its author is not told to write
+	RuleGateUntold      = "gate-untold"      // a gate requires text that its author is not told to write
 	RuleJudgesOwnWork   = "judges-own-work"  // the author of the work may give the verdict on it
-	RuleTwoWriters      = "two-writers"      // two roles change the same worktree at once
+	RuleTwoWriters      = "two-writers"      // two roles change the same worktree at the same time
 	RuleAgentDecides    = "agent-decides"    // an agent may leave a state in which a person decides
 	RuleTagKept         = "tag-kept"         // one tag of a person decides several times
 	RuleRoleUnheard     = "role-unheard"     // no agent of the role lives where the edge begins
-	RuleAgentUntold     = "agent-untold"     // a living agent does not hear why its turn has come
-	RuleEventUnheard    = "event-unheard"    // who reports the event may not take the edge
+	RuleAgentUntold     = "agent-untold"     // a living agent does not learn why its turn has come
+	RuleEventUnheard    = "event-unheard"    // the actor that reports the event may not take the edge
 	RuleHarnessUnknown  = "harness-unknown"  // a role names an agent that Orange does not know
 	RuleVariableUnknown = "variable-unknown" // a prompt uses a variable that the file does not declare
 )
 
-// A Level says what a finding means for the file.
+// A Level is the severity of a finding.
 type Level string
 
 // The levels of findings.
 const (
-	LevelError  Level = "error"  // no task may be created under the file
+	LevelError  Level = "error"  // no task may be created with the file
 	LevelAdvice Level = "advice" // the file may be used
 )
 
-// A Finding is something in a workflow file that is understood and unwise. A file
-// with findings can be read and drawn.
+// A Finding is something in a workflow file that is valid but wrong. A file with findings can
+// be read and drawn.
 type Finding struct {
 	File    string `json:"file"`
 	Rule    string `json:"rule"`
@@ -74,7 +74,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Pos.Line, f.Pos.Column, f.Rule, message)
 }
 
-// ErrorFindings keeps the findings that forbid to create a task.
+// ErrorFindings returns the findings that prevent the creation of a task.
 func ErrorFindings(found []Finding) []Finding {
 	var out []Finding
 	for _, f := range found {
@@ -85,8 +85,8 @@ func ErrorFindings(found []Finding) []Finding {
 	return out
 }
 
-// Check weighs a definition that Parse accepted against every rule. What it finds is
-// in file order.
+// Check applies every rule to a definition that Parse accepted. It returns findings in file
+// order.
 func (d *Definition) Check() []Finding {
 	c := &checker{d: d, budget: maxEvaluations}
 	c.checkStates()
@@ -131,7 +131,7 @@ func (c *checker) addFinding(level Level, rule string, pos Pos, format string, a
 	}
 }
 
-// checkStates weighs what a state says about itself.
+// checkStates checks each state by itself.
 func (c *checker) checkStates() {
 	for i := range c.d.States {
 		s := &c.d.States[i]
@@ -147,8 +147,8 @@ func (c *checker) checkStates() {
 	}
 }
 
-// checkGates makes sure that no gate asks for what an agent is told: people and trackers write
-// that, and Orange itself.
+// checkGates finds gates that require a section which agents only read: people, trackers and
+// Orange itself write those.
 func (c *checker) checkGates() {
 	for i := range c.d.Gates {
 		g := &c.d.Gates[i]
@@ -160,7 +160,7 @@ func (c *checker) checkGates() {
 	}
 }
 
-// checkEdges weighs what an edge says about itself.
+// checkEdges checks each edge by itself.
 func (c *checker) checkEdges() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
@@ -189,7 +189,7 @@ func (c *checker) checkLeaving(e *Edge, from string) {
 	}
 }
 
-// uselessTriggers finds what an edge waits for beside other things, and what never happens in any of its states.
+// uselessTriggers finds triggers of an edge that never happen in any of its states.
 func (c *checker) uselessTriggers(e *Edge) {
 	happens := func(t Trigger) bool {
 		return slices.ContainsFunc(e.From, func(from string) bool {
@@ -204,7 +204,8 @@ func (c *checker) uselessTriggers(e *Edge) {
 	}
 }
 
-// happensIn reports whether the engine ever looks for such edges in a state of kind k.
+// happensIn reports whether the engine ever looks for edges with such a trigger in a state of
+// kind k.
 func happensIn(k Kind, t TriggerKind) bool {
 	switch t {
 	case OnExit, OnCrashLimit:
@@ -215,7 +216,7 @@ func happensIn(k Kind, t TriggerKind) bool {
 	return true
 }
 
-// checkAskers makes sure that an edge which must be asked for has people to ask for it.
+// checkAskers finds edges that must be requested and that nobody may request.
 func (c *checker) checkAskers(e *Edge) {
 	asked := e.AnswersTo(OnRequest, "") || e.AnswersTo(OnCreate, "")
 	switch {
@@ -226,20 +227,20 @@ func (c *checker) checkAskers(e *Edge) {
 	}
 }
 
-// hasTriggerFrom reports whether an edge from state answers to triggers of that kind.
+// hasTriggerFrom reports whether an edge from state has a trigger of that kind.
 func (d *Definition) hasTriggerFrom(state string, kind TriggerKind) bool {
 	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool { return d.Edges[i].hasTrigger(kind) })
 }
 
-// hasTrigger reports whether the edge answers to any trigger of that kind.
+// hasTrigger reports whether the edge has a trigger of that kind.
 func (e *Edge) hasTrigger(kind TriggerKind) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool { return t.Kind == kind })
 }
 
-// edgeTitle names an edge in messages.
+// edgeTitle returns the name of an edge for messages.
 func (e *Edge) edgeTitle() string { return strings.Join(e.From, ", ") + " -> " + e.To }
 
-// describeTriggers lists what the edge answers to, in words.
+// describeTriggers returns the triggers of the edge as a list for messages.
 func (e *Edge) describeTriggers() string {
 	words := make([]string, len(e.On))
 	for i, t := range e.On {

@@ -1,6 +1,6 @@
-// Package workflow is a lifecycle as data: states, the edges between them, who may
-// take an edge and what must be true first. It reads the file, names what is wrong
-// with it and answers lookups; it decides nothing about a task.
+// Package workflow describes a lifecycle as data: states, the edges between them, who may take
+// an edge and what must be true first. It parses the file, reports what is wrong with it and
+// answers lookups; it decides nothing about a task.
 package workflow
 
 import (
@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Definition is one workflow file. Everything is in file order, because order
-// decides: the first edge that opens is the one taken.
+// A Definition is one workflow file. Everything is in file order, because order matters: the
+// first edge that opens is taken.
 type Definition struct {
 	Name     string
 	Version  int
@@ -25,30 +25,30 @@ type Definition struct {
 	Edges       []Edge
 	Prompts     []Prompt
 	Projections []Projection
-	Board       *Board // nil if its tasks are on none
-	Vars        []Var  // what its prompts want to know of a project or a task
+	Board       *Board // nil if its tasks are on no board
+	Vars        []Var  // texts that its prompts need from a project or a task
 
 	File string // where the text came from, for messages
-	Hash string // of Text: what a task is pinned to
+	Hash string // hash of Text, to which a task is pinned
 	Text string
 
 	stateIndex  map[string]int
 	edgesFrom   map[string][]int    // by state, in file order
-	sources     map[string][]string // by state: where edges and reopen come from, in file order
+	sources     map[string][]string // by state: the states from which edges and reopen lead to it, in file order
 	mergesAlone map[string]bool     // states from which a merge follows without a person
-	visitGates  []string            // sections whose text is remembered when a visit begins
+	visitGates  []string            // sections whose text is recorded when a visit begins
 	steps       []string            // states, if the workflow is written in steps
 }
 
 // New stands for "no task yet" in the from of an edge with on: create.
 const New = "new"
 
-// Kind says what a state waits for.
+// Kind is what a state waits for.
 type Kind string
 
 // The kinds of states.
 const (
-	Queued   Kind = "queued"   // a resource: the engine lets the task go on
+	Queued   Kind = "queued"   // a resource: the engine lets the task continue
 	Agent    Kind = "agent"    // a live role
 	Waiting  Kind = "waiting"  // an answer from a person
 	HumanDo  Kind = "human"    // a decision of a person
@@ -60,25 +60,25 @@ const (
 type State struct {
 	Name          string
 	Kind          Kind
-	Role          string // who works here, "" if nobody does
+	Role          string // the role that works here; "" if none does
 	Wall          time.Duration
 	Idle          time.Duration
 	Respawn       Respawn
 	OnIdle        OnIdle
-	Prompt        string        // what the role is told on entering, if not its own prompt
-	RespawnPrompt string        // what a replacement is told, if not the role's own
-	Model         string        // the agent's, in its own words; "" for its default
-	Mode          string        // what the role is to do here, where it has several parts
-	Input         string        // what it works from, for its prompt
-	Output        string        // the file it must write, for its prompt
+	Prompt        string        // the prompt of the role on entry, if not its own
+	RespawnPrompt string        // the prompt of a replacement, if not the role's own
+	Model         string        // as the agent names it; "" for its default
+	Mode          string        // the role's part here, if it has several
+	Input         string        // what the role works from, for its prompt
+	Output        string        // the file that the role must write, for its prompt
 	Cooldown      time.Duration // after the work failed here, before an agent is started again
-	Returns       bool          // remembers where the task came from; going back needs no gate
+	Returns       bool          // remembers where the task came from; returning needs no gate
 	Reopen        string        // where a person may send a finished task again
 	OnEnter       []Effect
 	Pos           Pos
 }
 
-// Respawn says what happens to a state whose agent died.
+// Respawn is how a dead agent of a state is replaced.
 type Respawn string
 
 // The ways to replace a dead agent.
@@ -88,86 +88,87 @@ const (
 	RespawnManual Respawn = "manual"
 )
 
-// OnIdle says what happens in a state whose agent ended its turn without a question and without moving the
-// task.
+// OnIdle is what happens in a state whose agent ended its turn without a question and without
+// moving the task.
 type OnIdle string
 
-// What happens then: a person is asked, or after the idle time the agent is told once to go on.
+// Values of OnIdle: a person is asked, or the agent is told once, after the idle time, to
+// continue.
 const (
 	IdleAsk   OnIdle = "ask"
 	IdleNudge OnIdle = "nudge"
 )
 
-// Session says how long an agent of a role lives.
+// Session is how long an agent of a role lives.
 type Session string
 
-// The lives of a role's agent.
+// Values of Session.
 const (
 	Persistent  Session = "persistent"  // until the task ends
 	PerVisit    Session = "visit"       // as long as the task stays in the state
 	Interactive Session = "interactive" // like visit, with a person at the terminal
 )
 
-// A Role is a part an agent plays.
+// A Role is a part that an agent plays.
 type Role struct {
 	Name          string
-	Harness       string        // of the first choice: task or review for one of the task's two harnesses, or a harness by its name
-	Choices       []task.Choice // agents that may run it, the preferred first; none for task and review alone
-	FallbackAfter time.Duration // how long one may be at its limit before the next goes on
+	Harness       string        // of the first choice: task or review for one of the task's two harnesses, or the name of a harness
+	Choices       []task.Choice // agents that may run it, in order of preference; none for task and review alone
+	FallbackAfter time.Duration // how long an agent may be at its limit before the next one replaces it
 	Session       Session
 	Window        string
 	Prompt        string
 	RespawnPrompt string
-	ReworkPrompt  string // what its agent is told when the task comes back to the role
+	ReworkPrompt  string // the prompt of its agent when the task comes back to the role
 	Access        string
-	Protocol      string // how it says how it went; "" for requests and artifacts alone
-	WorkType      string // scopes what counts as its word; its name if the file says nothing
-	Serial        string // of all roles of that group one agent works at a time in a project
+	Protocol      string // how it reports; "" for requests and sections only
+	WorkType      string // scopes which reports are its own; its name by default
+	Serial        string // group of roles of which one agent works at a time in a project
 	Flag          string // tag of a card for which it needs a person
 	Claim         string // tag of a card while it works on it
-	StandsInFor   string // not started while that role lives; that role is told instead
+	StandsInFor   string // role that gets its messages while it lives; this one is not started then
 	Describe      string
 	Pos           Pos
 }
 
-// The harnesses that a task has for every role that names none of its own.
+// The harnesses that a task has for every role that does not name one.
 const (
 	TaskHarness   = "task"
 	ReviewHarness = "review"
 )
 
-// fallbackAfter is how long a role waits for an agent at its limit, if the file does not say.
+// fallbackAfter is how long a role waits for an agent at its limit by default.
 const fallbackAfter = 30 * time.Minute
 
 // A Counter is a bounded number of a task.
 type Counter struct {
 	Name     string
 	Max      int
-	PerState bool // back to 0 with every transition
+	PerState bool // reset to 0 by every transition
 	Crashes  bool // counts failed attempts; at Max the crash-limit edge is taken
 	Silence  bool // counts ends without an answer; at Max the no-answer-limit edge is taken
-	ByPerson bool // back to 0 when a person decides something about the task
+	ByPerson bool // reset to 0 when a person decides something about the task
 	Pos      Pos
 
-	placeholder string // as texts name it: {review_round}
+	placeholder string // its name in texts: {review_round}
 }
 
-// Fresh says when a section's text is too old to open a gate.
+// Fresh is when a section's text is too old to open a gate.
 type Fresh string
 
-// The kinds of freshness.
+// Values of Fresh.
 const (
 	FreshUnused Fresh = "unused" // differs from the text that last opened a gate
 	FreshVisit  Fresh = "visit"  // changed since the visit began
 	FreshOff    Fresh = "off"
 )
 
-// A Gate is evidence that must be there when an edge is taken: a section of
-// TASK.md, or a fact about the world that the runtime looked up.
+// A Gate is evidence that must exist when an edge is taken: a section of TASK.md, or a fact
+// that the runtime looks up.
 type Gate struct {
 	Name     string
 	Section  string
-	AnyOf    []string // at least one of these labels has content; none: any text will do
+	AnyOf    []string // at least one of these labels has content; none: any text is enough
 	Verdict  string   // PASS or FAIL
 	AnyWord  bool     // the verdict is the first line with the word, not a verdict line
 	Fresh    Fresh
@@ -180,13 +181,13 @@ type Gate struct {
 	title string
 }
 
-// SectionTitle returns the heading of the section the gate asks for.
+// SectionTitle returns the heading of the section that the gate requires.
 func (g *Gate) SectionTitle() string { return g.title }
 
-// TriggerKind says what an edge answers to.
+// TriggerKind is the kind of event that an edge responds to.
 type TriggerKind string
 
-// What edges answer to.
+// The kinds of triggers.
 const (
 	OnRequest    TriggerKind = "request"
 	OnExit       TriggerKind = "exit"
@@ -198,12 +199,12 @@ const (
 	OnTracker    TriggerKind = "tracker"
 	OnSilence    TriggerKind = "no-answer-limit"
 	OnUnexpected TriggerKind = "unexpected" // an outcome that no edge names
-	OnConsult    TriggerKind = "consult"    // another role is asked
-	OnBoard      TriggerKind = "board"      // how the card looks
+	OnConsult    TriggerKind = "consult"    // another role is asked for advice
+	OnBoard      TriggerKind = "board"      // the columns and tags of the card
 )
 
-// A Trigger is one thing an edge answers to. Value is an outcome's code, a tracker's
-// event or a timer's time, in words; After is that time.
+// A Trigger is one event that an edge responds to. Value is an outcome's code, a tracker's
+// event or a timer's time as text; After is that time.
 type Trigger struct {
 	Kind  TriggerKind
 	Value string
@@ -214,14 +215,14 @@ type Trigger struct {
 // CountOp changes a counter when an edge is taken.
 type CountOp struct {
 	Counter string
-	Add     bool // else set
+	Add     bool // otherwise the counter is set
 	Value   int
 }
 
-// An Effect is a deed an edge or a state asks for.
+// An Effect is an action that an edge or a state requires.
 type Effect struct {
 	Name    string
-	Role    string // the role it is about, "" for none or all
+	Role    string // the role it is about; "" for none or all
 	Message string // prompt that notify_worker delivers
 	Word    string // tag or column of a card
 }
@@ -232,13 +233,13 @@ type Edge struct {
 	To       string
 	On       []Trigger
 	By       []task.Actor
-	As       string // the verb that asks for it, as in: orange task complete
+	As       string // the verb that requests it, as in: orange task complete
 	When     *Guard
 	Gates    []string
 	Count    []CountOp
 	Do       []Effect
-	Confirm  []task.Actor // may ask, but a person must agree
-	Hold     bool         // the task stays, its agent is not replaced, a person looks
+	Confirm  []task.Actor // may request it, but a person must agree
+	Hold     bool         // the task stays, its agent is not replaced, and a person must act
 	Override bool         // recorded as a person's decision against the rules
 	Describe string
 	Pos      Pos
@@ -247,17 +248,18 @@ type Edge struct {
 	number int
 }
 
-// Number returns the edge's place in the file, from 1; 0 for one that is in no file.
+// Number returns the edge's position in the file, from 1, or 0 for an edge that is not in a
+// file.
 func (e *Edge) Number() int { return e.number }
 
-// A Prompt is what an agent is told.
+// A Prompt is a text for agents.
 type Prompt struct {
 	Name string
 	Text string
 	Pos  Pos
 }
 
-// A Var is a text that people give a project or a task, for {vars.NAME} in prompts.
+// A Var is a text that people set for a project or a task, for {vars.NAME} in prompts.
 type Var struct {
 	Name     string
 	Default  string
@@ -265,7 +267,7 @@ type Var struct {
 	Pos      Pos
 }
 
-// VarNamed returns the declared variable called name.
+// VarNamed returns the declared variable with a name.
 func (d *Definition) VarNamed(name string) (*Var, bool) {
 	for i := range d.Vars {
 		if d.Vars[i].Name == name {
@@ -275,15 +277,15 @@ func (d *Definition) VarNamed(name string) (*Var, bool) {
 	return nil, false
 }
 
-// A Projection shows a state as a tracker's status.
+// A Projection maps a state to a tracker's status.
 type Projection struct {
 	State  string
 	Status string
 	Pos    Pos
 }
 
-// ProjectedColumn returns the column in which a tracker shows a task that is in a state, "" if
-// the file does not say.
+// ProjectedColumn returns the column in which a tracker shows a task that is in a state, or ""
+// if the file does not declare one.
 func (d *Definition) ProjectedColumn(state string) string {
 	for i := range d.Projections {
 		if d.Projections[i].State == state {
@@ -293,7 +295,7 @@ func (d *Definition) ProjectedColumn(state string) string {
 	return ""
 }
 
-// StateNamed returns the state called name.
+// StateNamed returns the state with a name.
 func (d *Definition) StateNamed(name string) (*State, bool) {
 	i, ok := d.stateIndex[name]
 	if !ok {
@@ -302,17 +304,17 @@ func (d *Definition) StateNamed(name string) (*State, bool) {
 	return &d.States[i], true
 }
 
-// EdgesFrom lists the indexes into Edges of those that leave state, in file order.
+// EdgesFrom returns the indexes into Edges of the edges that leave state, in file order.
 func (d *Definition) EdgesFrom(state string) []int { return d.edgesFrom[state] }
 
-// EdgeGates lists the gates of an edge.
+// EdgeGates returns the indexes of the gates of an edge.
 func (d *Definition) EdgeGates(e *Edge) []int { return e.gates }
 
-// VisitSections lists the sections whose text must be remembered when a visit
-// begins, so that a gate with fresh: visit can tell old text from new.
+// VisitSections returns the sections whose text must be recorded when a visit begins, so that a
+// gate with fresh: visit can tell old text from new.
 func (d *Definition) VisitSections() []string { return d.visitGates }
 
-// RoleNamed returns the role called name.
+// RoleNamed returns the role with a name.
 func (d *Definition) RoleNamed(name string) (*Role, bool) {
 	for i := range d.Roles {
 		if d.Roles[i].Name == name {
@@ -322,7 +324,7 @@ func (d *Definition) RoleNamed(name string) (*Role, bool) {
 	return nil, false
 }
 
-// GateNamed returns the gate called name.
+// GateNamed returns the gate with a name.
 func (d *Definition) GateNamed(name string) (*Gate, bool) {
 	for i := range d.Gates {
 		if d.Gates[i].Name == name {
@@ -332,7 +334,7 @@ func (d *Definition) GateNamed(name string) (*Gate, bool) {
 	return nil, false
 }
 
-// PromptNamed returns the text called name.
+// PromptNamed returns the prompt with a name.
 func (d *Definition) PromptNamed(name string) (*Prompt, bool) {
 	for i := range d.Prompts {
 		if d.Prompts[i].Name == name {
@@ -342,7 +344,7 @@ func (d *Definition) PromptNamed(name string) (*Prompt, bool) {
 	return nil, false
 }
 
-// CounterNamed returns the counter called name.
+// CounterNamed returns the counter with a name.
 func (d *Definition) CounterNamed(name string) (*Counter, bool) {
 	for i := range d.Counters {
 		if d.Counters[i].Name == name {
@@ -352,7 +354,7 @@ func (d *Definition) CounterNamed(name string) (*Counter, bool) {
 	return nil, false
 }
 
-// CrashCounter returns the counter of failed attempts, nil if the file has none.
+// CrashCounter returns the counter of failed attempts, or nil if the file has none.
 func (d *Definition) CrashCounter() *Counter {
 	for i := range d.Counters {
 		if d.Counters[i].Crashes {
@@ -362,7 +364,7 @@ func (d *Definition) CrashCounter() *Counter {
 	return nil
 }
 
-// SilenceCounter returns the counter of ends without an answer, nil if the file has none.
+// SilenceCounter returns the counter of ends without an answer, or nil if the file has none.
 func (d *Definition) SilenceCounter() *Counter {
 	for i := range d.Counters {
 		if d.Counters[i].Silence {
@@ -372,7 +374,7 @@ func (d *Definition) SilenceCounter() *Counter {
 	return nil
 }
 
-// RenderCounters fills counters into a short text such as a window's name.
+// RenderCounters fills counters into a short text such as the name of a window.
 func (d *Definition) RenderCounters(text string, value func(counter string) int) string {
 	for i := range d.Counters {
 		if c := &d.Counters[i]; strings.Contains(text, c.placeholder) {
@@ -391,7 +393,7 @@ func (d *Definition) KnowsActor(a task.Actor) bool {
 	return ok
 }
 
-// AnswersTo reports whether the edge answers to a trigger of that kind and value.
+// AnswersTo reports whether the edge has a trigger of that kind and value.
 func (e *Edge) AnswersTo(kind TriggerKind, value string) bool {
 	for i := range e.On {
 		if e.On[i].Kind == kind && e.On[i].Value == value {
@@ -401,7 +403,7 @@ func (e *Edge) AnswersTo(kind TriggerKind, value string) bool {
 	return false
 }
 
-// PermitsActor reports whether actor may take the edge without anybody's leave.
+// PermitsActor reports whether actor may take the edge without consent.
 func (e *Edge) PermitsActor(actor task.Actor) bool {
 	for _, a := range e.By {
 		if a == actor {
@@ -411,7 +413,7 @@ func (e *Edge) PermitsActor(actor task.Actor) bool {
 	return false
 }
 
-// AsksForConsent reports whether actor may ask for the edge and a person must agree.
+// AsksForConsent reports whether actor may request the edge and a person must agree.
 func (e *Edge) AsksForConsent(actor task.Actor) bool {
 	for _, a := range e.Confirm {
 		if a == actor {

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	maxCombinations = 100_000   // of values tried for one question
+	maxCombinations = 100_000   // of values tried for one check
 	maxEvaluations  = 5_000_000 // of guards in one check
 )
 
-// A domain is what the names in some guards can be, in one state.
+// A domain is the set of values that the names in some guards can have in one state.
 type domain struct {
 	names  []string
 	values [][]any
 }
 
-// searchValues tries every combination of values that the guards' names can have in a
-// state, until test says yes. It returns those values in words. known is false if
-// there are too many to try.
+// searchValues tries every combination of values that the guards' names can have in a state,
+// until test returns true. It returns those values as text. known is false if there are too
+// many combinations.
 func (c *checker) searchValues(state string, guards []*Guard, test func(Env) bool) (values string, found, known bool) {
 	dm := c.domainOf(state, guards)
 	size := dm.combinationCount()
@@ -65,8 +65,8 @@ func (dm *domain) addName(name string, values []any) {
 	}
 }
 
-// combinationCount returns the number of combinations, or more than maxCombinations if it is
-// too big.
+// combinationCount returns the number of combinations, or a number above maxCombinations if
+// there are more.
 func (dm *domain) combinationCount() int {
 	n := 1
 	for _, v := range dm.values {
@@ -77,7 +77,7 @@ func (dm *domain) combinationCount() int {
 	return n
 }
 
-// nextCombination moves to the next combination; it says no after the last.
+// nextCombination advances to the next combination. It returns false after the last.
 func (dm *domain) nextCombination(at []int) bool {
 	for i := range at {
 		if at[i]++; at[i] < len(dm.values[i]) {
@@ -99,8 +99,8 @@ func (dm *domain) describeValues(env Env) string {
 	return "when " + strings.Join(words, ", ")
 }
 
-// valuesOf lists what a name can be while a task is in state. A counter may be one
-// above its bound, because nothing but guards keeps it below.
+// valuesOf returns the values that a name can have while a task is in state. A counter may be
+// one above its bound, because only guards keep it below.
 func (d *Definition) valuesOf(state, name string) []any {
 	if name == returnTo {
 		return d.returnValues(state)
@@ -123,8 +123,8 @@ func (d *Definition) valuesOf(state, name string) []any {
 	return out
 }
 
-// returnValues lists what return_to can be: where the task came from in a state that
-// remembers it, and nothing elsewhere.
+// returnValues returns the values that return_to can have: the states that the task may have
+// come from in a state that remembers it, and nothing elsewhere.
 func (d *Definition) returnValues(state string) []any {
 	out := []any{""}
 	if s, ok := d.StateNamed(state); ok && s.Returns {
@@ -142,8 +142,8 @@ func (d *Definition) returnValues(state string) []any {
 	return out
 }
 
-// modesBeside lists the states in which a role may want to go on that asks for advice in a state: those of its own with a
-// mode.
+// modesBeside returns the states in which a role that asks for advice in a state may want to
+// continue: its own states with a mode.
 func (d *Definition) modesBeside(state, advice string) []string {
 	here, ok := d.StateNamed(state)
 	asks := ok && slices.ContainsFunc(d.EdgesFrom(state), func(i int) bool {
@@ -159,7 +159,7 @@ func (d *Definition) modesBeside(state, advice string) []string {
 	return out
 }
 
-// guardHolds reports whether a guard is open; one that cannot be computed is not.
+// guardHolds reports whether a guard holds. A guard that cannot be evaluated does not.
 func guardHolds(g *Guard, env Env) bool {
 	if g == nil {
 		return true

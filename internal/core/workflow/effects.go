@@ -4,20 +4,20 @@ package workflow
 type EffectInfo struct {
 	Name     string
 	Role     string // the role it is always about
-	TakesArg string // role, message, tag or column: what the file must say with it
+	TakesArg string // role, message, tag or column: what the file must give with it
 	Spawns   bool   // starts an agent
 	Kills    bool   // ends agents; without a role, all of the task's
-	Notifies bool   // tells an agent, starting one if there is none
-	Twice    bool   // harmless when done twice
-	Pushes   bool   // left out where finished work stays on this machine
-	OpensPR  bool   // left out where no pull request is wanted
-	Card     bool   // about the task's card; left out if it is on no board
-	Own      bool   // the engine's own: a file cannot ask for it
+	Notifies bool   // sends a message to an agent, and starts one if there is none
+	Twice    bool   // harmless if done twice
+	Pushes   bool   // skipped where finished work stays on this machine
+	OpensPR  bool   // skipped where no pull request is wanted
+	Card     bool   // about the task's card; skipped if the task is on no board
+	Own      bool   // only the engine uses it: a file cannot
 	Describe string
 }
 
-// effectVocabulary lists every effect a file may ask for. The names of the first
-// nine are known to users of earlier tools and are kept.
+// effectVocabulary lists every effect that a file may use. The names of the first nine are
+// known to users of earlier tools.
 var effectVocabulary = [...]EffectInfo{
 	{Name: "acquire_workspace", Twice: true, Describe: "bind a workspace of the project's pool to the task"},
 	{Name: "release_workspace", Twice: true, Describe: "give the workspace back, once every process of the task is gone"},
@@ -48,7 +48,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: RenameBranch, Twice: true, Own: true, Describe: "give branch and session their new name"},
 }
 
-// EffectNamed looks a word up in the vocabulary.
+// EffectNamed returns the effect with a name.
 func EffectNamed(name string) (EffectInfo, bool) {
 	for i := range effectVocabulary {
 		if effectVocabulary[i].Name == name {
@@ -58,10 +58,10 @@ func EffectNamed(name string) (EffectInfo, bool) {
 	return EffectInfo{}, false
 }
 
-// EffectVocabulary lists every effect a file may ask for.
+// EffectVocabulary returns every effect that a file may use.
 func EffectVocabulary() []EffectInfo { return append([]EffectInfo(nil), effectVocabulary[:]...) }
 
-// SpawnName returns the vocabulary's word for starting an agent of role.
+// SpawnName returns the effect that starts an agent of role.
 func SpawnName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Spawns && e.Role == role {
@@ -71,7 +71,7 @@ func SpawnName(role string) string {
 	return "spawn_agent"
 }
 
-// KillName returns the vocabulary's word for ending the agent of role.
+// KillName returns the effect that ends the agent of role.
 func KillName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Kills && e.Role == role && role != "" {
@@ -81,7 +81,7 @@ func KillName(role string) string {
 	return "kill_agent"
 }
 
-// NotifyName returns the vocabulary's word for telling role something.
+// NotifyName returns the effect that sends a message to the agent of role.
 func NotifyName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Notifies && e.Role == role {
@@ -91,7 +91,7 @@ func NotifyName(role string) string {
 	return NotifyAgent
 }
 
-// ReleaseWorkspace and the other names below mean something to the engine itself.
+// ReleaseWorkspace and the names below have a meaning for the engine itself.
 const (
 	AcquireWorkspace = "acquire_workspace"
 	ReleaseWorkspace = "release_workspace"
@@ -118,51 +118,49 @@ const (
 	DeleteRemoteBranch = "delete_remote_branch"
 )
 
-// evidenceVocabulary lists the facts a gate may ask for besides sections.
+// evidenceVocabulary lists the facts that a gate may require besides sections.
 var evidenceVocabulary = [...]string{Merged, Commits, Clean}
 
-// ClaimsFact is the evidence that what a worker says about the repository holds.
+// ClaimsFact is the evidence that a worker's claims about the repository are true.
 const ClaimsFact = "claims"
 
-// NothingLost is the evidence that a task could be given up without losing any work.
+// NothingLost is the evidence that a task can be given up without losing work.
 const NothingLost = "nothing-lost"
 
 // Commits is the evidence that a branch has commits of its own.
 const Commits = "commits"
 
-// Clean is the evidence that nothing in the task's worktree is uncommitted.
+// Clean is the evidence that the task's worktree has no uncommitted change.
 const Clean = "clean"
 
-// MergeAuto is the strategy of a merge that a file asks for: without a merge commit if
-// that can be.
+// MergeAuto is the merge strategy of a file: without a merge commit if possible.
 const MergeAuto = "auto"
 
-// Merged is the evidence that all of a branch is in the default branch.
+// Merged is the evidence that the default branch contains all of a branch.
 const Merged = "merged"
 
-// EvidenceVocabulary lists the facts a gate may ask for besides sections.
+// EvidenceVocabulary returns the facts that a gate may require besides sections.
 func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabulary[:]...) }
 
-// The messages of the engine's own. A file may have words of its own for them, under the
-// same name in its prompts.
+// The engine's own messages. A file may replace their text with a prompt of the same name.
 const (
 	MessageAnswer = "answered"     // a person answered the agent's questions
-	MessageReply  = "replied"      // a person answered what its turn ended with; the task stays
-	MessageNudge  = "nudge"        // nothing was heard of the agent for a while
+	MessageReply  = "replied"      // a person answered the question at the end of its turn; the task stays
+	MessageNudge  = "nudge"        // the agent was silent for a while
 	MessageReset  = "limit-over"   // the provider's limit is lifted
-	MessageState  = "state-result" // it ended without saying how it went
+	MessageState  = "state-result" // it ended without a report
 	MessageFinish = "finish"       // it handed over, and its work is not committed
-	MessageTurn   = "your-turn"    // somebody else brought the task to a state of its role
-	MessageRule   = "say-verdict"  // it ended beside a verdict that may not be its own
+	MessageTurn   = "your-turn"    // someone else brought the task to a state of its role
+	MessageRule   = "say-verdict"  // it ended, and the verdict may not be its own
 )
 
-// GoesOn reports whether an agent that is started with the message only has to add something to
-// the conversation that an earlier attempt had.
+// GoesOn reports whether an agent that is started with the message only continues the
+// conversation of an earlier attempt.
 func GoesOn(name string) bool {
 	return name == MessageState || name == MessageFinish || name == MessageRule || name == MessageReply
 }
 
-// OwnMessage reports whether the engine itself tells agents the words of that name.
+// OwnMessage reports whether name is one of the engine's own messages.
 func OwnMessage(name string) bool {
 	switch name {
 	case MessageAnswer, MessageReply, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:

@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// checkActors weighs who may take an edge.
+// checkActors checks who may take an edge.
 func (c *checker) checkActors() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
@@ -25,7 +25,8 @@ func (c *checker) checkActors() {
 	}
 }
 
-// checkHarnesses finds agents of roles that Orange does not know. Only whoever creates a task knows which are installed.
+// checkHarnesses finds agents of roles that Orange does not know. Whether they are installed is
+// known only when a task is created.
 func (c *checker) checkHarnesses() {
 	for i := range c.d.Roles {
 		role := &c.d.Roles[i]
@@ -40,8 +41,8 @@ func (c *checker) checkHarnesses() {
 	}
 }
 
-// eventHeard makes sure that who reports an event may take the edge: Orange itself a child that moved and a merge of its
-// own, a tracker everything else.
+// eventHeard requires that the actor that reports an event may take the edge: Orange itself for
+// a child that moved and for its own merge, a tracker for everything else.
 func (c *checker) eventHeard(e *Edge) {
 	for _, t := range e.On {
 		if t.Kind != OnTracker || len(e.By) == 0 {
@@ -60,7 +61,7 @@ func (c *checker) eventHeard(e *Edge) {
 	}
 }
 
-// personsState finds edges by which an agent leaves a state that is a person's.
+// personsState finds edges by which an agent leaves a state in which a person decides.
 func (c *checker) personsState(e *Edge) {
 	for _, from := range e.From {
 		s, ok := c.d.StateNamed(from)
@@ -89,8 +90,8 @@ func (d *Definition) mayHear(state, role string) bool {
 	return d.statesWithLiveAgent(role)[state]
 }
 
-// statesWithLiveAgent finds the states in which an agent of the role may live: where it is started, and where the task
-// goes from there until something ends it.
+// statesWithLiveAgent returns the states in which an agent of the role may live: where it is
+// started, and where the task goes from there until something ends the agent.
 func (d *Definition) statesWithLiveAgent(role string) map[string]bool {
 	r, ok := d.RoleNamed(role)
 	if !ok {
@@ -122,7 +123,7 @@ func (d *Definition) statesWithLiveAgent(role string) map[string]bool {
 	})
 }
 
-// reachesRole reports whether an effect starts an agent of the role, or tells it something.
+// reachesRole reports whether an effect starts an agent of the role, or sends it a message.
 func reachesRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
@@ -130,7 +131,7 @@ func reachesRole(list []Effect, role string) bool {
 	})
 }
 
-// tellsRole reports whether an effect tells an agent of the role something.
+// tellsRole reports whether an effect sends an agent of the role a message.
 func tellsRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
@@ -146,7 +147,7 @@ func endsRole(list []Effect, role string) bool {
 	})
 }
 
-// checkAgents weighs what happens to agents that live at the same time.
+// checkAgents checks what happens to agents that live at the same time.
 func (c *checker) checkAgents() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
@@ -164,8 +165,8 @@ func (c *checker) checkAgents() {
 	}
 }
 
-// twoWriters finds a role with write access that may be in a turn while the agent of the next state, which has it
-// too, begins.
+// twoWriters finds a role with write access that may be in a turn while the agent of the next
+// state, which also has write access, begins.
 func (c *checker) twoWriters(e *Edge, to *State, next *Role) {
 	clash := func(name string) bool {
 		r, ok := c.d.RoleNamed(name)
@@ -184,7 +185,7 @@ func (c *checker) twoWriters(e *Edge, to *State, next *Role) {
 }
 
 // inTurn reports whether an agent of the role may be in the middle of a turn when the edge is
-// taken, and lives on.
+// taken, and stays alive.
 func (c *checker) inTurn(e *Edge, from, role string) bool {
 	s, ok := c.d.StateNamed(from)
 	if !ok || !midTurn(e) {
@@ -200,8 +201,8 @@ func (c *checker) inTurn(e *Edge, from, role string) bool {
 	return slices.ContainsFunc(c.d.Edges, func(in Edge) bool { return in.To == from && reachesRole(in.Do, role) })
 }
 
-// midTurn reports whether the edge can be taken while agents work. The end of an agent, and
-// what it says at the end of a turn, leave it idle.
+// midTurn reports whether the edge can be taken while agents work. After the end of an agent,
+// and after its report at the end of a turn, the agent is idle.
 func midTurn(e *Edge) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		switch t.Kind {
@@ -212,7 +213,7 @@ func midTurn(e *Edge) bool {
 	})
 }
 
-// checkTurnTold makes sure that a living agent hears why its turn has come.
+// checkTurnTold requires that a living agent learns why its turn has come.
 func (c *checker) checkTurnTold(e *Edge, to *State, role *Role) {
 	lives := c.d.statesWithLiveAgent(role.Name)
 	_, words := c.d.PromptNamed(MessageTurn)
@@ -234,7 +235,7 @@ func (c *checker) checkTurnTold(e *Edge, to *State, role *Role) {
 	}
 }
 
-// ownMove says that nobody but the role itself brings a task along the edge.
+// ownMove reports whether only the role itself brings a task along the edge.
 func (c *checker) ownMove(e *Edge, from *State, role string) bool {
 	return !slices.ContainsFunc(e.On, func(t Trigger) bool {
 		if t.Kind == OnRequest {
@@ -244,8 +245,8 @@ func (c *checker) ownMove(e *Edge, from *State, role string) bool {
 	})
 }
 
-// canBeWordless says that the edge can be taken by somebody who adds no words: another agent, or the engine. A
-// person and a tracker can say why.
+// canBeWordless reports whether an actor that adds no text can take the edge: another agent, or
+// the engine. A person and a tracker can give a reason.
 func (c *checker) canBeWordless(e *Edge, from *State, role string) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		if t.Kind == OnRequest {
@@ -255,7 +256,7 @@ func (c *checker) canBeWordless(e *Edge, from *State, role string) bool {
 	})
 }
 
-// ofOwnAgent says that the trigger is something that the agent of the state did.
+// ofOwnAgent reports whether the trigger is an action of the state's agent.
 func ofOwnAgent(k TriggerKind) bool {
 	switch k {
 	case OnExit, OnCrashLimit, OnSilence, OnOutcome, OnConsult, OnUnexpected:

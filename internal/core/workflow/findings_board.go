@@ -2,7 +2,7 @@ package workflow
 
 import "slices"
 
-// personTags finds edges that one tag of a person takes again and again.
+// personTags finds edges that one tag of a person takes repeatedly.
 func (c *checker) personTags() {
 	if c.d.Board == nil {
 		return
@@ -23,7 +23,7 @@ func (c *checker) personTags() {
 	}
 }
 
-// onlyPeopleSet reports whether none of the tags that a pattern stands for is set by a role.
+// onlyPeopleSet reports whether no role sets a tag that matches the pattern.
 func (d *Definition) onlyPeopleSet(pattern string) bool {
 	found := false
 	for i := range d.Board.Tags {
@@ -37,8 +37,9 @@ func (d *Definition) onlyPeopleSet(pattern string) bool {
 	return found
 }
 
-// usedUp says that the edge cannot be taken a second time by the same card: it removes the tag or moves the card
-// away, or it counts up to a bound and leaves the tag for another edge, which removes it.
+// usedUp reports whether the same card cannot take the edge a second time: the edge removes the
+// tag or moves the card away, or it counts up to a bound and leaves the tag for another edge,
+// which removes it.
 func (d *Definition) usedUp(e *Edge, l *CardTrigger, tag string) bool {
 	if d.removesMatch(e, l, tag) {
 		return true
@@ -51,7 +52,8 @@ func (d *Definition) usedUp(e *Edge, l *CardTrigger, tag string) bool {
 	})
 }
 
-// removesMatch says that a card which took the edge does not look any more as the lookout wants, unless a person changes it.
+// removesMatch reports whether a card that took the edge no longer matches the trigger, unless
+// a person changes it.
 func (d *Definition) removesMatch(e *Edge, l *CardTrigger, tag string) bool {
 	if d.removesTags(e, tag) {
 		return true
@@ -78,7 +80,7 @@ func (d *Definition) rolesMoveTo(column string) bool {
 	return ok && !m.OnlyPeople()
 }
 
-// removesTags reports whether the edge takes all tags that the pattern stands for off the card.
+// removesTags reports whether the edge removes all tags that match the pattern from the card.
 func (d *Definition) removesTags(e *Edge, pattern string) bool {
 	to, _ := d.StateNamed(e.To)
 	effects := slices.Concat(e.Do, to.OnEnter)
@@ -94,8 +96,8 @@ func (d *Definition) removesTags(e *Edge, pattern string) bool {
 	return true
 }
 
-// comesBack reports whether a task that took the edge can come to where it begins without a
-// person, with the tag still on its card.
+// comesBack reports whether a task that took the edge can return to where the edge begins
+// without a person, with the tag still on its card.
 func (d *Definition) comesBack(e *Edge, tag string) bool {
 	reached := d.reachableStates([]string{e.To}, func(from string) []string {
 		var out []string
@@ -109,7 +111,7 @@ func (d *Definition) comesBack(e *Edge, tag string) bool {
 	return slices.ContainsFunc(e.From, func(from string) bool { return reached[from] })
 }
 
-// takenAlone reports whether an edge is taken without a person while the card carries the tag.
+// takenAlone reports whether an edge is taken without a person while the card has the tag.
 func (d *Definition) takenAlone(e *Edge, tag string) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		if t.Kind != OnBoard {

@@ -9,8 +9,8 @@ import (
 	"orange/internal/lazy"
 )
 
-// checkEvidence makes sure that agents are told what gates ask of them, and that nobody judges
-// their own work.
+// checkEvidence requires that prompts tell agents what gates require of them, and that no agent
+// judges its own work.
 func (c *checker) checkEvidence() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
@@ -29,16 +29,16 @@ func (c *checker) checkEvidence() {
 	}
 }
 
-// gateTold makes sure that a prompt of one of the roles names the section, and each label.
+// gateTold requires that a prompt of one of the roles names the section, and each label.
 func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
 	if slices.ContainsFunc(c.found, func(f Finding) bool { return f.Rule == RuleGateUntold && f.Pos == g.Pos }) {
-		return // one is enough: several edges have the gate
+		return // one finding is enough: several edges have the gate
 	}
 	mentions := func(pattern *regexp.Regexp) bool {
 		return slices.ContainsFunc(roles, func(r string) bool { return slices.ContainsFunc(c.promptsOf(r), pattern.MatchString) })
 	}
 	if g.Verdict != "" && e.AnswersTo(OnRequest, "") && !c.writesOther(g, roles) {
-		return // the verdict is stated by a command, which every agent is told and which writes the section
+		return // a command, which every prompt names, states the verdict and writes the section
 	}
 	if !mentions(sectionPattern(g.Section)) {
 		c.addAdvice(RuleGateUntold, g.Pos, "gate %s asks the %s for ## %s, and no prompt of the role mentions that section: name it in the prompt, spelled like this",
@@ -60,8 +60,8 @@ func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
 	}
 }
 
-// sectionPattern finds a section where a text names it as one: as a heading of a section (one # is the title of the prompt), in quotes, or next to
-// the word section.
+// sectionPattern matches a section where a text names it as one: as a heading of a section (one
+// # is the title of the prompt), in quotes, or next to the word section.
 func sectionPattern(section string) *regexp.Regexp {
 	name := `\s*` + strings.Join(quoteAll(strings.Fields(section)), `\s+`)
 	return regexp.MustCompile("##+" + name + `($|[^\pL\pN_-])` +
@@ -80,7 +80,8 @@ func quoteAll(words []string) []string {
 
 var toldToWrite = lazy.NewRegexp(`(?i)\b(?:write|add|put|fill|rewrite|state)\b[^#\n]*##+ *([^\n]*)`)
 
-// writesOther says that the roles are told to write a section, and never the one of the gate.
+// writesOther reports whether the prompts of the roles name a section to write, and never the
+// one of the gate.
 func (c *checker) writesOther(g *Gate, roles []string) bool {
 	for _, r := range roles {
 		for _, text := range c.promptsOf(r) {
@@ -94,7 +95,7 @@ func (c *checker) writesOther(g *Gate, roles []string) bool {
 	})
 }
 
-// ownWork makes sure that no role gives a verdict on what it made itself.
+// ownWork finds roles that give a verdict on their own work.
 func (c *checker) ownWork(e *Edge, from string, judges []string) {
 	if !slices.ContainsFunc(e.gates, func(g int) bool { return c.d.Gates[g].Verdict != "" }) {
 		return
@@ -119,8 +120,8 @@ func (d *Definition) standIns(a, b string) bool {
 	return okX && okY && (x.StandsInFor == b || y.StandsInFor == a)
 }
 
-// workAuthors lists the roles whose work a task brings to a state: those of the states before it. States in
-// which a verdict is given, or a person acts, add nothing to the work.
+// workAuthors returns the roles whose work a task brings to a state: those of the states before
+// it. States in which a verdict is given, or a person acts, add nothing to the work.
 func (d *Definition) workAuthors(state string) []string {
 	var out []string
 	seen := map[string]bool{state: true}
@@ -143,7 +144,7 @@ func (d *Definition) workAuthors(state string) []string {
 	return out
 }
 
-// onlyJudges says that the agent of a state gives verdicts there and does nothing else.
+// onlyJudges reports whether the agent of a state gives verdicts there and does nothing else.
 func (d *Definition) onlyJudges(s *State) bool {
 	if s.Kind != Agent || d.handsOver(s.Name, s.Role) {
 		return false
@@ -154,7 +155,7 @@ func (d *Definition) onlyJudges(s *State) bool {
 	})
 }
 
-// handsOver reports whether the role leaves the state by an edge that asks for its commits.
+// handsOver reports whether the role leaves the state by an edge that requires its commits.
 func (d *Definition) handsOver(state, role string) bool {
 	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool {
 		e := &d.Edges[i]
@@ -162,8 +163,8 @@ func (d *Definition) handsOver(state, role string) bool {
 	})
 }
 
-// makesSomething reports whether the agent of a state can change files, or leaves a text that a
-// gate asks for.
+// makesSomething reports whether the agent of a state can change files, or writes a text that a
+// gate requires.
 func (d *Definition) makesSomething(s *State) bool {
 	if r, ok := d.RoleNamed(s.Role); ok && r.Access == "full" {
 		return true

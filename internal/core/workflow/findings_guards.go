@@ -33,19 +33,19 @@ func (c *checker) checkNeverOpen(e *Edge) {
 	for _, from := range e.From {
 		_, open, known := c.searchValues(from, []*Guard{e.When}, func(env Env) bool { return guardHolds(e.When, env) })
 		if open || !known {
-			return // overlap and exit-uncovered say what cannot be checked
+			return // overlap and exit-uncovered report what cannot be checked
 		}
 	}
-	c.reportError(RuleGuardNever, e.Pos, "edge %s: when: %s holds for no value: mend the guard, or drop the edge", e.edgeTitle(), e.When.Source)
+	c.reportError(RuleGuardNever, e.Pos, "edge %s: when: %s holds for no value: fix the guard, or drop the edge", e.edgeTitle(), e.When.Source)
 }
 
-// checkOverlaps finds pairs of edges from a state that can be open to the same thing.
+// checkOverlaps finds pairs of edges from a state that can open for the same signal.
 func (c *checker) checkOverlaps(from string) {
 	list := c.d.edgesFrom[from]
 	for j := range list {
 		for i := range j {
 			if c.reportOverlap(from, &c.d.Edges[list[i]], &c.d.Edges[list[j]]) {
-				break // one is enough to say that this edge is in doubt
+				break // one pair is enough to report this edge
 			}
 		}
 	}
@@ -76,14 +76,14 @@ func (c *checker) reportOverlap(from string, a, b *Edge) bool {
 	return both || !known
 }
 
-// asksMore says that a, which comes first, has all gates of b and more: b is what happens
+// asksMore reports whether a, which comes first, has all gates of b and more: then b is taken
 // where a stays closed.
 func asksMore(a, b *Edge) bool {
 	return len(a.Gates) > len(b.Gates) && !slices.ContainsFunc(b.Gates, func(g string) bool { return !slices.Contains(a.Gates, g) })
 }
 
-// contestedTrigger finds the trigger that both edges answer to. Requests contend when they
-// name the same state, or the same verb with the same gates.
+// contestedTrigger returns the trigger that both edges have. Requests conflict if they name the
+// same state, or the same verb with the same gates.
 func contestedTrigger(a, b *Edge) (on Trigger, byVerb, ok bool) {
 	for _, t := range a.On {
 		if !b.AnswersTo(t.Kind, t.Value) {
@@ -119,8 +119,8 @@ func (c *checker) verdictsExclude(a, b *Edge) bool {
 	return false
 }
 
-// checkExits makes sure that whatever an agent leaves behind when it ends, some edge
-// answers. told says that the missing crash counter was reported already.
+// checkExits requires that there is an edge for every way in which an agent can end. told means
+// that the missing crash counter was already reported.
 func (c *checker) checkExits(s *State, told bool) {
 	switch {
 	case c.d.CrashCounter() == nil && !told:
@@ -143,7 +143,7 @@ func (c *checker) checkExits(s *State, told bool) {
 	}
 }
 
-// checkGap finds values for which none of the edges opens that ask for no more than e.
+// checkGap finds values for which no edge opens that requires no more than e.
 func (c *checker) checkGap(s *State, e *Edge, kind TriggerKind) {
 	var guards []*Guard
 	for _, i := range c.d.edgesFrom[s.Name] {

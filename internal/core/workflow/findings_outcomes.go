@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The protocols by which agents say how it went.
+// The protocols by which agents report.
 const (
 	workResult      = "work-result"
 	completionBlock = "completion-block"
 	workerResult    = "worker-result"
 )
 
-// checkOutcomes makes sure that the words which edges wait for can be said.
+// checkOutcomes requires that agents can report the codes for which edges wait.
 func (c *checker) checkOutcomes() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
@@ -27,7 +27,7 @@ func (c *checker) checkOutcomes() {
 	}
 }
 
-// speakingRoles lists the roles whose word takes an edge on an outcome.
+// speakingRoles returns the roles whose reports take an edge on an outcome.
 func (c *checker) speakingRoles(e *Edge) []*Role {
 	var out []*Role
 	add := func(name string) {
@@ -47,30 +47,30 @@ func (c *checker) speakingRoles(e *Edge) []*Role {
 }
 
 func (c *checker) checkSayable(e *Edge, t Trigger, speakers []*Role) {
-	var deaf, mute []string // roles that cannot say it, and roles that are not told how
+	var cannot, untold []string // roles that cannot report it, and roles that are not told how
 	for _, r := range speakers {
 		switch {
 		case c.canSay(r, t):
 			return
 		case r.Protocol == "":
-			mute = append(mute, r.Name)
+			untold = append(untold, r.Name)
 		default:
-			deaf = append(deaf, r.Name+" ("+r.Protocol+")")
+			cannot = append(cannot, r.Name+" ("+r.Protocol+")")
 		}
 	}
 	what := "the code " + t.Value
 	if t.Kind == OnConsult {
 		what = "a question to the " + t.Value
 	}
-	if len(mute) > 0 {
+	if len(untold) > 0 {
 		c.addAdvice(RuleOutcomeCode, e.Pos, "edge %s waits for %s, and the %s has no protocol to say it with: add protocol: to the role, or name orange task report in its prompt",
-			e.edgeTitle(), what, orList(mute))
+			e.edgeTitle(), what, orList(untold))
 		return
 	}
-	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(deaf), sayInstead(speakers[0], t))
+	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(cannot), sayInstead(speakers[0], t))
 }
 
-// canSay reports whether an agent of the role can say what the trigger waits for.
+// canSay reports whether an agent of the role can report what the trigger waits for.
 func (c *checker) canSay(r *Role, t Trigger) bool {
 	if t.Kind == OnConsult {
 		return r.Protocol == workerResult
@@ -98,13 +98,13 @@ func sayInstead(r *Role, t Trigger) string {
 	return "use letters, digits, dash, underscore and dot, beginning with a letter"
 }
 
-// promptSays reports whether a prompt of the role has the words, in any case.
+// promptSays reports whether a prompt of the role contains the words, ignoring case.
 func (c *checker) promptSays(role, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(c.promptsOf(role), func(text string) bool { return strings.Contains(strings.ToLower(text), words) })
 }
 
-// promptsOf lists the texts that agents of a role are told.
+// promptsOf returns the prompts of the agents of a role.
 func (c *checker) promptsOf(role string) []string {
 	if c.told == nil {
 		c.told = map[string][]string{}
@@ -124,7 +124,7 @@ func (c *checker) promptsOf(role string) []string {
 	return c.told[role]
 }
 
-// agentsOf lists the roles among those who may take or ask for an edge.
+// agentsOf returns the roles among those that may take or request an edge.
 func (d *Definition) agentsOf(e *Edge) []string {
 	var out []string
 	for _, a := range slices.Concat(e.By, e.Confirm) {
@@ -135,13 +135,13 @@ func (d *Definition) agentsOf(e *Edge) []string {
 	return out
 }
 
-// onWord reports whether the edge answers to what an agent says about its work.
+// onWord reports whether the edge responds to an agent's report about its work.
 func (e *Edge) onWord() bool {
 	return e.hasTrigger(OnOutcome) || e.hasTrigger(OnConsult) || e.hasTrigger(OnUnexpected)
 }
 
-// evidenceWriters lists the roles whose agents can leave what an edge out of a state asks for: those that it names, and
-// the state's own where the agent only has to end or to say how it went.
+// evidenceWriters returns the roles whose agents can provide what an edge out of a state
+// requires: those that it names, and the state's own if the agent only has to end or to report.
 func (d *Definition) evidenceWriters(e *Edge, from string) []string {
 	out := d.agentsOf(e)
 	s, ok := d.StateNamed(from)

@@ -2,7 +2,7 @@ package workflow
 
 import "slices"
 
-// checkPaths weighs the graph as a whole: every state is reached, and every task can end.
+// checkPaths checks the graph as a whole: every state is reachable, and every task can end.
 func (c *checker) checkPaths() {
 	if len(c.d.edgesFrom[New]) == 0 {
 		c.reportError(RuleNoEntry, c.d.States[0].Pos, "no edge is from: new, so no task can begin: add {from: new, to: %s, on: create, by: [human]}", c.d.States[0].Name)
@@ -45,7 +45,7 @@ func (c *checker) deadEnds() {
 	}
 }
 
-// reachableStates collects every state that steps lead to from the given ones.
+// reachableStates returns every state that steps lead to from the given ones.
 func (d *Definition) reachableStates(from []string, steps func(string) []string) map[string]bool {
 	seen := make(map[string]bool, len(d.States)+1)
 	for queue := slices.Clone(from); len(queue) > 0; queue = queue[1:] {
@@ -58,7 +58,7 @@ func (d *Definition) reachableStates(from []string, steps func(string) []string)
 	return seen
 }
 
-// nextStates lists the states that edges and reopen lead to from state.
+// nextStates returns the states that edges and reopen lead to from state.
 func (d *Definition) nextStates(state string) []string {
 	var out []string
 	for _, i := range d.edgesFrom[state] {
@@ -70,6 +70,5 @@ func (d *Definition) nextStates(state string) []string {
 	return out
 }
 
-// previousStates lists the states from which an edge or reopen leads to state, in the
-// order in which the file declares them.
+// previousStates returns the states from which an edge or reopen leads to state, in file order.
 func (d *Definition) previousStates(state string) []string { return d.sources[state] }

@@ -14,11 +14,11 @@ var (
 	forbidding   = lazy.NewRegexp(`(?i)\b(do not|don't|must not|may not|never)\b`)
 )
 
-// An audience is a role that is told a prompt, in the states of a role: its own, or
-// that of the one it is told instead of.
+// An audience is a role that gets a prompt in the states of a role: its own, or the role that
+// it stands for.
 type audience struct{ prompt, role, in string }
 
-// checkPrompts makes sure that whoever is told to make a move may make it.
+// checkPrompts requires that an agent may make the moves that its prompts ask for.
 func (c *checker) checkPrompts() {
 	readers := c.d.promptAudiences()
 	for i := range c.d.Prompts {
@@ -38,7 +38,8 @@ func (c *checker) checkPrompts() {
 	}
 }
 
-// promptVars finds variables of people that the file does not declare: nobody learns that they are wanted.
+// promptVars finds variables of people that the file does not declare: nobody would know that
+// they are needed.
 func (c *checker) promptVars(p *Prompt) {
 	for _, name := range PersonsVars(p.Text) {
 		if _, ok := c.d.VarNamed(name); !ok {
@@ -64,8 +65,8 @@ func (c *checker) promptEdges(p *Prompt, told audience) {
 	}
 }
 
-// promptVerdicts makes sure that a verdict which an agent is told to state by command takes
-// each edge that asks the agent for it.
+// promptVerdicts requires that a verdict which a prompt asks an agent to state by command takes
+// each edge that requires this verdict of the agent.
 func (c *checker) promptVerdicts(p *Prompt, told audience) {
 	var said []string
 	for _, m := range askedVerdict.FindAllStringSubmatch(p.Text, -1) {
@@ -93,8 +94,8 @@ func (c *checker) promptVerdicts(p *Prompt, told audience) {
 	}
 }
 
-// mayAsk reports whether some edge on request leads to a state from one in which the prompt is
-// told, and is the listener's to ask for.
+// mayAsk reports whether some edge on request leads to a state from one in which the audience
+// gets the prompt, and whether the audience may request it.
 func (d *Definition) mayAsk(a audience, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
 		return e.To == to && e.AnswersTo(OnRequest, "") && (e.PermitsActor(task.Actor(a.role)) || e.AsksForConsent(task.Actor(a.role))) &&
@@ -117,8 +118,8 @@ func (d *Definition) worksIn(role, state string) bool {
 	return anywhere
 }
 
-// promptAudiences lists who is told what. A role that another one stands in for is told that
-// one's prompt while it lives.
+// promptAudiences returns who gets which prompt. A role for which another one stands in gets
+// that one's prompt while it lives.
 func (d *Definition) promptAudiences() []audience {
 	var out []audience
 	tell := func(prompt, role, in string) {
@@ -145,7 +146,7 @@ func (d *Definition) promptAudiences() []audience {
 	return out
 }
 
-// allEffects lists the effects of every edge and state.
+// allEffects returns the effects of every edge and state.
 func (d *Definition) allEffects() []Effect {
 	var out []Effect
 	for i := range d.Edges {

@@ -2,7 +2,7 @@ package workflow
 
 import "slices"
 
-// checkUnused finds what is declared and never asked for.
+// checkUnused finds what is declared and never used.
 func (c *checker) checkUnused() {
 	for i := range c.d.Counters {
 		if n := &c.d.Counters[i]; !n.Crashes && !n.Silence && !c.d.usesCounter(n.Name) {

@@ -56,21 +56,21 @@ func (g *Gate) FactName() string {
 	return ""
 }
 
-// HandsOver reports whether the gate asks that the agent's work is committed. A person is
-// warned where it is not; an agent must commit it first.
+// HandsOver reports whether the gate requires that the agent's work is committed. A person gets
+// a warning if it is not; an agent must commit it first.
 func (g *Gate) HandsOver() bool { return g.Evidence == Commits || g.Evidence == Clean }
 
-// The section in which an agent hands over, and the label by which it says there that it
+// The section in which an agent hands over, and the label by which it declares there that it
 // has nothing to commit.
 const (
 	HandoffSection = "Handoff"
 	NothingLabel   = "NOTHING"
 )
 
-// FileFact begins the name of the evidence that a gate's file is there.
+// FileFact is the prefix of the name of the evidence that a gate's file exists.
 const FileFact = "file:"
 
-// badPath says why a file of a gate cannot be one of the worktree, "" if it can.
+// badPath returns why a file of a gate cannot be a file of the worktree, or "" if it can.
 func badPath(file string) string {
 	switch {
 	case file == "":
@@ -104,22 +104,22 @@ func (d *Definition) WaitsForChildren(state string) bool {
 	return false
 }
 
-// IsTerminal reports whether nothing becomes of a task any more that is in a state.
+// IsTerminal reports whether a state is terminal.
 func (d *Definition) IsTerminal(state string) bool {
 	s, ok := d.StateNamed(state)
 	return ok && s.Kind == Terminal
 }
 
-// KnowsChildren reports whether the workflow has a way for a task that has parts.
+// KnowsChildren reports whether the workflow handles tasks with children.
 func (d *Definition) KnowsChildren() bool {
 	return slices.ContainsFunc(d.States, func(s State) bool { return d.WaitsForChildren(s.Name) })
 }
 
-// mostChildren bounds how many children of a task are told apart.
+// mostChildren limits how many children of a task are distinguished.
 const mostChildren = 50
 
-// MostChildren returns how many children of a task guards tell apart: with more of them no
-// guard says anything else.
+// MostChildren returns how many children of a task guards distinguish: with more children no
+// guard changes its value.
 func (d *Definition) MostChildren() int {
 	most := 1
 	for i := range d.Edges {
@@ -130,7 +130,7 @@ func (d *Definition) MostChildren() int {
 	return most
 }
 
-// AsksForChildren reports whether an edge out of the state asks about the task's children.
+// AsksForChildren reports whether an edge out of the state depends on the task's children.
 func (d *Definition) AsksForChildren(state string) bool {
 	for _, i := range d.edgesFrom[state] {
 		if when := d.Edges[i].When; when != nil && slices.Contains(when.Names, children) {
@@ -140,7 +140,7 @@ func (d *Definition) AsksForChildren(state string) bool {
 	return d.WaitsForChildren(state)
 }
 
-// VerdictSections lists the sections in which edges out of the state look for a verdict.
+// VerdictSections returns the sections in which edges out of the state require a verdict.
 func (d *Definition) VerdictSections(state string) []string {
 	var out []string
 	for _, i := range d.edgesFrom[state] {
@@ -153,8 +153,8 @@ func (d *Definition) VerdictSections(state string) []string {
 	return out
 }
 
-// MayJudge reports whether a role may use a verdict that stands in the section while a task is
-// in the state: the state is its own, or an edge that asks for the verdict is.
+// MayJudge reports whether a role may use a verdict in the section while a task is in the
+// state: the state is its own, or an edge that requires the verdict is.
 func (d *Definition) MayJudge(state, section, role string) bool {
 	if s, ok := d.StateNamed(state); ok && s.Role == role {
 		return true
@@ -169,7 +169,7 @@ func (d *Definition) MayJudge(state, section, role string) bool {
 	return false
 }
 
-// AsksForVerdict reports whether the edge has a gate that asks for the verdict, and in which
+// AsksForVerdict reports whether the edge has a gate that requires the verdict, and returns the
 // section.
 func (d *Definition) AsksForVerdict(e *Edge, verdict string) (section string, ok bool) {
 	for _, g := range e.gates {
@@ -180,7 +180,8 @@ func (d *Definition) AsksForVerdict(e *Edge, verdict string) (section string, ok
 	return "", false
 }
 
-// FarthestChildState returns the state of a child that satisfies the most gates, "" if no gate asks for children.
+// FarthestChildState returns the state of a child that satisfies the most gates, or "" if no
+// gate requires children.
 func (d *Definition) FarthestChildState() string {
 	best, most := "", 0
 	for i := range d.Gates {

@@ -12,18 +12,18 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// A Guard is an expression over the record, such as review_round < 2. It may ask
-// for counters and for return_to, and it is typed when the file is read.
+// A Guard is an expression over the record, such as review_round < 2. It may use counters,
+// return_to and children, and its types are checked when the file is parsed.
 type Guard struct {
 	Source string
-	Names  []string // what it asks for, in order of first use
+	Names  []string // the names that it uses, in order of first use
 	Pos    Pos
 
 	program *vm.Program
 	most    int // the greatest number that it compares with
 }
 
-// Env is what a guard may ask for: every counter by name, and return_to.
+// Env is what a guard may use: every counter by name, return_to and children.
 type Env map[string]any
 
 // returnTo and children are the names in an Env that are not counters.
@@ -32,7 +32,7 @@ const (
 	children = "children" // how many tasks have this one as their parent
 )
 
-// NewEnv makes an environment in which every counter of d is 0.
+// NewEnv returns an environment in which every counter of d is 0.
 func (d *Definition) NewEnv() Env {
 	env := make(Env, len(d.Counters)+2)
 	for i := range d.Counters {
@@ -43,7 +43,7 @@ func (d *Definition) NewEnv() Env {
 	return env
 }
 
-// maxGuard bounds a guard, in bytes: it is a condition, not a program.
+// maxGuard is the size limit of a guard, in bytes: it is a condition, not a program.
 const maxGuard = 500
 
 func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
@@ -71,9 +71,9 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	return &Guard{Source: source, Names: names.found, Pos: pos, program: program, most: names.most}, nil
 }
 
-// Holds evaluates the guard. Nothing in a compiled guard can fail on an
-// environment of its own definition, except arithmetic such as a division by 0;
-// such a guard does not hold, and why says so.
+// Holds evaluates the guard. A compiled guard cannot fail on an environment of its own
+// definition, except by arithmetic such as a division by 0; such a guard does not hold, and why
+// is the reason.
 func (g *Guard) Holds(env Env) (ok bool, why error) {
 	out, err := expr.Run(g.program, map[string]any(env))
 	if err != nil {
@@ -82,11 +82,11 @@ func (g *Guard) Holds(env Env) (ok bool, why error) {
 	return out == true, nil
 }
 
-// guardOperators are those whose cost does not grow with their operands, so that a
+// guardOperators are the operators whose cost does not grow with their operands, so that a
 // guard can be tried with every value.
 var guardOperators = [...]string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "not", "!", "in", "+", "-", "*", "/", "%"}
 
-// nameCollector finds the names in a guard, and the first thing it may not have.
+// nameCollector collects the names in a guard, and the first construct that is not allowed.
 type nameCollector struct {
 	found   []string
 	strange string

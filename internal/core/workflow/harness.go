@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// readChoices reads the agents that may run a role: one, or several in order of preference. One is a name, or a name with the model
-// and the effort it runs with.
+// readChoices reads the agents that may run a role: one, or several in order of preference.
+// Each is a name, or a name with the model and the effort it runs with.
 func readChoices(v value, what string) []task.Choice {
 	var out []task.Choice
 	for _, item := range v.readList() {
@@ -42,7 +42,8 @@ func readChoices(v value, what string) []task.Choice {
 	return out
 }
 
-// checkChoice refuses what cannot name an agent. Whether there is one of that name, whoever starts it knows.
+// checkChoice refuses what cannot name an agent. Whether the agent exists is known only when it
+// is started.
 func checkChoice(r *reader, pos Pos, what string, c task.Choice) {
 	if r.err == nil && c.Harness == "" {
 		r.failAt(pos, "%s: a choice names no harness: use %s, %s, or a harness such as claude", what, TaskHarness, ReviewHarness)
@@ -54,7 +55,8 @@ func checkChoice(r *reader, pos Pos, what string, c task.Choice) {
 	}
 }
 
-// settleChoices settles the agents of a role. The model and the effort beside harness: belong to the one agent that it names.
+// settleChoices sets the agents of a role. The model and the effort beside harness: belong to
+// the one agent that it names.
 func (role *Role) settleChoices(r *reader, pos Pos, model, effort string) {
 	if r.err == nil && model+effort != "" && len(role.Choices) > 1 {
 		r.failAt(pos, "role %s: several harnesses with one model or effort: write each as {harness: NAME, model: MODEL, effort: EFFORT}", role.Name)

@@ -9,23 +9,24 @@ import (
 	"strings"
 )
 
-// A fragment is a file next to a workflow with roles, counters, gates and prompts that several workflows share. The
-// text of a workflow that includes some is followed by theirs, each behind a line that begins a YAML document and
-// names the file. That is the text which a task is pinned to.
+// A fragment is a file next to a workflow with roles, counters, gates and prompts that several
+// workflows share. The text of a workflow that includes fragments is followed by theirs, each
+// after a line that begins a YAML document and names the file. A task is pinned to this whole
+// text.
 
 // fragmentLine begins a fragment in the text of a workflow.
 var fragmentLine = lazy.NewRegexp(`(?m)^--- # include (\S+)\r?\n`)
 
-// maxFragments bounds how many fragments a workflow includes.
+// maxFragments limits how many fragments a workflow includes.
 const maxFragments = 16
 
-// fragmentKeys are what a fragment may declare.
+// fragmentKeys are the keys that a fragment may declare.
 var fragmentKeys = [...]string{"roles", "counters", "gates", "prompts"}
 
 // A fragment is the text of an included file.
 type fragment struct{ name, text string }
 
-// splitFragments takes a text apart into the workflow and the fragments behind it.
+// splitFragments splits a text into the workflow and the fragments after it.
 func splitFragments(text string) (main string, list []fragment) {
 	at := fragmentLine.FindAllStringSubmatchIndex(text, -1)
 	if len(at) == 0 {
@@ -41,8 +42,9 @@ func splitFragments(text string) (main string, list []fragment) {
 	return text[:at[0][0]], list
 }
 
-// ExpandIncludes returns the text of a workflow with the fragments that it includes. read gives the text of a file in the
-// folder of the workflow. A text that cannot be read is returned as it is: Parse says what is wrong with it.
+// ExpandIncludes returns the text of a workflow with the fragments that it includes. read
+// returns the text of a file in the folder of the workflow. ExpandIncludes returns a text that
+// it cannot parse unchanged: Parse reports what is wrong with it.
 func ExpandIncludes(file, text string, read func(name string) (string, error)) (string, error) {
 	main, have := splitFragments(text)
 	if len(have) > 0 || !strings.Contains(main, "include") {
@@ -65,7 +67,7 @@ func ExpandIncludes(file, text string, read func(name string) (string, error)) (
 				r.failAt(v.pos, "include: %s cannot be read: %s", v.name, firstLine(err))
 			}
 			if fragmentLine.MatchString(got + "\n") {
-				r.failAt(v.pos, "include: %s has a line that begins with --- # include: take it out", v.name)
+				r.failAt(v.pos, "include: %s has a line that begins with --- # include: remove it", v.name)
 			}
 			fmt.Fprintf(&b, "--- # include %s\n%s\n", v.name, strings.TrimRight(got, "\n"))
 		}
@@ -123,7 +125,7 @@ func (d *Definition) readFragments(r *reader, include []inclusion, have []fragme
 	}
 	for _, f := range have {
 		if !slices.ContainsFunc(include, func(i inclusion) bool { return i.name == f.name }) {
-			r.failAt(beginning, "the text of %s is here, and include: does not name it: add it, or take the text out", f.name)
+			r.failAt(beginning, "the text of %s is here, and include: does not name it: add it, or remove the text", f.name)
 		}
 	}
 	d.declaredOnce(r)
@@ -174,8 +176,8 @@ func (d *Definition) declaredOnce(r *reader) {
 	}
 }
 
-// IsFragment reports whether a text declares nothing but what a fragment may: it is no workflow
-// of its own.
+// IsFragment reports whether a text declares only what a fragment may, so that it is not a
+// workflow by itself.
 func IsFragment(file, text string) bool {
 	root, ok := (&reader{file: file}).openRoot(text)
 	if !ok || inJSON(file, text) {

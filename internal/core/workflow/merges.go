@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// LeadsToMerge reports whether taking the edge merges, or leads to a state from which a merge
-// follows although no person does anything. A held task waits for a person.
+// LeadsToMerge reports whether the edge merges, or leads to a state from which a merge follows
+// without a person. A held task waits for a person.
 func (d *Definition) LeadsToMerge(e *Edge) bool {
 	return !e.Hold && (d.MergesAtOnce(e) || d.mergesAlone[e.To])
 }
@@ -43,7 +43,7 @@ func (d *Definition) indexMerges() {
 	}
 }
 
-// needsPerson reports whether nothing but a person's request or mark on a card takes the edge.
+// needsPerson reports whether only a person's request or mark on a card takes the edge.
 func (d *Definition) needsPerson(e *Edge) bool {
 	for i := range e.On {
 		switch tr := &e.On[i]; tr.Kind {
@@ -69,8 +69,8 @@ func (d *Definition) onlyPeopleMark(l *CardTrigger) bool {
 	})
 }
 
-// MarksMerge reports whether a card that looks like f lets an edge merge: the edge sees it so,
-// or the card carries a tag that the edge waits for and that only people set.
+// MarksMerge reports whether a card like f lets an edge merge: it matches the edge, or it has a
+// tag that the edge waits for and that only people set.
 func (d *Definition) MarksMerge(f *board.Snapshot) bool {
 	for i := range d.Edges {
 		e := &d.Edges[i]
@@ -86,7 +86,7 @@ func (d *Definition) MarksMerge(f *board.Snapshot) bool {
 	return false
 }
 
-// carriesMark reports whether a card carries a tag of a lookout that only people set.
+// carriesMark reports whether a card has a tag of a trigger that only people set.
 func (d *Definition) carriesMark(l *CardTrigger, f *board.Snapshot) bool {
 	return slices.ContainsFunc(l.Tags, func(want string) bool {
 		tag, ok := d.Board.TagNamed(strings.TrimSuffix(want, "*"))

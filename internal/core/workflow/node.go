@@ -13,13 +13,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxSize bounds a workflow file, in bytes.
+// MaxSize is the size limit of a workflow file, in bytes.
 const MaxSize = 256 << 10
 
-// maxDepth bounds how deep a file may nest; a workflow needs six levels.
+// maxDepth limits how deep a file may nest; a workflow needs six levels.
 const maxDepth = 32
 
-// Pos is a place in a workflow file, counted from 1.
+// Pos is a position in a workflow file, counted from 1.
 type Pos struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
@@ -27,10 +27,10 @@ type Pos struct {
 	File string `json:"-"` // of a fragment; "" for the workflow itself
 }
 
-// beginning is where a complaint about the whole file points.
+// beginning is the position of an error about the whole file.
 var beginning = Pos{Line: 1, Column: 1}
 
-// An Error says what is wrong where, and what to do about it.
+// An Error describes what is wrong, where, and what to do about it.
 type Error struct {
 	File string
 	Pos  Pos
@@ -41,16 +41,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.What)
 }
 
-// reader walks a YAML tree and remembers the first error, so that the code that
-// reads a definition says only what it wants.
+// reader walks a YAML tree and records the first error, so that the code that reads a
+// definition need not check errors.
 type reader struct {
 	file string
-	part string // the fragment that is read, "" for the workflow itself
-	json bool   // the text is meant to be JSON
+	part string // the fragment that is read; "" for the workflow itself
+	json bool   // the text should be JSON
 	err  *Error
 }
 
-// value is a node of the file that something was expected in.
+// value is a node of the file.
 type value struct {
 	r    *reader
 	node ast.Node
@@ -70,7 +70,7 @@ func (r *reader) failAt(pos Pos, format string, args ...any) {
 	}
 }
 
-// openRoot parses the text into its root mapping.
+// openRoot parses the text and returns its root mapping.
 func (r *reader) openRoot(text string) (value, bool) {
 	r.json = inJSON(r.file, text)
 	switch {
@@ -114,10 +114,10 @@ func (r *reader) failYAML(err error) {
 	}
 	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
 		p := syntax.GetToken().Position
-		r.failAt(Pos{Line: p.Line, Column: p.Column}, "%s: mend the %s here", syntax.GetMessage(), language)
+		r.failAt(Pos{Line: p.Line, Column: p.Column}, "%s: fix the %s here", syntax.GetMessage(), language)
 		return
 	}
-	r.failAt(beginning, "%s: mend the %s", firstLine(err), language)
+	r.failAt(beginning, "%s: fix the %s", firstLine(err), language)
 }
 
 func (r *reader) valueAt(node ast.Node) value {
@@ -129,7 +129,7 @@ func (r *reader) valueAt(node ast.Node) value {
 	return value{r: r, node: node, pos: pos}
 }
 
-// firstToken returns where a node begins. A block mapping has no token of its own: it begins
+// firstToken returns where a node begins. A block mapping has no token of its own and begins
 // with its first key.
 func firstToken(node ast.Node) *token.Token {
 	switch n := node.(type) {
@@ -175,7 +175,7 @@ func (v value) readPairs(what string) []pair {
 	return out
 }
 
-// readList reads a sequence; a single value counts as a list of one.
+// readList reads a sequence; a single value is a list of one.
 func (v value) readList() []value {
 	seq, ok := v.node.(*ast.SequenceNode)
 	if !ok {
@@ -250,7 +250,7 @@ func (v value) readDuration(what string) time.Duration {
 	return d
 }
 
-// parseTime reads a time such as 90s, 1h30m or 2d12h. A day has 24 hours.
+// parseTime parses a time such as 90s, 1h30m or 2d12h. A day has 24 hours.
 func parseTime(s string) (time.Duration, error) {
 	days, rest, ok := strings.Cut(s, "d")
 	if !ok {
@@ -258,7 +258,7 @@ func parseTime(s string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseFloat(days, 64)
 	if err != nil || n < 0 || n > maxDays || strings.Trim(days, "0123456789.") != "" {
-		return 0, errors.New("the days are no number")
+		return 0, errors.New("the days are not a number")
 	}
 	out := time.Duration(n * float64(24*time.Hour))
 	if rest == "" {
@@ -271,7 +271,7 @@ func parseTime(s string) (time.Duration, error) {
 	return out + more, err
 }
 
-// maxDays bounds a time; nothing takes ten years.
+// maxDays limits a time to ten years.
 const maxDays = 3650
 
 // oneOf reads a word of a fixed list.

@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/task"
 )
 
-// Parse reads a workflow file. It refuses what it cannot understand: broken YAML,
-// keys and words it does not know, names that are used and not declared. What is
-// understood but unwise is left to Check. The error lists every unknown name.
+// Parse parses a workflow file. It rejects what it cannot understand: broken YAML, unknown keys
+// and words, and names that are used and not declared. Check reports what is valid but wrong.
+// The error lists every unknown name.
 func Parse(file, text string) (*Definition, error) {
 	r := &reader{file: file}
 	main, fragments := splitFragments(text)
@@ -36,8 +36,8 @@ func Parse(file, text string) (*Definition, error) {
 	return d, nil
 }
 
-// WithEdits returns a copy of d with changes that are in no file, to ask what would be if.
-// It must leave every name that is used declared.
+// WithEdits returns a copy of d with changes that are in no file, to try hypothetical
+// workflows. change must leave every name that is used declared.
 func (d *Definition) WithEdits(change func(*Definition)) (*Definition, error) {
 	c, err := Parse(d.File, d.Text)
 	if err != nil {
@@ -49,7 +49,7 @@ func (d *Definition) WithEdits(change func(*Definition)) (*Definition, error) {
 	return c, errors.Join(c.resolveNames()...)
 }
 
-// HashOf returns the name of a workflow text, for pinning.
+// HashOf returns the hash of a workflow text, for pinning.
 func HashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -57,7 +57,7 @@ func HashOf(text string) string {
 
 func (d *Definition) readRoot(r *reader, root value, fragments []fragment) {
 	var include []inclusion
-	var edges []value // read last: guards name counters, wherever those stand
+	var edges []value // read last: guards name counters, which may be declared after them
 	for _, p := range root.readPairs("the workflow") {
 		switch p.key {
 		case "name":

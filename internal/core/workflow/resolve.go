@@ -11,7 +11,7 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// buildIndex builds the lookups that decisions use.
+// buildIndex builds the lookup tables for decisions.
 func (d *Definition) buildIndex() {
 	d.stateIndex = make(map[string]int, len(d.States))
 	for i := range d.States {
@@ -53,7 +53,7 @@ func (d *Definition) indexSources() {
 	}
 }
 
-// nameResolver collects complaints about names that are used and not declared.
+// nameResolver collects errors about names that are used and not declared.
 type nameResolver struct {
 	d    *Definition
 	errs []error
@@ -92,7 +92,7 @@ func (d *Definition) resolveNames() []error {
 
 func (n *nameResolver) checkRole(r *Role) {
 	reserved := r.Name == string(task.Human) || r.Name == string(task.Engine) || r.Name == string(task.Tracker)
-	n.requireThat(!reserved, r.Pos, "role %q: the name is taken by an actor that is no agent: choose another", r.Name)
+	n.requireThat(!reserved, r.Pos, "role %q: this is the name of an actor that is not an agent: choose another", r.Name)
 	n.checkPrompt(r.Prompt, r.Pos, "role "+r.Name)
 	n.checkPrompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
 	n.checkPrompt(r.ReworkPrompt, r.Pos, "role "+r.Name)
@@ -157,7 +157,7 @@ func (n *nameResolver) checkEffects(list []Effect, pos Pos, what string) {
 	}
 }
 
-// checkEffectWord makes sure that an effect names a tag or a column that the board has.
+// checkEffectWord requires that the board has the tag or column that an effect names.
 func (n *nameResolver) checkEffectWord(e Effect, pos Pos, what string) {
 	info, _ := EffectNamed(e.Name)
 	switch info.TakesArg {
@@ -190,7 +190,7 @@ func (n *nameResolver) checkVariables(text string, pos Pos, what string) {
 	}
 }
 
-// promptVariables are the values every prompt may name, besides counters.
+// promptVariables are the values that every prompt may use, besides counters.
 var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery", "pr", "pull_request",
 	"requirements", "context", "why",
 	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
@@ -200,7 +200,7 @@ var variablePattern = lazy.NewRegexp(`\{([a-z][a-z0-9_]*)\}`)
 
 var personsPattern = lazy.NewRegexp(`\{vars\.([A-Za-z][A-Za-z0-9_-]{0,63})\}`)
 
-// PersonsVars lists the NAMEs of {vars.NAME} in a prompt, in order of first use.
+// PersonsVars returns the NAMEs of {vars.NAME} in a prompt, in order of first use.
 func PersonsVars(text string) []string {
 	var out []string
 	for _, m := range personsPattern.FindAllStringSubmatch(text, -1) {
@@ -211,7 +211,7 @@ func PersonsVars(text string) []string {
 	return out
 }
 
-// PromptVariables lists the {names} in a prompt, in order of first use.
+// PromptVariables returns the {names} in a prompt, in order of first use.
 func PromptVariables(text string) []string {
 	var out []string
 	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {

@@ -5,12 +5,12 @@ import "github.com/google/jsonschema-go/jsonschema"
 // namePattern is what validName accepts, for editors.
 const namePattern = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
-// timePattern is roughly what a duration looks like, for editors.
+// timePattern is approximately the form of a duration, for editors.
 const timePattern = "^([0-9]+(\\.[0-9]+)?(d|ns|us|µs|ms|s|m|h))+$"
 
-// Schema describes a workflow file to editors, as JSON Schema of draft 2020-12. Its
-// word lists are the ones Parse uses. A file that it accepts may still use names that
-// it does not declare: Parse and Check say so.
+// Schema returns the JSON Schema (draft 2020-12) of a workflow file, for editors. Its word
+// lists are the ones that Parse uses. A file that it accepts may still use names that it does
+// not declare: Parse and Check report those.
 func Schema() *jsonschema.Schema {
 	s := mappingSchema("A lifecycle of tasks: states, the edges between them, who may take an edge and what must be true first.",
 		key{"name", nameOf("What the workflow is called; the name of its file without .yaml.")},
@@ -153,8 +153,8 @@ func triggerSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, object}}
 }
 
-// effectSchema accepts the bare word of an effect that takes nothing, and a mapping
-// for one that takes a role or a message.
+// effectSchema accepts the bare word of an effect without an argument, and a mapping for one
+// with a role or a message.
 func effectSchema() *jsonschema.Schema {
 	var bare []string
 	var full []key
@@ -179,8 +179,8 @@ func effectSchema() *jsonschema.Schema {
 		full = append(full, key{e.Name, value(e.Describe + "; give the " + e.TakesArg + ".")})
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		wordsSchema("A deed.", bare...),
-		mappingSchema("A deed, with the role or message it is about.", full...),
+		wordsSchema("An effect.", bare...),
+		mappingSchema("An effect, with the role or message it is about.", full...),
 	}}
 }
 

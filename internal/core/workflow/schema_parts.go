@@ -35,8 +35,8 @@ func listOf(item *jsonschema.Schema, describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: describe, AnyOf: []*jsonschema.Schema{item, {Type: "array", Items: item.CloneSchemas()}}}
 }
 
-// textSchema describes a scalar. YAML reads some words as numbers and truths; they are
-// taken as they are written.
+// textSchema describes a scalar. YAML reads some words as numbers and booleans; they are taken
+// as they are written.
 func textSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Types: []string{"string", "number", "boolean"}, Description: describe}
 }

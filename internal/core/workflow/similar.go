@@ -2,8 +2,8 @@ package workflow
 
 import "strings"
 
-// suggestSimilar proposes the known word that is most like an unknown one, for the end of a complaint: it is
-// empty if none comes near.
+// suggestSimilar returns a hint with the known word that is most similar to an unknown one, or
+// "" if none is similar enough.
 func suggestSimilar(word string, known []string) string {
 	best, most := "", max(1, min(3, len([]rune(word))/3))
 	for _, k := range known {
@@ -17,8 +17,8 @@ func suggestSimilar(word string, known []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// editDistance returns the number of letters to add, drop, replace or swap with their neighbour
-// to make one word of another.
+// editDistance returns the number of letters to add, drop, replace or swap with their neighbor
+// to turn one word into another.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
@@ -42,7 +42,7 @@ func editDistance(a, b string) int {
 	return last[len(y)]
 }
 
-// namesOf lists what declared things are called.
+// namesOf returns the names of declared things.
 func namesOf[T any](list []T, name func(*T) string) []string {
 	out := make([]string, len(list))
 	for i := range list {

@@ -9,14 +9,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// A step workflow is a list of agents, one after the other, with the codes each may end
-// with and where they lead. It is another way to write a Definition: reading one gives
-// the states and edges it stands for.
+// A step workflow is a list of agents in sequence, with the codes that each may report and
+// where they lead. It is another notation for a Definition: parsing one gives the states and
+// edges that it stands for.
 
-// maxSteps bounds the steps of a file; a workflow has a handful.
+// maxSteps limits the steps of a file; a workflow has a handful.
 const maxSteps = 64
 
-// haltCodes end a step without a way on, unless the file gives one.
+// haltCodes end a step without a next one, unless the file gives one.
 var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
 
 // The kinds of codes that lead to no step.
@@ -25,11 +25,11 @@ const (
 	endsHalt     = "halt"
 )
 
-// stepFile is a step workflow as its file has it.
+// stepFile is a step workflow as it is in its file.
 type stepFile struct {
 	name     string
 	describe string
-	max      int // steps of a task before a person looks; 0 if the file says nothing
+	max      int // steps of a task before a person must act; 0 if the file does not set it
 	steps    []step
 	pos      Pos
 }
@@ -37,11 +37,11 @@ type stepFile struct {
 // A step is the work of one agent.
 type step struct {
 	role     string // the agent's name
-	state    string // of the definition
+	state    string // its state in the definition
 	input    string
 	output   string
 	model    string
-	prompt   string // "" for the usual words
+	prompt   string // "" for the default prompt
 	describe string
 	codes    []transition
 	pos      Pos
@@ -52,20 +52,20 @@ type step struct {
 // A transition is where a code leads.
 type transition struct {
 	code     string
-	next     string // what the file says: an agent, or the number of a step; "" for none
+	next     string // as in the file: an agent, or the number of a step; "" for none
 	number   bool   // next is written as a number
 	auto     bool   // the next step begins by itself
-	kind     string // complete or halt where there is no next step, "" for what is usual
+	kind     string // complete or halt if there is no next step; "" for the default
 	describe string
 	pos      Pos
-	to       int // the step it leads to, below 0 for none
+	to       int // the step it leads to; negative for none
 }
 
-// Steps lists the states that are steps, in the order of the file; nil if the workflow
-// is not written in steps.
+// Steps returns the states that are steps, in file order, or nil if the workflow is not written
+// in steps.
 func (d *Definition) Steps() []string { return slices.Clone(d.steps) }
 
-// readSteps reads a step workflow into d. It says no to a file that is none.
+// readSteps reads a step workflow into d. It returns false if the file is not one.
 func (d *Definition) readSteps(root value) bool {
 	keys := root.mappingKeys()
 	has := func(key string) bool { return slices.Contains(keys, key) }
@@ -92,7 +92,7 @@ func (d *Definition) readSteps(root value) bool {
 	return true
 }
 
-// mappingKeys lists the keys of a mapping, whatever else is wrong with it.
+// mappingKeys returns the keys of a mapping, whatever else is wrong with it.
 func (v value) mappingKeys() []string {
 	var out []string
 	if _, ok := v.node.(ast.MapNode); ok {
@@ -204,7 +204,7 @@ func readStep(v value, number int) step {
 	return s
 }
 
-// checkValues refuses values that cannot be what they are used for.
+// checkValues rejects values that cannot be used for their purpose.
 func (s *step) checkValues(r *reader, what string) {
 	if why := badPath(s.input); why != "" {
 		r.failAt(s.inputPos, "%s: input %q %s", what, s.input, why)
@@ -225,7 +225,7 @@ func (s *step) checkValues(r *reader, what string) {
 	}
 }
 
-// inputVariables are what an input may name.
+// inputVariables are the variables that an input may use.
 var inputVariables = [...]string{"enhancement_name", "enhancement_dir", "previous_step"}
 
 func (s *step) readCodes(v value, what string) {
@@ -241,19 +241,19 @@ func (s *step) readCodes(v value, what string) {
 		case strings.ContainsRune(t.code, ':'):
 			v.r.failAt(p.pos, "%s: code %q has a colon, which begins the detail an agent adds: leave it out", what, p.key)
 		case !isStatusCode(t.code):
-			v.r.failAt(p.pos, "%s: code %q is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most %d", what, p.key, maxStatusCode)
+			v.r.failAt(p.pos, "%s: code %q cannot be reported by an agent: use letters, digits, dash, underscore and dot, beginning with a letter, at most %d", what, p.key, maxStatusCode)
 		case slices.ContainsFunc(s.codes, func(have transition) bool { return have.code == t.code }):
-			v.r.failAt(p.pos, "%s: code %s is given twice, for codes count in any case: keep one", what, t.code)
+			v.r.failAt(p.pos, "%s: code %s is given twice, because case does not matter in codes: keep one", what, t.code)
 		}
 		t.readKeys(p.val, what+": "+t.code)
 		s.codes = append(s.codes, t)
 	}
 }
 
-// maxStatusCode bounds a code, in characters.
+// maxStatusCode is the length limit of a code, in characters.
 const maxStatusCode = 80
 
-// isStatusCode reports whether a code in capitals is one that is found in what an agent says.
+// isStatusCode reports whether a code in capitals can be recognized in an agent's message.
 func isStatusCode(code string) bool {
 	for i, c := range []byte(code) {
 		letter := c >= 'A' && c <= 'Z'
@@ -294,7 +294,7 @@ func (t *transition) readNext(v value, what string) {
 	t.next = noNull(strings.TrimSpace(v.readWords(what)))
 }
 
-// readWords reads text. Nothing counts as no text; a number or a truth is a mistake.
+// readWords reads text. A missing value counts as no text; a number or a boolean is an error.
 func (v value) readWords(what string) string {
 	switch v.node.(type) {
 	case *ast.NullNode:
@@ -306,7 +306,7 @@ func (v value) readWords(what string) string {
 	return ""
 }
 
-// noNull takes the word null for nothing, as people write it.
+// noNull treats the word null as no value, as people write it.
 func noNull(s string) string {
 	if strings.TrimSpace(s) == "null" {
 		return ""
@@ -314,8 +314,8 @@ func noNull(s string) string {
 	return s
 }
 
-// nameFrom makes a valid name of a text, "" if nothing is left of it. One that would
-// begin with a digit begins with "workflow".
+// nameFrom derives a valid name from a text, or "" if nothing of it can be used. If the name
+// would begin with a digit, it gets the prefix "workflow".
 func nameFrom(text string) string {
 	if validName(text) {
 		return text
@@ -335,5 +335,5 @@ func nameFrom(text string) string {
 	return strings.TrimRight(name[:min(len(name), maxMadeName)], "-_")
 }
 
-// maxMadeName leaves room behind a name for what tells two of them apart.
+// maxMadeName leaves room after a name for a number that makes it unique.
 const maxMadeName = 48

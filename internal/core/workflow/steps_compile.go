@@ -21,10 +21,10 @@ const (
 	stepCount   = "steps"
 )
 
-// outputHeader is what the frontmatter of a required output must have.
+// outputHeader are the fields that the frontmatter of a required output must have.
 var outputHeader = [...]string{"enhancement", "agent", "task_id", "timestamp", "status"}
 
-// compiler turns a step workflow into the definition it stands for.
+// compiler turns a step workflow into the definition that it stands for.
 type compiler struct {
 	f     *stepFile
 	d     *Definition
@@ -62,7 +62,7 @@ func (c *compiler) compileCounters() {
 	}
 }
 
-// compileGates asks for the file that a step has to write, and at the end for commits.
+// compileGates adds gates for the file that a step has to write, and for commits at the end.
 func (c *compiler) compileGates() {
 	completes := func(t transition) bool { return t.to < 0 && t.endKind() == endsComplete }
 	if slices.ContainsFunc(c.f.steps, func(s step) bool { return slices.ContainsFunc(s.codes, completes) }) {
@@ -79,7 +79,7 @@ func (c *compiler) compileGates() {
 	}
 }
 
-// The gates of the codes that complete the work: all of it is committed.
+// The gates of the codes that complete the work: everything is committed.
 const (
 	stepCommitted = "committed"
 	stepClean     = "clean"
@@ -124,7 +124,7 @@ func (c *compiler) waitsForPerson(step int) (Pos, bool) {
 	return Pos{}, false
 }
 
-// addEdge adds an edge that shares nothing with another.
+// addEdge adds an edge that shares no slices with another.
 func (c *compiler) addEdge(e Edge) {
 	e.From, e.By, e.Count = slices.Clone(e.From), slices.Clone(e.By), slices.Clone(e.Count)
 	c.d.Edges = append(c.d.Edges, e)
@@ -140,7 +140,7 @@ func (c *compiler) newGuard(pos Pos, format string, args ...any) *Guard {
 
 func requestTrigger() Trigger { return Trigger{Kind: OnRequest} }
 
-// compileBegin is how a task comes to its first step.
+// compileBegin adds the edges by which a task comes to its first step.
 func (c *compiler) compileBegin() {
 	first := &c.f.steps[0]
 	everybody := []task.Actor{task.Human, task.Engine, task.Tracker}
@@ -166,7 +166,7 @@ func (c *compiler) stepCounts() []CountOp {
 	return []CountOp{{Counter: stepCount, Add: true, Value: 1}}
 }
 
-// compileCodes are the edges of the codes of a step.
+// compileCodes adds the edges of the codes of a step.
 func (c *compiler) compileCodes(i int) {
 	s := &c.f.steps[i]
 	for _, t := range s.codes {
@@ -187,7 +187,7 @@ func (c *compiler) compileCodes(i int) {
 	}
 }
 
-// goOn is the edge to the next step, and the one that is taken instead at the bound.
+// goOn adds the edge to the next step, and the edge that replaces it at the bound.
 func (c *compiler) goOn(e Edge, s *step, t transition) {
 	next := e
 	next.To, next.Gates, next.Count = c.f.steps[t.to].state, c.outputGates(s), c.stepCounts()
@@ -204,7 +204,8 @@ func (c *compiler) goOn(e Edge, s *step, t transition) {
 	c.addEdge(e)
 }
 
-// outputGates returns the gate of the codes that go on or complete the work, if one does.
+// outputGates returns the gate of the codes that continue or complete the work, if there is
+// one.
 func (c *compiler) outputGates(s *step) []string {
 	goesOn := func(t transition) bool { return t.to >= 0 || t.endKind() == endsComplete }
 	if s.output == "" || !slices.ContainsFunc(s.codes, goesOn) {
@@ -213,7 +214,8 @@ func (c *compiler) outputGates(s *step) []string {
 	return []string{outputGate(s)}
 }
 
-// compileTrouble is what stops a step: a code that is not declared, deaths, silence, a person.
+// compileTrouble adds the edges that stop a step: an undeclared code, crashes, silence, a
+// person.
 func (c *compiler) compileTrouble() {
 	for _, role := range c.f.agentNames() {
 		var from []string
@@ -234,8 +236,8 @@ func (c *compiler) compileTrouble() {
 	c.addEdge(Edge{From: all, To: stepHalted, On: []Trigger{requestTrigger()}, As: "stuck", By: []task.Actor{task.Human}, Pos: c.f.pos})
 }
 
-// compileResume is how a person lets a halted task go on: by verb where it stopped, by state
-// anywhere, or to its end.
+// compileResume adds the edges by which a person continues a halted task: by verb where it
+// stopped, by state anywhere, or to its end.
 func (c *compiler) compileResume() {
 	var anew []CountOp
 	if c.bound > 0 {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A contract says what one agent needs, writes and may end with, as a file of contracts beside workflow templates has it.
+// A contract is what one agent needs, writes and may report, as in a file of contracts beside
+// workflow templates.
 type contract struct {
 	agent string
 
@@ -29,7 +30,7 @@ type contractStatus struct {
 	Next              []string `json:"next_agents"`
 }
 
-// HasContracts reports whether a text is a file of contracts of agents.
+// HasContracts reports whether a text is a file of agent contracts.
 func HasContracts(text string) bool {
 	agents := false
 	for _, m := range objectMembers(text, 0) {
@@ -44,8 +45,8 @@ func HasContracts(text string) bool {
 	return agents && json.Valid([]byte(text))
 }
 
-// FromContracts makes a step workflow of the contracts of agents: it begins with the first agent of the file and goes where the
-// statuses lead. Left are the agents that no status leads to.
+// FromContracts converts agent contracts to a step workflow: it begins with the first agent of
+// the file and goes where the statuses lead. left are the agents that no status leads to.
 func FromContracts(text string) (t Template, left []string, err error) {
 	var description string
 	var list []contract
@@ -89,7 +90,7 @@ func FromContracts(text string) (t Template, left []string, err error) {
 	return Template{Text: b.String() + "\n"}, left, nil
 }
 
-// isReached reports whether the work comes to an agent from the first one.
+// isReached reports whether the work can get from the first agent to another.
 func isReached(list []contract, agent string) bool {
 	open := []string{list[0].agent}
 	for at := 0; at < len(open); at++ {
@@ -106,7 +107,7 @@ func isReached(list []contract, agent string) bool {
 	return slices.Contains(open, agent)
 }
 
-// nextAgent returns the agent that goes on, "" for none.
+// nextAgent returns the next agent, or "" for none.
 func (s *contractStatus) nextAgent() string {
 	if len(s.Next) == 0 {
 		return ""
@@ -137,8 +138,8 @@ func (c *contract) toStep(list []contract) (string, error) {
 		`, "required_output": ` + quoteJSON(c.Outputs.RootDocument) + `, "on_status": {` + strings.Join(codes, ", ") + `}}`, nil
 }
 
-// inputFile returns what the agent works from: what the step before wrote, where the contract
-// asks for the document of another agent, else the file that it names.
+// inputFile returns what the agent works from: the output of the step before if the contract
+// requires the document of another agent, otherwise the file that it names.
 func (c *contract) inputFile(list []contract) string {
 	if len(c.Inputs.Required) == 0 {
 		return ""

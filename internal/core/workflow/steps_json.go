@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSONProblem says what keeps a file that is meant to be JSON from being read, and
-// where; nil if nothing does, or if the file is meant to be something else.
+// JSONProblem returns why a file that should be JSON cannot be parsed, and where. It returns
+// nil if the file can be parsed or should not be JSON.
 func JSONProblem(file, text string) error {
 	r := &reader{file: file}
 	if _, ok := r.openRoot(text); ok && r.json {
@@ -21,7 +21,7 @@ func JSONProblem(file, text string) error {
 	return nil
 }
 
-// inJSON reports whether a text is meant to be JSON: by the name of its file, else by how it
+// inJSON reports whether a text should be JSON: by the name of its file, or else by how it
 // begins.
 func inJSON(file, text string) bool {
 	name, _, _ := strings.Cut(path.Base(file), "#")
@@ -34,7 +34,7 @@ func inJSON(file, text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "{")
 }
 
-// failJSON says what is wrong with a text that is no JSON.
+// failJSON reports what is wrong with a text that is not JSON.
 func (r *reader) failJSON(text string) {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal([]byte(text), &json.RawMessage{}); !errors.As(err, &syntax) {
@@ -49,13 +49,13 @@ func (r *reader) failJSON(text string) {
 	case strings.HasPrefix(syntax.Error(), "unexpected end"):
 		r.failAt(placeOf(text, len(strings.TrimRight(text, " \t\r\n"))), "the JSON ends too early: close what is open, with }, ] or a quote")
 	case strings.HasSuffix(before, ",") && strings.ContainsAny(bad[:1], "}]"):
-		r.failAt(placeOf(text, len(before)-1), "a comma before %s is not JSON: take it out", bad[:1])
+		r.failAt(placeOf(text, len(before)-1), "a comma before %s is not JSON: remove it", bad[:1])
 	default:
-		r.failAt(placeOf(text, at), "%s: mend the JSON here", syntax)
+		r.failAt(placeOf(text, at), "%s: fix the JSON here", syntax)
 	}
 }
 
-// placeOf returns the place of a byte of a text.
+// placeOf returns the position of a byte of a text.
 func placeOf(text string, offset int) Pos {
 	before := text[:offset]
 	return Pos{

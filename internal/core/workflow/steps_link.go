@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// The states of a step workflow that are no steps.
+// The states of a step workflow that are not steps.
 const (
 	stepPending   = "pending"
 	stepHalted    = "halted"
@@ -16,7 +16,7 @@ const (
 	stepCancelled = "cancelled"
 )
 
-// linkSteps gives every step its state and finds where every code leads.
+// linkSteps sets the state of every step and the target of every code.
 func (f *stepFile) linkSteps(r *reader) {
 	taken := []string{New, stepPending, stepHalted, stepComplete, stepCancelled}
 	for i := range f.steps {
@@ -39,7 +39,7 @@ func (f *stepFile) linkSteps(r *reader) {
 	}
 }
 
-// uniqueName is name, or with a number behind it the first that is not taken.
+// uniqueName returns name, or name with the first number after it that is not taken.
 func uniqueName(name string, taken []string) string {
 	out := name
 	for n := 2; slices.Contains(taken, out); n++ {
@@ -49,7 +49,8 @@ func uniqueName(name string, taken []string) string {
 }
 
 // findStep returns the step that a code of step from leads to. A name means the next step of
-// that agent; one that is only behind is meant if there is one.
+// that agent; if the agent has only earlier steps, it means the earlier one if there is exactly
+// one.
 func (f *stepFile) findStep(from int, t *transition) (step int, why string) {
 	var behind []int
 	for i := range f.steps {
@@ -83,7 +84,7 @@ func joinNumbers(list []int) string {
 	return strings.Join(words, ", ")
 }
 
-// agentNames lists every agent once, in the order of the steps.
+// agentNames returns every agent once, in the order of the steps.
 func (f *stepFile) agentNames() []string {
 	var out []string
 	for i := range f.steps {
@@ -112,7 +113,7 @@ func stepName(number int, agent string) string {
 	return fmt.Sprintf("step %d (%s)", number, agent)
 }
 
-// endKind says how a code that leads to no step ends the work.
+// endKind returns how a code that leads to no step ends the work.
 func (t *transition) endKind() string {
 	switch {
 	case t.kind != "":
@@ -123,7 +124,7 @@ func (t *transition) endKind() string {
 	return endsComplete
 }
 
-// hasLoop reports whether the steps can go round in a circle.
+// hasLoop reports whether the steps can form a cycle.
 func (f *stepFile) hasLoop() bool {
 	const open, closed = 1, 2
 	seen := make([]int, len(f.steps))
@@ -146,8 +147,8 @@ func (f *stepFile) hasLoop() bool {
 	return false
 }
 
-// stepBound returns how many steps a task may take before a person looks, 0 for no bound: steps
-// that lead only forward end by themselves.
+// stepBound returns how many steps a task may take before a person must act, or 0 for no bound:
+// steps that lead only forward end by themselves.
 func (f *stepFile) stepBound() int {
 	switch {
 	case f.max > 0:
@@ -158,8 +159,8 @@ func (f *stepFile) stepBound() int {
 	return 0
 }
 
-// EnhancementName returns what the files that steps leave for each other are filed under: the
-// last part of the branch's name, safe as the name of a folder.
+// EnhancementName returns the name under which steps keep files for each other: the last part
+// of the branch's name, safe as the name of a folder.
 func EnhancementName(branch string) string {
 	last := branch[strings.LastIndexByte(branch, '/')+1:]
 	safe := strings.Map(func(r rune) rune {

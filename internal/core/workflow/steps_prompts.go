@@ -11,7 +11,7 @@ import (
 //go:embed stepwords/*.md
 var stepwords embed.FS
 
-// generalWords are for agents nobody wrote words for.
+// generalWords is the prompt of agents without a specific one.
 const generalWords = "general"
 
 func wordsOf(name string) (string, bool) {
@@ -19,7 +19,7 @@ func wordsOf(name string) (string, bool) {
 	return string(b), err == nil
 }
 
-// usualPrompt returns what the agent of a step is told if the file has no words for it.
+// usualPrompt returns the default prompt of a step's agent.
 func usualPrompt(agent string, writes bool) string {
 	own, ok := wordsOf(agent)
 	if !ok || slices.Contains([]string{"beginning", "output", "status"}, agent) {
@@ -34,8 +34,8 @@ func usualPrompt(agent string, writes bool) string {
 	return strings.Join([]string{beginning, own, output, status}, "\n")
 }
 
-// compilePrompts declares the roles and what they are told. A role is told the words of its
-// first step; a step that needs others has them itself.
+// compilePrompts declares the roles and their prompts. A role gets the prompt of its first
+// step; a step that needs another one has its own.
 func (c *compiler) compilePrompts() {
 	for _, agent := range c.f.agentNames() {
 		c.d.Roles = append(c.d.Roles, Role{
@@ -56,7 +56,7 @@ func (c *compiler) compilePrompts() {
 	}
 }
 
-// declarePrompt declares the words for a step, unless there are the same already.
+// declarePrompt declares the prompt of a step, unless an equal one exists.
 func (c *compiler) declarePrompt(s *step) string {
 	text, pos := s.promptText()
 	var taken []string
@@ -73,8 +73,7 @@ func (c *compiler) declarePrompt(s *step) string {
 	return name
 }
 
-// promptText returns what the agent of the step is told. Whatever the file says, it is told how
-// to end.
+// promptText returns the prompt of a step's agent. It always includes how to report.
 func (s *step) promptText() (string, Pos) {
 	switch {
 	case strings.TrimSpace(s.prompt) == "":

@@ -12,9 +12,9 @@ import (
 // A Template is one step workflow of a file that has several.
 type Template struct {
 	ID   string
-	Text string // a file of its own, for Parse
+	Text string // as a separate file, for Parse
 
-	place string // the same workflow, in the place it has in the whole file
+	place string // the same workflow, at its position in the whole file
 }
 
 // HasTemplates reports whether a text is a file of several step workflows.
@@ -30,7 +30,7 @@ func HasTemplates(text string) bool {
 }
 
 // SplitTemplates splits a file of step workflows, {"workflows": {"ID": {"steps": ...}}}, in
-// file order. It does not look into them.
+// file order. It does not check them.
 func SplitTemplates(file, text string) ([]Template, error) {
 	r := &reader{file: file}
 	if _, ok := r.openRoot(text); ok && !json.Valid([]byte(text)) {
@@ -45,7 +45,7 @@ func SplitTemplates(file, text string) ([]Template, error) {
 	var out []Template
 	for _, m := range objectMembers(text, 0) {
 		if m.key != "workflows" {
-			continue // version, description and the like say nothing about a workflow
+			continue // version, description and the like do not belong to a workflow
 		}
 		for _, w := range objectMembers(m.raw, m.from) {
 			out = append(out, newTemplate(r, text, w))
@@ -75,8 +75,8 @@ type member struct {
 	from int // where the value begins in the file, in bytes
 }
 
-// objectMembers lists those of an object that begins at offset from of its file; none if the
-// text is something else.
+// objectMembers returns the members of an object that begins at offset from of its file, or
+// none if the text is something else.
 func objectMembers(object string, from int) []member {
 	dec := json.NewDecoder(strings.NewReader(object))
 	var out []member
@@ -95,7 +95,7 @@ func objectMembers(object string, from int) []member {
 	return out
 }
 
-// blankLines keeps the lines of a text and nothing else.
+// blankLines keeps the line breaks of a text and nothing else.
 func blankLines(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {
@@ -105,7 +105,7 @@ func blankLines(text string) string {
 	}, text)
 }
 
-// Parse reads the template. What is wrong is said with its place in the whole file.
+// Parse parses the template. Errors have their position in the whole file.
 func (t Template) Parse(file string) (*Definition, error) {
 	d, err := Parse(file+"#"+t.ID, t.Text)
 	if err == nil {
@@ -117,7 +117,7 @@ func (t Template) Parse(file string) (*Definition, error) {
 	return nil, err
 }
 
-// WithID gives a step workflow in JSON another id, and with it another name.
+// WithID replaces the id of a step workflow in JSON, and with it the name.
 func WithID(text, id string) (string, error) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") || !json.Valid([]byte(text)) {
 		return "", errors.New("a step workflow is a JSON object: write {\"steps\": [...]}")
@@ -146,7 +146,7 @@ func quoteJSON(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// refuseTemplates says that a file has several workflows, and how one is chosen.
+// refuseTemplates reports that a file has several workflows, and how to choose one.
 func refuseTemplates(root value) {
 	for _, p := range root.readPairs("the file") {
 		if p.key != "workflows" {
@@ -157,12 +157,12 @@ func refuseTemplates(root value) {
 			ids = p.val.mappingKeys()
 		}
 		file := root.r.file
-		root.r.failAt(p.pos, "the file has %d workflows (%s) and not one: take them over with orange workflow import %s, or name one as %s#ID",
+		root.r.failAt(p.pos, "the file has %d workflows (%s), not one: import them with orange workflow import %s, or name one as %s#ID",
 			len(ids), strings.Join(ids, ", "), file, file)
 	}
 }
 
-// textDepth returns how deep a text nests. That of JSON is known exactly.
+// textDepth returns how deep a text nests. For JSON it is exact.
 func textDepth(text string) int {
 	if !json.Valid([]byte(text)) {
 		return nestingDepth(text)

@@ -253,17 +253,17 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"an agent with signs", `{"steps": [{"agent": "a b!", "on_status": {"A": {}}}]}`, `x.json:1:22: step 0: agent "a b!" is not a name: use letters, digits, dash and underscore, beginning with a letter`},
 		{"an agent that begins with a digit", `{"steps": [{"agent": "2nd", "on_status": {"A": {}}}]}`, `agent "2nd" is not a name`},
 		{"an agent that is a number", `{"steps": [{"agent": 5, "on_status": {"A": {}}}]}`, "x.json:1:22: step 0: agent: expected text, found a integer"},
-		{"an agent that is an actor", `{"steps": [{"agent": "human", "on_status": {"A": {}}}]}`, `role "human": the name is taken`},
+		{"an agent that is an actor", `{"steps": [{"agent": "human", "on_status": {"A": {}}}]}`, `role "human": this is the name of an actor`},
 		{"no codes", `{"steps": [{"agent": "a"}]}`, "step 0 (a) has no on_status"},
 		{"empty codes", `{"steps": [{"agent": "a", "on_status": {}}]}`, "step 0 (a): on_status is empty"},
 		{"codes that are a list", `{"steps": [{"agent": "a", "on_status": []}]}`, "step 0 (a): on_status: expected a mapping, found a list"},
 		{"a code that is text", `{"steps": [{"agent": "a", "on_status": {"A": "b"}}]}`, "step 0 (a): A: expected a mapping"},
 		{"the same code in other letters", `{"steps": [{"agent": "a", "on_status": {"A": {}, "a": {}}}]}`, "x.json:1:50: step 0 (a): code A is given twice"},
 		{"a code with a colon", `{"steps": [{"agent": "a", "on_status": {"A: b": {}}}]}`, `x.json:1:41: step 0 (a): code "A: b" has a colon`},
-		{"a code of two words", `{"steps": [{"agent": "a", "on_status": {"ALL DONE": {}}}]}`, `x.json:1:41: step 0 (a): code "ALL DONE" is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most 80`},
-		{"a code with a sign", `{"steps": [{"agent": "a", "on_status": {"DONE!": {}}}]}`, `code "DONE!" is none that an agent can report`},
-		{"a code in other letters", `{"steps": [{"agent": "a", "on_status": {"FERTIG_ÜBERALL": {}}}]}`, "is none that an agent can report"},
-		{"a code that begins with a digit", `{"steps": [{"agent": "a", "on_status": {"2ND": {}}}]}`, "is none that an agent can report"},
+		{"a code of two words", `{"steps": [{"agent": "a", "on_status": {"ALL DONE": {}}}]}`, `x.json:1:41: step 0 (a): code "ALL DONE" cannot be reported by an agent: use letters, digits, dash, underscore and dot, beginning with a letter, at most 80`},
+		{"a code with a sign", `{"steps": [{"agent": "a", "on_status": {"DONE!": {}}}]}`, `code "DONE!" cannot be reported by an agent`},
+		{"a code in other letters", `{"steps": [{"agent": "a", "on_status": {"FERTIG_ÜBERALL": {}}}]}`, "cannot be reported by an agent"},
+		{"a code that begins with a digit", `{"steps": [{"agent": "a", "on_status": {"2ND": {}}}]}`, "cannot be reported by an agent"},
 		{"a code without end", `{"steps": [{"agent": "a", "on_status": {"` + strings.Repeat("A", 81) + `": {}}}]}`, "at most 80"},
 		{"a code without a name", `{"steps": [{"agent": "a", "on_status": {" ": {}}}]}`, "a code without a name"},
 		{"a chain that is no truth", `{"steps": [{"agent": "a", "on_status": {"A": {"auto_chain": "yes"}}}]}`, `auto_chain: "yes" is neither: write true or false`},
@@ -289,11 +289,11 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"nothing but a name", `{"name": "x"}`, `x.json:1:1: "steps" is missing: write {"steps": [`},
 		{"nothing at all", `{}`, `x.json:1:1: "steps" is missing`},
 		{"steps by another name", "{\n\"stepz\": []}", `"steps" is missing`},
-		{"a key that is there twice", "{\"name\": \"x\",\n \"name\": \"y\", \"steps\": []}", `x.json:2:2: mapping key "name" already defined at [1:2]: mend the JSON here`},
+		{"a key that is there twice", "{\"name\": \"x\",\n \"name\": \"y\", \"steps\": []}", `x.json:2:2: mapping key "name" already defined at [1:2]: fix the JSON here`},
 		{"broken JSON", `{"steps": [`, "x.json:1:12: the JSON ends too early: close what is open"},
 		{"JSON that ends early", "{\n  \"steps\": [\n    {\"agent\": \"a\"\n", "x.json:3:18: the JSON ends too early"},
-		{"JSON with something else in it", "{\"é\": 1,\n \"b\": 'c', \"steps\": [", "x.json:2:7: invalid character '\\'' looking for beginning of value: mend the JSON here"},
-		{"several workflows", `{"version": "2", "workflows": {"one": {}, "two": {}}}`, "x.json:1:18: the file has 2 workflows (one, two) and not one: take them over with orange workflow import x.json, or name one as x.json#ID"},
+		{"JSON with something else in it", "{\"é\": 1,\n \"b\": 'c', \"steps\": [", "x.json:2:7: invalid character '\\'' looking for beginning of value: fix the JSON here"},
+		{"several workflows", `{"version": "2", "workflows": {"one": {}, "two": {}}}`, "x.json:1:18: the file has 2 workflows (one, two), not one: import them with orange workflow import x.json, or name one as x.json#ID"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -431,7 +431,7 @@ func TestTemplatesAreSplitInFileOrder(t *testing.T) {
 	}
 	for _, tt := range []struct{ text, want string }{
 		{`{"workflows": {}}`, "has no workflows"}, {`{"steps": []}`, "has no workflows"}, {`[]`, "has no workflows"},
-		{"workflows: {a: {steps: []}}", "t.json:1:1: the file does not begin with {"}, {"{\"workflows\": {\n}, }", "t.json:2:2: a comma before } is not JSON: take it out"}, {`{"workflows": {"a": [1]}}`, "t.json:1:21: workflow a: a step workflow is a JSON object"},
+		{"workflows: {a: {steps: []}}", "t.json:1:1: the file does not begin with {"}, {"{\"workflows\": {\n}, }", "t.json:2:2: a comma before } is not JSON: remove it"}, {`{"workflows": {"a": [1]}}`, "t.json:1:21: workflow a: a step workflow is a JSON object"},
 		{"{", "t.json:1:"},
 	} {
 		if _, err := workflow.SplitTemplates("t.json", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -444,9 +444,9 @@ func TestAFileThatIsToBeJSONSaysWhereItIsNone(t *testing.T) {
 	const rest = `"on_status": {"A": {}}}]`
 	tests := []struct{ name, file, text, want string }{
 		{"JSON", "x.json", twoSteps, ""},
-		{"a comma at the end of an object", "x.json", `{"steps": [{"agent": "a", ` + rest + ",\n}", "x.json:1:51: a comma before } is not JSON: take it out"},
-		{"a comma at the end of a list", "x.json", "{\"steps\": [1,\n\n ]}", "x.json:1:13: a comma before ] is not JSON: take it out"},
-		{"a comment", "x.json", "{\n  // first\n}", "x.json:2:3: invalid character '/' looking for beginning of object key string: mend the JSON here"},
+		{"a comma at the end of an object", "x.json", `{"steps": [{"agent": "a", ` + rest + ",\n}", "x.json:1:51: a comma before } is not JSON: remove it"},
+		{"a comma at the end of a list", "x.json", "{\"steps\": [1,\n\n ]}", "x.json:1:13: a comma before ] is not JSON: remove it"},
+		{"a comment", "x.json", "{\n  // first\n}", "x.json:2:3: invalid character '/' looking for beginning of object key string: fix the JSON here"},
 		{"words", "x.json", "name: x", "x.json:1:1: the file does not begin with {: write it as JSON, or call it .yaml"},
 		{"a list", "x.json", `[1, 2`, "x.json:1:6: the JSON ends too early"},
 		{"more than one", "x.json", "{}\n{}", "x.json:2:1: invalid character '{' after top-level value"},

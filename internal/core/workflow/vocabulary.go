@@ -1,10 +1,10 @@
 package workflow
 
-// Kinds lists the kinds of states.
+// Kinds returns the kinds of states.
 func Kinds() []Kind { return []Kind{Queued, Agent, Waiting, HumanDo, Halt, Terminal} }
 
-// The words a file may use where one of a fixed list is expected. Parse and Schema
-// read the same lists.
+// The words that a file may use where one of a fixed list is expected. Parse and Schema use the
+// same lists.
 var (
 	kindWords     = stringsOf(Kinds())
 	onIdleWords   = [...]string{string(IdleAsk), string(IdleNudge)}
@@ -21,8 +21,8 @@ var (
 	triggerWords  = [...]string{string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate), string(OnSilence), string(OnUnexpected)}
 )
 
-// givenSections say something to agents. None of them is an agent's own work, so none of them
-// can be asked for by a gate.
+// givenSections are sections for agents to read. None of them is an agent's own work, so no
+// gate can require one.
 var givenSections = [...]string{"Requirements", "Context", "Answer", "Feedback", "Checks", "Last report"}
 
 func stringsOf[T ~string](list []T) []string {

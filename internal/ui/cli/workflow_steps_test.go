@@ -150,7 +150,7 @@ func TestAFileOfSeveralWorkflowsIsUsedByName(t *testing.T) {
 		{[]string{"verify", file + "#good"}, 0, "never-stalls"},
 		{[]string{"check", file + "#bad"}, 2, `t.json:1:`},
 		{[]string{"check", file + "#none"}, 2, `has no workflow "none": it has bad, good`},
-		{[]string{"check", file}, 2, "has 2 workflows (bad, good) and not one: take them over with orange workflow import"},
+		{[]string{"check", file}, 2, "has 2 workflows (bad, good), not one: import them with orange workflow import"},
 		{[]string{"check", file + "x#good"}, 2, "no such file"},
 	}
 	for _, tt := range tests {
@@ -203,7 +203,7 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		{"steps", []string{three}, 0, "three: 2 steps, written to ", "three"},
 		{"a file that is not there", []string{"orange"}, 2, "orange: workflow import: there is no file orange: give the path of a JSON file with step workflows\n", ""},
 		{"a file of several that is not there", []string{"no.json#x"}, 2, "there is no file no.json#x: give", ""},
-		{"a comma too many", []string{comma}, 2, `comma.json:2:1: a comma before } is not JSON: take it out`, ""},
+		{"a comma too many", []string{comma}, 2, `comma.json:2:1: a comma before } is not JSON: remove it`, ""},
 		{"a comma too many under another name", []string{comma, "--name", "mine"}, 2, `comma.json:2:1: a comma before }`, ""},
 		{"a comma too many among several", []string{commas}, 2, `commas.json:1:73: a comma before ] is not JSON`, ""},
 		{"no steps", []string{empty}, 2, `empty.json:1:1: "steps" is missing`, ""},

@@ -321,7 +321,7 @@ func TestCheckTellsByItsExitCode(t *testing.T) {
 		says string
 	}{
 		{"orange", 0, "clean"}, {"orange-direct", 0, "clean"}, {"clean.yaml", 0, "clean"},
-		{"unwise.yaml", 1, "overlap: "}, {"broken.yaml", 2, "mend the YAML"}, {"./nope.yaml", 2, "nope.yaml"}, {"nope", 2, "not known"},
+		{"unwise.yaml", 1, "overlap: "}, {"broken.yaml", 2, "fix the YAML"}, {"./nope.yaml", 2, "nope.yaml"}, {"nope", 2, "not known"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.arg, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package builtin carries the workflows that come with Orange, as the files they
-// are. A project that wants its own copies one into .orange/workflows and edits it.
+// Package builtin contains the built-in workflows as files. A project that needs a variant
+// copies one into .orange/workflows and edits it.
 package builtin
 
 import (
@@ -12,14 +12,14 @@ import (
 //go:embed *.yaml *.json
 var files embed.FS
 
-// Default is the workflow of a task that names none.
+// Default is the workflow of a task that does not name one.
 const Default = "orange"
 
 // Names lists the built-in workflows, in alphabetical order.
 func Names() []string {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
-		return nil // the files are part of the program: there is no disk to fail
+		return nil // the files are embedded, so there is no disk error
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -34,7 +34,7 @@ func Text(name string) (string, bool) {
 	return string(b), err == nil
 }
 
-// File returns the name of the file of a built-in workflow, with its extension.
+// File returns the file name of a built-in workflow, with its extension.
 func File(name string) string {
 	if file := name + ".json"; fs.ValidPath(file) {
 		if _, err := fs.Stat(files, file); err == nil {
