@@ -10,38 +10,38 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// eventType says what kind of thing the environment does.
+// eventType is the kind of an action of the environment.
 type eventType byte
 
 const (
 	deliverSignal  eventType = iota // a signal reaches the engine
 	completeEffect                  // the first pending effect is carried out and its receipt arrives
-	failEffect                      // it fails for good
-	loseReceipt                     // it is carried out, and the server dies before the receipt is kept
+	failEffect                      // it fails permanently
+	loseReceipt                     // it is carried out, and the server dies before the receipt is stored
 	endProcess                      // an agent's process ends
 	reportEnd                       // the end of a process is reported
 	crashServer                     // the server dies and forgets what was pending
 )
 
-// action is one thing the environment can do in a world.
+// action is one thing that the environment can do in a world.
 type action struct {
 	event        eventType
 	kind         signal.Kind
 	who          task.Actor
-	word         string   // the state or verb asked for, the outcome, the event, the timer
-	actor        int      // index of the attempt that speaks or ends, -1 for none
-	verb         string   // by which word is asked for, "" if it is named
-	choice       []choice // what the sections are when the signal is decided
+	word         string   // the requested state or verb, the outcome, the event, the timer
+	actor        int      // index of the attempt that acts or ends; -1 for none
+	verb         string   // the verb that requests word; "" if word is named directly
+	choice       []choice // the versions of the sections when the signal is decided
 	human        bool     // a person does it
 	newTask      *signal.New
-	report       *signal.Report  // what an agent says about its work
-	cardSnapshot *board.Snapshot // how the card looks
-	mass         mass            // an agent's end that is no crash, and whether it is one too many
+	report       *signal.Report  // an agent's report about its work
+	cardSnapshot *board.Snapshot // the state of the card
+	mass         mass            // an agent's end that is not a crash, and whether it is one too many
 	ends         bool            // the process ends first
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 }
 
-// stepCount returns how many steps the action stands for.
+// stepCount returns how many steps the action counts as.
 func (a *action) stepCount() int32 {
 	if a.ends {
 		return 2
@@ -49,8 +49,8 @@ func (a *action) stepCount() int32 {
 	return 1
 }
 
-// mass reports whether an agent ended together with others, or could not start, and whether
-// that is too often.
+// mass is whether an agent ended together with others, or could not start, and whether that
+// happened too often.
 type mass byte
 
 const (
@@ -61,10 +61,10 @@ const (
 	unstartedAgain
 )
 
-// tooOften says that the task is held for a person.
+// tooOften reports whether the task is held for a person.
 func (m mass) tooOften() bool { return m == togetherAgain || m == unstartedAgain }
 
-// choice is what a section is when a decision is made.
+// choice is the version of a section when a decision is made.
 type choice struct {
 	section int
 	age     age
@@ -73,16 +73,16 @@ type choice struct {
 	count   int   // of children
 }
 
-// doubt says why a new verdict may not be the word of the agent that is to give it.
+// doubt is why a new verdict may not come from the agent that should give it.
 type doubt byte
 
 const (
 	certain doubt = iota
 	foreign       // it changed while an agent of another role was in a turn
-	broken        // its agent broke off
+	broken        // its agent was interrupted
 )
 
-// age says which version of a section is there.
+// age is which version of a section exists.
 type age byte
 
 const (
@@ -92,8 +92,8 @@ const (
 	isSeen
 )
 
-// listActions lists everything that can happen in a world. The list depends only on what
-// worlds with the same key have in common, so that a path can be walked again.
+// listActions returns everything that can happen in a world. The list depends only on what
+// worlds with the same key have in common, so that a path can be followed again.
 func (m *model) listActions(w *world, buffer []action) []action {
 	out := m.processActions(w, buffer)
 	out = m.effectActions(w, out)
@@ -103,8 +103,9 @@ func (m *model) listActions(w *world, buffer []action) []action {
 	return m.timerActions(w, out)
 }
 
-// processActions returns the ends of agents, and the news of them. Where nobody can tell a
-// living agent from one that ended and is not missed yet, both happen in one action.
+// processActions returns the ends of agents, and the reports of these ends. If nothing can
+// distinguish a living agent from one that ended without a report yet, both happen in one
+// action.
 func (m *model) processActions(w *world, out []action) []action {
 	for i := range w.t.Attempts {
 		first := len(out)
@@ -112,7 +113,7 @@ func (m *model) processActions(w *world, out []action) []action {
 		case w.procs[i] == alive && m.tellsDead():
 			out = append(out, action{event: endProcess, actor: i})
 		case w.procs[i] != unborn && m.isEndReported(w, i):
-			out = m.newsOf(w, i, out)
+			out = m.endReports(w, i, out)
 		}
 		for k := first; k < len(out); k++ {
 			out[k].ends = out[k].event == reportEnd && w.procs[i] == alive
@@ -121,8 +122,8 @@ func (m *model) processActions(w *world, out []action) []action {
 	return out
 }
 
-// newsOf returns the ways in which the end of an agent is heard of.
-func (m *model) newsOf(w *world, i int, out []action) []action {
+// endReports returns the ways in which the end of an agent is reported.
+func (m *model) endReports(w *world, i int, out []action) []action {
 	list := m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]])
 	if w.t.Attempts[i].Role == m.ownRole(w.t.Status) {
 		list = m.addDoubts(w, list, foreign, broken)
@@ -135,17 +136,17 @@ func (m *model) newsOf(w *world, i int, out []action) []action {
 	return m.massDeaths(w, i, out)
 }
 
-// massDeaths returns the ends of the state's agent that come together with those of others, or
-// before its first turn: once, and once too often. The agent leaves nothing new; what it may
-// leave is tried with the ends of its own. It comes from outside, as what a person does, so it
-// is no loop of the workflow.
+// massDeaths returns the ends of the state's agent that happen together with those of others,
+// or before its first turn: once, and once too often. The agent leaves nothing new; what it may
+// leave is tried with its single ends. Such an end comes from outside, like an action of a
+// person, so it is not a loop of the workflow.
 func (m *model) massDeaths(w *world, i int, out []action) []action {
 	if a := &w.t.Attempts[i]; a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue {
 		return out
 	}
 	for _, how := range [...]mass{together, togetherAgain, unstarted, unstartedAgain} {
 		if how.tooOften() && (len(w.t.Pending) > 0 || len(w.t.Attempts) > 1) {
-			continue // what is owed, and who else lives, makes no difference to being held
+			continue // pending effects and other agents make no difference to being held
 		}
 		c := m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]])[0]
 		out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, mass: how, human: true})
@@ -167,7 +168,7 @@ func (m *model) effectActions(w *world, out []action) []action {
 		out = append(out, action{event: completeEffect, actor: -1, choice: c})
 	}
 	out = append(out, action{event: failEffect, actor: -1})
-	if info, _ := workflow.EffectNamed(e.Do); !w.half && (info.Spawns || info.Notifies) { // of the others nothing is left to see
+	if info, _ := workflow.EffectNamed(e.Do); !w.half && (info.Spawns || info.Notifies) { // the other effects leave nothing to observe
 		out = append(out, action{event: loseReceipt, actor: -1})
 	}
 	if m.without[Redrive] {
@@ -176,7 +177,7 @@ func (m *model) effectActions(w *world, out []action) []action {
 	return out
 }
 
-// deadlineEndings returns what an agent may leave behind that is ended at its deadline.
+// deadlineEndings returns what an agent that is ended at its deadline may leave behind.
 func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
 		return m.addDoubts(w, m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]]), foreign, broken)
@@ -184,7 +185,7 @@ func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 	return [][]choice{nil}
 }
 
-// requestActions returns all moves that an edge could answer, asked for by everybody.
+// requestActions returns all moves that an edge could accept, requested by every actor.
 func (m *model) requestActions(w *world, out []action) []action {
 	if len(w.t.Pending) > m.patience {
 		return out
@@ -193,7 +194,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 		to, edges := ask.to, ask.edges
 		for n, c := range m.sectionChoices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
-				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacksCommits(c)) { // to others it makes no difference what TASK.md says, and a person is only warned
+				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacksCommits(c)) { // for other actors the content of TASK.md makes no difference, and a person is only warned
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
@@ -217,8 +218,8 @@ func (m *model) requestActions(w *world, out []action) []action {
 	return out
 }
 
-// forgeVerb returns the verb by which a forge asks for one of the edges, where it matters that
-// no person does.
+// forgeVerb returns the verb by which a forge requests one of the edges, if it matters that it
+// is not a person.
 func (m *model) forgeVerb(edges []*workflow.Edge) string {
 	for _, e := range edges {
 		if m.personResets && e.As != "" && e.PermitsActor(task.Tracker) {
@@ -246,7 +247,8 @@ func (m *model) requestTargets(state string) []string {
 	return out
 }
 
-// eventActions returns a queue's turn, outcomes that agents print, and what trackers report.
+// eventActions returns a queue's turn, outcomes that agents print, and events that trackers
+// report.
 func (m *model) eventActions(w *world, out []action) []action {
 	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
 		for _, c := range m.addDoubts(w, m.sectionChoices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
@@ -261,7 +263,7 @@ func (m *model) eventActions(w *world, out []action) []action {
 		}
 	}
 	for _, f := range m.cardLooks[m.stateNumber[w.t.Status]] {
-		if len(w.t.Pending) > 0 { // the card is read when all that was to be done to it is done
+		if len(w.t.Pending) > 0 { // the card is read when all effects on it are done
 			break
 		}
 		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, cardSnapshot: f.Snapshot, actor: -1, human: f.human})
@@ -277,8 +279,9 @@ func (m *model) eventActions(w *world, out []action) []action {
 	return out
 }
 
-// eventReporters returns those who report an event. Orange itself says that a child moved, and
-// that a merge of its own is done; a tracker reports everything else, and merges at a forge.
+// eventReporters returns the actors that report an event. Orange itself reports that a child
+// moved, and that its own merge is done; a tracker reports everything else, and merges at a
+// forge.
 func (m *model) eventReporters(state string, tr workflow.Trigger) []task.Actor {
 	switch tr.Value {
 	case engine.ChildMoved:
@@ -322,7 +325,7 @@ func (m *model) timerActions(w *world, out []action) []action {
 	return out
 }
 
-// runningTimers lists the timers that the model lets run.
+// runningTimers returns the timers that run in the model.
 func (m *model) runningTimers(w *world) []engine.Timer {
 	list := timersOf(m.def, &w.t)
 	return slices.DeleteFunc(list, func(tm engine.Timer) bool {
@@ -334,8 +337,8 @@ func (m *model) runningTimers(w *world) []engine.Timer {
 	})
 }
 
-// edgesOf lists the edges that a signal could take. The end of an agent can lead to
-// the crash limit as well, and is weighed against all that the agent may ask for.
+// edgesOf returns the edges that a signal could take. The end of an agent can also lead to the
+// crash limit, and is tried with all edges that the agent may request.
 func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to string) []*workflow.Edge {
 	var out []*workflow.Edge
 	for _, i := range m.def.EdgesFrom(state) {
@@ -348,9 +351,9 @@ func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to strin
 	return out
 }
 
-// sectionChoices lists what the sections can be while a decision is made: everything for
-// those that gates ask about, and for those that the next state compares with what was
-// there when it began. Evidence is chosen with them, as a section of its own.
+// sectionChoices returns the possible versions of the sections for a decision: all versions of
+// sections that gates require, and of sections that the next state compares with the version at
+// its beginning. Evidence is chosen with them, as a separate section.
 func (m *model) sectionChoices(w *world, edges []*workflow.Edge) [][]choice {
 	out := m.nothing
 	for i := range m.sections {
@@ -374,8 +377,8 @@ func (m *model) sectionChoices(w *world, edges []*workflow.Edge) [][]choice {
 	return m.addHandovers(out, edges)
 }
 
-// addDoubts adds to what the sections can be that a new verdict is not the word of the agent
-// that is to give it. Another role writes it where the workflow has one that may not use it.
+// addDoubts adds choices in which a new verdict does not come from the agent that should give
+// it. Another role writes it if the workflow has one that may not use the verdict.
 func (m *model) addDoubts(w *world, lists [][]choice, doubts ...doubt) [][]choice {
 	out := lists
 	for _, l := range lists {
@@ -396,9 +399,9 @@ func (m *model) addDoubts(w *world, lists [][]choice, doubts ...doubt) [][]choic
 	return out
 }
 
-// addHandovers chooses whether work is committed: all of it is there, or one thing is missing.
-// Something is missing only where nothing else keeps an edge closed, and where the sections
-// that the next state compares with are not there: elsewhere it makes no difference.
+// addHandovers chooses whether work is committed: all of it, or one thing is missing. Something
+// is missing only where nothing else keeps an edge closed, and where the sections that the next
+// state compares with are absent: elsewhere it makes no difference.
 func (m *model) addHandovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
 	var facts []choice
 	for _, e := range edges {
@@ -432,18 +435,18 @@ func (m *model) addHandovers(lists [][]choice, edges []*workflow.Edge) [][]choic
 	return out
 }
 
-// lacksCommits says that work is not committed.
+// lacksCommits reports whether work is not committed.
 func (m *model) lacksCommits(l []choice) bool {
 	return slices.ContainsFunc(l, func(c choice) bool {
 		return c.age == absent && c.section < 0 && c.section != childrenChoice && m.def.Gates[-1-c.section].HandsOver()
 	})
 }
 
-// wantsCommits says that the edge has a gate that asks for committed work.
+// wantsCommits reports whether the edge has a gate that requires committed work.
 func (m *model) wantsCommits(e *workflow.Edge) bool { return e.Number() > 0 && m.commits[e.Number()-1] }
 
-// mayLack says that nothing but the gates that ask for committed work may keep the
-// edge closed, and that no other section is there.
+// mayLack reports whether only gates that require committed work can keep the edge closed, and
+// no other section exists.
 func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
 	if !m.wantsCommits(e) {
 		return false
@@ -511,7 +514,7 @@ func combineChoices(lists [][]choice, with []choice) [][]choice {
 	return out
 }
 
-// timersOf lists a task's timers but for that of a silent agent: it leads where the
+// timersOf returns a task's timers except that of a silent agent, which leads where the
 // deadline does, only sooner.
 func timersOf(def *workflow.Definition, t *task.Task) []engine.Timer {
 	return slices.DeleteFunc(engine.Timers(def, t), func(tm engine.Timer) bool { return tm.Name == engine.Idle })

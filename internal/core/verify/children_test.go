@@ -83,7 +83,7 @@ func TestAChildThatMovedIsNoPerson(t *testing.T) {
 		return &r
 	}
 	for _, by := range []string{"", ", by: [engine]"} {
-		if r := verified(by); !strings.Contains(story(*r), "for ever in working, coordinating") {
+		if r := verified(by); !strings.Contains(story(*r), "forever in working, coordinating") {
 			t.Errorf("by %q: a loop over children needs a counter:\n%s", by, story(*r))
 		}
 	}

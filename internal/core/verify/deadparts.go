@@ -8,15 +8,16 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// noteOnce keeps a problem that is read off the file, unless it is known: several edges can lead to it.
+// noteOnce records a problem that follows from the file alone, unless it is already recorded:
+// several edges can lead to it.
 func (g *graph) noteOnce(p problem) {
 	if !slices.ContainsFunc(g.findings, func(f finding) bool { return f.problem == p }) {
 		g.findings = append(g.findings, finding{problem: p, at: -1})
 	}
 }
 
-// waysOn reports agent states whose own agent may ask for nothing that leads on: it
-// can only give up or ask questions.
+// waysOn reports agent states whose own agent may request nothing that makes progress: it can
+// only give up or ask questions.
 func (g *graph) waysOn() {
 	for i := range g.m.def.States {
 		st := &g.m.def.States[i]
@@ -30,7 +31,7 @@ func (g *graph) waysOn() {
 func (g *graph) leadsOn(e *workflow.Edge, role string) bool {
 	to, _ := g.m.def.StateNamed(e.To)
 	r, _ := g.m.def.RoleNamed(role)
-	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { // one that stays is not to end before it may go on
+	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { // an agent that stays must not end before it may continue
 		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit && r.Session != workflow.Persistent
 	})
 	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt

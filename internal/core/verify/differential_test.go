@@ -162,7 +162,7 @@ func violationsOf(r verify.Report) []string {
 }
 
 func isLoop(v verify.Violation) bool {
-	return v.Property == verify.Terminates && strings.Contains(v.Message, "go round for ever")
+	return v.Property == verify.Terminates && strings.Contains(v.Message, "loop forever")
 }
 
 func within(one, other string) bool {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// digest stands for a canonical world. Worlds with the same digest are taken for the same.
+// digest identifies a canonical world. Worlds with the same digest are considered equal.
 type digest [16]byte
 
 func (s *search) digestOf(w *world) digest {
@@ -15,9 +15,9 @@ func (s *search) digestOf(w *world) digest {
 	return digest(sum[:16])
 }
 
-// graph is what was found so far: every world that was met and the steps between them
-// that need no person. It grows level by level, so that the first way to a world is a
-// shortest one, and in an order that does not depend on how many searches share the work.
+// graph is the result so far: every world that was found and the steps between them that need
+// no person. It grows level by level, so that the first path to a world is a shortest one, and
+// in an order that does not depend on the number of workers.
 type graph struct {
 	*search
 	index map[digest]int32
@@ -28,7 +28,7 @@ type graph struct {
 	depth int32 // of open[0]
 	moves int
 	cut   bool // there is more than was searched
-	loop  bool // something goes round for ever
+	loop  bool // there is an infinite loop
 
 	visited  []bool // states
 	highest  []int  // counters
@@ -38,13 +38,13 @@ type graph struct {
 // node is a world, and how it was first reached.
 type node struct {
 	parent int32
-	depth  int32  // steps from nothing
+	depth  int32  // steps from the beginning
 	first  uint32 // of its links
 	count  uint16 // of its links
 	status byte
 }
 
-// openWorld is a world that was not looked at yet.
+// openWorld is a world that was not expanded yet.
 type openWorld struct {
 	at int32
 	w  *world
@@ -56,11 +56,11 @@ type link struct {
 	cost uint32 // index into the costs
 }
 
-// finding is a problem where a shortest way to it ends.
+// finding is a problem at the end of a shortest path to it.
 type finding struct {
 	problem
-	at    int32   // the node it was met in, or from which a step leads to it
-	steps int32   // of that step; 0: being there is the problem
+	at    int32   // the node in which it was found, or from which a step leads to it
+	steps int32   // length of that step; 0: being there is the problem
 	then  []int32 // the nodes of a loop that begins there
 }
 
@@ -71,8 +71,8 @@ func newGraph(m *model, o Options) *graph {
 	}
 }
 
-// blockSize is how many worlds are looked at before what they lead to is kept. It bounds
-// what is held in between, and it is the same for any number of searches.
+// blockSize is how many worlds are expanded before the results are stored. It limits the memory
+// for results, and is the same for any number of workers.
 const blockSize = 1024
 
 // searchAll searches everything.
@@ -105,7 +105,7 @@ func (g *graph) searchAll() {
 	g.waysBack()
 }
 
-// newSearches returns those that share the work.
+// newSearches returns one search per worker.
 func (g *graph) newSearches() []*search {
 	out := make([]*search, 1)
 	if g.o.Share != nil {
@@ -117,12 +117,12 @@ func (g *graph) newSearches() []*search {
 	return out
 }
 
-// expandBlock finds out what can happen in the worlds of a block, and keeps it in their order.
+// expandBlock expands the worlds of a block, and stores the results in their order.
 func (g *graph) expandBlock(searches []*search, block []openWorld) {
 	found := make([]expansion, len(block))
 	work := func(part int) {
 		for i := part; i < len(block); i += len(searches) {
-			if g.nodes[block[i].at].depth == g.depth { // else a shorter way was found, and it was looked at
+			if g.nodes[block[i].at].depth == g.depth { // otherwise a shorter path was found, and the world was expanded
 				found[i] = searches[part].expandNode(g, block[i].at, block[i].w)
 			}
 			block[i].w = nil
@@ -142,7 +142,7 @@ func (g *graph) expandBlock(searches []*search, block []openWorld) {
 	}
 }
 
-// shouldStop reports whether the search is to end here.
+// shouldStop reports whether the search must end here.
 func (g *graph) shouldStop() bool {
 	if g.o.Progress != nil {
 		g.o.Progress(Progress{States: len(g.nodes), Depth: int(g.depth)})
@@ -152,7 +152,7 @@ func (g *graph) shouldStop() bool {
 	return g.cut
 }
 
-// keepExpansion adds what was found out about a node to the graph.
+// keepExpansion adds the expansion of a node to the graph.
 func (g *graph) keepExpansion(x *expansion) {
 	for i := range x.faults {
 		g.noteFinding(finding{problem: x.faults[i].problem, at: x.at, steps: x.faults[i].steps})
@@ -179,7 +179,8 @@ func (g *graph) keepExpansion(x *expansion) {
 	}
 }
 
-// addArrival keeps a world that was not met before, or now on a shorter way, and returns its number.
+// addArrival stores a world that is new, or was reached by a shorter path, and returns its
+// number.
 func (g *graph) addArrival(a *arrival, parent int32) int32 {
 	depth := a.steps
 	if parent >= 0 {
@@ -210,7 +211,7 @@ func (g *graph) addArrival(a *arrival, parent int32) int32 {
 	return at
 }
 
-// scheduleWorld has a world looked at when its turn comes.
+// scheduleWorld queues a world for expansion.
 func (g *graph) scheduleWorld(depth int32, o openWorld) {
 	at := depth - g.depth
 	g.open[at] = append(g.open[at], o)
@@ -225,13 +226,13 @@ func (g *graph) costNumber(c cost) uint32 {
 	return uint32(at)
 }
 
-// linksFrom lists the steps from a node that need no person.
+// linksFrom returns the steps from a node that need no person.
 func (g *graph) linksFrom(at int32) []link {
 	n := &g.nodes[at]
 	return g.links[n.first : n.first+uint32(n.count)]
 }
 
-// noteFinding keeps the first of the shortest ways to each kind of problem.
+// noteFinding records the first of the shortest paths to each kind of problem.
 func (g *graph) noteFinding(f finding) {
 	at := slices.IndexFunc(g.findings, func(have finding) bool { return have.property == f.property && have.subject == f.subject })
 	switch {
@@ -257,7 +258,7 @@ func (g *graph) buildReport() Report {
 	}
 	r.Bounds = g.findBounds()
 	g.tracing = true
-	for i := range g.m.def.States { // no cooldown is in the way of what a counterexample does next
+	for i := range g.m.def.States { // no cooldown delays what a counterexample does next
 		g.pace = max(g.pace, time.Second+g.m.def.States[i].Cooldown)
 	}
 	for _, p := range Properties() {

@@ -7,12 +7,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// lefts are what a turn can end with.
+// lefts are the ways in which a turn can end.
 var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
 
-// forgetIdle forgets how agents are doing, but for one whose turn ended in its own state: only that makes a
-// difference to what follows. An agent that is told something runs again once it has heard it. What
-// its turn ended with is forgotten: one that asked and then dies leaves the task held, as one that ends with a question does.
+// forgetIdle drops the conditions of agents, except of one whose turn ended in its own state:
+// only that makes a difference later. An agent that gets a message runs again once it has
+// received it. What its turn ended with is dropped: an agent that asked and then dies leaves
+// the task held, like one that ends with a question.
 func (m *model) forgetIdle(w *world) {
 	t := &w.t
 	for i := range t.Attempts {
@@ -34,11 +35,12 @@ func (m *model) forgetIdle(w *world) {
 	}
 }
 
-// endedIdle is an agent that ended while it waited for a person. No attempt has its number.
+// endedIdle stands for an agent that ended while it waited for a person. No attempt has its
+// number.
 var endedIdle = task.Unanswered{Attempt: 1 << 20, Since: origin}
 
-// idleActions returns the ends of turns that move nothing, a person who answers, and one who
-// talks to the agent at its terminal.
+// idleActions returns the ends of turns that move nothing, a person who answers, and a person
+// who talks to the agent at its terminal.
 func (m *model) idleActions(w *world, out []action) []action {
 	t := &w.t
 	if s, ok := m.def.StateNamed(t.Status); !ok || s.Kind != workflow.Agent || len(t.Pending) > 0 {
@@ -64,8 +66,8 @@ func (m *model) idleActions(w *world, out []action) []action {
 	return out
 }
 
-// wordsLeft returns the ends of the state's agent, by itself, with a message. Of roles with a
-// protocol the words are among what they may say last.
+// wordsLeft returns the ends of the state's agent, by itself, with a message. For roles with a
+// protocol the message is among their possible last reports.
 func (m *model) wordsLeft(w *world, i int, out []action) []action {
 	a := &w.t.Attempts[i]
 	if a.Role != m.ownRole(w.t.Status) || a.Ending || a.Overdue || w.t.WorkFailed != "" {

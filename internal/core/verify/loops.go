@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// findBounds finds the loops that no person and no counter ends, and the worst that can
-// happen between two moments at which a person acts. It walks the graph of steps that
-// need no person; a part of it from which one can get back is a loop.
+// findBounds finds the loops that no person and no counter ends, and the worst cases between
+// two actions of people. It works on the graph of steps that need no person; a strongly
+// connected component of it is a loop.
 func (g *graph) findBounds() Bounds {
 	order, part := g.findComponents()
 	g.reportLoops(order, part)
 	roles := len(g.m.def.Roles)
 	worst := make(weights, len(g.nodes)*(roles+2))
 	total := make(weights, roles+2)
-	for _, at := range order { // what follows comes first
+	for _, at := range order { // successors come first
 		g.computeWorst(at, worst, part)
 		total.raiseTo(worst.ofNode(at, roles))
 	}
@@ -28,8 +28,7 @@ func (g *graph) findBounds() Bounds {
 	return b
 }
 
-// weights are what a path without a person costs, node after node: attempts by role,
-// crashes, moves.
+// weights are the costs of a path without a person, per node: attempts by role, crashes, moves.
 type weights []int32
 
 func (w weights) ofNode(at int32, roles int) weights {
@@ -48,7 +47,7 @@ func (g *graph) computeWorst(at int32, known weights, part []int32) {
 	next := make(weights, roles+2)
 	for _, l := range g.linksFrom(at) {
 		if part[l.to] == part[at] {
-			continue // a loop has no worst case: it is reported as such
+			continue // a loop has no worst case: it is reported as a loop
 		}
 		copy(next, known.ofNode(l.to, roles))
 		c := &g.costs[l.cost]
@@ -65,7 +64,7 @@ func (g *graph) computeWorst(at int32, known weights, part []int32) {
 	}
 }
 
-// reportLoops reports every part of the graph that can go round for ever, where a shortest way
+// reportLoops reports every component of the graph that can loop forever, where a shortest path
 // leads into it.
 func (g *graph) reportLoops(order, part []int32) {
 	size, nearest := make([]int32, len(order)+1), make([]int32, len(order)+1)
@@ -93,14 +92,14 @@ func (g *graph) reportLoops(order, part []int32) {
 		if !reported[subject] {
 			reported[subject] = true
 			g.findings = append(g.findings, finding{
-				problem: problem{Terminates, subject, "it can go round for ever in " + subject + " without a person or a counter"},
+				problem: problem{Terminates, subject, "it can loop forever in " + subject + " without a person or a counter"},
 				at:      at, then: g.goRound(at, part),
 			})
 		}
 	}
 }
 
-// goRound returns a shortest way from a node back to itself.
+// goRound returns a shortest path from a node back to itself.
 func (g *graph) goRound(start int32, part []int32) []int32 {
 	from := map[int32]int32{}
 	queue := []int32{start}
@@ -123,7 +122,7 @@ func (g *graph) goRound(start int32, part []int32) []int32 {
 	return path
 }
 
-// loopStates names the states of a loop, in the order of the file.
+// loopStates returns the names of the states of a loop, in file order.
 func (g *graph) loopStates(at int32, part []int32) string {
 	in := make([]bool, len(g.m.def.States)+1)
 	for n := range part {
@@ -140,8 +139,8 @@ func (g *graph) loopStates(at int32, part []int32) string {
 	return strings.Join(names, ", ")
 }
 
-// findComponents finds the strongly connected parts of a graph (Tarjan's algorithm,
-// without recursion). order lists nodes so that what follows a node comes before it.
+// findComponents finds the strongly connected components of a graph (Tarjan's algorithm,
+// without recursion). order lists nodes so that the successors of a node come before it.
 func (g *graph) findComponents() (order, part []int32) {
 	n := len(g.nodes)
 	index, low := make([]int32, n), make([]int32, n)

@@ -8,34 +8,34 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// model is a definition with the tables that the search looks things up in.
+// model is a definition with the lookup tables of the search.
 type model struct {
 	def      *workflow.Definition
 	sections []section
 	without  map[Protection]bool
 	patience int
 	tallies  [][]task.AttemptTally
-	nothing  [][]choice // the one way in which no section matters
+	nothing  [][]choice // the only choice if no section matters
 
 	stateNumber  map[string]byte
 	roleNumber   map[string]byte
 	effectNumber map[string]byte
-	asks         [][]bool // by state number: which sections gates of its edges ask about
+	asks         [][]bool // by state number: which sections gates of its edges require
 	manual       []bool   // by state number: a dead agent waits for a person
-	commits      []bool   // by edge: a gate asks for committed work
+	commits      []bool   // by edge: a gate requires committed work
 	asked        [][]asking
-	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
-	personResets bool               // a person takes counters back to 0
-	family       bool               // something asks about the children of a task
-	words        [][]word           // by state number: what its agent can say about its work
-	cardLooks    [][]cardLook       // by state number: how a card can look that an edge waits for
-	strangers    [][]string         // by state number and section: a role that may not use the verdict in it, "" for none
-	verdicts     bool               // a gate asks for a verdict
-	harnesses    []string           // of all roles; who falls back to another one goes on as after a mass death, so that is tried without
+	exits        [][]*workflow.Edge // by state number: the edges that the end of its agent may take
+	personResets bool               // a person resets counters to 0
+	family       bool               // something depends on the children of a task
+	words        [][]word           // by state number: what its agent can report
+	cardLooks    [][]cardLook       // by state number: the cards that an edge waits for
+	strangers    [][]string         // by state number and section: a role that may not use the verdict in it; "" for none
+	verdicts     bool               // a gate requires a verdict
+	harnesses    []string           // of all roles; falling back to another harness is like a mass death, so it is not tried separately
 	quotient     quotient
 }
 
-// asking is a state that can be asked for, and the edges that may answer.
+// asking is a state that can be requested, and the edges that may accept.
 type asking struct {
 	to    string
 	edges []*workflow.Edge
@@ -115,7 +115,7 @@ func (m *model) addGate(g *workflow.Gate) {
 	}
 }
 
-// findStrangers finds for each section with verdicts a role that may not use it in a state.
+// findStrangers finds, for each section with verdicts, a role that may not use it in a state.
 func (m *model) findStrangers() {
 	m.strangers = make([][]string, len(m.def.States)+1)
 	for i := range m.strangers {
@@ -149,8 +149,8 @@ func (m *model) askedIn(state string) []bool {
 	return out
 }
 
-// attemptTally returns the tally of a canonical world with n attempts. It is shared: whoever
-// changes a record copies it first.
+// attemptTally returns the tally of a canonical world with n attempts. It is shared: callers
+// must copy it before they change a record.
 func (m *model) attemptTally(n int) []task.AttemptTally {
 	if n < len(m.tallies) {
 		return m.tallies[n]
@@ -158,12 +158,12 @@ func (m *model) attemptTally(n int) []task.AttemptTally {
 	return []task.AttemptTally{{Count: n}}
 }
 
-// usedAt returns where the search notes that an edge was taken from a state.
+// usedAt returns the index at which the search records that an edge was taken from a state.
 func (m *model) usedAt(edge int, from string) int {
 	return edge*(len(m.def.States)+1) + int(m.stateNumber[from])
 }
 
-// ownRole returns the role whose agent the state needs, "" if it needs none.
+// ownRole returns the role whose agent the state needs, or "" if it needs none.
 func (m *model) ownRole(state string) string {
 	if s, ok := m.def.StateNamed(state); ok && s.Kind == workflow.Agent {
 		return s.Role
@@ -171,8 +171,8 @@ func (m *model) ownRole(state string) string {
 	return ""
 }
 
-// passesPerson says that a task leaves the state only by somebody's word: a person
-// answers, decides or resumes there.
+// passesPerson reports whether a task leaves the state only when a person answers, decides or
+// resumes.
 func (m *model) passesPerson(state string) bool {
 	s, ok := m.def.StateNamed(state)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// judgeOutcome looks at what the engine made of a signal.
+// judgeOutcome checks the engine's decision about a signal.
 func (s *search) judgeOutcome(w *world, a *action, speaker task.Attempt, o *outcome) {
 	if o.verdict == engine.Refuse {
 		s.judgeRefusal(w, a, o)
@@ -30,7 +30,7 @@ func (s *search) judgeOutcome(w *world, a *action, speaker task.Attempt, o *outc
 	s.judgeBranch(o)
 }
 
-// judgeRefusal: the end of an agent and a timer that is due must have an answer.
+// judgeRefusal checks that the engine accepts the end of an agent and a timer that is due.
 func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
 	switch {
 	case a.event == reportEnd:
@@ -40,8 +40,8 @@ func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
 	}
 }
 
-// judgeCrash: an agent that leaves what a move asks for, and ends without asking, has
-// not crashed.
+// judgeCrash checks that an agent that provides everything for a move, and ends without
+// requesting it, does not count as crashed.
 func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) {
 	if gone.Role != s.m.ownRole(w.t.Status) {
 		return
@@ -55,13 +55,13 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 	}
 }
 
-// waitsForWord says that nothing in TASK.md can stand for what the edge answers to: committed
-// work alone does not say how it went.
+// waitsForWord reports whether nothing in TASK.md can replace the trigger of the edge:
+// committed work alone does not tell the result.
 func (s *search) waitsForWord(e *workflow.Edge) bool {
 	return !e.AnswersTo(workflow.OnRequest, "") && !slices.ContainsFunc(s.m.def.EdgeGates(e), func(g int) bool { return s.m.def.Gates[g].Section != "" })
 }
 
-// allNew says that every gate of an edge would be opened by something new.
+// allNew reports whether something new would open every gate of an edge.
 func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 	for _, g := range s.m.def.EdgeGates(e) {
 		gate := &s.m.def.Gates[g]
@@ -79,9 +79,9 @@ func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 	return true
 }
 
-// judgeFreshness: an old version must not open a gate. Old is a verdict that was there
-// when the visit began, and any other section whose text opened a gate before. It is
-// judged by what the search remembers, not by what the file asks for.
+// judgeFreshness checks that no old version opens a gate. Old is a verdict from before the
+// visit, and any other section whose text opened a gate before. The check uses what the search
+// remembers, not what the file requires.
 func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *outcome) {
 	if o.waived || a.kind == signal.Create {
 		return
@@ -104,8 +104,8 @@ func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *out
 	}
 }
 
-// judgeActor: an edge is taken only by those it names, and never by an agent that was
-// told to end.
+// judgeActor checks that an edge is taken only by the actors it names, and never by an agent
+// that was told to end.
 func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge, o *outcome) {
 	if a.kind != signal.Request && a.kind != signal.Outcome {
 		return
@@ -118,7 +118,7 @@ func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge
 	}
 }
 
-// judgeOrigin: nothing is merged because of a report that anybody may have written.
+// judgeOrigin checks that no report of unknown origin leads to a merge.
 func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 	if a.report == nil || !a.report.Unproven || a.kind == signal.Exit && edge.AnswersTo(workflow.OnExit, "") || !s.m.def.LeadsToMerge(edge) {
 		return
@@ -126,8 +126,8 @@ func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 	o.addProblem(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
 }
 
-// judgeTold: a persistent agent that lives when the task comes to a state of its role, and
-// did not bring it there itself, is told.
+// judgeTold checks that a persistent agent that lives when the task comes to a state of its
+// role, and did not bring it there itself, gets a message.
 func (s *search) judgeTold(w *world, a *action, o *outcome) {
 	for i := range o.entries {
 		e := &o.entries[i]
@@ -150,7 +150,8 @@ func (s *search) judgeTold(w *world, a *action, o *outcome) {
 	}
 }
 
-// judgeAuthor: a verdict opens a gate only if a role that may give it said it to the end.
+// judgeAuthor checks that a verdict opens a gate only if a role that may give it wrote it
+// completely.
 func (s *search) judgeAuthor(a *action, edge *workflow.Edge, o *outcome) {
 	for _, g := range s.m.def.EdgeGates(edge) {
 		gate := &s.m.def.Gates[g]
@@ -165,7 +166,8 @@ func (s *search) judgeAuthor(a *action, edge *workflow.Edge, o *outcome) {
 	}
 }
 
-// judgeCounters: a bound is kept, and reaching the crash limit leads somewhere.
+// judgeCounters checks that counters stay within their bounds, and that an edge handles the
+// crash limit.
 func (s *search) judgeCounters(w *world, o *outcome) {
 	for i := range w.t.Counters {
 		c, max := &w.t.Counters[i], s.m.def.Counters[i].Max
@@ -182,7 +184,7 @@ func (s *search) judgeCounters(w *world, o *outcome) {
 	}
 }
 
-// judgeBranch: a branch goes only when it is known to be merged.
+// judgeBranch checks that a branch is deleted only when it is known to be merged.
 func (s *search) judgeBranch(o *outcome) {
 	for i := range o.entries {
 		for _, e := range o.entries[i].Effects {
@@ -200,7 +202,7 @@ func (s *search) judgeBranch(o *outcome) {
 	}
 }
 
-// stallReason says why nothing and nobody moves the task on, "" if something does.
+// stallReason returns why nothing moves the task on, or "" if something does.
 func (s *search) stallReason(w *world) string {
 	t := &w.t
 	st, ok := s.m.def.StateNamed(t.Status)
@@ -210,7 +212,7 @@ func (s *search) stallReason(w *world) string {
 	if _, ok := engine.NextEffect(t); ok || t.Attention != "" || t.Asked != nil || t.Queued {
 		return ""
 	}
-	if len(s.m.runningTimers(w)) > 0 || s.newsWaits(w) {
+	if len(s.m.runningTimers(w)) > 0 || s.isEndPending(w) {
 		return ""
 	}
 	switch st.Kind {
@@ -231,16 +233,16 @@ func (s *search) stallReason(w *world) string {
 		return ""
 	}
 	if t.WorkFailed != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
-		return "" // a person is to start the agent again
+		return "" // a person must start the agent again
 	}
 	if _, live := t.LiveAttempt(st.Role); live {
-		return "the " + st.Role + " of " + t.Status + " may hang for ever: no deadline runs"
+		return "the " + st.Role + " of " + t.Status + " may hang forever: no deadline runs"
 	}
 	return t.Status + " has no " + st.Role + ", and nothing starts one"
 }
 
-// newsWaits says that the end of a process will still be heard of.
-func (s *search) newsWaits(w *world) bool {
+// isEndPending reports whether the end of a process will still be reported.
+func (s *search) isEndPending(w *world) bool {
 	for i, p := range w.procs {
 		if p == dead && s.m.isEndReported(w, i) {
 			return true
@@ -249,7 +251,7 @@ func (s *search) newsWaits(w *world) bool {
 	return false
 }
 
-// isUnstoppable says that no person can end the task from here.
+// isUnstoppable reports whether no person can end the task from here.
 func (s *search) isUnstoppable(w *world) bool {
 	st, ok := s.m.def.StateNamed(w.t.Status)
 	if !ok || st.Kind == workflow.Terminal {
@@ -261,8 +263,8 @@ func (s *search) isUnstoppable(w *world) bool {
 	})
 }
 
-// personMay reports whether a person can take an edge that is wanted, if need be by writing
-// what its gates ask for.
+// personMay reports whether a person can take an edge for which wanted returns true, if
+// necessary by writing what its gates require.
 func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	t := engine.AsPersonDecides(s.m.def, &w.t)
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
@@ -279,7 +281,7 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	return false
 }
 
-// guardHolds says that the guard of an edge holds for a task with so many children.
+// guardHolds reports whether the guard of an edge holds for a task with this many children.
 func (s *search) guardHolds(e *workflow.Edge, t *task.Task, children int) bool {
 	if e.When == nil {
 		return true
@@ -293,7 +295,8 @@ func (s *search) guardHolds(e *workflow.Edge, t *task.Task, children int) bool {
 	return ok && err == nil
 }
 
-// unheardRole names an agent whose end nobody will hear of, "" if there is none.
+// unheardRole returns the role of an agent whose end will never be reported, or "" if there is
+// none.
 func (s *search) unheardRole(w *world) string {
 	for i, p := range w.procs {
 		if p == dead && !s.m.isEndReported(w, i) && w.t.Attempts[i].Role == s.m.ownRole(w.t.Status) {

@@ -8,13 +8,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// quotient says which differences between worlds the search does not look at, because
-// nothing that can happen, and no property, can tell them apart. Decision 52 says of each
-// why that is so. In a full search there is none.
+// quotient describes which differences between worlds the search ignores, because no action and
+// no property can distinguish them. Decision 52 gives the reason for each. A full search
+// ignores none.
 type quotient struct {
 	off   bool
-	reads [][]bool   // by state number: sections that a gate there, or further on, reads
-	alike [][][]byte // by state number: roles that only live on there and further on, and may do the same
+	reads [][]bool   // by state number: sections that a gate there, or later, reads
+	alike [][][]byte // by state number: roles that only stay alive there and later, and may do the same
 }
 
 func newQuotient(m *model, o Options) quotient {
@@ -35,7 +35,7 @@ func newQuotient(m *model, o Options) quotient {
 	return q
 }
 
-// reachableStates lists the states that a task in a state can still be in, beginning with it.
+// reachableStates returns the states that a task in a state can still reach, beginning with it.
 func (m *model) reachableStates(state string) []string {
 	out := []string{state}
 	for i := 0; i < len(out); i++ {
@@ -52,11 +52,11 @@ func (m *model) reachableStates(state string) []string {
 	return out
 }
 
-// tellsDead says that a living agent is told from one whose process ended and whose end
-// nobody heard of.
+// tellsDead reports whether the search distinguishes a living agent from one whose process
+// ended without a report.
 func (m *model) tellsDead() bool { return m.quotient.off || m.without[PerRole] }
 
-// applyQuotient takes out of a world what nothing can observe.
+// applyQuotient removes from a world what nothing can observe.
 func (m *model) applyQuotient(w *world) {
 	if m.quotient.off {
 		return
@@ -80,8 +80,8 @@ func (m *model) forgetUnread(w *world) {
 	}
 }
 
-// forgetDone drops whose part is done, and who crashed where no agent works: the one only
-// chooses whether the end of an agent is called a crash there, the other is only shown.
+// forgetDone drops whose part is done, and who crashed where no agent works: the first only
+// decides whether the end of an agent is called a crash there, the second is only displayed.
 func (m *model) forgetDone(w *world) {
 	for i := range w.t.Attempts {
 		w.t.Attempts[i].Done = false
@@ -91,7 +91,7 @@ func (m *model) forgetDone(w *world) {
 	}
 }
 
-// orderAttempts sorts attempts by role. Of one role the oldest stays first.
+// orderAttempts sorts attempts by role. Within a role the oldest stays first.
 func (m *model) orderAttempts(w *world) {
 	list := w.t.Attempts
 	for i := 1; i < len(list); i++ {
@@ -102,8 +102,8 @@ func (m *model) orderAttempts(w *world) {
 	}
 }
 
-// alikeIn groups the roles whose agents only live on in these states, if they live: no
-// state is theirs, no effect is about them, none that is started stands in for them. Two
+// alikeIn groups the roles whose agents, if they live, only stay alive in these states: no
+// state is theirs, no effect is about them, and no role that is started stands in for them. Two
 // of them are alike if they may take the same edges.
 func (m *model) alikeIn(states []string) [][]byte {
 	var groups [][]byte
@@ -122,7 +122,7 @@ func (m *model) alikeIn(states []string) [][]byte {
 	return slices.DeleteFunc(groups, func(g []byte) bool { return len(g) < 2 })
 }
 
-// busyIn says that something in these states is about the role.
+// busyIn reports whether something in these states is about the role.
 func (m *model) busyIn(states []string, role string) bool {
 	about := func(name string) bool {
 		r, _ := m.def.RoleNamed(name)
@@ -137,7 +137,7 @@ func (m *model) busyIn(states []string, role string) bool {
 	})
 }
 
-// mayTheSame says that two roles may take the same edges in these states.
+// mayTheSame reports whether two roles may take the same edges in these states.
 func (m *model) mayTheSame(states []string, one, other string) bool {
 	return !slices.ContainsFunc(states, func(state string) bool {
 		return slices.ContainsFunc(m.def.EdgesFrom(state), func(i int) bool {
@@ -147,9 +147,9 @@ func (m *model) mayTheSame(states []string, one, other string) bool {
 	})
 }
 
-// orderRoles lets roles that are alike change places, so that of worlds that differ in
-// which of them lives on only one is looked at. While an effect is owed to one of them it
-// is told from the others. Attempts are in the order of their roles, before and after.
+// orderRoles permutes roles that are alike, so that of worlds that differ only in which of them
+// lives one is expanded. While an effect for one of them is pending, it is distinguished from
+// the others. Attempts are in the order of their roles, before and after.
 func (m *model) orderRoles(w *world) {
 	for _, group := range m.quotient.alike[m.stateNumber[w.t.Status]] {
 		type holder struct {

@@ -12,19 +12,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Scenario is a counterexample that can be played again: the workflow's text, what
-// happened, and where each step led. It is a test that fails once the workflow, or the
-// engine, answers differently.
+// A Scenario is a counterexample that can be replayed: the workflow's text, what happened, and
+// where each step led. It is a test that fails once the workflow, or the engine, behaves
+// differently.
 type Scenario struct {
 	Workflow string   `json:"workflow"`
 	Text     string   `json:"text"`
 	Property Property `json:"property"`
 	Message  string   `json:"message"`
-	Without  []string `json:"without,omitempty"` // protections the model left out
+	Without  []string `json:"without,omitempty"` // protections that the model left out
 	Steps    []Step   `json:"steps"`
 }
 
-// ScenarioOf makes a violation of def a scenario.
+// ScenarioOf converts a violation of def to a scenario.
 func ScenarioOf(def *workflow.Definition, v Violation, without []Protection) Scenario {
 	s := Scenario{Workflow: def.Name, Text: def.Text, Property: v.Property, Message: v.Message, Steps: v.Trace}
 	for _, p := range without {
@@ -33,8 +33,8 @@ func ScenarioOf(def *workflow.Definition, v Violation, without []Protection) Sce
 	return s
 }
 
-// Play tells the engine everything again, under def, and returns what became of the
-// task step by step. It says where that is no longer what the scenario recorded.
+// Play sends all signals to the engine again, under def, and returns the state of the task
+// after each step. differs describes where that is no longer what the scenario recorded.
 func (s Scenario) Play(def *workflow.Definition) (states []string, differs error) {
 	var t task.Task
 	for i, st := range s.Steps {
@@ -57,7 +57,7 @@ func (s Scenario) Play(def *workflow.Definition) (states []string, differs error
 	return states, differs
 }
 
-// countersOf lists the counters of a task that are not 0.
+// countersOf returns the counters of a task that are not 0.
 func countersOf(t *task.Task) map[string]int {
 	out := map[string]int{}
 	for _, c := range t.Counters {
@@ -68,8 +68,8 @@ func countersOf(t *task.Task) map[string]int {
 	return out
 }
 
-// differentCounter names the first counter, by name, that is not as it was recorded, "" for none. A scenario of an earlier
-// version recorded none.
+// differentCounter returns the first counter, by name, that differs from the recorded one, or
+// "" for none. A scenario of an earlier version has no counters.
 func differentCounter(now, then map[string]int) (name string, is, was int) {
 	if then == nil {
 		return "", 0, 0
@@ -84,7 +84,7 @@ func differentCounter(now, then map[string]int) (name string, is, was int) {
 	return "", 0, 0
 }
 
-// waitsFor says in one line where a task is and what could move it on by itself.
+// waitsFor returns one line about where a task is and what could move it on by itself.
 func waitsFor(def *workflow.Definition, t *task.Task) string {
 	out := t.Status
 	for _, a := range t.Attempts {

@@ -10,8 +10,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// search lets actions happen in worlds, one at a time. Several of them can work on the
-// same graph, each with its own.
+// search applies actions to worlds, one at a time. Several searches can work on the same graph
+// concurrently.
 type search struct {
 	m         *model
 	o         Options
@@ -21,7 +21,7 @@ type search struct {
 	acts      []action
 	decisions int
 	used      []bool // edges of the file that were taken, by edge and state
-	tracing   bool   // keep every signal
+	tracing   bool   // record every signal
 	pace      time.Duration
 }
 
@@ -35,13 +35,13 @@ type expansion struct {
 // arrival is where one action leads.
 type arrival struct {
 	key   digest
-	world *world // nil if a way there is known that is not longer
+	world *world // nil if a path there is known that is not longer
 	steps int32
 	cost  cost
 	human bool
 }
 
-// fault is a problem that was met in a node, or on the way from it.
+// fault is a problem that was found in a node, or on the way from it.
 type fault struct {
 	problem
 	steps int32 // from the node; 0: being there is the problem
@@ -52,7 +52,7 @@ func newSearch(m *model, o Options) *search {
 	s := &search{m: m, o: o, free: []string{"w"}, pace: time.Second, used: make([]bool, len(def.Edges)*(len(def.States)+1))}
 	for i := range def.Gates {
 		for _, label := range def.Gates[i].AnyOf {
-			if label == workflow.NothingLabel { // it does what commits do: the search chooses those
+			if label == workflow.NothingLabel { // it has the same effect as commits, which the search chooses
 				continue
 			}
 			s.labels = append(s.labels, taskfile.LabelField{Label: label, Line: 1})
@@ -61,7 +61,7 @@ func newSearch(m *model, o Options) *search {
 	return s
 }
 
-// possibleCreations returns the ways a task can come into being.
+// possibleCreations returns the ways in which a task can be created.
 func (s *search) possibleCreations() []*signal.New {
 	var out []*signal.New
 	for _, i := range s.m.def.EdgesFrom(workflow.New) {
@@ -79,7 +79,7 @@ func (s *search) createWorld(i int) (world, outcome) {
 	return w, o
 }
 
-// expandCreation lets a task come into being.
+// expandCreation creates a task.
 func (s *search) expandCreation(g *graph, i int) expansion {
 	w, o := s.createWorld(i)
 	out := expansion{at: -1}
@@ -91,7 +91,7 @@ func (s *search) expandCreation(g *graph, i int) expansion {
 	return out
 }
 
-// expandNode lets everything happen that can happen in a world. It only reads the graph.
+// expandNode applies every possible action to a world. It only reads the graph.
 func (s *search) expandNode(g *graph, at int32, w *world) expansion {
 	out := expansion{at: at}
 	out.addFaults(s.standingProblems(w), 0)
@@ -99,10 +99,10 @@ func (s *search) expandNode(g *graph, at int32, w *world) expansion {
 	depth := g.nodes[at].depth
 	for i := range s.acts {
 		a := &s.acts[i]
-		next := *w // what a step changes it copies first
+		next := *w // a step copies what it changes
 		o := s.applyAction(&next, a)
 		out.addFaults(o.problems, a.stepCount())
-		if !o.moved || a.event == crashServer { // what follows the loss of an effect is of no interest
+		if !o.moved || a.event == crashServer { // what follows the loss of an effect does not matter
 			continue
 		}
 		s.markUsedEdges(&o)
@@ -112,7 +112,7 @@ func (s *search) expandNode(g *graph, at int32, w *world) expansion {
 	return out
 }
 
-// standingProblems lists what is wrong with being in a world.
+// standingProblems returns what is wrong with being in a world.
 func (s *search) standingProblems(w *world) []problem {
 	var out []problem
 	if why := s.stallReason(w); why != "" {
@@ -147,9 +147,9 @@ func (s *search) newArrival(g *graph, w *world, o *outcome, depth int32, human b
 	return a
 }
 
-// cost is what a step means for the bounds.
+// cost is what a step adds to the bounds.
 type cost struct {
-	starts uint64 // attempts started, four bits a role
+	starts uint64 // attempts started, four bits per role
 	crash  bool
 	move   bool
 }
@@ -167,7 +167,7 @@ func (s *search) costOf(o *outcome) cost {
 	return c
 }
 
-// markUsedEdges notes which edges of the file were taken.
+// markUsedEdges records which edges of the file were taken.
 func (s *search) markUsedEdges(o *outcome) {
 	for i := range o.entries {
 		if e := &o.entries[i]; e.Edge > 0 {

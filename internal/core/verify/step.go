@@ -14,19 +14,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// outcome is what an action led to.
+// outcome is the result of an action.
 type outcome struct {
 	moved    bool            // something changed
 	entries  []journal.Entry // what was decided
 	verdict  engine.Verdict
 	refused  string
-	signal   signal.Signal // as the engine saw it, the last one
+	signal   signal.Signal // the last one, as the engine received it
 	told     []signal.Signal
 	waived   bool // the way back needs no gate
 	problems []problem
 }
 
-// problem is a property broken by one action.
+// problem is a property that an action violates.
 type problem struct {
 	property Property
 	subject  string
@@ -37,7 +37,7 @@ func (o *outcome) addProblem(p Property, subject, format string, args ...any) {
 	o.problems = append(o.problems, problem{p, subject, fmt.Sprintf(format, args...)})
 }
 
-// applyAction lets an action happen. The world is changed in place.
+// applyAction applies an action. It changes the world in place.
 func (s *search) applyAction(w *world, a *action) outcome {
 	switch a.event {
 	case endProcess:
@@ -58,7 +58,7 @@ func (s *search) applyAction(w *world, a *action) outcome {
 	return s.tellEngine(w, a)
 }
 
-// tellEngine brings a signal to the engine and folds what it decides.
+// tellEngine sends a signal to the engine and folds its decision.
 func (s *search) tellEngine(w *world, a *action) outcome {
 	sig := s.newSignal(w, a)
 	s.writeChoices(w, a.choice, &sig)
@@ -80,7 +80,7 @@ func (s *search) tellEngine(w *world, a *action) outcome {
 	return o
 }
 
-// newSignal returns what the engine is told.
+// newSignal returns the signal of an action.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
 	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
@@ -127,7 +127,7 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 	return sig
 }
 
-// decideAndFold asks the engine and folds its entries into the world.
+// decideAndFold calls the engine and folds its entries into the world.
 func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 	s.decisions++
 	d := s.o.Decide(s.m.def, w.t, sig)
@@ -135,7 +135,7 @@ func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 	if s.tracing {
 		o.told = []signal.Signal{sig}
 	}
-	if len(d.Entries) == 0 || d.Entries[0].Type == journal.CardSeen { // how a card looks is not kept in a world
+	if len(d.Entries) == 0 || d.Entries[0].Type == journal.CardSeen { // the state of a card is not part of a world
 		return o
 	}
 	o.moved = true
@@ -163,7 +163,7 @@ func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 	return o
 }
 
-// stripEnsured takes out what a state asks for by itself: an agent.
+// stripEnsured removes what a state requires by itself: an agent.
 func stripEnsured(entries []journal.Entry) {
 	for i := range entries {
 		e := &entries[i]
@@ -221,7 +221,7 @@ func (s *search) writtenSection(w *world, c choice) taskfile.Section {
 	return out
 }
 
-// versionDigest names a version; a new one has a name that no other version has.
+// versionDigest returns the digest of a version; a new version has a unique one.
 func (s *search) versionDigest(w *world, c choice) string {
 	switch c.age {
 	case isUsed:
@@ -235,7 +235,7 @@ func (s *search) versionDigest(w *world, c choice) string {
 	return "new at " + w.now.Format(time.RFC3339)
 }
 
-// rememberVersions notes which versions opened gates and which were there when a visit began.
+// rememberVersions records which versions opened gates and which existed when a visit began.
 func (s *search) rememberVersions(w *world, a *action, o *outcome) {
 	edge := s.takenEdge(o)
 	if !slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" }) {
@@ -283,7 +283,7 @@ func (s *search) hasGateOn(e *workflow.Edge, section int) bool {
 	return false
 }
 
-// takenEdge returns the edge that the last entry records, nil if none was.
+// takenEdge returns the edge in the last entry, or nil if no edge was taken.
 func (s *search) takenEdge(o *outcome) *workflow.Edge {
 	for i := len(o.entries) - 1; i >= 0; i-- {
 		e := &o.entries[i]
@@ -298,7 +298,7 @@ func (s *search) takenEdge(o *outcome) *workflow.Edge {
 	return nil
 }
 
-// carryOut does the first pending effect in the world.
+// carryOut performs the first pending effect in the world.
 func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 	e := w.t.Pending[0]
 	w.procs = slices.Clone(w.procs)
@@ -326,8 +326,8 @@ func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 	return ended
 }
 
-// oneWorker makes sure that the agent that was just started is the only one of its
-// kind, and works beside none that it stands in for.
+// oneWorker checks that the agent that was just started is the only one of its role, and that
+// none lives for which it stands in.
 func (s *search) oneWorker(w *world, started int, o *outcome) {
 	role, _ := s.m.def.RoleNamed(w.t.Attempts[started].Role)
 	for i := range w.t.Attempts {
@@ -338,8 +338,8 @@ func (s *search) oneWorker(w *world, started int, o *outcome) {
 	}
 }
 
-// finishFirstEffect carries the first pending effect out, or gives it up, and brings the engine
-// the news: first of the agents that are gone, then of the effect itself.
+// finishFirstEffect carries out the first pending effect, or gives it up, and reports to the
+// engine first the agents that are gone, then the effect itself.
 func (s *search) finishFirstEffect(w *world, ok bool, choices []choice) outcome {
 	var o outcome
 	id := w.t.Pending[0].ID
@@ -370,8 +370,8 @@ func (s *search) finishFirstEffect(w *world, ok bool, choices []choice) outcome 
 	return o
 }
 
-// takesIn lets an agent whose turn ended run again, if the first pending effect tells it something: that is reported
-// before the message counts as delivered.
+// takesIn lets an agent whose turn ended run again if the first pending effect sends it a
+// message: that is reported before the message counts as delivered.
 func (s *search) takesIn(w *world, o *outcome) {
 	e := &w.t.Pending[0]
 	info, _ := workflow.EffectNamed(e.Do)
@@ -386,7 +386,7 @@ func (s *search) takesIn(w *world, o *outcome) {
 	o.told = append(o.told, got.told...)
 }
 
-// forgetPending returns a server that keeps no record of what it owes.
+// forgetPending simulates a server that keeps no record of its pending effects.
 func (s *search) forgetPending(w *world) outcome {
 	o := outcome{moved: true}
 	var lost []string

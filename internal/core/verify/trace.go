@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// traceFinding walks the shortest way to a finding again, with real numbers and times.
+// traceFinding follows the shortest path to a finding again, with real numbers and times.
 func (g *graph) traceFinding(f *finding) []Step {
 	if f.at < 0 && f.steps == 0 {
 		return []Step{}
@@ -31,12 +31,12 @@ func (g *graph) traceFinding(f *finding) []Step {
 	return out
 }
 
-// isSameProblem says that a problem is of the kind that was found.
+// isSameProblem reports whether a problem is the one that was found.
 func (f *finding) isSameProblem(p problem) bool {
 	return p.property == f.property && p.subject == f.subject
 }
 
-// isWorldOf says that a world is that of a node. The world stays as it is.
+// isWorldOf reports whether a world is that of a node. It does not change the world.
 func (g *graph) isWorldOf(w *world, at int32) bool {
 	c := w.copy()
 	g.m.makeCanonical(&c)
@@ -44,8 +44,7 @@ func (g *graph) isWorldOf(w *world, at int32) bool {
 	return known && number == at
 }
 
-// firstStep returns how the task came into being that a path begins with, or that is the
-// finding.
+// firstStep returns the creation of the task with which a path begins, or which is the finding.
 func (g *graph) firstStep(path []int32, f *finding) (world, []Step) {
 	for i := range g.possibleCreations() {
 		w, o := g.createWorld(i)
@@ -56,9 +55,9 @@ func (g *graph) firstStep(path []int32, f *finding) (world, []Step) {
 	panic("verify: a path begins nowhere") // it was found by the same steps
 }
 
-// followStep finds the shortest step of a real world that leads where it is to lead, and
-// takes it. The graph holds canonical worlds: what was an action of one of them is an
-// action of every world that it stands for, only with other numbers.
+// followStep finds the shortest step of a real world for which leads returns true, and takes
+// it. The graph contains canonical worlds: an action of one of them is an action of every world
+// that it stands for, with other numbers.
 func (g *graph) followStep(w *world, leads func(*world, *outcome) bool) []Step {
 	for _, forget := range [...]func(*world){func(*world) {}, g.m.forgetPast, g.m.makeCanonical} {
 		forget(w)
@@ -83,7 +82,8 @@ func (g *graph) followStep(w *world, leads func(*world, *outcome) bool) []Step {
 	panic("verify: a step of a counterexample cannot be taken") // it was found by the same steps
 }
 
-// stepsOf puts an action into words. The end of a process that is heard of is two steps.
+// stepsOf describes an action in words. The end of a process that is reported counts as two
+// steps.
 func (g *graph) stepsOf(w *world, a *action, next *world, o *outcome) []Step {
 	var out []Step
 	if a.ends {
@@ -108,7 +108,7 @@ func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
 	return st
 }
 
-// describeChoices says in words what the sections were.
+// describeChoices describes the versions of the sections in words.
 func describeChoices(m *model, choices []choice) string {
 	text := ""
 	for _, c := range choices {
@@ -147,7 +147,7 @@ func describeChoices(m *model, choices []choice) string {
 	return text
 }
 
-// doubtText says why a verdict may not be that of its agent.
+// doubtText returns why a verdict may not be that of its agent.
 func doubtText(d doubt) string {
 	switch d {
 	case foreign:
@@ -158,7 +158,7 @@ func doubtText(d doubt) string {
 	return ""
 }
 
-// factName returns what a gate asks for besides sections, as people call it.
+// factName returns the name of what a gate requires besides sections, for people.
 func factName(g *workflow.Gate) string {
 	if g.File != "" {
 		return "file " + g.File
@@ -166,7 +166,7 @@ func factName(g *workflow.Gate) string {
 	return g.Evidence
 }
 
-// whatHappens says an action in words.
+// whatHappens describes an action in words.
 func whatHappens(w *world, a *action) string {
 	effect := ""
 	if len(w.t.Pending) > 0 {
@@ -184,7 +184,7 @@ func whatHappens(w *world, a *action) string {
 	case endProcess:
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
 	case reportEnd:
-		text := "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
+		text := "Orange learns that the " + w.t.Attempts[a.actor].Role + " ended"
 		switch a.mass {
 		case together, togetherAgain:
 			text += " together with others"
@@ -203,7 +203,7 @@ func whatHappens(w *world, a *action) string {
 	return whatIsTold(a)
 }
 
-// leftText says what a turn, or an agent, ended with.
+// leftText returns what a turn, or an agent, ended with.
 func leftText(left task.Left) string {
 	switch left {
 	case task.LeftWords:
@@ -232,7 +232,7 @@ func whatIsTold(a *action) string {
 	case signal.Tracker:
 		switch a.word {
 		case engine.ChildMoved:
-			return "Orange hears that a child moved"
+			return "Orange learns that a child moved"
 		case signal.PRMerged:
 			if a.who == task.Engine {
 				return "Orange has merged the branch"

@@ -1,7 +1,6 @@
-// Package verify asks every question about a workflow that can be asked of it: it
-// searches all states that tasks of the workflow can get into, whatever agents,
-// people, trackers and crashes do, and names what must never happen and does. It calls
-// engine.Decide itself: what is proved is what runs.
+// Package verify is the model checker for workflows: it searches all states that tasks of a
+// workflow can reach, whatever agents, people, trackers and crashes do, and reports violations
+// of the properties. It calls engine.Decide itself, so it checks the code that runs.
 package verify
 
 import (
@@ -11,33 +10,33 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Property names something that must hold in every reachable state.
+// Property is something that must hold in every reachable state.
 type Property string
 
 // The properties.
 const (
-	NeverStalls Property = "never-stalls" // somebody or something moves every task on
-	Terminates  Property = "terminates"   // every loop is bounded by a counter, or passes a person
-	Covered     Property = "covered"      // everything that can happen has an answer
-	Fresh       Property = "fresh"        // no old artifact opens a gate
+	NeverStalls Property = "never-stalls" // someone or something moves every task on
+	Terminates  Property = "terminates"   // a counter bounds every loop, or the loop passes a person
+	Covered     Property = "covered"      // everything that can happen is handled
+	Fresh       Property = "fresh"        // no old section opens a gate
 	CrashSafe   Property = "crash-safe"   // every effect is done in the end, none twice unless harmless
 	OneWorker   Property = "one-worker"   // never two live agents for one role
 	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
 	Proven      Property = "proven"       // no report of unknown origin leads to a merge
-	Told        Property = "told"         // a living agent whose turn it is again is told
-	OwnWords    Property = "own-words"    // no verdict opens a gate unless it is that of a role that may give it
-	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
-	Stoppable   Property = "stoppable"    // a person can end a task wherever it is
-	Reachable   Property = "reachable"    // no state and no edge is dead
+	Told        Property = "told"         // a living agent whose turn it is again gets a message
+	OwnWords    Property = "own-words"    // only the verdict of a role that may give it opens a gate
+	WorkSafe    Property = "work-safe"    // no workspace or branch is removed before its work is safe
+	Stoppable   Property = "stoppable"    // a person can end a task in every state
+	Reachable   Property = "reachable"    // every state and every edge can be reached
 )
 
-// Properties lists all of them, in the order in which they are reported.
+// Properties returns all properties, in the order in which they are reported.
 func Properties() []Property {
 	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, OwnWords, Told, WorkSafe, Stoppable, Reachable}
 }
 
-// Protection names something the runtime does that the model may be told to leave
-// out. A checker that finds nothing then could not see the defect at all.
+// Protection is something the runtime does that the model can leave out. If the checker then
+// finds no violation, it could not detect the defect at all.
 type Protection string
 
 // The protections.
@@ -45,51 +44,50 @@ const (
 	Redrive   Protection = "redrive"   // pending effects are driven again after a crash
 	Keys      Protection = "keys"      // an effect whose receipt was lost is not done a second time
 	Ensure    Protection = "ensure"    // a state that needs an agent gets one
-	PerRole   Protection = "per-role"  // the end of an agent is seen although another one lives
+	PerRole   Protection = "per-role"  // the end of an agent is noticed although another one lives
 	Deadlines Protection = "deadlines" // an agent that hangs is ended
-	Origin    Protection = "origin"    // a report is known to be the attempt's own, or not
-	Telling   Protection = "telling"   // an agent is told of a move that it did not ask for
-	Author    Protection = "own-words" // a verdict is known to be its agent's own, or not
+	Origin    Protection = "origin"    // it is known whether a report is the attempt's own
+	Telling   Protection = "telling"   // an agent gets a message about a move that it did not request
+	Author    Protection = "own-words" // it is known whether a verdict is its agent's own
 )
 
-// Protections lists all of them.
+// Protections returns all protections.
 func Protections() []Protection {
 	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Author, Telling}
 }
 
-// Options say what is searched.
+// Options control a search.
 type Options struct {
 	Without   []Protection // leave these out of the model
-	MaxStates int          // give up beyond; 0: DefaultMaxStates
-	Patience  int          // effects that may be owed while somebody asks for yet another move; 0: DefaultPatience
+	MaxStates int          // the limit of the search; 0: DefaultMaxStates
+	Patience  int          // effects that may be pending while an actor requests another move; 0: DefaultPatience
 	First     bool         // stop at the first violation
-	Full      bool         // tell worlds apart that can do the same: slower, and with the same result
+	Full      bool         // distinguish worlds that can do the same: slower, with the same result
 	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
-	Progress  func(Progress) // called now and then; may be nil
-	Stop      func() bool    // asked now and then whether to give up; may be nil
+	Progress  func(Progress) // called from time to time; may be nil
+	Stop      func() bool    // called from time to time, returns whether to stop; may be nil
 
-	// Share calls work for every part below parts, if it can at the same time, and returns
-	// when all calls have. nil: one thing is done after the other. The report does not
-	// depend on it. With Share, Decide must be safe to be called at the same time.
+	// Share calls work for every part below parts, concurrently if possible, and returns when
+	// all calls have returned. nil runs them one after the other. The report does not depend on
+	// it. With Share, Decide must be safe for concurrent use.
 	Share   func(parts int, work func(part int))
-	Workers int // parts into which work is shared
+	Workers int // parts into which work is divided
 }
 
-// Progress is how far a search is.
+// Progress is the progress of a search.
 type Progress struct {
-	States int // worlds that were met
+	States int // worlds that were found
 	Depth  int // steps from the beginning
 }
 
-// DefaultPatience lets people and agents act in the middle of everything that one
-// move asks for. Without a bound the search would follow those who never let a task
-// settle.
+// DefaultPatience lets people and agents act in the middle of all effects of one move. Without
+// a limit the search would follow actors that never let a task settle.
 const DefaultPatience = 4
 
-// DefaultMaxStates bounds the memory of a search.
+// DefaultMaxStates limits the memory of a search.
 const DefaultMaxStates = 1_000_000
 
-// A Report is what a search found.
+// A Report is the result of a search.
 type Report struct {
 	OK          bool        `json:"ok"`
 	Workflow    string      `json:"workflow"`
@@ -101,12 +99,11 @@ type Report struct {
 	Violations  []Violation `json:"violations"`
 }
 
-// Bounds are worst cases between two moments at which a person acts: what can happen
-// while nobody looks.
+// Bounds are worst cases between two actions of people.
 type Bounds struct {
 	Attempts  []Bound `json:"attempts"`  // started, by role
 	Counters  []Bound `json:"counters"`  // highest value ever reached
-	Unbounded bool    `json:"unbounded"` // there is a loop that nobody ends
+	Unbounded bool    `json:"unbounded"` // there is a loop that nothing ends
 	Crashes   int     `json:"crashes"`
 	Moves     int     `json:"moves"` // changes of state
 }
@@ -117,7 +114,7 @@ type Bound struct {
 	Max  int    `json:"max"`
 }
 
-// A Violation is a property that does not hold, with a shortest way to get there.
+// A Violation is a property that does not hold, with a shortest path to the violation.
 type Violation struct {
 	Property Property `json:"property"`
 	Subject  string   `json:"subject"` // the state, gate, edge or effect it is about
@@ -125,18 +122,18 @@ type Violation struct {
 	Trace    []Step   `json:"trace"`
 }
 
-// A Step is one thing that happens on the way to a violation.
+// A Step is one step on the path to a violation.
 type Step struct {
 	What     string          `json:"what"`
 	From     string          `json:"from"`
-	To       string          `json:"to"` // the state it leaves the task in
+	To       string          `json:"to"` // the state of the task after it
 	Why      string          `json:"why,omitempty"`
-	After    string          `json:"after"`    // what the task waits for then
-	Counters map[string]int  `json:"counters"` // then; nil if nobody wrote them down
-	Signals  []signal.Signal `json:"signals"`  // what the engine was told, in order
+	After    string          `json:"after"`    // what the task then waits for
+	Counters map[string]int  `json:"counters"` // after it; nil if not recorded
+	Signals  []signal.Signal `json:"signals"`  // the signals to the engine, in order
 }
 
-// Verify searches every state that tasks of def can get into.
+// Verify searches every state that tasks of def can reach.
 func Verify(def *workflow.Definition, o Options) Report {
 	if o.Decide == nil {
 		o.Decide = engine.Decide

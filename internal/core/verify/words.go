@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// word is something that an agent can say about its work, and the edges that answer.
+// word is something that an agent can report about its work, and the edges for it.
 type word struct {
 	report *signal.Report
 	edges  []*workflow.Edge
@@ -18,9 +18,8 @@ type word struct {
 // unheardOf is a code that no file declares.
 const unheardOf = "NEVER_DECLARED"
 
-// wordsIn lists what the agent of a state can say: every code that an edge answers to,
-// a question to every role that may be consulted, a code that nobody declared, and
-// nothing that counts.
+// wordsIn returns what the agent of a state can report: every code for which there is an edge,
+// a question to every role that may be consulted, an undeclared code, and nothing that counts.
 func (m *model) wordsIn(state string) []word {
 	role, ok := m.def.RoleNamed(m.ownRole(state))
 	if !ok || role.Protocol == "" {
@@ -33,7 +32,7 @@ func (m *model) wordsIn(state string) []word {
 	return out
 }
 
-// bareWords lists the codes and the consultations that edges of a state answer to.
+// bareWords returns the codes and the consultations for which a state has edges.
 func (m *model) bareWords(state string) []word {
 	var out []word
 	var seen []workflow.Trigger
@@ -64,7 +63,8 @@ func (m *model) bareWords(state string) []word {
 	return out
 }
 
-// otherModes lists the modes in which who asks for advice may want to go on, besides that of the state.
+// otherModes returns the modes in which a role that asks for advice may want to continue,
+// besides that of the state.
 func (m *model) otherModes(state string, tr workflow.Trigger) []string {
 	here, ok := m.def.StateNamed(state)
 	if !ok || tr.Kind != workflow.OnConsult {
@@ -79,7 +79,7 @@ func (m *model) otherModes(state string, tr workflow.Trigger) []string {
 	return out
 }
 
-// lastWords returns the ends of an agent that said something about its work.
+// lastWords returns the ends of an agent with a report about its work.
 func (m *model) lastWords(w *world, i int, out []action) []action {
 	if w.t.Attempts[i].Role != m.ownRole(w.t.Status) {
 		return out
@@ -96,7 +96,7 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 	return out
 }
 
-// turnEnds returns the words of an agent that lives on.
+// turnEnds returns the reports of an agent that stays alive.
 func (m *model) turnEnds(w *world, i int, out []action) []action {
 	role := w.t.Attempts[i].Role
 	if len(w.t.Pending) > m.patience {
@@ -107,7 +107,7 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 			continue
 		}
 		for n, c := range m.sectionChoices(w, said.edges) {
-			if m.lacksCommits(c) { // it is told, as it is when it is silent: that leads where its end does
+			if m.lacksCommits(c) { // it gets a message, like a silent agent: that leads where its end does
 				continue
 			}
 			if n == 0 || role == m.ownRole(w.t.Status) {
@@ -121,13 +121,13 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 	return out
 }
 
-// cardLook is how a card can look.
+// cardLook is a possible state of a card.
 type cardLook struct {
 	*board.Snapshot
-	human bool // a person made it look so
+	human bool // a person changed it
 }
 
-// cardLooksIn lists how a card can look that an edge of the state waits for.
+// cardLooksIn returns the states of a card for which an edge of the state waits.
 func (m *model) cardLooksIn(state string) []cardLook {
 	var out []cardLook
 	for _, i := range m.def.EdgesFrom(state) {
@@ -148,8 +148,8 @@ func (m *model) cardLooksIn(state string) []cardLook {
 // childrenChoice stands for the children of the task among the choices.
 const childrenChoice = -1 << 20
 
-// childChoices adds what the children of the task can be, if an edge asks: none, some
-// that are not far enough, all far enough, as many as guards tell apart.
+// childChoices adds the possible children of the task if an edge depends on them: none, some
+// that are not far enough, all far enough, as many as guards distinguish.
 func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) [][]choice {
 	asks := e.When != nil && slices.Contains(e.When.Names, "children") ||
 		slices.ContainsFunc(m.def.EdgeGates(e), func(g int) bool { return len(m.def.Gates[g].Children) > 0 })

@@ -7,20 +7,20 @@ import (
 	"orange/internal/core/task"
 )
 
-// origin is when every abstract world stands still.
+// origin is the time in every canonical world.
 var origin = time.Unix(0, 0).UTC()
 
-// process is what an attempt is in truth, whatever the record believes.
+// process is the actual state of an attempt, whatever the record contains.
 type process byte
 
 const (
-	unborn process = iota // asked for, not started
+	unborn process = iota // requested, not started
 	alive
-	dead // and nobody has been told
+	dead // and nobody knows yet
 )
 
-// world is a task, what is true beside its record, and what the checker remembers of
-// the past to judge by.
+// world is a task, what is true beside its record, and what the checker remembers of the past
+// for its checks.
 type world struct {
 	t     task.Task
 	now   time.Time
@@ -29,22 +29,22 @@ type world struct {
 	texts []text    // of the model's sections
 }
 
-// text is what is known of old versions of a section: the one that last opened a
-// gate, and the one that was there when the visit began.
+// text is what is known of old versions of a section: the one that last opened a gate, and the
+// one that existed when the visit began.
 type text struct {
 	used, seen version
 }
 
-// version is one wording of a section.
+// version is one version of a section.
 type version struct {
-	says string // what it amounts to: valid, PASS, FAIL; "" for no such version
+	says string // its meaning: valid, PASS, FAIL; "" for no such version
 	sum  string // its digest
 }
 
-// section is a part of TASK.md that gates ask about.
+// section is a section of TASK.md that gates require.
 type section struct {
 	name    string
-	says    []string // what a fresh version may amount to
+	says    []string // the possible meanings of a fresh version
 	verdict bool
 	unused  bool // a gate remembers the version that opened it
 }
@@ -52,8 +52,8 @@ type section struct {
 // askedToFinish is a hand-over that its agent was asked to finish in this visit.
 var askedToFinish = task.Handover{Visit: 1}
 
-// makeCanonical takes out of a world what makes no difference: times, numbers, names. Two
-// worlds that can do the same have the same canon.
+// makeCanonical removes from a world what makes no difference: times, numbers, names. Two
+// worlds that can do the same have the same canonical form.
 func (m *model) makeCanonical(w *world) {
 	t := &w.t
 	w.now, w.texts = origin, slices.Clone(w.texts) // worlds share what a step did not change
@@ -93,21 +93,21 @@ func (m *model) makeCanonical(w *world) {
 	m.renumberAttempts(w)
 }
 
-// copy returns a world that may be changed.
+// copy returns a copy that may be changed.
 func (w *world) copy() world {
 	c := *w
 	c.t, c.procs, c.texts = w.t.Clone(), slices.Clone(w.procs), slices.Clone(w.texts)
 	return c
 }
 
-// forgetPast drops what agents said, how cards looked, and when something happened last.
+// forgetPast drops what agents reported, the states of cards, and when something last happened.
 func (m *model) forgetPast(w *world) {
 	t := &w.t
 	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil, nil
 }
 
-// dropUnobservable drops what nothing can tell from its absence: versions of sections that no
-// gate of the present state compares with, and a crash that was answered.
+// dropUnobservable drops what cannot be distinguished from its absence: versions of sections
+// with which no gate of the present state compares, and a crash that was handled.
 func (m *model) dropUnobservable(w *world) {
 	t := &w.t
 	state := m.stateNumber[t.Status]
@@ -168,8 +168,8 @@ func (m *model) sectionIndex(name string) int {
 	return slices.IndexFunc(m.sections, func(s section) bool { return s.name == name })
 }
 
-// renumberAttempts calls attempts 1, 2, 3 and effects e0, e1, e2. Attempts that are over are
-// forgotten: they only choose between prompts.
+// renumberAttempts numbers attempts 1, 2, 3 and effects e0, e1, e2. It drops attempts that are
+// over, which only affect the choice of prompts.
 func (m *model) renumberAttempts(w *world) {
 	t := &w.t
 	var buffer [8]int
@@ -189,11 +189,11 @@ func (m *model) renumberAttempts(w *world) {
 	}
 }
 
-// effectNames are the ids of pending effects in a canonical world. No workflow asks
-// for more at a time; the last one is shared by all beyond.
+// effectNames are the ids of pending effects in a canonical world. No workflow has more at a
+// time; all further ones share the last name.
 var effectNames = [...]string{"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13", "e14", "e15", "e16", "e17", "e18", "e19"}
 
-// appendKey returns a canonical world as bytes. Worlds with the same key are the same.
+// appendKey appends a canonical world as bytes. Worlds with the same key are equal.
 func (m *model) appendKey(w *world, b []byte) []byte {
 	t := &w.t
 	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], worldFlags(w))
@@ -207,7 +207,7 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	for i := range t.Pending {
 		p := &t.Pending[i]
 		do := m.effectNumber[p.Do]
-		if p.Start { // whoever is told and does not live is started, too
+		if p.Start { // an agent that gets a message and does not live is started as well
 			do = 0
 		}
 		b = append(b, do, m.roleNumber[p.Role], byte(p.Attempt), bitIf(p.Start, 0)|bitIf(p.GivenUp, 1)|bitIf(p.Turn, 3))
@@ -226,7 +226,7 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	return append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
 }
 
-// attemptByte returns what is compared of an attempt beside its role.
+// attemptByte returns what is compared of an attempt besides its role.
 func (m *model) attemptByte(w *world, i int) byte {
 	a := &w.t.Attempts[i]
 	return byte(w.procs[i])<<4 | bitIf(a.Running, 0) | bitIf(a.Ending, 1) | bitIf(a.Overdue, 2) | bitIf(a.Done && !a.Ending, 3) | bitIf(a.Condition.Name == task.Idle, 6)
