@@ -11,7 +11,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// beginTurn lets the state's agent work, once it runs and was told everything.
+// beginTurn starts a turn of the state's agent, once the agent runs and has received all
+// messages.
 func (r *taskRun) beginTurn(s *statePlan) {
 	if r.turn.on || s.kind != workflow.Agent || len(r.t.Pending) > 0 {
 		return
@@ -29,7 +30,7 @@ func (r *taskRun) beginTurn(s *statePlan) {
 	}
 	until := &r.limited[s.roleAt]
 	switch {
-	case *until > r.now: // a limit that an earlier turn met still holds
+	case *until > r.now: // a limit from an earlier turn is still in effect
 		t.restFrom, t.restTo = r.now, *until
 	case r.rand.drawChance(s.habits.Limit):
 		t.restFrom = r.now + time.Duration(float64(span)*r.rand.nextFloat64())
@@ -40,7 +41,8 @@ func (r *taskRun) beginTurn(s *statePlan) {
 	r.turn = t
 }
 
-// drawEnding draws how a turn will end. What the workflow has no edge for is not drawn.
+// drawEnding draws how a turn will end. It does not draw endings for which the workflow has no
+// edge.
 func (r *taskRun) drawEnding(s *statePlan) turnEnding {
 	h, u := &s.habits, r.rand.nextFloat64()
 	if u -= h.Crash; u < 0 {
@@ -61,7 +63,7 @@ func (r *taskRun) drawEnding(s *statePlan) turnEnding {
 	return turnFinishes
 }
 
-// stopTurn ends the accounts of a turn, wherever it stands.
+// stopTurn adds up the costs of a turn, wherever it is.
 func (r *taskRun) stopTurn() {
 	t := &r.turn
 	if !t.on {
@@ -87,7 +89,7 @@ func (r *taskRun) spendTokens(tokens, price float64) {
 	r.cost += tokens * price
 }
 
-// endTurn is the moment at which an agent says how it went, or is gone.
+// endTurn is the moment at which an agent reports, or is gone.
 func (r *taskRun) endTurn() {
 	t, s := r.turn, &r.plan.states[r.at]
 	r.stopTurn()
@@ -113,7 +115,8 @@ func (r *taskRun) endTurn() {
 	}
 }
 
-// takeAgentWay lets an agent take the first of the ways that opens. One that finds none ends.
+// takeAgentWay lets an agent take the first of the ways that opens. If none opens, the agent
+// ends.
 func (r *taskRun) takeAgentWay(s *statePlan, a task.Attempt, ways []wayOut) {
 	before, first := r.t.Visit, 0
 	if len(ways) > 1 && ways[0].kind == signal.Outcome {
@@ -136,12 +139,12 @@ func (r *taskRun) takeAgentWay(s *statePlan, a task.Attempt, ways []wayOut) {
 	r.exitWith(a, nil)
 }
 
-// exitWith is the end of an agent whose work is there to be seen, and what it said.
+// exitWith ends an agent whose work can be seen, with its report.
 func (r *taskRun) exitWith(a task.Attempt, said *signal.Report) {
 	r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
 }
 
-// exitSilently is the end of an agent that shows nothing and says nothing that counts.
+// exitSilently ends an agent that shows and reports nothing that counts.
 func (r *taskRun) exitSilently(s *statePlan, a task.Attempt) {
 	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
 	if s.speaks {
@@ -150,7 +153,7 @@ func (r *taskRun) exitSilently(s *statePlan, a task.Attempt) {
 	r.tellEngine(&sig)
 }
 
-// writeSections puts sections into TASK.md, with words that were never there before.
+// writeSections writes sections to TASK.md, with a text that is always new.
 func (r *taskRun) writeSections(sections []taskfile.Section) {
 	for i := range sections {
 		at := slices.IndexFunc(r.sections, func(have taskfile.Section) bool { return have.Name == sections[i].Name })
@@ -164,7 +167,7 @@ func (r *taskRun) writeSections(sections []taskfile.Section) {
 	}
 }
 
-// callPerson begins to wait for somebody, or stops when nobody is needed any more.
+// callPerson starts to wait for a person, or stops if no person is needed any more.
 func (r *taskRun) callPerson(s *statePlan) {
 	needed := r.needsPerson(s)
 	if r.person && (!needed || r.personIn != r.t.Visit) {
@@ -189,13 +192,13 @@ func (r *taskRun) needsPerson(s *statePlan) bool {
 	return !r.turn.on && r.effect == "" && r.timerAt < 0
 }
 
-// answerAsPerson is a person doing what the task waits for.
+// answerAsPerson is a person's action that the task waits for.
 func (r *taskRun) answerAsPerson() {
 	s := &r.plan.states[r.at]
 	r.person = false
 	r.waited += r.now - r.personFrom
 	if s.kind != workflow.Agent && s.roleAt >= 0 && len(r.t.Attempts) > 0 {
-		r.spendTokens(r.rand.sampleFrom(s.tokens), s.price) // the agent took part in the talk
+		r.spendTokens(r.rand.sampleFrom(s.tokens), s.price) // the agent took part in the conversation
 	}
 	asked := r.t.Asked
 	switch {
@@ -211,8 +214,8 @@ func (r *taskRun) answerAsPerson() {
 	}
 }
 
-// takePersonWay lets a person take the first of the ways that opens. What a gate wants to read
-// or to know is there by then.
+// takePersonWay lets a person take the first of the ways that opens. By then the sections and
+// facts that a gate requires exist.
 func (r *taskRun) takePersonWay(ways []wayOut) bool {
 	for i := range ways {
 		w := &ways[i]

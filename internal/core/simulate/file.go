@@ -13,16 +13,16 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// profileFile is a profile file. What it does not mention stays as it is.
+// profileFile is a profile file. What it does not mention stays unchanged.
 type profileFile struct {
-	Roles   map[string]json.RawMessage `json:"roles"` // in every state of the role
+	Roles   map[string]json.RawMessage `json:"roles"` // for every state of the role
 	States  map[string]json.RawMessage `json:"states"`
 	Human   json.RawMessage            `json:"human"`
 	Effects json.RawMessage            `json:"effects"`
 }
 
-// WithFile returns the profile changed by a profile file (JSON): first by what it says about
-// roles, then by what it says about states. The errors are one line.
+// WithFile returns the profile changed by a profile file (JSON): first by its roles, then by
+// its states. The errors are one line.
 func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error) {
 	var f profileFile
 	if err := decodeStrict(text, &f); err != nil {
@@ -56,7 +56,7 @@ func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error
 	return out, out.checkAgainst(def)
 }
 
-// overlayState overlays the habits of one state.
+// overlayState applies changes to the habits of one state.
 func (p *Profile) overlayState(state string, raw json.RawMessage) error {
 	h := p.States[state]
 	if err := decodeStrict(raw, &h); err != nil {
@@ -66,7 +66,7 @@ func (p *Profile) overlayState(state string, raw json.RawMessage) error {
 	return nil
 }
 
-// statesOfRole lists the states of a role, in file order.
+// statesOfRole returns the states of a role, in file order.
 func statesOfRole(def *workflow.Definition, role string, p Profile) []string {
 	var out []string
 	for i := range def.States {
@@ -87,7 +87,7 @@ func decodeNamed(raw json.RawMessage, what string, into any) error {
 	return nil
 }
 
-// decodeStrict reads one JSON value and knows every key in it.
+// decodeStrict decodes one JSON value and rejects unknown keys.
 func decodeStrict(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -95,7 +95,7 @@ func decodeStrict(text []byte, into any) error {
 	var bad *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &bad):
-		return fmt.Errorf("%s: expected %s, found %s: mend it", orElse(bad.Field, "the value"), describeKind(bad), bad.Value)
+		return fmt.Errorf("%s: expected %s, found %s: fix it", orElse(bad.Field, "the value"), describeKind(bad), bad.Value)
 	case err != nil:
 		return fmt.Errorf("%s: fix the JSON", strings.TrimPrefix(err.Error(), "json: "))
 	}

@@ -10,19 +10,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// MinSamples is how often something must have happened before a figure is learned.
+// MinSamples is how many samples a figure needs to be learned.
 const MinSamples = 5
 
-// Learned is what journals say about a profile.
+// Learned is a profile learned from journals.
 type Learned struct {
 	Profile Profile
 	Tasks   int      // whose journals could be read
 	Notes   []string // what was learned and what was not, one line each
 }
 
-// LearnProfile changes a profile to what the journals of earlier tasks of the workflow say.
-// A figure with fewer than MinSamples samples stays as it is. Journals know nothing of
-// tokens, cost and usage limits: those stay as well.
+// LearnProfile replaces figures of a profile with those from the journals of earlier tasks of
+// the workflow. A figure with fewer than MinSamples samples stays unchanged, and so do tokens,
+// cost and usage limits, which journals do not contain.
 func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.Entry) Learned {
 	l := journalLearner{def: def, states: map[string]*stateSamples{}}
 	out := Learned{Profile: base.clone()}
@@ -57,15 +57,15 @@ type journalLearner struct {
 	cancels int
 	answers int // of people, in any state that waits for them
 
-	// The task that is being read.
+	// The task whose journal is being read.
 	t       task.Task
-	from    time.Time // when the turn under way began
-	attempt int       // its attempt; 0: none
+	from    time.Time // when the present turn began
+	attempt int       // its attempt; 0 for none
 }
 
-// stateSamples is what was seen in one state.
+// stateSamples are the samples of one state.
 type stateSamples struct {
-	durations                           []time.Duration // of turns that came to their end
+	durations                           []time.Duration // of turns that were completed
 	turns, crashes, silent, asked, gave int
 	verdicts, fails                     int
 	told, exits                         int
@@ -85,7 +85,7 @@ func (l *journalLearner) readJournal(entries []journal.Entry) bool {
 	return len(entries) > 0
 }
 
-// observeAfterFold notes when the agent of the state begins a turn.
+// observeAfterFold records when the agent of the state begins a turn.
 func (l *journalLearner) observeAfterFold(e *journal.Entry) {
 	if s, ok := l.def.StateNamed(l.t.Status); ok && l.attempt == 0 && s.Kind == workflow.Agent && len(l.t.Pending) == 0 {
 		if a, live := l.t.LiveAttempt(s.Role); live && a.Running {
@@ -94,7 +94,7 @@ func (l *journalLearner) observeAfterFold(e *journal.Entry) {
 	}
 }
 
-// observeBeforeFold looks at an entry before it is folded.
+// observeBeforeFold examines an entry before it is folded.
 func (l *journalLearner) observeBeforeFold(e *journal.Entry) {
 	s, ok := l.def.StateNamed(l.t.Status)
 	if !ok || l.t.Seq == 0 {
@@ -120,7 +120,7 @@ func (l *journalLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	took := e.At.Sub(l.from)
 	l.attempt = 0
 	if !ok || !own {
-		return // a person or a timer moved the task on
+		return // a person or a timer moved the task
 	}
 	seen.turns++
 	if e.To == "" || e.Type == journal.AgentCrashed {
@@ -152,7 +152,7 @@ func (l *journalLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 	}
 }
 
-// openingVerdict returns the one that opened the edge that an entry took.
+// openingVerdict returns the verdict that opened the edge that an entry took.
 func (l *journalLearner) openingVerdict(e *journal.Entry) string {
 	found := ""
 	for _, i := range l.def.EdgesFrom(e.From) {
@@ -198,7 +198,7 @@ func (l *journalLearner) edgeVerb(e *journal.Entry) string {
 	return ""
 }
 
-// applyToHabits changes the habits of a state to what was seen there.
+// applyToHabits sets the habits of a state to the samples.
 func (s *stateSamples) applyToHabits(state string, h *Habits) []string {
 	var notes learningNotes
 	notes.learnPace(state+": duration", s.durations, &h.Duration)
@@ -221,7 +221,7 @@ func (l *journalLearner) applyToPerson(p *Person) []string {
 	return notes
 }
 
-// learningNotes says what was learned.
+// learningNotes are lines about what was learned.
 type learningNotes []string
 
 func (n *learningNotes) learnRate(what string, hits, of int, into *float64) {

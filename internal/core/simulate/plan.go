@@ -13,18 +13,18 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// runPlan is a workflow and a profile, made ready for many runs. Runs only read it.
+// runPlan is a workflow and a profile, prepared for many runs. Runs only read it.
 type runPlan struct {
 	def      *workflow.Definition
-	states   []statePlan // as in def
+	states   []statePlan // in the order of def
 	index    map[string]int
 	roles    map[string]int
 	delay    logNormal
 	person   Person
 	effects  EffectHabits
 	create   signal.Signal
-	evidence []signal.Evidence // everything a gate may ask for is there
-	children []signal.Child    // of a task that waits for some: as many as guards ask for, all far enough
+	evidence []signal.Evidence // everything that a gate may require
+	children []signal.Child    // of a task that waits for some: as many as guards require, all far enough
 	free     []string
 	begin    time.Time
 	digests  []string
@@ -42,11 +42,11 @@ type statePlan struct {
 	duration logNormal
 	wait     logNormal
 	tokens   logNormal
-	price    float64 // of a token, in millionths
+	price    float64 // of a token, in micro-dollars
 
-	speaks     bool     // its end without a word is no answer
-	passes     []wayOut // what an agent does whose work went well
-	fails      []wayOut // and whose verdict is FAIL, or whose word stops the work; nil if it gives none
+	speaks     bool     // an end without a report counts as no answer
+	passes     []wayOut // what an agent does whose work succeeded
+	fails      []wayOut // what an agent does whose verdict is FAIL, or whose report stops the work; nil if it gives none
 	questions  []wayOut // to a person, or to another role
 	surrenders []wayOut
 
@@ -55,18 +55,18 @@ type statePlan struct {
 	cancels  []wayOut
 }
 
-// wayOut is one way to leave a state, and the text that opens its gates.
+// wayOut is one way to leave a state, with the text that opens its gates.
 type wayOut struct {
-	kind     signal.Kind // request, outcome or tracker; "" for none of them
+	kind     signal.Kind // request, outcome or tracker; "" for none
 	to       string
 	verb     string
 	word     string
-	exits    bool // the agent's end may say the same
+	exits    bool // the agent's end may have the same meaning
 	report   *signal.Report
 	sections []taskfile.Section
 }
 
-// The identity of simulated tasks. Runs have nothing to do with each other.
+// The identity of simulated tasks. Runs are independent of each other.
 const (
 	simulatedID      = task.ID("SimulatedSimulatedSim")
 	simulatedProject = "simulated"
@@ -112,7 +112,7 @@ func newRunPlan(def *workflow.Definition, o Options) (*runPlan, error) {
 	return p, p.planCreation()
 }
 
-// findEvidence lists everything that gates ask for besides sections.
+// findEvidence collects everything that gates require besides sections.
 func (p *runPlan) findEvidence() {
 	names := workflow.EvidenceVocabulary()
 	for i := range p.def.Gates {
@@ -125,7 +125,7 @@ func (p *runPlan) findEvidence() {
 	}
 }
 
-// planCreation finds how a task is created, and makes sure that one can be.
+// planCreation finds how a task is created, and returns an error if none can be.
 func (p *runPlan) planCreation() error {
 	p.create = signal.Signal{
 		Kind: signal.Create, At: p.begin, Actor: task.Human, Free: p.free, Evidence: p.evidence,
@@ -164,7 +164,7 @@ func (p *runPlan) planState(s *workflow.State, h Habits) statePlan {
 	return out
 }
 
-// agentWay sorts an edge by what it means to the state's agent.
+// agentWay classifies an edge by its meaning for the state's agent.
 func (p *runPlan) agentWay(s *statePlan, in *workflow.State, e *workflow.Edge) {
 	role := task.Actor(s.role)
 	w := wayOut{exits: e.AnswersTo(workflow.OnExit, ""), sections: p.gateSections(e, "")}
@@ -187,7 +187,7 @@ func (p *runPlan) agentWay(s *statePlan, in *workflow.State, e *workflow.Edge) {
 	switch {
 	case to.Kind == workflow.Waiting, asked != "":
 		s.questions = append(s.questions, w)
-	case w.word != "" && s.hasWord(w.word): // by guards and gates it may lead elsewhere, and means the same
+	case w.word != "" && s.hasWord(w.word): // guards and gates may lead it elsewhere, with the same meaning
 	case to.Kind == workflow.Halt && len(e.Gates) == 0 && w.kind != signal.Outcome:
 		s.surrenders = append(s.surrenders, w)
 	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && p.stopsWork(s, in, e):
@@ -197,14 +197,14 @@ func (p *runPlan) agentWay(s *statePlan, in *workflow.State, e *workflow.Edge) {
 	}
 }
 
-// hasWord tells whether an agent has a way by that word already.
+// hasWord reports whether an agent already has a way with that code.
 func (s *statePlan) hasWord(word string) bool {
 	known := func(w wayOut) bool { return w.word == word }
 	return slices.ContainsFunc(s.passes, known) || slices.ContainsFunc(s.fails, known)
 }
 
-// stopsWork says that a word is no good news: it holds the work, halts it or sends it back.
-// The first word that does neither is the one for work that went well.
+// stopsWork reports whether a code stops progress: it holds the work, halts it or sends it
+// back. The first code that does none of these is the one for successful work.
 func (p *runPlan) stopsWork(s *statePlan, in *workflow.State, e *workflow.Edge) bool {
 	place := func(name string) int {
 		return slices.IndexFunc(p.def.States, func(x workflow.State) bool { return x.Name == name })
@@ -213,8 +213,8 @@ func (p *runPlan) stopsWork(s *statePlan, in *workflow.State, e *workflow.Edge) 
 	return e.Hold || to.Kind == workflow.Halt || len(s.passes) > 0 && place(e.To) <= place(in.Name)
 }
 
-// completeVerdicts lets an agent that may say one verdict say the other one too: it
-// then ends, and the engine judges.
+// completeVerdicts lets an agent that may give one verdict give the other one too: it then
+// ends, and the engine decides.
 func (p *runPlan) completeVerdicts(out *statePlan, s *workflow.State) {
 	if s.Kind != workflow.Agent {
 		return
@@ -234,7 +234,7 @@ func (p *runPlan) completeVerdicts(out *statePlan, s *workflow.State) {
 	}
 }
 
-// eventReporter returns who reports an event.
+// eventReporter returns the actor that reports an event.
 func eventReporter(event string) task.Actor {
 	if event == engine.ChildMoved {
 		return task.Engine
@@ -242,7 +242,7 @@ func eventReporter(event string) task.Actor {
 	return task.Tracker
 }
 
-// personWay sorts an edge by what it means to a person.
+// personWay classifies an edge by its meaning for a person.
 func (p *runPlan) personWay(s *statePlan, e *workflow.Edge) {
 	w := wayOut{sections: p.gateSections(e, "")}
 	event := triggerValue(e, workflow.OnTracker)
@@ -268,8 +268,8 @@ func (p *runPlan) personWay(s *statePlan, e *workflow.Edge) {
 	}
 }
 
-// orderFinishes puts what a person does first to the front: resume where work halted, then
-// complete, then file order.
+// orderFinishes orders what a person does: resume where work halted, then complete, then file
+// order.
 func (s *statePlan) orderFinishes() {
 	for _, verb := range []string{"complete", "resume"} {
 		if verb == "resume" && s.kind != workflow.Halt {
@@ -304,8 +304,8 @@ func (p *runPlan) gateVerdict(e *workflow.Edge) string {
 	return ""
 }
 
-// gateSections returns what the edge's gates want to read, as TASK.md and its reader give it. A
-// verdict that is not "" replaces the one that would open the edge.
+// gateSections returns the sections that the edge's gates require, as TASK.md and its parser
+// give them. A verdict that is not "" replaces the one that would open the edge.
 func (p *runPlan) gateSections(e *workflow.Edge, verdict string) []taskfile.Section {
 	var names []string
 	bodies := map[string]string{}
@@ -334,12 +334,12 @@ func (p *runPlan) gateSections(e *workflow.Edge, verdict string) []taskfile.Sect
 	}
 	doc, err := taskfile.Parse([]byte(text.String()))
 	if err != nil {
-		return nil // then no text can open the gate, and the runs show it
+		return nil // no text can open the gate, and the runs show it
 	}
 	return doc.Sections()
 }
 
-// textDigest names the n-th text that a run writes.
+// textDigest returns the digest of the n-th text that a run writes.
 func (p *runPlan) textDigest(n int) string {
 	if n < len(p.digests) {
 		return p.digests[n]

@@ -9,56 +9,56 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Profile says how agents, people and the machine behave in a simulation.
+// A Profile describes how agents, people and the machine behave in a simulation.
 type Profile struct {
-	States  map[string]Habits `json:"states"` // those that have a role
+	States  map[string]Habits `json:"states"` // those with a role
 	Human   Person            `json:"human"`
 	Effects EffectHabits      `json:"effects"`
 }
 
-// Habits are how the agent of a state behaves. A turn is one piece of work of one
-// agent in one stay of a task in the state. Numbers without a unit are probabilities.
+// Habits describe how the agent of a state behaves. A turn is one piece of work of one agent in
+// one visit of a task to the state. Numbers without a unit are probabilities.
 type Habits struct {
-	Crash     float64 `json:"crash"`      // a turn ends early, with nothing to show
-	NoAnswer  float64 `json:"no_answer"`  // a turn ends in order, with nothing to show
+	Crash     float64 `json:"crash"`      // a turn ends early, without a result
+	NoAnswer  float64 `json:"no_answer"`  // a turn ends normally, without a result
 	Question  float64 `json:"question"`   // a turn ends with a question to a person
 	GiveUp    float64 `json:"give_up"`    // a turn ends with the agent's own request to halt
 	Fail      float64 `json:"fail"`       // a finished turn's verdict is FAIL
-	Exit      float64 `json:"exit"`       // a finished turn is told by ending, not by a request
-	Limit     float64 `json:"limit"`      // a turn meets a usage limit and waits for its reset
-	LimitWait Pace    `json:"limit_wait"` // how long until the reset
+	Exit      float64 `json:"exit"`       // a completed turn is reported by ending, not by a request
+	Limit     float64 `json:"limit"`      // a turn hits a usage limit and waits for its reset
+	LimitWait Pace    `json:"limit_wait"` // the time until the reset
 	Duration  Pace    `json:"duration"`   // of a turn, without such waiting
-	Tokens    Amount  `json:"tokens"`     // of a whole turn; a part of it uses its part
+	Tokens    Amount  `json:"tokens"`     // of a whole turn; a part of a turn uses a proportional part
 	Cost      float64 `json:"cost_per_1k"`
 }
 
-// Person is how people behave.
+// Person describes how people behave.
 type Person struct {
-	Delay          Pace    `json:"delay"`           // until somebody answers
+	Delay          Pace    `json:"delay"`           // until a person answers
 	RequestChanges float64 `json:"request_changes"` // instead of accepting the work
 	Cancel         float64 `json:"cancel"`          // instead of any other answer
 }
 
-// EffectHabits are how effects go.
+// EffectHabits describe how effects behave.
 type EffectHabits struct {
 	Duration Span    `json:"duration"`
 	Fail     float64 `json:"fail"` // of a single try
 }
 
-// A Pace is how long something takes: half of the times less than the median, one
-// in twenty more than P95, lognormal between.
+// A Pace is the distribution of a duration: half of the values are below the median, one in
+// twenty is above P95; it is lognormal.
 type Pace struct {
 	Median Span `json:"median"`
 	P95    Span `json:"p95"`
 }
 
-// An Amount is how many of something there are, distributed like a Pace.
+// An Amount is the distribution of a number, like a Pace.
 type Amount struct {
 	Median float64 `json:"median"`
 	P95    float64 `json:"p95"`
 }
 
-// A Span is a time that is written as 90s, 25m or 4h.
+// A Span is a duration that is written as 90s, 25m or 4h.
 type Span time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -74,17 +74,16 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// What is supposed where nobody says better. A turn without a deadline takes as long
-// as one with a deadline of unboundedWall.
+// Default assumptions. A turn without a deadline takes as long as one with a deadline of
+// unboundedWall.
 const (
 	unboundedWall = 160 * time.Minute
-	medianOfWall  = 8 // the median is this part of the deadline
+	medianOfWall  = 8 // the median is the deadline divided by this
 	p95OfWall     = 2
 )
 
-// DefaultProfile returns how things are supposed to be in a simulation of def. The time of a
-// turn follows from the deadline of its state: the median is an eighth of it, the 95th
-// percentile a half.
+// DefaultProfile returns the default profile for def. The duration of a turn follows from the
+// deadline of its state: the median is an eighth of it, the 95th percentile a half.
 func DefaultProfile(def *workflow.Definition) Profile {
 	p := Profile{
 		States:  map[string]Habits{},
@@ -128,7 +127,7 @@ func givesVerdict(def *workflow.Definition, s *workflow.State) bool {
 	return false
 }
 
-// checkAgainst says what is wrong with a profile, nil if nothing is.
+// checkAgainst returns an error if a profile is not valid for def.
 func (p *Profile) checkAgainst(def *workflow.Definition) error {
 	for i := range def.States {
 		name := def.States[i].Name

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// randomSource is SplitMix64: a value, so that a run depends on nothing but its number.
+// randomSource is SplitMix64. It is a value, so that a run depends only on its number.
 type randomSource struct{ state uint64 }
 
-// newRandomSource begins the sequence of one run. Seed and run are mixed apart, so that
-// neighbouring seeds and runs have nothing in common.
+// newRandomSource starts the sequence of one run. It mixes seed and run, so that neighboring
+// seeds and runs are unrelated.
 func newRandomSource(seed uint64, run int) randomSource {
 	s := randomSource{state: seed}
 	s.state = s.nextUint64() + uint64(run)*0x9e3779b97f4a7c15
@@ -25,13 +25,13 @@ func (s *randomSource) nextUint64() uint64 {
 	return z ^ z>>31
 }
 
-// nextFloat64 is uniform in [0, 1).
+// nextFloat64 returns a uniform value in [0, 1).
 func (s *randomSource) nextFloat64() float64 { return float64(s.nextUint64()>>11) / (1 << 53) }
 
-// drawChance says yes with probability p: always for 1, never for 0.
+// drawChance returns true with probability p: always for 1, never for 0.
 func (s *randomSource) drawChance(p float64) bool { return s.nextFloat64() < p }
 
-// nextNormal is standard normal, by Box and Muller.
+// nextNormal returns a standard normal value (Box-Muller).
 func (s *randomSource) nextNormal() float64 {
 	u, v := s.nextFloat64(), s.nextFloat64()
 	return math.Sqrt(-2*math.Log(1-u)) * math.Cos(2*math.Pi*v)
@@ -40,7 +40,7 @@ func (s *randomSource) nextNormal() float64 {
 // logNormal is a lognormal distribution.
 type logNormal struct{ mu, sigma float64 }
 
-// z95 is how many standard deviations the 95th percentile lies above the median.
+// z95 is how many standard deviations the 95th percentile is above the median.
 const z95 = 1.6448536269514722
 
 func newLogNormal(median, p95 float64) logNormal {
@@ -57,10 +57,10 @@ func (s *randomSource) sampleFrom(c logNormal) float64 {
 	return math.Exp(c.mu + c.sigma*s.nextNormal())
 }
 
-// longestSample keeps a sample of a wide curve from leaving the range of times.
+// longestSample keeps samples of a wide distribution within the range of durations.
 const longestSample = 10 * 365 * 24 * time.Hour
 
-// sampleTime samples a curve of times, to the millisecond.
+// sampleTime samples a duration, to the millisecond.
 func (s *randomSource) sampleTime(c logNormal) time.Duration {
 	return time.Duration(min(s.sampleFrom(c), float64(longestSample))).Round(time.Millisecond)
 }

@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Result is what runs came to: one number of every run for every figure. Results
-// can be merged; the summary does not depend on the order.
+// A Result has the results of runs: one number per run for every figure. Results can be merged;
+// the summary does not depend on the order.
 type Result struct {
 	Runs       int
 	figures    []figureColumn
@@ -28,11 +28,11 @@ type figureColumn struct {
 	of   []int64
 }
 
-// Unit says what a figure counts.
+// Unit is the unit of a figure.
 type Unit string
 
-// The units of figures. Results keep milliseconds and millionths of a dollar, summaries
-// have seconds and dollars.
+// The units of figures. Results have milliseconds and micro-dollars, summaries have seconds and
+// dollars.
 const (
 	Seconds Unit = "seconds"
 	Dollars Unit = "dollars"
@@ -40,7 +40,7 @@ const (
 	Count   Unit = "count"
 )
 
-// scaleFactor returns how much of what results keep makes one of the unit.
+// scaleFactor returns how many stored units make one displayed unit.
 func (u Unit) scaleFactor() float64 {
 	switch u {
 	case Seconds:
@@ -51,8 +51,8 @@ func (u Unit) scaleFactor() float64 {
 	return 1
 }
 
-// The names of the figures that every workflow has. Besides them there is one for
-// every role and for every counter.
+// The names of the figures that every workflow has. There are further figures for every role
+// and for every counter.
 const (
 	Duration = "duration"
 	Work     = "agents at work"
@@ -88,7 +88,7 @@ func newResult(def *workflow.Definition, n int) Result {
 	return r
 }
 
-// addRun takes in one run.
+// addRun adds one run.
 func (s *Result) addRun(r *taskRun) {
 	s.Runs++
 	row := [...]int64{
@@ -127,7 +127,7 @@ func (s *Result) addRun(r *taskRun) {
 	}
 }
 
-// Merge takes in the runs of another result of the same workflow.
+// Merge adds the runs of another result of the same workflow.
 func (s *Result) Merge(o Result) {
 	if s.Runs == 0 {
 		*s = o
@@ -150,8 +150,8 @@ type Summary struct {
 	Runs       int      `json:"runs"`
 	Figures    []Figure `json:"figures"`
 	Ends       []Share  `json:"ends"`       // terminal states, by share of the runs
-	Unfinished float64  `json:"unfinished"` // share of runs that met a limit
-	Stuck      float64  `json:"stuck"`      // share of runs that saw a halt state
+	Unfinished float64  `json:"unfinished"` // share of runs that hit a limit
+	Stuck      float64  `json:"stuck"`      // share of runs that entered a halt state
 	States     []Stay   `json:"states"`
 }
 
@@ -164,7 +164,7 @@ type Figure struct {
 	Mean float64 `json:"mean"`
 }
 
-// A Share is a part of the runs.
+// A Share is a fraction of the runs.
 type Share struct {
 	State string  `json:"state"`
 	Share float64 `json:"share"`
@@ -173,7 +173,7 @@ type Share struct {
 // A Stay is how long tasks are in a state.
 type Stay struct {
 	State string  `json:"state"`
-	Mean  float64 `json:"mean_seconds"` // of a run, all its visits together
+	Mean  float64 `json:"mean_seconds"` // of a run, all visits together
 	Share float64 `json:"share"`        // of the time of all runs
 }
 
@@ -218,13 +218,14 @@ func (c *figureColumn) toFigure() Figure {
 	return f
 }
 
-// quantileOf returns the smallest value that at least the part p of all values does not exceed.
+// quantileOf returns the smallest value that is at least as large as the fraction p of all
+// values.
 func quantileOf(sorted []int64, p float64) int64 {
 	at := int(math.Ceil(p*float64(len(sorted)))) - 1
 	return sorted[min(max(at, 0), len(sorted)-1)]
 }
 
-// SortedValues lists a figure of every run in its unit, smallest first.
+// SortedValues returns a figure of every run in its unit, smallest first.
 func (s *Result) SortedValues(name string) ([]float64, error) {
 	for i := range s.figures {
 		c := &s.figures[i]
@@ -240,7 +241,7 @@ func (s *Result) SortedValues(name string) ([]float64, error) {
 	return nil, fmt.Errorf("there is no figure %q", name)
 }
 
-// FindFigure finds a figure of the summary by its name.
+// FindFigure returns the figure of the summary with a name.
 func (s *Summary) FindFigure(name string) Figure {
 	for _, f := range s.Figures {
 		if f.Name == name {
@@ -250,5 +251,5 @@ func (s *Summary) FindFigure(name string) Figure {
 	return Figure{Name: name}
 }
 
-// toMillis returns a time as results keep it.
+// toMillis converts a duration to the unit of results.
 func toMillis(d time.Duration) int64 { return d.Milliseconds() }

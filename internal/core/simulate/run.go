@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// taskRun is the life of one task. Times count from its creation.
+// taskRun is one simulated task. Times count from its creation.
 type taskRun struct {
 	plan *runPlan
 	rand randomSource
@@ -29,7 +29,7 @@ type taskRun struct {
 	turn    agentTurn
 	limited []time.Duration // by role: when its usage limit is reset
 
-	effect   string // the one that is being done, and its try
+	effect   string // the effect in progress, and its try
 	try      int
 	effectAt time.Duration
 
@@ -38,16 +38,16 @@ type taskRun struct {
 	stale   bool          // timers may have changed
 	spent   string        // a timer of spentIn that changed nothing
 	spentIn int
-	readied int // visit in which the queue's turn was given
+	readied int // visit in which the queue let the task continue
 
-	person     bool // somebody is waited for
+	person     bool // the task waits for a person
 	personIn   int  // the visit
 	personFrom time.Duration
 	personAt   time.Duration
 
-	// What the results are made of.
+	// What the results consist of.
 	worked, waited time.Duration
-	tokens, cost   float64 // cost in millionths
+	tokens, cost   float64 // cost in micro-dollars
 	waits, crashes int
 	halted, over   bool
 	inState        []time.Duration
@@ -60,14 +60,14 @@ type agentTurn struct {
 	visit    int
 	from     time.Duration
 	to       time.Duration
-	restFrom time.Duration // a usage limit holds it between these
+	restFrom time.Duration // a usage limit interrupts it between these
 	restTo   time.Duration
-	length   time.Duration // without rest, had it come to its end
+	length   time.Duration // without the interruption, if it is completed
 	tokens   float64
 	ending   turnEnding
 }
 
-// turnEnding says how a turn ends.
+// turnEnding is how a turn ends.
 type turnEnding byte
 
 const (
@@ -123,8 +123,8 @@ func (r *taskRun) playToEnd() {
 	r.closeAccounts()
 }
 
-// tellEngine lets the engine decide and folds what it says. It reports whether the signal was
-// accepted.
+// tellEngine lets the engine decide about a signal and folds the decision. It reports whether
+// the signal was accepted.
 func (r *taskRun) tellEngine(sig *signal.Signal) bool {
 	r.steps++
 	sig.At = r.plan.begin.Add(r.now)
@@ -146,7 +146,7 @@ func (r *taskRun) tellEngine(sig *signal.Signal) bool {
 	return d.Verdict != engine.Refuse
 }
 
-// observeEntry keeps count of what an entry changes.
+// observeEntry counts what an entry changes.
 func (r *taskRun) observeEntry(e *journal.Entry) {
 	switch e.Type {
 	case journal.EffectDone, journal.AgentSpawned, journal.EffectFailed:
@@ -177,7 +177,7 @@ func (r *taskRun) observeEntry(e *journal.Entry) {
 	}
 }
 
-// closeAccounts ends the accounts of a run.
+// closeAccounts completes the totals of a run.
 func (r *taskRun) closeAccounts() {
 	r.stopTurn()
 	if r.person {
@@ -188,7 +188,7 @@ func (r *taskRun) closeAccounts() {
 	}
 }
 
-// startRequested sets in motion what the record asks for.
+// startRequested starts what the record requires.
 func (r *taskRun) startRequested() {
 	s := &r.plan.states[r.at]
 	if s.kind == workflow.Queued && r.readied != r.t.Visit && len(r.t.Pending) == 0 {
@@ -268,8 +268,8 @@ func (r *taskRun) exitAgent(a task.Attempt, code int) bool {
 	return r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: code})
 }
 
-// setTimer finds the timer that is due first. One that changed nothing is not fired
-// again in the same visit.
+// setTimer finds the timer that is due first. A timer that changed nothing does not fire again
+// in the same visit.
 func (r *taskRun) setTimer() {
 	r.stale, r.timerAt = false, -1
 	for _, tm := range engine.Timers(r.plan.def, &r.t) {

@@ -1,5 +1,6 @@
-// Package simulate plays lifecycles of tasks with likely agents and people, to tell what a workflow will cost in time
-// and money. It calls engine.Decide itself: what is simulated is what runs.
+// Package simulate plays lifecycles of tasks with likely agents and people, to estimate what a
+// workflow will cost in time and money. It calls engine.Decide itself, so it simulates the code
+// that runs.
 package simulate
 
 import (
@@ -8,7 +9,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Options say what is simulated, and how long at most.
+// Options control a simulation.
 type Options struct {
 	Profile      Profile // zero: DefaultProfile
 	Seed         uint64
@@ -16,9 +17,9 @@ type Options struct {
 	MaxDecisions int           // of a run; 0 for 10,000
 }
 
-// Run plays the runs from first on, n of them, each the whole life of one task
-// under engine.Decide. A run depends on the seed and on its number alone, so that runs
-// can be shared out and their results merged in any order.
+// Run plays n runs, beginning with number first. Each is the whole life of one task under
+// engine.Decide. A run depends only on the seed and its number, so that runs can be distributed
+// and their results merged in any order.
 func Run(def *workflow.Definition, o Options, first, n int) (Result, error) {
 	p, err := newRunPlan(def, o)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // WhatIf returns the workflow with another max of a counter. Guards that compare the counter
-// with its old max compare it with the new one. The text is changed in place, so that lines
-// keep their numbers; changed counts the places.
+// with its old max compare it with the new one. It changes the text in place, so that line
+// numbers stay the same; changed is the number of places.
 func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.Definition, changed int, err error) {
 	c, ok := def.CounterNamed(counter)
 	if !ok {
@@ -41,11 +41,11 @@ type boundEdit struct {
 	def     *workflow.Definition
 	counter *workflow.Counter
 	limit   int
-	lines   []string // with their ends
+	lines   []string // with line endings
 	changed int
 }
 
-// changeMax changes the bound in the counter's own declaration.
+// changeMax changes the bound in the counter's declaration.
 func (e *boundEdit) changeMax() error {
 	old := regexp.MustCompile(`(["']?\bmax\b["']?\s*:\s*["']?)` + strconv.Itoa(e.counter.Max) + `\b`)
 	first, from := e.counter.Pos.Line-1, e.counter.Pos.Column-1
@@ -63,7 +63,7 @@ func (e *boundEdit) changeMax() error {
 	return fmt.Errorf("the max of counter %s is not found near %s:%d: write it as max: %d", e.counter.Name, e.def.File, e.counter.Pos.Line, e.counter.Max)
 }
 
-// changeGuard changes what an edge compares the counter with.
+// changeGuard changes the value with which an edge compares the counter.
 func (e *boundEdit) changeGuard(edge *workflow.Edge) error {
 	if edge.When == nil {
 		return nil
@@ -78,7 +78,7 @@ func (e *boundEdit) changeGuard(edge *workflow.Edge) error {
 		if at < len(e.lines) && strings.Contains(e.lines[at], source) {
 			return nil // another edge on the same line has the same guard
 		}
-		return fmt.Errorf("%s:%d: the guard %q is not written on one line: write it so, then ask again", e.def.File, edge.When.Pos.Line, edge.When.Source)
+		return fmt.Errorf("%s:%d: the guard %q is not written on one line: write it on one line, then try again", e.def.File, edge.When.Pos.Line, edge.When.Source)
 	}
 	e.lines[at] = old.ReplaceAllString(e.lines[at], "${1}"+strings.ReplaceAll(source, "$", "$$"))
 	e.changed++
@@ -93,7 +93,7 @@ func (e *boundEdit) replaceBound(source string) string {
 	return before.ReplaceAllString(after.ReplaceAllString(source, "${1}"+limit), limit+"${1}")
 }
 
-// verifyEdit makes sure that the text changed where it should and nowhere else.
+// verifyEdit returns an error unless the text changed exactly where it should.
 func (e *boundEdit) verifyEdit(out *workflow.Definition) error {
 	same := len(out.Counters) == len(e.def.Counters) && len(out.Edges) == len(e.def.Edges)
 	for i := 0; same && i < len(out.Counters); i++ {
@@ -109,7 +109,7 @@ func (e *boundEdit) verifyEdit(out *workflow.Definition) error {
 		}
 	}
 	if !same {
-		return fmt.Errorf("the text of %s cannot be changed safely: give the counter %s and its guards lines of their own", e.def.File, e.counter.Name)
+		return fmt.Errorf("the text of %s cannot be changed safely: give the counter %s and its guards separate lines", e.def.File, e.counter.Name)
 	}
 	return nil
 }
