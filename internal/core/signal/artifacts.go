@@ -6,8 +6,8 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// FromSection returns what a section of TASK.md says about the work: a Review by its verdict,
-// any other by having content. The section of a name that counts is the last.
+// FromSection returns the report in a section of TASK.md: a Review by its verdict, any other
+// section by having content. Of several sections with the name, the last counts.
 func FromSection(sections []taskfile.Section, name string) Report {
 	r := Report{Protocol: TaskSections, Outcome: Unknown}
 	s, ok := taskfile.FindSection(sections, name)

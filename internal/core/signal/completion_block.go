@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxBlock bounds a completion block, in bytes.
+// maxBlock is the size limit of a completion block, in bytes.
 const maxBlock = 64 << 10
 
 // The keys that a completion block must have, as bits.
@@ -21,26 +21,26 @@ const (
 // blockKeys are the names of the bits, in their order.
 var blockKeys = [...]string{"agent", "task_id", "status"}
 
-// blockFinder looks for mappings with agent, task_id and status between two --- lines.
+// blockFinder finds mappings with agent, task_id and status between two --- lines.
 type blockFinder struct {
 	looking DetectOptions
 	notes   *notes
 	part    part
 	last    Report
-	line    int // of the last block that counts, 0 for none
+	line    int // of the last block that counts; 0 for none
 }
 
 // part is the text since the last --- line, or since a fence began.
 type part struct {
 	open    bool
-	marked  bool // a --- line is before it
+	marked  bool // there is a --- line before it
 	line    int  // at which it began
 	indent  int  // of the --- line
 	where   place
 	keys    uint8
 	text    []byte
 	overrun bool // it was longer than a block may be
-	prose   bool // it has a line that no mapping has; the text is not kept any more
+	prose   bool // it has a line that is not part of a mapping; the text is no longer kept
 }
 
 func newBlockFinder(l DetectOptions, n *notes) finder {
@@ -85,7 +85,7 @@ func (f *blockFinder) takePiece(p *piece) {
 	f.keepText(newline)
 }
 
-// isProse reports whether a line at the left margin can be none of a mapping's.
+// isProse reports whether a line at the left margin cannot be part of a mapping.
 func isProse(line []byte) bool {
 	return len(line) > 0 && (line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z') && bytes.IndexByte(line, ':') < 0
 }
@@ -108,7 +108,7 @@ func (f *blockFinder) keepText(text []byte) {
 	}
 }
 
-// leavePart gives up the part: what follows is elsewhere.
+// leavePart discards the part, because what follows is elsewhere.
 func (f *blockFinder) leavePart(why string) {
 	if f.part.open && f.part.keys == allKeys {
 		if !f.part.marked {
@@ -119,10 +119,10 @@ func (f *blockFinder) leavePart(why string) {
 	f.part.marked, f.part.keys = false, 0
 }
 
-// judgePart decides whether the part that a --- line ends is a block that counts.
+// judgePart decides whether the part before a --- line is a block that counts.
 func (f *blockFinder) judgePart() {
 	if f.part.keys&(f.part.keys-1) == 0 {
-		return // nobody meant a block
+		return // it was not meant as a block
 	}
 	r, why := f.readReport()
 	switch {
@@ -174,7 +174,7 @@ func (f *blockFinder) foundReport() (Report, bool) {
 	return f.last, true
 }
 
-// keyOf returns the bit of the key that a line begins with.
+// keyOf returns the bit of the key at the beginning of a line.
 func keyOf(line []byte) uint8 {
 	if len(line) == 0 || strings.IndexByte("ats\"'", line[0]) < 0 {
 		return 0
@@ -199,10 +199,10 @@ func missingKeys(keys uint8) string {
 	return strings.Join(names, " and ")
 }
 
-// haltCodes stop a step until somebody helps. They come with a reason.
+// haltCodes stop a step until a person helps. They come with a reason.
 var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
 
-// resultOf returns what a completion code means.
+// resultOf returns the meaning of a completion code.
 func (l DetectOptions) resultOf(code string) Result {
 	if l.Codes != nil {
 		if r, ok := l.Codes[code]; ok {
@@ -219,7 +219,7 @@ func (l DetectOptions) resultOf(code string) Result {
 	return Unknown
 }
 
-// isCompletion reports whether a code is one of those that end a step well.
+// isCompletion reports whether a code ends a step successfully.
 func isCompletion(code string) bool {
 	name, ready := strings.CutPrefix(code, "READY_FOR_")
 	if !ready {

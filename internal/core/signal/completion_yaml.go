@@ -13,10 +13,10 @@ import (
 	"orange/internal/lazy"
 )
 
-// maxBlockDepth bounds how deep a block may nest; the keys that count do not nest.
+// maxBlockDepth limits how deep a block may nest; the keys that count do not nest.
 const maxBlockDepth = 16
 
-// block is what a completion block says.
+// block is the content of a completion block.
 type block struct{ agent, task, code, detail, nonce string }
 
 // readBlock reads the YAML between two --- lines.
@@ -38,8 +38,8 @@ func readBlock(p *part) (block, error) {
 	return block{fields["agent"], fields["task_id"], code, strings.TrimSpace(detail), fields["nonce"]}, nil
 }
 
-// readMapping reads the scalars of a YAML mapping that begins behind a line. Values of
-// other kinds are left out.
+// readMapping reads the scalars of a YAML mapping that begins after a line. It leaves out
+// values of other kinds.
 func readMapping(text string, line int) (map[string]string, error) {
 	if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
 		return nil, errors.New("it is not text")
@@ -76,11 +76,11 @@ func readMapping(text string, line int) (map[string]string, error) {
 	return fields, nil
 }
 
-// otherPlace is how the parser ends a message about two places.
+// otherPlace matches the end of a parser message about two positions.
 var otherPlace = lazy.NewRegexp(`at \[(\d+):\d+\]$`)
 
-// yamlProblem returns what the parser says about a YAML text that begins behind a line, with
-// the lines that people see.
+// yamlProblem returns the parser's message about a YAML text that begins after a line, with
+// line numbers of the whole text.
 func yamlProblem(err error, line int) string {
 	var syntax interface {
 		GetToken() *token.Token
@@ -112,8 +112,8 @@ func scalarText(node ast.Node) (string, bool) {
 	return "", false
 }
 
-// quotePlain puts quotes around plain values that YAML would take for something else,
-// as in "status: BLOCKED: no key", and takes the indentation away.
+// quotePlain quotes plain values that YAML would interpret differently, as in "status: BLOCKED:
+// no key", and removes the indentation.
 func quotePlain(text string, indent int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -143,8 +143,8 @@ func quoteLine(line string) string {
 	return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
 }
 
-// nestingDepth estimates how deep a text nests, before a parser recurses into it. Brackets
-// within quotes may open, not close.
+// nestingDepth estimates how deep a text nests, before a parser recurses into it. It counts
+// opening brackets within quotes, but not closing ones.
 func nestingDepth(text string) int {
 	deepest, flow := 0, 0
 	for line := range strings.Lines(text) {

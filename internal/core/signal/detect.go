@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A form is one way in which an agent says how it went.
+// A form is one form of a report.
 type form struct {
 	protocol Protocol
 	source   Source
 	finder   func(DetectOptions, *notes) finder
 }
 
-// precedence is which form counts if several are found: the first.
+// precedence orders the forms: if several are found, the first counts.
 var precedence = [...]form{
 	{WorkerResult, FromJSON, newResultFinder},
 	{CompletionBlock, FromBlock, newBlockFinder},
@@ -22,14 +22,14 @@ var precedence = [...]form{
 	{WorkResult, FromHeuristic, newHeuristicFinder},
 }
 
-// A finder looks for one form in a text that passes by.
+// A finder searches for one form in a text that it receives in pieces.
 type finder interface {
 	takePiece(p *piece)
-	foundReport() (Report, bool) // after the last piece
+	foundReport() (Report, bool) // called after the last piece
 }
 
-// Detect searches a text for what an agent says about its work. It reads the text once
-// and holds little of it, however long it is. The error is that of reading.
+// Detect searches a text for an agent's report about its work. It reads the text once and keeps
+// little of it in memory. The error is that of reading.
 func Detect(r io.Reader, l DetectOptions) (Report, error) {
 	s := newSearch(l)
 	if err := s.readText(r, make([]byte, 0, bufferSize)); err != nil {
@@ -38,7 +38,7 @@ func Detect(r io.Reader, l DetectOptions) (Report, error) {
 	return s.bestReport(), nil
 }
 
-// DetectText is Detect for a text that is there already.
+// DetectText is Detect for a string.
 func DetectText(text string, l DetectOptions) Report {
 	s := newSearch(l)
 	r := strings.NewReader(text)
@@ -74,7 +74,7 @@ func newSearch(l DetectOptions) *search {
 	return s
 }
 
-// takePiece hands one piece of a line to every finder.
+// takePiece passes one piece of a line to every finder.
 func (s *search) takePiece(text []byte, has seenBytes, last bool) {
 	p := &s.piece
 	p.text, p.has, p.line, p.first, p.last = text, has, s.line, !s.inside, last
@@ -92,7 +92,7 @@ func (s *search) takePiece(text []byte, has seenBytes, last bool) {
 	}
 }
 
-// bestReport returns the most trusted of what was found.
+// bestReport returns the most trusted report that was found.
 func (s *search) bestReport() Report {
 	out := Report{Protocol: s.looking.Protocol, Outcome: Unknown}
 	counts := false
@@ -113,7 +113,7 @@ func (s *search) bestReport() Report {
 	return out
 }
 
-// describeNonceRefusal says why something with this nonce does not count, "" if it does.
+// describeNonceRefusal returns why a report with this nonce does not count, or "" if it does.
 func (l DetectOptions) describeNonceRefusal(nonce string) string {
 	switch {
 	case l.Nonce == "" || nonce == l.Nonce:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// rawKind says why a line is shown as it is instead of being read as Markdown.
+// rawKind is why a line is displayed verbatim instead of being interpreted as Markdown.
 type rawKind uint8
 
 const (
@@ -30,21 +30,21 @@ type htmlKind uint8
 const (
 	noHTML      htmlKind = iota
 	htmlComment          // -->
-	htmlQuote            // the closing tag of an element that shows what others said
+	htmlQuote            // the closing tag of an element that quotes
 	htmlOther            // a blank line
 )
 
-// htmlBlock follows the HTML block that a text is in.
+// htmlBlock tracks the HTML block that a text is in.
 type htmlBlock struct {
 	kind  htmlKind
 	tag   string
 	depth int // how many elements of the tag are open
 }
 
-// quotingElements hold what is shown and not said, also over blank lines.
+// quotingElements contain quoted text, even across blank lines.
 var quotingElements = []string{"blockquote", "code", "details", "kbd", "pre", "q", "samp", "script", "style", "table", "template", "textarea"}
 
-// openBlock begins an HTML block, if text does.
+// openBlock begins an HTML block if text opens one.
 func (b *htmlBlock) openBlock(text []byte) place {
 	if bytes.HasPrefix(text, commentStart) {
 		if !bytes.Contains(text[len(commentStart):], commentEnd) {
@@ -107,8 +107,8 @@ func (b *htmlBlock) tagBalance(text []byte) int {
 	}
 }
 
-// tagName returns the name of the HTML tag that text begins with, in lower case, "" if it
-// begins with none.
+// tagName returns the name of the HTML tag at the beginning of text, in lower case, or "" if
+// there is none.
 func tagName(text []byte) string {
 	const longest = 32
 	rest := bytes.TrimPrefix(text[1:], []byte("/"))

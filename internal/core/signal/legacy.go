@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxDetail bounds the reason of a halt, in bytes.
+// maxDetail is the size limit of the reason of a halt, in bytes.
 const maxDetail = 4 << 10
 
-// legacyFinder looks for the forms that were used before completion blocks.
+// legacyFinder finds the forms that were used before completion blocks.
 type legacyFinder struct {
 	looking DetectOptions
 	notes   *notes
-	awaits  bool // a heading "## Status" is the last line that was not empty
+	awaits  bool // the last line that was not empty is the heading "## Status"
 	done    legacyForm
 	halt    legacyForm
-	mixed   int // a line with a completion and a halt in one
+	mixed   int // a line with both a completion and a halt
 }
 
 type legacyForm struct {
@@ -59,7 +59,7 @@ func (f *legacyFinder) takePiece(p *piece) {
 	}
 }
 
-// mayBeLegacy tells cheaply which lines are worth a look.
+// mayBeLegacy is a cheap filter for lines that need a closer check.
 func (f *legacyFinder) mayBeLegacy(p *piece) bool {
 	line := p.text
 	switch {
@@ -100,7 +100,7 @@ func isStatusHeading(line []byte) bool {
 	return ok && string(bytes.TrimSpace(name)) == "Status"
 }
 
-// haltOf returns the halt code that a line begins with, and its reason.
+// haltOf returns the halt code at the beginning of a line, and its reason.
 func haltOf(line string) (code, detail string) {
 	line = strings.TrimLeft(line, "*")
 	for _, code := range haltCodes {
@@ -116,8 +116,8 @@ func haltOf(line string) (code, detail string) {
 	return "", ""
 }
 
-// completionOf returns the completion code that a line states, "" if it states none. Below the
-// heading "## Status" something may follow the code.
+// completionOf returns the completion code of a line, or "" if it has none. Below the heading
+// "## Status" text may follow the code.
 func (f *legacyFinder) completionOf(line string, awaited bool) string {
 	text := strings.Trim(strings.TrimSpace(line), "*")
 	if value, ok := strings.CutPrefix(text, "Status"); ok {

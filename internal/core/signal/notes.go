@@ -13,16 +13,16 @@ const (
 	maxFirstNotes = 4
 	maxLastNotes  = 6
 	maxDiagnosis  = 2 << 10
-	maxQuoted     = 80 // characters of an agent's text that a note repeats
+	maxQuoted     = 80 // characters of an agent's text that a note quotes
 )
 
-// notes are what was seen and does not count: the first few and the last few.
+// notes are what was found and does not count: the first few and the last few.
 type notes struct {
 	first, last []note
 	dropped     int
 }
 
-// A note says something, or that a thing does not count and why.
+// A note is a text, or something that does not count and why.
 type note struct {
 	line      int // 0 for none
 	text, why string
@@ -30,8 +30,8 @@ type note struct {
 
 func (n *notes) add(line int, text string) { n.keepNote(note{line: line, text: text}) }
 
-// addRefusal notes that a thing does not count. The words are put together only if they are
-// wanted: a text may have millions of such things.
+// addRefusal records that something does not count. It does not build the text, because a text
+// may have millions of such things and most notes are dropped.
 func (n *notes) addRefusal(line int, thing, why string) { n.keepNote(note{line, thing, why}) }
 
 func (n *notes) keepNote(x note) {
@@ -47,7 +47,7 @@ func (n *notes) keepNote(x note) {
 	}
 }
 
-// joinNotes returns all notes in one, in the order of their lines.
+// joinNotes returns all notes as one text, in the order of their lines.
 func (n *notes) joinNotes() string {
 	all := slices.Concat(n.first, n.last)
 	slices.SortStableFunc(all, func(a, b note) int { return a.sortLine() - b.sortLine() })
@@ -67,7 +67,7 @@ func (n *notes) joinNotes() string {
 	return cutText(strings.Join(parts, "; "), maxDiagnosis)
 }
 
-// sortLine sorts what concerns the whole text behind the lines.
+// sortLine sorts notes about the whole text after those about lines.
 func (n note) sortLine() int {
 	if n.line == 0 {
 		return int(^uint(0) >> 1)
@@ -75,7 +75,7 @@ func (n note) sortLine() int {
 	return n.line
 }
 
-// cutText shortens s to at most n bytes, on a character's border.
+// cutText shortens s to at most n bytes, at a character boundary.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -87,7 +87,7 @@ func cutText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// quoteOddWord returns a word of an agent as a note may repeat it.
+// quoteOddWord returns a word of an agent in a form that a note can contain.
 func quoteOddWord(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError || r == '"'

@@ -8,19 +8,19 @@ import (
 const (
 	bufferSize = 256 << 10
 	pieceSize  = 64 << 10 // a longer line comes in several pieces
-	maxEmpty   = 100      // reads in a row that bring nothing
+	maxEmpty   = 100      // consecutive reads that return nothing
 )
 
 // A piece is a line of a text, or a part of a very long line.
 type piece struct {
-	text        []byte // without the line's ending; only good until the next piece
+	text        []byte // without the line's ending; valid only until the next piece
 	line        int    // counted from 1
 	first, last bool   // of its line
 	where       place
 	has         seenBytes
 }
 
-// seenBytes are the bytes of some note that a piece has.
+// seenBytes are the significant bytes that a piece contains.
 type seenBytes uint8
 
 const (
@@ -30,17 +30,18 @@ const (
 	seenQ                               // q or Q
 )
 
-// indexedBytes are the bytes that stand for each sight.
+// indexedBytes are the bytes for each bit of seenBytes.
 var indexedBytes = [...]struct {
 	c     byte
 	sight seenBytes
 }{{'{', seenBrace}, {'<', seenAngle}, {'_', seenUnderline}, {'q', seenQ}, {'Q', seenQ}}
 
-// byteIndex knows where in a buffer each telltale byte is next. To search a whole
-// buffer is cheaper than to search each of its lines.
+// byteIndex is the next position of each significant byte in a buffer. Searching a whole buffer
+// is cheaper than searching each of its lines.
 type byteIndex [len(indexedBytes)]int
 
-// bytesBetween tells what is to be seen from one index of a buffer to another. Calls go forward.
+// bytesBetween returns which significant bytes a range of a buffer contains. Ranges must be
+// ascending.
 func (o *byteIndex) bytesBetween(buf []byte, from, to int) seenBytes {
 	var seen seenBytes
 	for i := range o {
@@ -57,7 +58,8 @@ func (o *byteIndex) bytesBetween(buf []byte, from, to int) seenBytes {
 	return seen
 }
 
-// readText takes a text apart. The pieces depend on the text alone, not on how it arrives.
+// readText splits a text into pieces. The pieces depend only on the text, not on how it
+// arrives.
 func (s *search) readText(r io.Reader, buf []byte) error {
 	empty, begun := 0, false
 	for searched := 0; ; {
@@ -99,8 +101,8 @@ var (
 	commentEnd     = []byte("-->")
 )
 
-// splitPieces takes the whole lines and the full pieces of buf, and returns what is left. Up
-// to searched there is no line's end.
+// splitPieces processes the complete lines and the full pieces of buf, and returns the rest.
+// There is no line ending before searched.
 func (s *search) splitPieces(buf []byte, searched int) []byte {
 	var ahead byteIndex
 	for i := range ahead {
@@ -127,8 +129,8 @@ func (s *search) splitPieces(buf []byte, searched int) []byte {
 	}
 }
 
-// firstPieceEnd returns where the first piece of a long line ends: not within <!--, so that
-// nobody has to look for its halves.
+// firstPieceEnd returns where the first piece of a long line ends: not within <!--, so that no
+// finder has to join its halves.
 func firstPieceEnd(buf []byte) int {
 	for n := min(len(commentStart)-1, pieceSize); n > 0; n-- {
 		if bytes.HasSuffix(buf[:pieceSize], commentStart[:n]) {

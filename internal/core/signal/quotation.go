@@ -2,7 +2,7 @@ package signal
 
 import "bytes"
 
-// fenceKind reports whether a line is inside a code fence, and inside which sort.
+// fenceKind is the kind of code fence that a line is in.
 type fenceKind uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	otherFence           // ```json and the like
 )
 
-// place is where in a Markdown text a line stands.
+// place is the position of a line in a Markdown text.
 type place struct {
 	fence fenceKind
 	edge  bool // the line opens or closes the fence
@@ -20,7 +20,7 @@ type place struct {
 	raw   rawKind
 }
 
-// describeQuote says why a statement here is only quoted, "" if it is made.
+// describeQuote returns why a statement here is only quoted, or "" if it is not.
 func (w place) describeQuote() string {
 	switch {
 	case w.fence != noFence:
@@ -31,7 +31,7 @@ func (w place) describeQuote() string {
 	return ""
 }
 
-// describeDisplay says why a statement here is only shown to the reader, "" if it is made: it is
+// describeDisplay returns why a statement here is only displayed, or "" if it is not: it is
 // quoted, indented like code, or part of an HTML block.
 func (w place) describeDisplay() string {
 	if why := w.describeQuote(); why != "" {
@@ -40,24 +40,24 @@ func (w place) describeDisplay() string {
 	return w.raw.describeRaw()
 }
 
-// maxLists bounds how deep lists are followed.
+// maxLists limits how deep nested lists are tracked.
 const maxLists = 8
 
-// quotation follows the fences, block quotes and lists of a text, by the rules of
-// CommonMark as far as single lines tell.
+// quotation tracks the fences, block quotes and lists of a text, by the rules of CommonMark as
+// far as single lines allow.
 type quotation struct {
 	fence struct {
 		kind   fenceKind
 		mark   byte
 		length int
-		column int // where the text of the list item begins that holds the fence
+		column int // column of the text of the list item that contains the fence
 	}
-	lists [maxLists]int // where the texts of the open list items begin
+	lists [maxLists]int // columns of the texts of the open list items
 	depth int
 	html  htmlBlock
 }
 
-// placeOf says where a line stands, and follows it.
+// placeOf returns the place of a line, and updates the state.
 func (q *quotation) placeOf(line []byte) place {
 	if q.fence.kind == noFence && q.depth == 0 && q.html.kind == noHTML && (len(line) == 0 || line[0] >= 'A' && line[0] != '`' && line[0] != '~') {
 		return place{} // most lines
@@ -81,7 +81,7 @@ func (q *quotation) placeOf(line []byte) place {
 	return q.placeOutside(line[at:], column)
 }
 
-// itemColumn returns where the text of the innermost open list item begins.
+// itemColumn returns the column of the text of the innermost open list item.
 func (q *quotation) itemColumn() int {
 	if q.depth == 0 {
 		return 0
@@ -121,7 +121,7 @@ func (q *quotation) placeOutside(text []byte, column int) place {
 	return place{}
 }
 
-// openFence begins a fence, if text does.
+// openFence begins a fence if text opens one.
 func (q *quotation) openFence(text []byte) place {
 	length := runLength(text)
 	info := bytes.TrimSpace(text[length:])
@@ -182,7 +182,7 @@ func runLength(text []byte) int {
 	return n
 }
 
-// bulletWidth returns the width of the list item's mark that text begins with, 0 if there is
+// bulletWidth returns the width of the list marker at the beginning of text, or 0 if there is
 // none.
 func bulletWidth(text []byte) int {
 	n := 0
@@ -202,7 +202,7 @@ func bulletWidth(text []byte) int {
 	return 0
 }
 
-// stripQuoteMarks returns a line of a block quote without its marks.
+// stripQuoteMarks returns a line of a block quote without its markers.
 func stripQuoteMarks(line []byte) []byte {
 	for {
 		_, at := lineIndent(line)
@@ -213,13 +213,13 @@ func stripQuoteMarks(line []byte) []byte {
 	}
 }
 
-// The bounds of looking for code spans around a place in a line.
+// Limits for searching code spans around a position in a line.
 const (
-	spanReach    = 4 << 10 // bytes before and behind it
+	spanReach    = 4 << 10 // bytes before and after it
 	maxOpenTicks = 8
 )
 
-// openTicks returns the lengths of the runs of backticks before a place in a line that are
+// openTicks returns the lengths of the runs of backticks before a position in a line that are
 // still open there.
 func openTicks(before []byte) []int {
 	text := before[max(0, len(before)-spanReach):]
@@ -238,7 +238,7 @@ func openTicks(before []byte) []int {
 	}
 }
 
-// nextTicks returns the length of the next run of backticks, and what is behind it.
+// nextTicks returns the length of the next run of backticks, and the position after it.
 func nextTicks(text []byte) (length, behind int) {
 	at := bytes.IndexByte(text, '`')
 	if at < 0 {
@@ -248,8 +248,8 @@ func nextTicks(text []byte) (length, behind int) {
 	return length, at + length
 }
 
-// closingTicks returns what is behind the next run of exactly so many backticks, 0 if there is
-// none.
+// closingTicks returns the position after the next run of exactly length backticks, or 0 if
+// there is none.
 func closingTicks(text []byte, length int) int {
 	for at := 0; ; {
 		n, behind := nextTicks(text[at:])
@@ -263,7 +263,7 @@ func closingTicks(text []byte, length int) int {
 	}
 }
 
-// inCode reports whether a place with these open runs before it is in a code span.
+// inCode reports whether a position with these open runs before it is in a code span.
 func inCode(open []int, after []byte) bool {
 	after = after[:min(len(after), spanReach)]
 	for _, length := range open {

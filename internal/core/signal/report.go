@@ -2,22 +2,22 @@ package signal
 
 import "orange/internal/core/handoff"
 
-// A Report is what an agent said about its work, in one form for every protocol.
+// A Report is an agent's report about its work, in one form for every protocol.
 type Report struct {
 	Protocol  Protocol         `json:"protocol"`
 	Outcome   Result           `json:"outcome"`
-	Code      string           `json:"code"`   // the protocol's own word, "" if nothing counts
-	Detail    string           `json:"detail"` // what was said with it; untrusted
+	Code      string           `json:"code"`   // the protocol's own word; "" if nothing counts
+	Detail    string           `json:"detail"` // the text with it; untrusted
 	Source    Source           `json:"source"`
 	Nonce     string           `json:"nonce"`
 	Actions   *Actions         `json:"actions,omitempty"`
 	Handoff   *handoff.Handoff `json:"handoff,omitempty"`
 	Consult   *Consult         `json:"consult,omitempty"`
-	Diagnosis string           `json:"diagnosis,omitempty"` // what was seen and not counted, and why
-	Unproven  bool             `json:"unproven,omitempty"`  // neither a command of the attempt nor with the nonce of its prompt
+	Diagnosis string           `json:"diagnosis,omitempty"` // what was found and does not count, and why
+	Unproven  bool             `json:"unproven,omitempty"`  // it is neither a command of the attempt nor has the nonce of its prompt
 }
 
-// Protocol names a way to say how it went.
+// Protocol is a format of reports.
 type Protocol string
 
 // The protocols.
@@ -26,23 +26,23 @@ const (
 	CompletionBlock Protocol = "completion-block"
 	WorkerResult    Protocol = "worker-result"
 	AnyProtocol     Protocol = "auto"      // whichever of the three counts, the most trusted first
-	TaskSections    Protocol = "artifacts" // sections of TASK.md, not searched for in a text
-	ProcessExit     Protocol = "exit"      // the exit code alone
+	TaskSections    Protocol = "artifacts" // sections of TASK.md, which are not searched for in a text
+	ProcessExit     Protocol = "exit"      // the exit code only
 )
 
-// Result says in one word how it went.
+// Result is the result of the work in one word.
 type Result string
 
 // The results.
 const (
 	Passed    Result = "passed"
 	Failed    Result = "failed"
-	Halted    Result = "halted"    // it cannot go on without a person
-	Unknown   Result = "unknown"   // nothing that counts was said
-	Ambiguous Result = "ambiguous" // things were said that contradict each other
+	Halted    Result = "halted"    // it cannot continue without a person
+	Unknown   Result = "unknown"   // there is no report that counts
+	Ambiguous Result = "ambiguous" // there are contradicting reports
 )
 
-// Source says where in the text a report was found.
+// Source is where in the text a report was found.
 type Source string
 
 // The sources, the most trusted first.
@@ -52,14 +52,14 @@ const (
 	FromBlock     Source = "block"     // a completion block
 	FromMarker    Source = "marker"    // a work-result marker
 	FromLegacy    Source = "legacy"    // an older form of a completion block
-	FromHeuristic Source = "heuristic" // words that usually mean it
+	FromHeuristic Source = "heuristic" // words that usually have this meaning
 	FromArtifact  Source = "artifact"  // a section of TASK.md
-	FromExit      Source = "exit"      // the end of the process alone
+	FromExit      Source = "exit"      // the end of the process only
 	FromNowhere   Source = ""
 )
 
-// Actions are what a worker wants done on the board. They are wishes: who may ask for
-// what is decided elsewhere.
+// Actions are a worker's requests for changes on the board. The workflow decides who may
+// request what.
 type Actions struct {
 	AddTags     []string    `json:"add_tags,omitempty"`
 	RemoveTags  []string    `json:"remove_tags,omitempty"`
@@ -71,7 +71,7 @@ type Actions struct {
 	NeedsHuman  string      `json:"needs_human,omitempty"`
 }
 
-// GitActions are what a worker claims to have done to the repository.
+// GitActions are a worker's claims about what it did to the repository.
 type GitActions struct {
 	Branch string   `json:"branch_created,omitempty"`
 	Files  []string `json:"files_changed,omitempty"`
@@ -103,28 +103,28 @@ type ConsultContext struct {
 	Conflict *Conflict `json:"conflict_details,omitempty"`
 }
 
-// Conflict is a merge that did not go through.
+// Conflict is a merge that failed.
 type Conflict struct {
 	Files   []string `json:"conflicting_files"`
 	Develop string   `json:"develop_summary"`
 	Feature string   `json:"feature_summary"`
 }
 
-// ConsultResume is who goes on with the answer.
+// ConsultResume is the role that continues with the answer.
 type ConsultResume struct {
 	Role string `json:"agent_type"`
 	Mode string `json:"mode"`
 }
 
-// DetectOptions is what a text is searched for.
+// DetectOptions controls what Detect searches for.
 type DetectOptions struct {
 	Protocol  Protocol
 	WorkType  string            // scopes heuristics: qa, acceptance and the like
-	Task      string            // if given, a block or JSON of another task does not count
-	Agent     string            // likewise of another agent
-	Nonce     string            // the mark that the prompt handed out
-	OwnStream bool              // the text is the attempt's own final message: a mark may be missing, not be wrong
-	Parity    bool              // read markers as the system they come from did, for comparison
-	Codes     map[string]Result // completion codes of the step, by upper-case name; nil for the usual ones
-	Stages    []string          // names of stages and workers that count; nil for those of the published schema
+	Task      string            // if set, a block or JSON of another task does not count
+	Agent     string            // if set, a block or JSON of another agent does not count
+	Nonce     string            // the nonce in the prompt
+	OwnStream bool              // the text is the attempt's own final message: the nonce may be missing, but not wrong
+	Parity    bool              // interpret markers like the system they come from, for comparison
+	Codes     map[string]Result // completion codes of the step, by upper-case name; nil for the default ones
+	Stages    []string          // valid names of stages and workers; nil for those of the published schema
 }

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// A sentence is a line of prose as the heuristics read it: without emphasis and code
-// spans, with single spaces.
+// A sentence is a line of prose as the heuristics see it: without emphasis and code spans, with
+// single spaces.
 type sentence struct {
 	text  string
 	lower string // text in lower case, byte by byte
-	level int    // of the heading that the line is, 0 for none
+	level int    // level of the heading that the line is; 0 for none
 }
 
 func readSentence(line []byte) sentence {
@@ -61,14 +61,14 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// firstWordIndex returns where the first word begins, behind signs such as a tick.
+// firstWordIndex returns where the first word begins, after symbols such as a check mark.
 func (s sentence) firstWordIndex() int {
 	return max(0, strings.IndexFunc(s.text, isWordRune))
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// findWords returns where words stand, not within other words.
+// findWords returns the position of words as whole words.
 func (s sentence) findWords(words string) int {
 	for from := 0; ; {
 		at := strings.Index(s.lower[from:], words)
@@ -83,15 +83,15 @@ func (s sentence) findWords(words string) int {
 	}
 }
 
-// hasWordBorders reports whether no word goes on at both ends of a part.
+// hasWordBorders reports whether a range begins and ends at word boundaries.
 func (s sentence) hasWordBorders(at, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s.text[:at])
 	after, _ := utf8.DecodeRuneInString(s.text[end:])
 	return (at == 0 || !isWordRune(before)) && (end == len(s.text) || !isWordRune(after))
 }
 
-// isMeant reports whether a part that means a result is meant: it is not denied, and a pass is
-// not taken back or put in doubt behind it.
+// isMeant reports whether a range that has the meaning of a result is a statement: nothing
+// denies it, and nothing after a pass withdraws or doubts it.
 func (s sentence) isMeant(result Result, at, end int) bool {
 	if result == Failed {
 		return !s.isDenied(at, ".;!?,:–—-")
@@ -99,7 +99,7 @@ func (s sentence) isMeant(result Result, at, end int) bool {
 	return !s.isDenied(at, ".;!?") && s.isConclusive(end)
 }
 
-// labelledVerdict returns the verdict behind a label and a colon.
+// labelledVerdict returns the verdict after a label and a colon.
 func (s sentence) labelledVerdict(at, end int) Result {
 	rest := strings.TrimLeft(s.lower[end:], " ")
 	if !strings.HasPrefix(rest, ":") {
@@ -114,7 +114,7 @@ func (s sentence) labelledVerdict(at, end int) Result {
 	return result
 }
 
-// wordAt returns the word of letters that begins at a place, in lower case.
+// wordAt returns the word of letters at a position, in lower case.
 func (s sentence) wordAt(at int) string {
 	rest := s.lower[at:]
 	if n := strings.IndexFunc(rest, func(r rune) bool { return !isWordRune(r) }); n >= 0 {
@@ -133,8 +133,9 @@ func verdictWord(word string) Result {
 	return ""
 }
 
-// statedVerdict returns what a line of a report says behind a place. Only a word in capitals, a
-// word alone and one behind a label are verdicts: tests pass and fail in prose.
+// statedVerdict returns the verdict of a report line after a position. Only a word in capitals,
+// a single word and a word after a label are verdicts, because prose also mentions tests that
+// pass and fail.
 func (s sentence) statedVerdict(from int) Result {
 	var result Result
 	for at := from; at < len(s.text); {
@@ -182,14 +183,14 @@ func countFollows(text string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// doubts are words that make what follows them no statement.
+// doubts are words after which a phrase is not a statement.
 var doubts = []string{
 	"not", "no", "never", "cannot", "can't", "without", "neither", "nor", "none", "hardly", "barely",
 	"if", "unless", "until", "once", "when", "whether", "before", "should", "must", "would", "could", "instead",
 }
 
-// isDenied reports whether the words before a place, back to one of these signs, deny what is
-// there, or doubt it.
+// isDenied reports whether the words before a position, back to one of the signs, deny or doubt
+// what is there.
 func (s sentence) isDenied(at int, signs string) bool {
 	clause := s.lower[:at]
 	if n := strings.LastIndexAny(clause, signs); n >= 0 {
@@ -203,8 +204,8 @@ func (s sentence) isDenied(at int, signs string) bool {
 	return false
 }
 
-// isConclusive reports whether a pass is all that is said: the sentence ends behind it, or goes
-// on with a sign, and takes nothing back.
+// isConclusive reports whether a pass is the whole statement: the sentence ends after it, or
+// continues with punctuation, and withdraws nothing.
 func (s sentence) isConclusive(end int) bool {
 	rest := strings.TrimLeft(s.lower[end:], " ")
 	next, _ := utf8.DecodeRuneInString(rest)
@@ -219,7 +220,7 @@ func (s sentence) isConclusive(end int) bool {
 	return !takesBack(rest)
 }
 
-// takesBack reports whether a text behind a pass speaks of failures or exceptions.
+// takesBack reports whether a text after a pass mentions failures or exceptions.
 func takesBack(text string) bool {
 	before := ""
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) && r != '\'' }) {

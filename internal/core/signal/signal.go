@@ -1,6 +1,6 @@
-// Package signal is what happened: a request, an exit, a timer, an effect's result.
-// A Signal is a plain value that survives JSON and carries its own time and the
-// evidence as it was read, so that deciding about it needs nothing else.
+// Package signal describes what happened to a task: a request, an exit, a timer, an effect's
+// result. A Signal is a plain value that can be encoded as JSON. It contains its own time and
+// the evidence as it was read, so that a decision about it needs nothing else.
 package signal
 
 import (
@@ -12,21 +12,21 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// Kind says what sort of thing happened.
+// Kind is what happened.
 type Kind string
 
 // The kinds of signals.
 const (
-	Create  Kind = "create"  // a task is wanted
-	Request Kind = "request" // an actor asks for a state, or for a verb
-	Ready   Kind = "ready"   // a queued task's turn has come
+	Create  Kind = "create"  // a task is requested
+	Request Kind = "request" // an actor requests a state, or a verb
+	Ready   Kind = "ready"   // it is a queued task's turn
 	Exit    Kind = "exit"    // an attempt's process is gone
-	Notice  Kind = "notice"  // how a living attempt is doing, and what it has consumed
-	Outcome Kind = "outcome" // an attempt said how it went
-	Timer   Kind = "timer"   // a moment the engine waited for has come
+	Notice  Kind = "notice"  // the condition of a living attempt, and its usage
+	Outcome Kind = "outcome" // an attempt reported
+	Timer   Kind = "timer"   // a time that the engine waited for has come
 	Tracker Kind = "tracker" // a tracker or forge reports an event
-	Effect  Kind = "effect"  // how an effect went
-	Update  Kind = "update"  // fields of the record are to change
+	Effect  Kind = "effect"  // the result of an effect
+	Update  Kind = "update"  // fields of the record should change
 	Pause   Kind = "pause"
 	Resume  Kind = "resume"
 	Tamper  Kind = "tamper" // the frontmatter was changed by hand
@@ -40,30 +40,30 @@ type Signal struct {
 	Kind    Kind       `json:"kind"`
 	At      time.Time  `json:"at"`
 	Actor   task.Actor `json:"actor,omitempty"`
-	Attempt int        `json:"attempt,omitempty"` // of the actor that asks, or that ended
+	Attempt int        `json:"attempt,omitempty"` // of the actor that requests, or that ended
 
-	To   string `json:"to,omitempty"`   // request: the state asked for
-	Verb string `json:"verb,omitempty"` // request: the verb asked for, if no state
-	Arg  string `json:"arg,omitempty"`  // request: what the verb needs, such as a merge strategy
-	Note string `json:"note,omitempty"` // why, in the asker's words
+	To   string `json:"to,omitempty"`   // request: the requested state
+	Verb string `json:"verb,omitempty"` // request: the requested verb, if no state
+	Arg  string `json:"arg,omitempty"`  // request: the argument of the verb, such as a merge strategy
+	Note string `json:"note,omitempty"` // the reason, in the actor's words
 
 	Role string `json:"role,omitempty"` // exit: whose
 	Code int    `json:"code,omitempty"` // exit: of the process
-	Mass string `json:"mass,omitempty"` // exit: what ended it together with others, "" if it ended alone
+	Mass string `json:"mass,omitempty"` // exit: what ended it together with others; "" if it ended alone
 
 	Unstarted bool   `json:"unstarted,omitempty"` // exit: it ended by itself within seconds of its start, before its first turn
-	Last      string `json:"last,omitempty"`      // exit: the last lines that it showed; untrusted
+	Last      string `json:"last,omitempty"`      // exit: the last lines of its output; untrusted
 
 	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
-	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: consumed so far
-	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt last showed life
-	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
+	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: the total so far
+	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt was last active
+	Commit    string          `json:"commit,omitempty"`    // the commit of the branch at that time
 	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
-	Report       *Report         `json:"report,omitempty"`        // outcome, exit: what the attempt said
-	Final        string          `json:"final,omitempty"`         // notice, outcome, exit: its last message, cut short; untrusted
-	Left         task.Left       `json:"left,omitempty"`          // exit: what sort of message that is, where the message itself is not kept
-	CardSnapshot *board.Snapshot `json:"card_snapshot,omitempty"` // tracker: the card as it looks now
+	Report       *Report         `json:"report,omitempty"`        // outcome, exit: the attempt's report
+	Final        string          `json:"final,omitempty"`         // notice, outcome, exit: its last message, truncated; untrusted
+	Left         task.Left       `json:"left,omitempty"`          // exit: the kind of that message, if the message itself is not kept
+	CardSnapshot *board.Snapshot `json:"card_snapshot,omitempty"` // tracker: the present state of the card
 
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
 	Timer string `json:"timer,omitempty"` // timer: its name
@@ -73,33 +73,33 @@ type Signal struct {
 	Fields []Field  `json:"fields,omitempty"` // update, tamper
 	Result *Receipt `json:"result,omitempty"` // effect
 
-	Samples  []task.Sample `json:"samples,omitempty"`   // sections with verdicts that changed since they were last looked at
-	BrokeOff bool          `json:"broke_off,omitempty"` // exit: with a code other than 0, where a verdict is asked for
+	Samples  []task.Sample `json:"samples,omitempty"`   // sections with verdicts that changed since they were last read
+	BrokeOff bool          `json:"broke_off,omitempty"` // exit: with a code other than 0, where a verdict is required
 
 	Artifacts Artifacts  `json:"artifacts,omitzero"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
-	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
+	Busy      []string   `json:"busy,omitempty"` // serial groups of the project in which another task works
 	Children  []Child    `json:"children,omitempty"`
-	Missing   []string   `json:"missing,omitempty"` // harnesses that a role may have and that are not installed
-	Absent    []int      `json:"-"`                 // attempts that have no process now; only explanations ask
-	Lost      *Lost      `json:"lost,omitempty"`    // restore, import: what the store does not know
-	Rules     int        `json:"rules,omitempty"`   // by which to decide, see engine.Rules
-	Told      bool       `json:"told,omitempty"`    // supposed: every agent knows of the move already
+	Missing   []string   `json:"missing,omitempty"` // harnesses that a role may use and that are not installed
+	Absent    []int      `json:"-"`                 // attempts that have no process now; used only by explanations
+	Lost      *Lost      `json:"lost,omitempty"`    // restore, import: what the store does not contain
+	Rules     int        `json:"rules,omitempty"`   // the rules to decide by; see engine.Rules
+	Told      bool       `json:"told,omitempty"`    // hypothetical: every agent already knows of the move
 
-	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
-	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil: not known
-	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never kept
+	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it; "" if unknown
+	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil if unknown
+	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never stored
 
-	Confirmed string `json:"confirmed,omitempty"` // the commit for which a person gave the right code
+	Confirmed string `json:"confirmed,omitempty"` // the commit for which a person gave the correct code
 }
 
-// Lost is what the folders of a task show beyond a store that was put back.
+// Lost is what the folders of a task show beyond a restored store.
 type Lost struct {
-	Events        []string            `json:"events,omitempty"`         // what history.jsonl shows of each entry that is missing, in order
-	Status        string              `json:"status,omitempty"`         // the last that history.jsonl shows
-	AttemptCounts []task.AttemptTally `json:"attempt_counts,omitempty"` // attempts ever asked for, of the roles that have more than the record says
-	Workspace     string              `json:"workspace,omitempty"`      // that is bound to the task, "" if none is
+	Events        []string            `json:"events,omitempty"`         // the lines of history.jsonl for the missing entries, in order
+	Status        string              `json:"status,omitempty"`         // the last one in history.jsonl
+	AttemptCounts []task.AttemptTally `json:"attempt_counts,omitempty"` // attempts so far, of the roles that have more than the record contains
+	Workspace     string              `json:"workspace,omitempty"`      // the workspace that is bound to the task; "" if none is
 }
 
 // A Child is a task that is a part of another.
@@ -108,23 +108,23 @@ type Child struct {
 	Status string  `json:"status"`
 }
 
-// What can end an attempt together with others. That is no crash.
+// What can end several attempts together. That is not a crash.
 const (
 	MassReboot = "reboot"     // the machine was restarted
 	MassTmux   = "tmux"       // the tmux server ended
-	MassShims  = "attendants" // something ended the attendants of several attempts
+	MassShims  = "attendants" // something ended the shims of several attempts
 )
 
-// Words of a tracker's signals.
+// Values of Word in tracker signals.
 const (
-	CardChanged = "card"      // a card looks different
-	Reachable   = "back"      // the tracker answers again
-	PRMerged    = "pr:merged" // Arg is its last commit, "" if it was merged here
+	CardChanged = "card"      // a card changed
+	Reachable   = "back"      // the tracker is reachable again
+	PRMerged    = "pr:merged" // Arg is its last commit; "" if it was merged here
 	PRClosed    = "pr:closed" // without a merge; Arg is its last commit
 )
 
-// Snapshot is what a journal keeps of a signal beside the entry it led to: what was
-// asked for, and the evidence as it was, without the words of TASK.md.
+// Snapshot is the part of a signal that a journal stores with the entry it led to: what was
+// requested, and the evidence at that time, without the text of TASK.md.
 type Snapshot struct {
 	To               string             `json:"to,omitempty"`
 	Role             string             `json:"role,omitempty"`
@@ -156,7 +156,7 @@ type Snapshot struct {
 	Confirmed string `json:"confirmed,omitempty"`
 }
 
-// WeighsEvidence reports whether deciding about the signal may look at evidence.
+// WeighsEvidence reports whether a decision about the signal may depend on evidence.
 func (s *Signal) WeighsEvidence() bool {
 	switch s.Kind {
 	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import, Restore:
@@ -165,7 +165,7 @@ func (s *Signal) WeighsEvidence() bool {
 	return false
 }
 
-// Snapshot returns what a journal keeps of s.
+// Snapshot returns the part of s that a journal stores.
 func (s *Signal) Snapshot() *Snapshot {
 	return &Snapshot{
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
@@ -175,8 +175,8 @@ func (s *Signal) Snapshot() *Snapshot {
 	}
 }
 
-// AttemptWords returns the attempt's own that go with what it said: its last message, or what
-// it gave with a report by command. They are untrusted.
+// AttemptWords returns the attempt's own text with its report: its last message, or the text of
+// a report by command. It is untrusted.
 func (h *Snapshot) AttemptWords() string {
 	if h == nil {
 		return ""
@@ -188,7 +188,7 @@ func (h *Snapshot) AttemptWords() string {
 	return strings.TrimSpace(words)
 }
 
-// New describes the task that is wanted.
+// New describes a requested task.
 type New struct {
 	ID            task.ID `json:"id,omitempty"`
 	Project       string  `json:"project"`
@@ -200,13 +200,13 @@ type New struct {
 	Effort        string  `json:"effort,omitempty"`
 	ReviewEffort  string  `json:"review_effort,omitempty"`
 
-	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles, of several for one the preferred first
+	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles; of several for one role, the preferred one first
 
 	TrackerRef string `json:"tracker_ref,omitempty"`
-	Spawn      bool   `json:"spawn,omitempty"` // let it leave its queue as soon as it can
+	Spawn      bool   `json:"spawn,omitempty"` // let it leave its queue as soon as possible
 
 	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local
-	Base     string        `json:"base,omitempty"`     // commit its branch begins at
+	Base     string        `json:"base,omitempty"`     // the commit at which its branch begins
 	ForkOf   string        `json:"fork_of,omitempty"`
 	Parent   task.ID       `json:"parent,omitempty"`
 	Vars     task.Vars     `json:"vars,omitempty"` // for its prompts
@@ -218,20 +218,20 @@ type New struct {
 	Workspace string         `json:"workspace,omitempty"` // import
 }
 
-// A NewTask is a task that somebody wants, before it has a workflow and an id.
+// A NewTask is a requested task, before it has a workflow and an id.
 type NewTask struct {
 	New
 	Workflow string     `json:"workflow,omitempty"` // "" for the project's
-	Context  string     `json:"context,omitempty"`  // for ## Context, quoted; of a person or a parent's attempt it is Requirements
+	Context  string     `json:"context,omitempty"`  // for ## Context, quoted; from a person or a parent's attempt it becomes Requirements
 	Actor    task.Actor `json:"actor,omitempty"`
 	Attempt  int        `json:"attempt,omitempty"`
-	Via      *Via       `json:"via,omitempty"` // where the wish came from; nil: not known
+	Via      *Via       `json:"via,omitempty"` // where the request came from; nil if unknown
 
-	Requirements string `json:"requirements,omitempty"` // for ## Requirements: words of a person, or of the parent's attempt
+	Requirements string `json:"requirements,omitempty"` // for ## Requirements: text of a person, or of the parent's attempt
 }
 
-// ToRequirements makes what was handed over Requirements: words of somebody whose words are
-// carried out.
+// ToRequirements moves the context to Requirements: it is text of an actor whose instructions
+// are followed.
 func (w *NewTask) ToRequirements() {
 	if text := strings.TrimSpace(w.Requirements + "\n\n" + w.Context); text != "" {
 		w.Requirements = text
@@ -239,40 +239,40 @@ func (w *NewTask) ToRequirements() {
 	w.Context = ""
 }
 
-// A Field is a value of the record that is to change.
+// A Field is a value of the record to change.
 type Field struct {
 	Name string `json:"name"`
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// A Receipt is how one try of an effect went.
+// A Receipt is the result of one try of an effect.
 type Receipt struct {
 	Effect   string         `json:"effect"` // its id
 	OK       bool           `json:"ok"`
 	Error    string         `json:"error,omitempty"`
-	Final    bool           `json:"final,omitempty"`    // trying again cannot help
-	Do       string         `json:"do,omitempty"`       // with Error: what was tried; journals from before do not say it
+	Final    bool           `json:"final,omitempty"`    // a retry cannot help
+	Do       string         `json:"do,omitempty"`       // with Error: the effect that was tried; older journals do not contain it
 	Conflict *task.Conflict `json:"conflict,omitempty"` // why a merge failed
 	Session  string         `json:"session,omitempty"`
-	Note     string         `json:"note,omitempty"`    // what was left out, and why, though it is done
+	Note     string         `json:"note,omitempty"`    // what was skipped, and why, although the effect is done
 	Base     string         `json:"base,omitempty"`    // acquire_workspace: commit at which the branch left the default branch
-	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref at which uncommitted work is kept
+	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
 }
 
-// Artifacts are the sections of TASK.md as they were when the signal was made.
+// Artifacts are the sections of TASK.md at the time of the signal.
 type Artifacts struct {
 	Sections []taskfile.Section `json:"sections,omitempty"`
 	Problem  string             `json:"problem,omitempty"` // why they could not be read
 }
 
-// Evidence is a fact about the world that a gate may ask for.
+// Evidence is a fact that a gate may require.
 type Evidence struct {
 	Name   string `json:"name"`
 	Holds  bool   `json:"holds"`
 	Detail string `json:"detail,omitempty"` // how it is known, or what is missing
 	Base   string `json:"base,omitempty"`   // commits, merged: last commit before those of the task
-	Head   string `json:"head,omitempty"`   // likewise: the last one of the task
+	Head   string `json:"head,omitempty"`   // commits, merged: last commit of the task
 	Empty  bool   `json:"empty,omitempty"`  // merged: the branch has no commits of its own, and nothing was merged
 }

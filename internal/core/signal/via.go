@@ -6,42 +6,41 @@ import (
 	"unicode"
 )
 
-// Via says where an action of a person came from, as far as it was found out. It explains
-// an entry to a person; no decision depends on it. Names of programs, terminals and
-// accounts are untrusted text, and command lines are never part of it: they may hold
-// secrets.
+// Via is where an action of a person came from, as far as known. It explains an entry to a
+// person; no decision depends on it. Names of programs, terminals and accounts are untrusted
+// text. Command lines are never part of it, because they may contain secrets.
 type Via struct {
 	Kind     ViaKind `json:"kind"`
-	PID      int     `json:"pid,omitempty"`      // of the process that asked
-	Program  string  `json:"program,omitempty"`  // its file's name
-	Path     string  `json:"path,omitempty"`     // of that file
+	PID      int     `json:"pid,omitempty"`      // of the requesting process
+	Program  string  `json:"program,omitempty"`  // file name of its program
+	Path     string  `json:"path,omitempty"`     // full path of that file
 	Parent   string  `json:"parent,omitempty"`   // name of the program that started it
 	Terminal string  `json:"terminal,omitempty"` // such as pts/3; "" without one
-	Session  string  `json:"session,omitempty"`  // of the page: a name that is no secret
+	Session  string  `json:"session,omitempty"`  // of the page: a name that is not a secret
 	Tracker  string  `json:"tracker,omitempty"`
-	Account  string  `json:"account,omitempty"` // as the tracker says; "" if it does not
+	Account  string  `json:"account,omitempty"` // as the tracker gives it; "" if unknown
 }
 
-// ViaKind is the sort of surface an action came through.
+// ViaKind is the kind of surface an action came through.
 type ViaKind string
 
 // The kinds of surfaces.
 const (
 	ViaSocket  ViaKind = "socket"  // a command, the dashboard or another client of the socket
 	ViaPage    ViaKind = "page"    // a session of the web page
-	ViaToken   ViaKind = "token"   // a program that showed the page's token
-	ViaMCP     ViaKind = "mcp"     // a client that speaks MCP, over stdio or HTTP
+	ViaToken   ViaKind = "token"   // a program that sent the page's token
+	ViaMCP     ViaKind = "mcp"     // an MCP client, over stdio or HTTP
 	ViaTracker ViaKind = "tracker" // a tracker or forge
 )
 
-// Bounds of what is kept, in bytes.
+// Size limits of the stored texts, in bytes.
 const (
 	maxViaName = 80
 	maxViaPath = 400
 )
 
-// SanitizedCopy returns v with bounded texts of printable characters. An unknown kind becomes
-// ViaSocket.
+// SanitizedCopy returns v with its texts limited in length and printable. An unknown kind
+// becomes ViaSocket.
 func (v Via) SanitizedCopy() Via {
 	switch v.Kind {
 	case ViaSocket, ViaPage, ViaToken, ViaMCP, ViaTracker:
@@ -56,7 +55,7 @@ func (v Via) SanitizedCopy() Via {
 	return v
 }
 
-// printableText returns text without control, invisible and reordering characters, of at most n
+// printableText returns text without control, invisible and reordering characters, at most n
 // bytes.
 func printableText(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
@@ -71,7 +70,7 @@ func printableText(s string, n int) string {
 	return strings.TrimSpace(s)
 }
 
-// String is v in a few words: orange from bash, pts/3, pid 4711.
+// String returns v in a few words: orange from bash, pts/3, pid 4711.
 func (v Via) String() string {
 	var parts []string
 	program := v.Program

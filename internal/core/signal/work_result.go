@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarker bounds a marker, white space included.
+// maxMarker is the size limit of a marker, including white space.
 const maxMarker = 4 << 10
 
-// markerFinder looks for <!-- WORK_RESULT:passed --> and <!-- WORK_RESULT:failed -->.
+// markerFinder finds <!-- WORK_RESULT:passed --> and <!-- WORK_RESULT:failed -->.
 type markerFinder struct {
 	looking DetectOptions
 	notes   *notes
 
-	begun      []byte // a marker that goes on in the next piece
+	begun      []byte // a marker that continues in the next piece
 	begunLine  int
 	begunWhere place
 	begunTicks []int // the code spans that are open before it
-	begunAlone bool  // nothing but white space stands before it in its line
+	begunAlone bool  // only white space is before it in its line
 
 	alone  bool   // the line so far is white space
-	ending Result // of the marker, alone in its lines, that the text ends with so far
+	ending Result // of the marker, alone in its lines, with which the text ends so far
 
 	seen map[markerKey]int // the line of the last one, of those that are not quoted
 	last Report            // the last that counts; the first in parity mode
 }
 
-// markerKey tells apart the markers that can contradict each other.
+// markerKey distinguishes the markers that can contradict each other.
 type markerKey struct {
 	result Result
-	marked bool // it has the nonce that was handed out
+	marked bool // it has the nonce of the prompt
 }
 
 func newMarkerFinder(l DetectOptions, n *notes) finder {
@@ -76,14 +76,15 @@ func (m *markerFinder) takePiece(p *piece) {
 	}
 }
 
-// passOver notes what stands beside markers: a marker that text follows does not end it.
+// passOver handles text beside markers: text does not end with a marker that other text
+// follows.
 func (m *markerFinder) passOver(text []byte) {
 	if (m.alone || m.ending != "") && len(bytes.TrimSpace(text)) > 0 {
 		m.alone, m.ending = false, ""
 	}
 }
 
-// goOn reads on where the last piece left a marker unfinished, and says how much of the
+// goOn continues a marker that the last piece left unfinished, and returns how much of the
 // piece belongs to it.
 func (m *markerFinder) goOn(p *piece) int {
 	before := len(m.begun)
@@ -105,7 +106,7 @@ func (m *markerFinder) goOn(p *piece) int {
 		m.notes.add(m.begunLine, "a marker that says neither passed nor failed does not count")
 	}
 	if m.begun = m.begun[:0]; length == 0 {
-		m.alone, m.ending = false, "" // the comment that was begun is no marker
+		m.alone, m.ending = false, "" // the unfinished comment is not a marker
 	}
 	return max(0, length-before)
 }
@@ -183,20 +184,20 @@ type marker struct {
 	nonce  string
 }
 
-// fit is how well a text fits a marker.
+// fit is how well a text matches a marker.
 type fit int
 
 const (
 	unfit      fit = iota
 	fits           // a whole marker
 	unfinished     // more text may make it one
-	misspelled     // a marker in every way but its value
+	misspelled     // a marker except for its value
 )
 
 var markerName = []byte("work_result")
 
-// readMarker reads the marker that text begins with, and its length. Strict is without
-// white space around the colon and without a nonce.
+// readMarker parses the marker at the beginning of text and returns its length. strict allows
+// no white space around the colon and no nonce.
 func readMarker(text []byte, strict bool) (marker, int, fit) {
 	c := cursor{text: text, at: len(commentStart)}
 	c.skipSpace()
@@ -238,7 +239,7 @@ func readMarker(text []byte, strict bool) (marker, int, fit) {
 	return mark, c.at, f.behindName()
 }
 
-// behindName returns what a misfit is worth behind the marker's name.
+// behindName converts a mismatch after the marker's name.
 func (f fit) behindName() fit {
 	if f == unfit {
 		return misspelled
@@ -246,20 +247,20 @@ func (f fit) behindName() fit {
 	return f
 }
 
-// namesMarker reports whether an unfinished marker has got as far as its name.
+// namesMarker reports whether an unfinished marker includes its name.
 func namesMarker(text []byte) bool {
 	c := cursor{text: text, at: len(commentStart)}
 	c.skipSpace()
 	return c.skipWord(markerName) == fits
 }
 
-// cursor reads a marker from left to right.
+// cursor parses a marker from left to right.
 type cursor struct {
 	text []byte
 	at   int
 }
 
-// skipSpace passes over white space, and reports whether there was any.
+// skipSpace skips white space, and reports whether there was any.
 func (c *cursor) skipSpace() bool {
 	from := c.at
 	for c.at < len(c.text) {
@@ -272,7 +273,7 @@ func (c *cursor) skipSpace() bool {
 	return c.at > from
 }
 
-// skipWord passes over a word, in any case.
+// skipWord skips a word, ignoring case.
 func (c *cursor) skipWord(w []byte) fit {
 	rest := c.text[c.at:]
 	n := min(len(rest), len(w))
@@ -286,7 +287,7 @@ func (c *cursor) skipWord(w []byte) fit {
 	return fits
 }
 
-// readNonce passes over a nonce, with or without quotes.
+// readNonce reads a nonce, with or without quotes.
 func (c *cursor) readNonce() string {
 	rest := c.text[c.at:]
 	n := bytes.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || r == '>' || r == '<' })

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// sayingKind is where in a line a saying stands.
+// sayingKind is where in a line a saying must be.
 type sayingKind int
 
 const (
 	heading sayingKind = iota // "## QA Passed": the heading begins with it
-	report                    // "## QA Complete": the verdict is behind it or in its section
+	report                    // "## QA Complete": the verdict is after it or in its section
 	label                     // "QA Result: Pass": a colon and a verdict follow it
 	phrase                    // anywhere in a line
 )
 
-// A saying is words that usually mean a result.
+// A saying is a phrase that usually means a result.
 type saying struct {
 	kind   sayingKind
 	words  string // lower case
-	result Result // label: the one verdict that counts, "" for both
+	result Result // label: the only verdict that counts; "" for both
 }
 
-// sayingsOf returns the sayings that count for a work type. Other work types have none.
+// sayingsOf returns the sayings for a work type. Other work types have none.
 func sayingsOf(workType string) []saying {
 	switch strings.TrimSuffix(strings.ToLower(workType), "-coordination") {
 	case "qa":
@@ -47,13 +47,14 @@ func sayingsOf(workType string) []saying {
 	return nil
 }
 
-// hints are what every line with a saying has: a sight, and a word of each list.
+// hints are what every line with a saying contains: a significant byte, and a word of each
+// list.
 type hints struct {
 	sight seenBytes
 	words [2][]hint
 }
 
-// A hint is a word of lower-case letters, and the index of its rarest one.
+// A hint is a word of lower-case letters, and the index of its rarest letter.
 type hint struct {
 	word   string
 	rarest int
@@ -72,19 +73,19 @@ func hintsOf(sayings []saying) hints {
 	}}
 }
 
-// heuristicFinder looks for sayings, for agents that were told of no better form.
+// heuristicFinder finds sayings, for agents whose prompt names no better form.
 type heuristicFinder struct {
 	looking DetectOptions
 	notes   *notes
 	sayings []saying
 	hints   hints
-	section int // level of the heading of the report whose section this is, 0 for none
+	section int // level of the heading of the report that this section belongs to; 0 for none
 	passed  said
 	failed  said
-	vetoed  int // a line that denies a pass in words which are no saying
+	vetoed  int // a line that denies a pass in words that are not a saying
 }
 
-// said is where a result was said, and how.
+// said is where a result was found, and in which form.
 type said struct {
 	line int
 	text string
@@ -139,7 +140,7 @@ func (f *heuristicFinder) noteResult(result Result, p *piece) {
 	}
 }
 
-// resultOfSaying returns the result that a line gives with a saying, "" for none.
+// resultOfSaying returns the result of a line with a saying, or "" for none.
 func (f *heuristicFinder) resultOfSaying(x saying, s sentence, p *piece) Result {
 	at := s.findWords(x.words)
 	if at < 0 {
@@ -197,7 +198,7 @@ func (h *hints) matchesPiece(p *piece) bool {
 	return p.has&h.sight == h.sight && hasHintedWord(p.text, h.words[0]) && hasHintedWord(p.text, h.words[1])
 }
 
-// hasHintedWord reports whether a line has one of the words, in any case.
+// hasHintedWord reports whether a line contains one of the words, ignoring case.
 func hasHintedWord(line []byte, words []hint) bool {
 	for _, h := range words {
 		if h.matchesLine(line, h.word[h.rarest]) || h.matchesLine(line, h.word[h.rarest]-'a'+'A') {
@@ -207,7 +208,7 @@ func hasHintedWord(line []byte, words []hint) bool {
 	return false
 }
 
-// matchesLine reports whether a line has the word, its rarest letter being this byte.
+// matchesLine reports whether a line contains the word, where rarest is its rarest letter.
 func (h hint) matchesLine(line []byte, rarest byte) bool {
 	for at := h.rarest; at < len(line); at++ {
 		n := bytes.IndexByte(line[at:], rarest)
@@ -222,7 +223,7 @@ func (h hint) matchesLine(line []byte, rarest byte) bool {
 	return false
 }
 
-// equalFoldASCII reports whether text begins with a word of lower-case letters, in any case.
+// equalFoldASCII reports whether text begins with a word of lower-case letters, ignoring case.
 func equalFoldASCII(text []byte, word string) bool {
 	for i := range len(word) {
 		if text[i]|0x20 != word[i] {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxParityText bounds the text that is kept for comparison.
+// maxParityText limits the text that is kept for comparison.
 const maxParityText = 4 << 20
 
-// parityFinder has the wider heuristics of the system that the markers come from, so
-// that the two can be compared. They call things a pass that are none.
+// parityFinder has the broader heuristics of the system that the markers come from, so that the
+// two can be compared. They accept some texts as a pass that are not.
 type parityFinder struct {
 	notes *notes
 	words parityWords
@@ -26,7 +26,7 @@ func newParityFinder(l DetectOptions, n *notes) finder {
 	return &parityFinder{notes: n, words: parityWordsOf(l.WorkType)}
 }
 
-// blockers are what no reviewer merges.
+// blockers are reasons for which no reviewer merges.
 var blockers = []string{
 	`must\s+fix\s+before\s+merge`,
 	`\d+\s+critical\s+issues?\s*\(\s*block(s|ing)?\s+merge\s*\)`,
@@ -82,10 +82,12 @@ func parityWordsOf(workType string) parityWords {
 	return parityWords{}
 }
 
-// issuesFinished says of sub-issues that they are finished: in a sentence, behind a dash or a colon, in bold.
+// issuesFinished matches the statement that sub-issues are finished: in a sentence, after a
+// dash or a colon, in bold.
 const issuesFinished = `sub-?issues?\**\s*(([:—–-]+|\b(is|are|were|have\s+been))[\s*]*)?(now\s+)?\**(completed?|finished|done)\b`
 
-// qaWords returns what quality assurance says for a verdict, pass or fail, with its sign.
+// qaWords returns the phrases of quality assurance for a verdict, pass or fail, with its
+// symbol.
 func qaWords(verdict, sign string) []string {
 	return []string{
 		`##\s*qa\s+` + verdict + `ed`,
@@ -128,7 +130,7 @@ func (f *parityFinder) foundReport() (Report, bool) {
 	return Report{}, false
 }
 
-// findWords looks for words. A count such as 3/3 counts only if its parts are the same.
+// findWords searches for words. A count such as 3/3 counts only if its parts are equal.
 func (f *parityFinder) findWords(words string) []int {
 	re := regexp.MustCompile("(?i)" + words)
 	finished, all := re.SubexpIndex("finished"), re.SubexpIndex("all")

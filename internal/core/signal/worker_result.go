@@ -13,17 +13,16 @@ import (
 	"orange/internal/core/handoff"
 )
 
-// maxResult bounds a worker result, in bytes.
+// maxResult is the size limit of a worker result, in bytes.
 const maxResult = 1 << 20
 
-// resultFinder looks for JSON objects that are worker results, wherever in a text they
-// stand. It tries every brace, and what turns out not to be JSON is searched again for
-// braces within it.
+// resultFinder finds JSON objects that are worker results, anywhere in a text. It tries every
+// brace, and searches a text that turns out not to be JSON again for braces within it.
 type resultFinder struct {
 	looking DetectOptions
 	notes   *notes
 
-	schema *jsonschema.Schema // once it is needed
+	schema *jsonschema.Schema // created on first use
 
 	scan   objectScan
 	active bool
@@ -35,13 +34,13 @@ type resultFinder struct {
 	over   bool // it is longer than a result may be; its text is not kept
 
 	offset int64   // of the next byte of the text
-	dead   []int64 // offsets of braces that are known to lead nowhere, ascending
+	dead   []int64 // offsets of braces that are known not to begin an object, ascending
 
 	last    Report
 	lastAt  int // its line
 	has     bool
 	noted   bool
-	stray   int // line of the last object that is no worker result
+	stray   int // line of the last object that is not a worker result
 	missing uint8
 }
 
@@ -62,8 +61,8 @@ func (f *resultFinder) takePiece(p *piece) {
 	}
 }
 
-// searchData searches data, which begins at an offset of the text and at a line. An object
-// may be open from before.
+// searchData searches data, which begins at an offset of the text and at a line. An object may
+// be open from before.
 func (f *resultFinder) searchData(data []byte, offset int64, line int, where place) {
 	counted := 0 // of data, for lines
 	for at := 0; at < len(data); {
@@ -94,7 +93,7 @@ func (f *resultFinder) searchData(data []byte, offset int64, line int, where pla
 	}
 }
 
-// mayFollowBrace tells cheaply which braces begin no object.
+// mayFollowBrace is a cheap filter for braces that begin no object.
 func mayFollowBrace(c byte) bool {
 	return c == '"' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
@@ -121,8 +120,8 @@ func (f *resultFinder) isDead(offset int64) bool {
 	return dead
 }
 
-// retryInside searches a text that is no JSON, from its second byte on. The objects that were
-// open when it broke are broken too. It returns where to go on in data.
+// retryInside searches a text that is not JSON, from its second byte. The objects that were
+// open when it broke are broken too. It returns the position in data at which to continue.
 func (f *resultFinder) retryInside(data []byte, at int, offset int64) int {
 	f.active = false
 	f.rememberDeadBraces()
@@ -143,7 +142,7 @@ func (f *resultFinder) retryInside(data []byte, at int, offset int64) int {
 	return at
 }
 
-// rememberDeadBraces remembers the braces that are known to lead nowhere.
+// rememberDeadBraces records the braces that are known not to begin an object.
 func (f *resultFinder) rememberDeadBraces() {
 	behind, _ := slices.BinarySearch(f.dead, f.start)
 	f.dead = append(f.dead[:0], f.dead[behind:]...)
@@ -161,7 +160,7 @@ func (f *resultFinder) addNote(line int, text string) {
 	f.notes.add(line, text)
 }
 
-// judgeObject decides whether a whole object is a worker result that counts.
+// judgeObject decides whether a complete object is a worker result that counts.
 func (f *resultFinder) judgeObject() {
 	if bits.OnesCount8(f.scan.keys) < 2 && f.scan.keys&(keyActions|keyWorker) == 0 {
 		f.stray, f.missing = f.line, ^f.scan.keys
@@ -183,7 +182,7 @@ func (f *resultFinder) judgeObject() {
 	}
 }
 
-// readObject takes over the object, or says why it does not count.
+// readObject takes the object as the result, or returns why it does not count.
 func (f *resultFinder) readObject() string {
 	if f.schema == nil {
 		f.schema = resultSchema(f.looking.stageNames())
@@ -210,7 +209,7 @@ func (f *resultFinder) readObject() string {
 	return ""
 }
 
-// describeResult returns what a worker result says in short.
+// describeResult returns a short description of a worker result.
 func describeResult(r *Report) string {
 	if r.Code == "success" || r.Code == "failure" {
 		return r.Code
@@ -218,8 +217,8 @@ func describeResult(r *Report) string {
 	return string(r.Outcome) + " with " + quoteOddWord(r.Code)
 }
 
-// stageNames returns the names of workers and stages that count, nil for the usual ones. The
-// agent whose text it is is a worker, whatever it is called.
+// stageNames returns the valid names of workers and stages, or nil for the default ones. The
+// agent of the text is always a valid worker.
 func (l DetectOptions) stageNames() []string {
 	if l.Stages != nil || l.Agent == "" || slices.Contains(workerNames[:], l.Agent) {
 		return l.Stages
@@ -284,7 +283,7 @@ func (w *workerResult) toReport() Report {
 	return r
 }
 
-// readResult reads and checks a worker result.
+// readResult decodes and checks a worker result.
 func readResult(text []byte, schema *jsonschema.Schema) (*workerResult, []string) {
 	value, err := decodeStrict(text)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// listViolations lists every place at which a value breaks a schema. The library stops at
-// the first one. It knows the keywords that the schema of worker results uses, and
-// leaves the bounds of a handoff to the handoff, which knows more of them.
+// listViolations returns every place at which a value violates a schema, because the library
+// stops at the first one. It implements the keywords that the schema of worker results uses,
+// and leaves the limits of a handoff to package handoff, which has more of them.
 func listViolations(s *jsonschema.Schema, value any, path string) []string {
 	kinds := s.Types
 	if s.Type != "" {
@@ -87,14 +87,14 @@ func isKind(value any, kind string) bool {
 	return false
 }
 
-// isWhole reports whether a number is one that can be counted with.
+// isWhole reports whether a number is an integer.
 func isWhole(n json.Number) bool {
 	f, err := n.Float64()
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// keepDeclared keeps what a schema declares, so that no other key is taken for one of its.
-// An object for which nothing is declared stays as it is.
+// keepDeclared keeps only the keys that a schema declares. An object without declared keys
+// stays as it is.
 func keepDeclared(s *jsonschema.Schema, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -122,7 +122,7 @@ func keepDeclared(s *jsonschema.Schema, value any) any {
 	return value
 }
 
-// handoffPath turns what a handoff says of itself into a path in the result.
+// handoffPath converts a problem in a handoff to a path in the result.
 func handoffPath(problem string) string {
 	field, rest, _ := strings.Cut(problem, " ")
 	if field == "the" {

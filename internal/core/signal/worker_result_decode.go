@@ -7,8 +7,8 @@ import (
 	"orange/internal/core/handoff"
 )
 
-// decodeStrict reads one JSON value, numbers as they are written. A key that is there
-// twice is an error.
+// decodeStrict decodes one JSON value and keeps numbers as they are written. A duplicate key is
+// an error.
 func decodeStrict(text []byte) (any, error) {
 	value, err := handoff.DecodeStrict(text, maxResultDepth)
 	var twice *handoff.TwiceError
@@ -18,7 +18,7 @@ func decodeStrict(text []byte) (any, error) {
 	return value, err
 }
 
-// withoutNulls leaves out the keys whose value is null, which mean the same as no key.
+// withoutNulls removes the keys whose value is null, which means the same as no key.
 func withoutNulls(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxResultDepth bounds how deep a worker result may nest.
+// maxResultDepth limits how deep a worker result may nest.
 const maxResultDepth = 64
 
-// maxOpen bounds how deep any object is followed.
+// maxOpen limits how deep any object is followed.
 const maxOpen = 1 << 17
 
 // The keys that a worker result must have, as bits.
@@ -33,7 +33,7 @@ func missingFields(keys uint8) string {
 	return strings.Join(names, ", ")
 }
 
-// objectState is what is known of an object after a part of its text.
+// objectState is the state of an object after a part of its text.
 type objectState int
 
 const (
@@ -57,18 +57,17 @@ const (
 	aCommaOrEnd
 )
 
-// objectScan follows the text of one JSON object, in parts of any size. It checks how
-// the object is put together, which tells JSON from other text with braces; the rest is
-// left to a decoder.
+// objectScan scans the text of one JSON object, in parts of any size. It checks the structure
+// of the object, which distinguishes JSON from other text with braces; a decoder does the rest.
 type objectScan struct {
 	next    expecting
 	escaped bool
 	open    []opened
 	deepest int
-	at      int    // how much was read
-	word    []byte // the key, number or literal so far, its first bytes
+	at      int    // bytes read so far
+	word    []byte // the first bytes of the key, number or literal so far
 	keys    uint8  // of a worker result that the object has
-	why     string // it is broken
+	why     string // why it is broken
 }
 
 // opened is an object or a list that has not ended yet.
@@ -77,15 +76,15 @@ type opened struct {
 	object bool
 }
 
-// maxWord bounds what is kept of a key or literal.
+// maxWord limits how much of a key or literal is kept.
 const maxWord = 32
 
 func (s *objectScan) beginScan() {
 	*s = objectScan{open: s.open[:0], word: s.word[:0], next: aValue}
 }
 
-// feedData reads on, and says how much of data belongs to the object. A byte that breaks it
-// does not.
+// feedData continues the scan, and returns how much of data belongs to the object. A byte that
+// breaks the object does not belong to it.
 func (s *objectScan) feedData(data []byte) (int, objectState) {
 	for i := 0; i < len(data); {
 		if s.next == inKey || s.next == inText {
@@ -118,8 +117,8 @@ func (s *objectScan) failScan(why string) objectState {
 	return objectBroken
 }
 
-// scanText passes over text in quotes, up to its end or that of data, and says how far it got
-// and whether it may stand in quotes.
+// scanText skips text in quotes, up to its end or that of data, and returns how far it got and
+// whether the text is valid.
 func (s *objectScan) scanText(data []byte) (int, bool) {
 	for i, c := range data {
 		switch {
@@ -160,7 +159,7 @@ func (s *objectScan) endText() {
 	}
 }
 
-// scanByte takes one byte outside of quotes. Again asks for the same byte once more.
+// scanByte handles one byte outside of quotes. again requests the same byte once more.
 func (s *objectScan) scanByte(c byte, at int) (state objectState, again bool) {
 	if s.next == inWord {
 		if isWordByte(c) {
@@ -230,7 +229,7 @@ func (s *objectScan) scanValue(c byte, at int) objectState {
 	return objectOpen
 }
 
-// scanAfterValue takes what follows a value.
+// scanAfterValue handles what follows a value.
 func (s *objectScan) scanAfterValue(c byte) objectState {
 	object := s.open[len(s.open)-1].object
 	switch {
@@ -259,7 +258,7 @@ func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
 }
 
-// wrongWord says why a word is no number and no literal, "" if it may be one.
+// wrongWord returns why a word is neither a number nor a literal, or "" if it may be one.
 func wrongWord(word []byte) string {
 	if string(word) == "true" || string(word) == "false" || string(word) == "null" {
 		return ""

@@ -6,16 +6,16 @@ import (
 	"orange/internal/core/handoff"
 )
 
-// The workers and stages, those that can be asked, and those that go on with an answer.
+// The workers and stages, those that can be asked, and those that continue with an answer.
 var (
 	workerNames = [...]string{"ba", "architect", "dev", "reviewer", "ops"}
 	askedNames  = [...]string{"architect", "ba", "reviewer"}
 	resumeNames = [...]string{"dev", "ops", "reviewer"}
 )
 
-// WorkerResultSchema describes a worker result, as JSON Schema of draft 2020-12. Results
-// are checked with it. The sizes of a handoff cannot be said in a schema: they are in the
-// descriptions.
+// WorkerResultSchema returns the JSON Schema (draft 2020-12) of a worker result. Results are
+// checked with it. The size limits of a handoff cannot be expressed in a schema: they are in
+// the descriptions.
 func WorkerResultSchema() *jsonschema.Schema {
 	s := resultSchema(nil)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
@@ -23,7 +23,7 @@ func WorkerResultSchema() *jsonschema.Schema {
 	return s
 }
 
-// resultSchema returns the schema with these names of workers and stages, nil for the usual
+// resultSchema returns the schema with these names of workers and stages, nil for the default
 // ones.
 func resultSchema(stages []string) *jsonschema.Schema {
 	if stages == nil {
