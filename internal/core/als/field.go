@@ -7,7 +7,7 @@ import (
 	"orange/internal/lazy"
 )
 
-// toField makes a field of the lines of a draft.
+// toField converts the lines of a draft to a field.
 func (d *draft) toField() (Field, error) {
 	value := strings.Join(d.value, " ")
 	switch {
@@ -29,7 +29,7 @@ func (d *draft) toField() (Field, error) {
 	return Field{Key: d.key, Kind: Text, Text: extraText.Read(value)}, nil
 }
 
-// readList reads a key that always holds a list. Tags may stand without brackets.
+// readList reads a key that always has a list. Tags may be written without brackets.
 func (d *draft) readList(value string) (Field, error) {
 	f := Field{Key: d.key, Kind: List}
 	switch {
@@ -57,7 +57,7 @@ func (d *draft) readMapping() Field {
 	return f
 }
 
-// readLinks returns a map if it can be one without losing anything.
+// readLinks returns a map if that loses nothing.
 func (d *draft) readLinks() Field {
 	f := Field{Key: d.key, Kind: Map}
 	seen := map[string]bool{}
@@ -123,8 +123,8 @@ func splitInline(inside string) []string {
 	return list
 }
 
-// stringLength returns the length of the quoted string that a text begins with, 0 if it begins
-// with none.
+// stringLength returns the length of the quoted string at the beginning of a text, or 0 if
+// there is none.
 func stringLength(text string) int {
 	if !strings.HasPrefix(text, `"`) {
 		return 0

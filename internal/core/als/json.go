@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MarshalJSON writes an object: the known keys, those that are not there as empty
-// values, then the others in their order.
+// MarshalJSON returns an object: the known keys, with empty values for those that are missing,
+// then the others in their order.
 func (c Comment) MarshalJSON() ([]byte, error) {
 	empty := map[string]Kind{TagsAdd: List, TagsRemove: List, Details: List, Links: Map}
 	var fields []Field
@@ -45,7 +45,7 @@ func (f Field) jsonValue() any {
 // pairs is a map that keeps its order in JSON.
 type pairs []Pair
 
-// MarshalJSON writes an object.
+// MarshalJSON returns an object.
 func (p pairs) MarshalJSON() ([]byte, error) {
 	o := newObject()
 	for _, pair := range p {

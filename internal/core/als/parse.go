@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Parse reads a comment. Any key and any intent is accepted. Blank lines and white
-// space around lines do not count; an indented line goes on with the value above it.
-// The links are a map if every one is "- key: value" with a key of its own, otherwise a
-// list. The error is one line and names the line of the comment.
+// Parse parses a comment. It accepts any key and any intent. It ignores blank lines and white
+// space around lines; an indented line continues the value above it. The links are a map if
+// every link is "- key: value" with a unique key, otherwise a list. The error is one line and
+// contains the line of the comment.
 func Parse(text string) (Comment, error) {
 	p := parser{seen: map[string]int{}}
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\uFEFF")
@@ -44,12 +44,12 @@ func indentWidth(line string) int { return len(line) - len(strings.TrimLeft(line
 
 type parser struct {
 	comment Comment
-	seen    map[string]int // by key, its line
-	at      int            // the line that an error is about
+	seen    map[string]int // line by key
+	at      int            // the line for an error
 	open    *draft
 }
 
-// draft is a field whose lines are still coming.
+// draft is a field that may have further lines.
 type draft struct {
 	key     string
 	line    int
@@ -57,7 +57,7 @@ type draft struct {
 	items   [][]string
 	entries []entry
 	keys    map[string]bool // of entries
-	depth   int             // indent of the entries
+	depth   int             // indentation of the entries
 }
 
 type entry struct {
@@ -87,7 +87,7 @@ func (p *parser) readLine(indent int, text string) error {
 	return nil
 }
 
-// finishField closes the field whose lines have come.
+// finishField completes the present field.
 func (p *parser) finishField() error {
 	if p.open == nil {
 		return nil
@@ -113,7 +113,7 @@ func nonEmptyPart(text string) []string {
 	return nil
 }
 
-// readBullet takes a "- item" line.
+// readBullet handles a "- item" line.
 func (d *draft) readBullet(indent int, text string) error {
 	switch {
 	case d == nil:
@@ -131,7 +131,7 @@ func (d *draft) readBullet(indent int, text string) error {
 	return nil
 }
 
-// readInner takes an indented line that is not a new item.
+// readInner handles an indented line that is not a new item.
 func (d *draft) readInner(indent int, text string) error {
 	if d == nil {
 		return errors.New("an indented line before any key")

@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Quoting is a rule for writing texts on one line: it names the texts that must be
-// quoted besides those that could not be read back otherwise. Read is the inverse of
-// Write for every valid text.
+// Quoting is a rule for writing texts on one line: it reports which texts must be quoted
+// besides those that would not parse otherwise. Read is the inverse of Write for every valid
+// text.
 type Quoting func(text string) bool
 
-// Write returns the text as it stands, or quoted if it must be.
+// Write returns the text unchanged, or quoted if necessary.
 func (q Quoting) Write(text string) string {
 	if q.needsQuotes(text) {
 		return Quote(text)
@@ -22,8 +22,8 @@ func (q Quoting) Write(text string) string {
 	return text
 }
 
-// Read returns the text that was written. Quotes that Write would not have put there
-// are part of it.
+// Read returns the text that was written. Quotes that Write would not have added are part of
+// it.
 func (q Quoting) Read(written string) string {
 	if text, ok := Unquote(written); ok && q.needsQuotes(text) {
 		return text
@@ -36,8 +36,8 @@ func (q Quoting) needsQuotes(text string) bool {
 		strings.ContainsFunc(text, isUnsafe) || q(text) || q.Read(text) != text
 }
 
-// Quote writes a text as a JSON string without line breaks, control characters,
-// invisible marks and the beginning of an HTML comment.
+// Quote returns a text as a JSON string without line breaks, control characters, invisible
+// marks and the beginning of an HTML comment.
 func Quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -60,7 +60,7 @@ func Quote(text string) string {
 	return b.String()
 }
 
-// Unquote reads a text that is one JSON string from end to end.
+// Unquote parses a text that consists of one JSON string.
 func Unquote(written string) (string, bool) {
 	if len(written) < 2 || written[0] != '"' || written[len(written)-1] != '"' {
 		return "", false
@@ -70,8 +70,8 @@ func Unquote(written string) (string, bool) {
 	return text, err == nil
 }
 
-// EscapeJSON replaces what must not stand in a line of text, in a JSON value that has
-// no line breaks. It means the same afterwards.
+// EscapeJSON escapes what a line of text must not contain, in a JSON value without line breaks.
+// The value stays the same.
 func EscapeJSON(value string) string {
 	var b strings.Builder
 	for i, r := range value {
@@ -93,7 +93,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// isUnsafe reports whether a character could break a line, move a cursor, hide or reorder.
+// isUnsafe reports whether a character could break a line, move a cursor, hide or reorder text.
 func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -11,14 +11,14 @@ var (
 	inlined = lazy.NewRegexp(`^\[[^\[\]]*\]$|^\{\}$`)
 )
 
-// The rules for a text by where it stands.
+// The quoting rules by position.
 var (
-	plainText = Quoting(func(string) bool { return false })             // nothing else can be meant here
-	extraText = Quoting(inlined.MatchString)                            // a list or an empty map could be meant
-	linkItem  = Quoting(func(text string) bool { return isPair(text) }) // a pair could be meant
+	plainText = Quoting(func(string) bool { return false })             // unambiguous here
+	extraText = Quoting(inlined.MatchString)                            // it could be a list or an empty map
+	linkItem  = Quoting(func(text string) bool { return isPair(text) }) // it could be a pair
 )
 
-// String writes the comment. It has no line break at its end.
+// String returns the comment as text, without a line break at the end.
 func (c Comment) String() string {
 	var b strings.Builder
 	b.WriteString(Header)
@@ -73,7 +73,7 @@ func writeKey(key string) string {
 	return Quote(key)
 }
 
-// inlineItem quotes what would end an item of an inline list.
+// inlineItem quotes texts that would end an item of an inline list.
 var inlineItem = Quoting(func(text string) bool { return strings.ContainsAny(text, `,[]"`) })
 
 func writeInline(list []string) string {

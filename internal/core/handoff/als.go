@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/als"
 )
 
-// What a handoff is called in a comment, and its summary if it has none.
+// The name of a handoff in a comment, and its default summary.
 const (
 	intent         = "handoff"
 	action         = "context-handoff"
@@ -22,8 +22,8 @@ func (h Handoff) summaryText() string {
 	return h.Summary
 }
 
-// ALS returns the handoff as a comment. Lists that are empty are left out. Metadata are
-// in the order of their keys; what is not a text there is written as JSON.
+// ALS returns the handoff as a comment. It leaves out empty lists. Metadata are in the order of
+// their keys; values other than texts are written as JSON.
 func (h Handoff) ALS() als.Comment {
 	var c als.Comment
 	for _, f := range [...][2]string{
@@ -49,8 +49,8 @@ func (h Handoff) ALS() als.Comment {
 	return c
 }
 
-// FromALS reads a handoff from a comment, and reports whether the comment is one. What the
-// comment does not have is empty, never nil. It does not check the bounds.
+// FromALS parses a handoff from a comment, and reports whether the comment is one. Missing
+// lists are empty, never nil. It does not check the limits.
 func FromALS(c als.Comment) (Handoff, bool) {
 	if c.Text(als.Intent) != intent || c.Text(als.Action) != action {
 		return Handoff{}, false
@@ -71,7 +71,7 @@ func FromALS(c als.Comment) (Handoff, bool) {
 	return h, true
 }
 
-// listsByField returns the lists of a handoff by the names of their fields.
+// listsByField returns the lists of a handoff by field name.
 func (h *Handoff) listsByField() map[string]*[]string {
 	return map[string]*[]string{
 		"key_decisions": &h.Decisions, "files_of_interest": &h.Files, "warnings": &h.Warnings,
@@ -79,8 +79,8 @@ func (h *Handoff) listsByField() map[string]*[]string {
 	}
 }
 
-// metadataText writes one value of the metadata: a text as it is, unless it would be
-// read as something else, and everything else as JSON.
+// metadataText returns one value of the metadata as text: a string unchanged, unless it would
+// parse as something else, and everything else as JSON.
 func metadataText(v any) (string, bool) {
 	if text, ok := v.(string); ok && !json.Valid([]byte(text)) {
 		return text, true

@@ -9,7 +9,7 @@ import (
 	"orange/internal/lazy"
 )
 
-// The bounds of a handoff. Lengths are characters, sizes are bytes of JSON.
+// The limits of a handoff. Lengths are characters, sizes are bytes of JSON.
 const (
 	maxDecisions      = 5
 	maxDecisionLength = 200
@@ -28,12 +28,12 @@ const stagePattern = "^[a-z0-9_-]+$"
 
 var stageName = lazy.NewRegexp(stagePattern)
 
-// fieldBound is what one list of a handoff may hold.
+// fieldBound is the limit of one list of a handoff.
 type fieldBound struct {
 	name     string
 	items    []string
 	count    int
-	length   int // of an item, 0 for any
+	length   int // of an item; 0 for any
 	describe string
 }
 
@@ -48,8 +48,8 @@ func (h Handoff) fieldBounds() []fieldBound {
 	}
 }
 
-// Check lists every bound that the handoff breaks, each with its field and limit. The
-// decisions must be given, but there may be none: an empty list is in order, nil is not.
+// Check returns every limit that the handoff exceeds, each with its field. The decisions are
+// required, but may be an empty list; nil is not valid.
 func (h Handoff) Check() []string {
 	found := checkStage("from_stage", h.From)
 	found = append(found, checkStage("to_stage", h.To)...)
@@ -110,7 +110,8 @@ func checkSize(what string, size, limit int) []string {
 	return []string{fmt.Sprintf("%s has %d bytes as JSON: the limit is %d", what, size, limit)}
 }
 
-// withoutEmpty leaves out what is empty and may be missing, so that a handoff has one size.
+// withoutEmpty leaves out optional fields that are empty, so that the size of a handoff is well
+// defined.
 func (h Handoff) withoutEmpty() Handoff {
 	for _, list := range []*[]string{&h.Files, &h.Warnings, &h.Dependencies, &h.Remaining, &h.Uncertain} {
 		if len(*list) == 0 {
@@ -123,7 +124,7 @@ func (h Handoff) withoutEmpty() Handoff {
 	return h
 }
 
-// compactJSON is v as JSON in the fewest bytes.
+// compactJSON returns v as JSON in the fewest bytes.
 func compactJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

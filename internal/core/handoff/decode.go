@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// A TwiceError says that an object has a key twice.
+// A TwiceError means that an object has a duplicate key.
 type TwiceError struct{ Key string }
 
 func (e *TwiceError) Error() string {
 	return fmt.Sprintf("the key %.80q is there twice: keep one", e.Key)
 }
 
-// DecodeStrict reads one JSON value that nests so deep at most, numbers as they are written.
-// A key that is there twice is a TwiceError: other decoders do not see it.
+// DecodeStrict decodes one JSON value that nests at most depth levels, and keeps numbers as
+// they are written. A duplicate key, which other decoders accept, is a TwiceError.
 func DecodeStrict(text []byte, depth int) (any, error) {
 	d := decoder{json.NewDecoder(bytes.NewReader(text)), depth}
 	d.UseNumber()

@@ -1,9 +1,9 @@
-// Package handoff is what one stage of work tells the next: one structure for every
-// protocol, with bounds, written as a section of TASK.md, as an ALS/1 comment or as a
-// part of a prompt.
+// Package handoff is the data that one stage of work passes to the next: one structure for
+// every protocol, with limits, written as a section of TASK.md, as an ALS/1 comment or as part
+// of a prompt.
 package handoff
 
-// A Handoff is what the next stage needs to know, and only that.
+// A Handoff contains what the next stage needs to know.
 type Handoff struct {
 	From         string         `json:"from_stage"`
 	To           string         `json:"to_stage"`

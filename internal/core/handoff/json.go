@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep the JSON of a handoff may nest.
+// maxDepth limits how deep the JSON of a handoff may nest.
 const maxDepth = 64
 
-// FromJSON reads a handoff from JSON. Keys that are not known are left out, and null
-// means that nothing is given. It does not check the bounds, unless something else is
-// wrong: then the error lists everything.
+// FromJSON parses a handoff from JSON. It ignores unknown keys, and null means that a field is
+// missing. It checks the limits only if something else is wrong: then the error lists
+// everything.
 func FromJSON(data []byte) (Handoff, error) {
 	if err := json.Unmarshal(data, &json.RawMessage{}); err != nil {
 		return Handoff{}, fmt.Errorf("this is not JSON: %w", err)
@@ -39,7 +39,7 @@ func FromJSON(data []byte) (Handoff, error) {
 	return Handoff{}, errors.New(strings.Join(f.problems, "; "))
 }
 
-// fields are those of an object that is to be a handoff, and what does not fit in them.
+// fields are the fields of an object that should be a handoff, and what does not fit in them.
 type fields struct {
 	object   map[string]any
 	problems []string
@@ -56,8 +56,8 @@ func (f *fields) toHandoff() Handoff {
 	return h
 }
 
-// refuseField notes that the value of a field does not fit; where is the field, or a place
-// in it.
+// refuseField records that the value of a field does not fit; where is the field, or a place in
+// it.
 func (f *fields) refuseField(name, where string, value any, want string) {
 	f.wrong = append(f.wrong, name)
 	f.problems = append(f.problems, fmt.Sprintf("%s: %s does not fit: give %s", where, kindOf(value), want))
@@ -90,7 +90,7 @@ func (f *fields) listField(name string) []string {
 	return out
 }
 
-// mappingField reads a mapping of anything, its numbers as numbers.
+// mappingField reads a mapping with any values.
 func (f *fields) mappingField(name string) map[string]any {
 	value := f.object[name]
 	if _, ok := value.(map[string]any); !ok {
@@ -111,7 +111,7 @@ func (f *fields) mappingField(name string) map[string]any {
 	return out
 }
 
-// kindOf returns what a JSON value is, in words.
+// kindOf returns the kind of a JSON value in words.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -2,7 +2,7 @@ package handoff
 
 import "slices"
 
-// StagesOfMode says between which stages the handoff goes that work of a mode needs.
+// StagesOfMode returns the stages between which the handoff goes that work of a mode needs.
 func StagesOfMode(mode string) (from, to string, ok bool) {
 	switch mode {
 	case "plan":

@@ -2,9 +2,9 @@ package handoff
 
 import "github.com/google/jsonschema-go/jsonschema"
 
-// Schema describes a handoff as JSON Schema of draft 2020-12, with the bounds that Check
-// knows. Sizes of JSON cannot be said in a schema: they are in the descriptions. As
-// elsewhere, null means that nothing is given.
+// Schema returns the JSON Schema (draft 2020-12) of a handoff, with the limits that Check
+// enforces. Sizes of JSON cannot be expressed in a schema: they are in the descriptions. As
+// elsewhere, null means that a field is missing.
 func Schema() *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Orange handoff", Type: "object",

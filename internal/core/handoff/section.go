@@ -17,24 +17,24 @@ const (
 	labelMetadata = "METADATA"
 )
 
-// listLabels are the labels of lists, with the field that each one stands for.
+// listLabels are the labels of lists, with the field for each.
 var listLabels = [...][2]string{
 	{"DECISIONS", "key_decisions"}, {"REMAINING", "remaining"}, {"UNCERTAIN", "uncertain"},
 	{"FILES", "files_of_interest"}, {"WARNINGS", "warnings"}, {"DEPENDENCIES", "dependencies"},
 }
 
-// anyLabel is a line that a reader of TASK.md could take for a label, known or not.
+// anyLabel matches a line that a reader of TASK.md could take for a label, known or not.
 var anyLabel = lazy.NewRegexp(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*[*_]{0,3}[A-Z][A-Z_ -]*[*_]{0,3}[ \t]*:`)
 
-// sectionText quotes what a reader of TASK.md could take for a label or for a comment
-// that hides what follows.
+// sectionText quotes text that a reader of TASK.md could take for a label or for a comment that
+// hides what follows.
 var sectionText = als.Quoting(func(text string) bool {
 	return anyLabel.MatchString(text) || strings.Contains(text, "<!--")
 })
 
-// Section returns the handoff as the body of a ## Handoff section: labels, each with a
-// text or a list. Every text is on one line of its own and begins neither a heading nor
-// a label, so that text from an agent opens no other section and no other gate.
+// Section returns the handoff as the body of a ## Handoff section: labels, each with a text or
+// a list. Every text is on a separate line and begins neither a heading nor a label, so that
+// text from an agent opens no other section and no other gate.
 func (h Handoff) Section() string {
 	var b strings.Builder
 	for _, l := range [...][2]string{{labelFrom, h.From}, {labelTo, h.To}, {labelDone, h.summaryText()}} {
@@ -67,12 +67,12 @@ var (
 	heading = lazy.NewRegexp(`^##?(?:[ \t]|$)`)
 )
 
-// ErrNoLabel says that a text has nothing that a section is made of.
+// ErrNoLabel means that a text has no label of a handoff section.
 var ErrNoLabel = errors.New("the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text")
 
-// ParseSection reads the body of a ## Handoff section, with or without its heading and up
-// to the next one, as Section or an agent wrote it. Lines that wrap are joined; comments
-// do not count, and labels in code are text. What the section does not have is empty, never nil.
+// ParseSection parses the body of a ## Handoff section, with or without its heading and up to
+// the next one, as Section or an agent wrote it. It joins wrapped lines, ignores comments, and
+// takes labels in code as text. Missing lists are empty, never nil.
 func ParseSection(text string) (Handoff, error) {
 	parts, found := splitLabels(text)
 	if !found {
@@ -95,7 +95,7 @@ func ParseSection(text string) (Handoff, error) {
 	return h, nil
 }
 
-// labelled holds items by label; an item is the parts of a text.
+// labelled contains items by label; an item is the parts of a text.
 type labelled map[string][][]string
 
 func splitLabels(text string) (parts labelled, found bool) {
@@ -124,7 +124,7 @@ func splitLabels(text string) (parts labelled, found bool) {
 	return parts, found
 }
 
-// readLabel reads a line that begins with a label, which may be bold.
+// readLabel parses a line that begins with a label, which may be bold.
 func readLabel(line string) (label, rest string, ok bool) {
 	m := knownLabel.FindStringSubmatch(line)
 	if m == nil {
@@ -137,7 +137,7 @@ func readLabel(line string) (label, rest string, ok bool) {
 	return label, rest, true
 }
 
-// addLine puts a line to a label, as an item of its own or as more of the last one.
+// addLine adds a line to a label, as a new item or as a continuation of the last one.
 func (p labelled) addLine(label, line string, begins bool) {
 	line = strings.TrimSpace(line)
 	if line == "" || label == "" {

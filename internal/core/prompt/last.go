@@ -13,23 +13,23 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A LastReport is what an agent said about the work before this one: that it failed and why, or what
-// it found. Its words are the agent's.
+// A LastReport is what an agent reported about the work before this one: that it failed and
+// why, or what it found. Its text is the agent's.
 type LastReport struct {
 	Role   string
 	State  string
 	Says   string // the outcome, the code, or the verdict
-	Text   string // its words, the detail of the code first
+	Text   string // its text, the detail of the code first
 	Failed bool
 }
 
-// maxReport bounds what is passed on of a report, in bytes. Its end is kept: what was found stands
-// above the marker that ends it.
+// maxReport limits how much of a report is passed on, in bytes. The end is kept, because
+// findings are directly above the marker that ends a report.
 const maxReport = 6 << 10
 
-// FindLast finds the newest report on a task in its journal: how an agent said it went, or the verdict that
-// opened a gate. What an agent of role said in this visit is not for its own replacement. read gives the
-// text of a section of TASK.md.
+// FindLast returns the newest report on a task from its journal: an agent's report, or the
+// verdict that opened a gate. It skips what an agent of role reported in this visit, which is
+// not for its own replacement. read returns the text of a section of TASK.md.
 func FindLast(def *workflow.Definition, t *task.Task, role string, entries []journal.Entry, read func(section string) string) *LastReport {
 	for i := range slices.Backward(entries) {
 		e := &entries[i]
@@ -47,7 +47,7 @@ func FindLast(def *workflow.Definition, t *task.Task, role string, entries []jou
 	return nil
 }
 
-// saidLast returns what an agent said. Only one word of it is not quoted.
+// saidLast returns an agent's report. Only one word of it is not quoted.
 func saidLast(s *task.LastReport, heard *signal.Snapshot) *LastReport {
 	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Text: lastPart(heard.AttemptWords()), Failed: s.Outcome != string(signal.Passed)}
 	detail := s.Detail
@@ -60,8 +60,8 @@ func saidLast(s *task.LastReport, heard *signal.Snapshot) *LastReport {
 	return out
 }
 
-// verdictGate returns the gate of the edge that an entry took which asks for a verdict, nil if
-// none does.
+// verdictGate returns the gate with a verdict of the edge that an entry took, or nil if there
+// is none.
 func verdictGate(def *workflow.Definition, e *journal.Entry) *workflow.Gate {
 	if e.To == "" || e.Edge < 1 || e.Edge > len(def.Edges) {
 		return nil
@@ -86,7 +86,7 @@ func lastPart(text string) string {
 	return "[...] " + text
 }
 
-// lastReport quotes the last report, "" if there is none.
+// lastReport returns the last report, quoted, or "" if there is none.
 func (f *Facts) lastReport() string {
 	r := f.Last
 	if r == nil {
@@ -108,7 +108,7 @@ func (f *Facts) lastReport() string {
 	return title + "\n\n" + quoteText(r.Text)
 }
 
-// firstInstructions returns what an agent of the role is told at its first start, filled in.
+// firstInstructions returns the prompt of the role's first start, filled in.
 func (f *Facts) firstInstructions() string {
 	name := f.firstPrompt()
 	if name == "" || strings.Contains(f.promptText(name), "{instructions}") {
@@ -117,7 +117,7 @@ func (f *Facts) firstInstructions() string {
 	return f.filledText(name)
 }
 
-// firstPrompt names what an agent of the role is told at its first start in this state.
+// firstPrompt returns the name of the prompt of the role's first start in this state.
 func (f *Facts) firstPrompt() string {
 	s := f.taskState()
 	if s.Prompt != "" && s.Role == f.Effect.Role {

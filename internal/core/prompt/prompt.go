@@ -1,6 +1,5 @@
-// Package prompt is what an agent is told: the words of its workflow with the task's
-// values filled in, followed by what every agent must know about this session. It is
-// text in, text out.
+// Package prompt builds the texts for agents: the prompt of the workflow with the task's values
+// filled in, followed by what every agent must know about its session. It does no I/O.
 package prompt
 
 import (
@@ -12,21 +11,21 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Facts are what the words are made of.
+// Facts are the inputs of a prompt.
 type Facts struct {
 	Def     *workflow.Definition
 	Task    task.Task
 	Effect  task.Effect
 	Project task.Project
-	Nonce   string                           // marks what this attempt itself prints
-	Words   func(name string) (string, bool) // of the repository, before those of the workflow; nil for none
-	Card    *Card                            // of the task on its board, nil if it is on none
-	Goes    bool                             // the agent goes on with the conversation of an earlier attempt
+	Nonce   string                           // marks the output of this attempt
+	Words   func(name string) (string, bool) // prompts of the repository, which take precedence over those of the workflow; nil for none
+	Card    *Card                            // the task's card; nil if it is on no board
+	Goes    bool                             // the agent continues the conversation of an earlier attempt
 	Asked   string                           // what a person answers, if the agent would not know it otherwise
 	Known
 }
 
-// StartPrompt returns what a new agent is told.
+// StartPrompt returns the prompt of a new agent.
 func StartPrompt(f Facts) string {
 	var b strings.Builder
 	if f.Goes && workflow.GoesOn(f.Effect.Message) {
@@ -52,7 +51,7 @@ func StartPrompt(f Facts) string {
 	return b.String()
 }
 
-// MessageText returns what a living agent is told.
+// MessageText returns a message for a living agent.
 func MessageText(f Facts) string { return f.messageText(f.Effect.Prompt) }
 
 func (f *Facts) messageText(name string) string {
@@ -66,10 +65,10 @@ func (f *Facts) messageText(name string) string {
 	return text + "\n\n" + quoteText(f.Effect.Text)
 }
 
-// filledText finds the words called name and fills them in.
+// filledText returns the prompt with a name, filled in.
 func (f *Facts) filledText(name string) string {
 	text := strings.TrimSpace(f.fillVariables(f.promptText(name)))
-	for strings.Contains(text, "\n\n\n") { // a variable had nothing to say
+	for strings.Contains(text, "\n\n\n") { // a variable was empty
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
 	}
 	return text
@@ -92,7 +91,7 @@ func (f *Facts) promptText(name string) string {
 	return "# Task: {summary}\n\nProject: {project}\nBranch: {branch}\n\nRead TASK.md and do your part."
 }
 
-// builtinMessage returns the words for messages of the engine's own, where a workflow has none.
+// builtinMessage returns the engine's own messages, for workflows that do not replace them.
 func builtinMessage(name string) (string, bool) {
 	switch name {
 	case workflow.MessageAnswer:
@@ -123,8 +122,8 @@ func builtinMessage(name string) (string, bool) {
 	return "", false
 }
 
-// fillVariables puts the task's values in. Each place is filled once: what a value says is never
-// taken for another place.
+// fillVariables fills in the task's values. It fills each placeholder once: a value is never
+// searched for placeholders.
 func (f *Facts) fillVariables(text string) string {
 	t := &f.Task
 	pairs := []string{
@@ -145,7 +144,8 @@ func (f *Facts) fillVariables(text string) string {
 	return strings.NewReplacer(withDollarNames(pairs)...).Replace(text)
 }
 
-// personsVar returns what a person gave the task, or else its project, under a name.
+// personsVar returns the value of a variable that a person set for the task, or else for its
+// project.
 func (f *Facts) personsVar(name string) string {
 	var usual string
 	if v, ok := f.Def.VarNamed(name); ok {
@@ -161,7 +161,7 @@ func orDash(s string) string {
 	return s
 }
 
-// describeDelivery returns what the project's policy means for an agent.
+// describeDelivery returns what the project's delivery policy means for an agent.
 func describeDelivery(d task.Delivery) string {
 	switch d {
 	case task.DeliverPush:

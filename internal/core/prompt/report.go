@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Card is the task's card as the board shows it. Its words are other people's.
+// A Card is the task's card as the board shows it. Its text is foreign.
 type Card struct {
 	board.Card
 	Comments []board.Comment
@@ -27,7 +27,7 @@ func (f *Facts) taskState() *workflow.State {
 	return s
 }
 
-// reportPairs returns the variables about what others said, and about how to say how it went.
+// reportPairs returns the variables about the reports of others, and about how to report.
 func (f *Facts) reportPairs() []string {
 	return []string{
 		"{mode}", f.taskState().Mode, "{handoff}", f.handedOver(), "{question}", quoteWithTitle("You are asked for advice:", f.Task.Question),
@@ -43,7 +43,7 @@ func quoteWithTitle(title, text string) string {
 	return title + "\n\n" + quoteText(text)
 }
 
-// handedOver returns what the stage before left for this one.
+// handedOver returns what the previous stage left for this one.
 func (f *Facts) handedOver() string {
 	role := f.Effect.Role
 	if from, to, ok := handoff.StagesOfMode(f.taskState().Mode); ok && to == role {
@@ -61,10 +61,10 @@ func (f *Facts) handedOver() string {
 	return ""
 }
 
-// maxComments bounds how many comments of a card an agent is shown, the newest.
+// maxComments limits how many comments of a card a prompt contains, newest first.
 const maxComments = 20
 
-// describeCard returns the work package: the card as it is, quoted.
+// describeCard returns the work package: the card, quoted.
 func (f *Facts) describeCard() string {
 	if f.Card == nil {
 		return ""
@@ -83,7 +83,7 @@ func (f *Facts) describeCard() string {
 	return b.String()
 }
 
-// reportInstructions tells an agent how to say how it went.
+// reportInstructions returns how the agent must report.
 func (f *Facts) reportInstructions() string {
 	role, ok := f.Def.RoleNamed(f.Effect.Role)
 	if !ok {
@@ -104,7 +104,7 @@ func (f *Facts) reportInstructions() string {
 	return ""
 }
 
-// describeNoReport says what follows where an agent does not say how it went.
+// describeNoReport returns what happens if an agent does not report.
 func (f *Facts) describeNoReport() string {
 	for _, i := range f.Def.EdgesFrom(f.Task.Status) {
 		if f.Def.Edges[i].AnswersTo(workflow.OnExit, "") {
@@ -114,7 +114,7 @@ func (f *Facts) describeNoReport() string {
 	return "Without one of them nothing moves."
 }
 
-// lastTime tells a replacement why what the one before it said did not count.
+// lastTime tells a replacement why the report of its predecessor did not count.
 func (f *Facts) lastTime() string {
 	said := f.Task.LastReport
 	if said == nil || said.Visit != f.Task.Visit || said.Role != f.Effect.Role || said.Diagnosis == "" || f.Effect.Message != "" {
@@ -123,7 +123,8 @@ func (f *Facts) lastTime() string {
 	return "\n\nThe session before this one ended without a word that counts:\n\n" + quoteText(said.Diagnosis)
 }
 
-// resultForm shows a worker the result it is to end with, and what it may ask for.
+// resultForm returns the form of the result with which a worker must end, and what it may
+// request.
 func (f *Facts) resultForm(role *workflow.Role) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
@@ -166,7 +167,7 @@ func allowedMarks(list []workflow.Mark, role string) string {
 	return strings.Join(out, ", ")
 }
 
-// consultableRoles lists the roles that an agent in this state may ask.
+// consultableRoles returns the roles that an agent in this state may ask.
 func (f *Facts) consultableRoles() []string {
 	var out []string
 	for _, i := range f.Def.EdgesFrom(f.Task.Status) {

@@ -10,8 +10,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// writeSession is what every agent must know, whatever its workflow says: who it is, what it
-// may ask for, whose words to trust.
+// writeSession writes what every agent must know, whatever its workflow contains: who it is,
+// what it may request, whose text to trust.
 func (f *Facts) writeSession(b *strings.Builder) {
 	role, _ := f.Def.RoleNamed(f.Effect.Role)
 	asked := strings.Contains(b.String(), f.Nonce)
@@ -24,15 +24,16 @@ func (f *Facts) writeSession(b *strings.Builder) {
 	for _, line := range f.listCommands(role) {
 		b.WriteString("  " + line + "\n")
 	}
-	if role.Protocol != "" && !asked { // the prompt asks for a report in words of its own
+	if role.Protocol != "" && !asked { // the prompt itself asks for a report
 		fmt.Fprintf(b, "\nSession mark: %s. Put it into your report: nonce=%s in a marker, nonce: %s in a block.\n", f.Nonce, f.Nonce, f.Nonce)
 	}
 }
 
-// A command is one that the role may give, and when or what for.
+// A command is one that the role may use, and when or what for.
 type command struct{ line, use string }
 
-// listCommands lists what the role may ask for, by the edges of its workflow.
+// listCommands returns the commands that the role may use, according to the edges of its
+// workflow.
 func (f *Facts) listCommands(role *workflow.Role) []string {
 	list := append(f.requestCommands(role), f.reportCommands(role)...)
 	if role.Access == "full" {
@@ -52,7 +53,8 @@ func (f *Facts) listCommands(role *workflow.Role) []string {
 	return out
 }
 
-// requestCommands lists the moves that the role may ask for, each with the states from which it may.
+// requestCommands returns the moves that the role may request, each with the states from which
+// it may.
 func (f *Facts) requestCommands(role *workflow.Role) []command {
 	type move struct {
 		line  string
@@ -67,7 +69,7 @@ func (f *Facts) requestCommands(role *workflow.Role) []command {
 			continue
 		}
 		m := move{line: "orange task update --status " + e.To, asks: e.AsksForConsent(actor), froms: e.From}
-		if to, ok := f.Def.StateNamed(e.To); ok && to.Kind == workflow.Halt { // a person must know why
+		if to, ok := f.Def.StateNamed(e.To); ok && to.Kind == workflow.Halt { // a person must know the reason
 			m.line += ` --note "why"`
 		}
 		at := slices.IndexFunc(moves, func(o move) bool { return o.line == m.line && o.asks == m.asks })
@@ -91,7 +93,7 @@ func (f *Facts) requestCommands(role *workflow.Role) []command {
 	return out
 }
 
-// reportCommands lists the commands by which the role itself says how it went.
+// reportCommands returns the commands by which the role reports.
 func (f *Facts) reportCommands(role *workflow.Role) []command {
 	var out []command
 	for _, verdict := range [...]string{"PASS", "FAIL"} {
@@ -106,7 +108,7 @@ func (f *Facts) reportCommands(role *workflow.Role) []command {
 			out = append(out, command{"orange task verdict " + verdict + ` -m "why"`, "your verdict when the status is " + strings.Join(slices.Compact(states), " or ")})
 		}
 	}
-	if p := signal.Protocol(role.Protocol); p == signal.WorkResult || p == signal.CompletionBlock { // the others say more than an outcome
+	if p := signal.Protocol(role.Protocol); p == signal.WorkResult || p == signal.CompletionBlock { // the others contain more than an outcome
 		out = append(out, command{`orange task report CODE -m "why"`, "the outcome, in place of the one in your last message"})
 	}
 	return out

@@ -22,7 +22,7 @@ func (f *Facts) stepPairs() []string {
 // enhancements is the folder in which steps leave their files for each other.
 const enhancements = "enhancements/"
 
-// withDollarNames lets a prompt write ${name} for {name}.
+// withDollarNames lets a prompt use ${name} for {name}.
 func withDollarNames(pairs []string) []string {
 	out := make([]string, 0, 2*len(pairs))
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -36,8 +36,8 @@ func (f *Facts) stepInput(s *workflow.State) string {
 	return ResolveInput(s.Input, workflow.EnhancementName(f.Task.Branch), f.previousAgent(s))
 }
 
-// ResolveInput fills in the input of a step. The folder of the step before is that of
-// the enhancement if nothing was before.
+// ResolveInput fills in the input of a step. Without a previous step, its folder is that of the
+// enhancement.
 func ResolveInput(input, enhancement, before string) string {
 	folder := enhancements + enhancement
 	previous := folder
@@ -49,8 +49,8 @@ func ResolveInput(input, enhancement, before string) string {
 	})...).Replace(input)
 }
 
-// InputInstruction tells an agent what to work from: nothing but the task, a folder or a
-// file.
+// InputInstruction returns the instruction about what an agent works from: only the task, a
+// folder or a file.
 func InputInstruction(input string) string {
 	switch input = strings.TrimSpace(input); {
 	case input == "" || input == "null":
@@ -61,8 +61,8 @@ func InputInstruction(input string) string {
 	return "Read the file " + input + " and work from it."
 }
 
-// previousAgent returns the agent of the step that led to a state: the last one that said
-// anything, if its codes lead here, else the nearest in the file whose codes do.
+// previousAgent returns the agent of the step that led to a state: the last one that reported,
+// if its codes lead here, otherwise the nearest one in the file whose codes do.
 func (f *Facts) previousAgent(s *workflow.State) string {
 	var found []string
 	for i := range f.Def.States {
@@ -88,7 +88,7 @@ func (f *Facts) previousAgent(s *workflow.State) string {
 	return ""
 }
 
-// leadsTo reports whether an outcome leads from one state to another, at once or by way of a
+// leadsTo reports whether an outcome leads from one state to another, directly or through a
 // state in which a person starts it.
 func leadsTo(def *workflow.Definition, from, to string) bool {
 	for _, i := range def.EdgesFrom(from) {
@@ -109,7 +109,7 @@ func answersOutcome(e *workflow.Edge) bool {
 	return slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { return t.Kind == workflow.OnOutcome })
 }
 
-// ExpectedCodes tells an agent with which codes it may end in a state, and what each does.
+// ExpectedCodes returns the codes that an agent may report in a state, and what each does.
 func ExpectedCodes(def *workflow.Definition, state string) string {
 	s, ok := def.StateNamed(state)
 	if !ok {
@@ -123,7 +123,7 @@ func ExpectedCodes(def *workflow.Definition, state string) string {
 		}
 		for _, t := range e.On {
 			if t.Kind != workflow.OnOutcome || slices.Contains(seen, t.Value) {
-				continue // of several edges for a code the first says what it is for
+				continue // of several edges for a code, the first describes it
 			}
 			seen = append(seen, t.Value)
 			line := "- `" + t.Value + "`"

@@ -1,4 +1,4 @@
-// Package question reports whether an agent asks a person something. Agents ask most often by
+// Package question detects whether an agent asks a person something. Agents mostly ask by
 // ending their turn with a question in prose, and no CLI reports that as an event.
 package question
 
@@ -10,23 +10,22 @@ import (
 	"orange/internal/view/markdown"
 )
 
-// maxRead is how much of the end of a message is looked at, in bytes. What is asked stands
-// at the end.
+// maxRead is how much of the end of a message is examined, in bytes. Questions are at the end.
 const maxRead = 16 << 10
 
-// lastParts is how many parts of the end of a message are looked at: agents put a list of
-// choices, or a sentence about what they would do, below what they ask.
+// lastParts is how many parts at the end of a message are examined: agents put a list of
+// choices, or a sentence about what they would do, below a question.
 const lastParts = 3
 
 // AsksReader reports whether a message ends by asking the reader for something that its author
-// needs to go on. A polite offer at the end of finished work is no question, and neither is one
-// that the message answers itself.
+// needs to continue. A polite offer at the end of finished work is not a question, and neither
+// is a question that the message itself answers.
 func AsksReader(message string) bool {
 	if len(message) > maxRead {
 		message = message[len(message)-maxRead:]
 	}
 	parts := partsOf(markdown.ParseBlocks(strings.ToValidUTF8(message, "")))
-	for len(parts) > 0 && isPolite(parts[len(parts)-1].text) { // what is asked stands above it
+	for len(parts) > 0 && isPolite(parts[len(parts)-1].text) { // the question is above it
 		parts = parts[:len(parts)-1]
 	}
 	if len(parts) > lastParts {
@@ -40,13 +39,13 @@ func AsksReader(message string) bool {
 	return false
 }
 
-// A part is a paragraph, a heading, or all points of a list.
+// A part is a paragraph, a heading, or all items of a list.
 type part struct {
 	text string
 	list bool
 }
 
-// partsOf lists what the author says in its own words: no code, no quotations, no tables.
+// partsOf returns what the author says in its own words: no code, no quotations, no tables.
 func partsOf(blocks []markdown.Block) []part {
 	var out []part
 	for i := range blocks {
@@ -79,25 +78,25 @@ func plainText(spans []markdown.Span) string {
 }
 
 var (
-	// sentence is text up to the mark that ends it.
+	// sentence matches text up to the punctuation that ends it.
 	sentence = lazy.NewRegexp(`[^.!?？。\n]*(?:[.!?？。]+|\n|$)`)
 
-	// aside is a polite end of finished work.
+	// aside matches a polite end of finished work.
 	aside = lazy.NewRegexp(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
 		`(else|more) (i can|can i) (do|help)|if you('d| would)? (like|want|need|prefer|have|run into|hit)|feel free|happy to (help|make|adjust|explain|walk))\b`)
 
-	// farewell is what people say when they part.
+	// farewell matches words of parting.
 	farewell = lazy.NewRegexp(`(?i)\blet me know how (it|that|this|things) (go|goes|went|works?|looks?)\b|^\W*(thanks|thank you|cheers|danke)\b[^.!?]*`)
 
-	// approval is a request without a question mark that looks like a polite offer.
+	// approval matches a request without a question mark that looks like a polite offer.
 	approval = lazy.NewRegexp(`(?i)\b(let me know|tell me|say so|confirm) (if|whether|when) you('d| would)? (like|want) me to (proceed|continue|go (on|ahead)|start|begin|implement|merge|push|delete|do (it|that|this))\b`)
 
-	// addressed is a question that only the reader can answer, wherever it stands in the last parts.
+	// addressed matches a question that only the reader can answer, anywhere in the last parts.
 	addressed = lazy.NewRegexp(`(?i)\b(should|shall|may|can|could|do|must) (i|we)\b|\b(do|would|could|can|should|did|are|have|will) you\b|\bwhich (one|option|approach|of|way|do|would|should)\b|` +
 		`\b(what|how|where|when) (would|do|should|did|exactly do|exactly should) (you|i|we)\b|\bis (it|that|this) (ok|okay|fine|correct|right|acceptable|what you|intended)\b|\b(ok|okay|good) to (go|proceed|continue|merge|delete|commit)\b|` +
 		`\byour (preference|choice|call|decision|thoughts)\b|\b(soll|darf|kann|möchtest|wollen|willst|welche[rsn]?)\b`)
 
-	// request is a sentence without a question mark that waits for the reader.
+	// request matches a sentence without a question mark that waits for the reader.
 	request = lazy.NewRegexp(`(?i)\b(please|kindly) (confirm|advise|clarify|choose|decide|provide|specify|tell me|let me know|approve|answer|pick|select|share|review and (confirm|approve)|respond|reply)\b|` +
 		`\blet me know (which|what|how|whether|when|where|your|once|if (i should|it'?s (ok|fine)|that'?s (ok|fine)|this is (ok|fine)|you approve|i may|i can))\b|` +
 		`\b(tell me|i need to know) (which|what|how|whether|when|where|if)\b|` +
@@ -109,7 +108,7 @@ var (
 )
 
 // asksSomething reports whether one part of a message asks something. The last part may end
-// with any question; further up only one counts that is put to the reader.
+// with any question; in earlier parts only a question to the reader counts.
 func asksSomething(p part, last bool) bool {
 	p.text = farewell.ReplaceAllString(p.text, "")
 	if approval.MatchString(p.text) {
@@ -118,7 +117,7 @@ func asksSomething(p part, last bool) bool {
 	if request.MatchString(p.text) && !aside.MatchString(request.FindString(p.text)) {
 		return true
 	}
-	if p.list && onlyQuestions(p.text) { // below it may stand what the author does meanwhile
+	if p.list && onlyQuestions(p.text) { // below it the author may describe what it does in the meantime
 		return true
 	}
 	sentences := sentence.FindAllString(p.text, -1)
@@ -139,7 +138,7 @@ func asksSomething(p part, last bool) bool {
 	return false
 }
 
-// onlyQuestions says that every line of a text is a question.
+// onlyQuestions reports whether every line of a text is a question.
 func onlyQuestions(text string) bool {
 	for line := range strings.Lines(text) {
 		if !isQuestion(line) || aside.MatchString(line) {
@@ -149,7 +148,7 @@ func onlyQuestions(text string) bool {
 	return text != ""
 }
 
-// isPolite says that a text is nothing but a polite end.
+// isPolite reports whether a text is only a polite end.
 func isPolite(text string) bool {
 	for _, s := range sentence.FindAllString(farewell.ReplaceAllString(text, ""), -1) {
 		words := strings.ContainsFunc(s, unicode.IsLetter)

@@ -1,6 +1,7 @@
-// Package taskfile reads and edits TASK.md: the frontmatter that Orange owns, and the sections of the body that
-// agents write and gates read. Edits splice single values and leave every other byte alone. It does not know which
-// fields a task has or which gates exist, and it touches no disk.
+// Package taskfile parses and edits TASK.md: the frontmatter that Orange owns, and the sections
+// of the body that agents write and gates read. Edits replace single values and leave every
+// other byte unchanged. The package does not know which fields a task has or which gates exist,
+// and it does no I/O.
 package taskfile
 
 import (
@@ -12,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a TASK.md that is read. A file that people and agents write is far below them; what is above costs
-// a server more than any task is worth.
+// Limits of a TASK.md. Files that people and agents write are far below them; a larger file
+// would cost the server too much.
 const (
 	MaxSize     = 4 << 20 // bytes
 	maxLines    = 200_000
-	maxSections = 10_000 // lines that look like the heading of a section, in code too
+	maxSections = 10_000 // lines that look like the heading of a section, including in code
 )
 
 const (
@@ -35,7 +36,7 @@ type Document struct {
 	entries []entry
 }
 
-// Parse reads a TASK.md. A file without frontmatter is valid.
+// Parse parses a TASK.md. A file without frontmatter is valid.
 func Parse(src []byte) (Document, error) {
 	if len(src) > MaxSize {
 		return Document{}, fmt.Errorf("parse TASK.md: it has %d bytes and %d are allowed; shorten it", len(src), MaxSize)
@@ -66,7 +67,7 @@ func Parse(src []byte) (Document, error) {
 	return d, nil
 }
 
-// Bytes returns the whole file; for a parsed document exactly the bytes that were parsed.
+// Bytes returns the whole file; for a parsed document, exactly the bytes that were parsed.
 func (d Document) Bytes() []byte {
 	return []byte(d.headText() + d.body)
 }
@@ -76,8 +77,8 @@ func (d Document) Body() []byte {
 	return []byte(d.body)
 }
 
-// WithBody returns the document with another body. A body that would itself read as frontmatter is kept apart from
-// it by empty frontmatter.
+// WithBody returns the document with another body. If the body itself would parse as
+// frontmatter, WithBody adds empty frontmatter before it.
 func (d Document) WithBody(body []byte) Document {
 	d.body = string(body)
 	if d.open == "" && opensFrontmatter(strings.TrimPrefix(d.body, byteOrderMark)) {
@@ -86,8 +87,8 @@ func (d Document) WithBody(body []byte) Document {
 	return d
 }
 
-// Get returns the value of a frontmatter key as string, int, bool or nil. What is none of those, such as a
-// timestamp, a fraction or a list, comes back as its text.
+// Get returns the value of a frontmatter key as string, int, bool or nil. Any other value, such
+// as a timestamp, a fraction or a list, is returned as its text.
 func (d Document) Get(key string) (any, bool) {
 	i := d.keyIndex(key)
 	if i < 0 {
@@ -155,7 +156,7 @@ func checkText(src []byte) error {
 	return fmt.Errorf("parse TASK.md: not a text file, line %d is not UTF-8; save it as UTF-8 text", lineNumber(src, at))
 }
 
-// checkBounds counts what makes a file expensive, without reading it as Markdown.
+// checkBounds counts what makes a file expensive, without parsing it as Markdown.
 func checkBounds(src []byte) error {
 	lines, sections := 0, 0
 	for line := range bytes.Lines(src) {
@@ -173,7 +174,8 @@ func checkBounds(src []byte) error {
 	return nil
 }
 
-// looksLikeSection reports whether a line begins a section, or underlines its heading, unless it is in code.
+// looksLikeSection reports whether a line begins a section, or underlines its heading, unless
+// it is in code.
 func looksLikeSection(line []byte) bool {
 	line = bytes.TrimRight(bytes.TrimLeft(line, " \t"), " \t\r\n")
 	rest, ok := bytes.CutPrefix(line, []byte("##"))

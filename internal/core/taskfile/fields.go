@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MissingFields says which of the fields the frontmatter of a file lacks, "" if none. A
-// field with nothing behind it is lacking.
+// MissingFields returns a message that names the first of the fields that the frontmatter of a
+// file lacks, or "" if it has all. An empty field counts as missing.
 func MissingFields(file, text string, fields []string) string {
 	if len(fields) == 0 {
 		return ""
@@ -36,7 +36,7 @@ func firstMissing(file string, have map[string]bool, fields []string) string {
 	return ""
 }
 
-// FieldOf returns the value of a field of a file's frontmatter, "" if it has none.
+// FieldOf returns the value of a field of a file's frontmatter, or "" if it has none.
 func FieldOf(text, field string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if strings.TrimRight(lines[0], " \t") != "---" {

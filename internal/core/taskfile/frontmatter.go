@@ -11,7 +11,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML parser takes quadratic time on nested and on very long input, hence these limits.
+// These limits exist because the YAML parser takes quadratic time on nested and on very long
+// input.
 const (
 	maxMeta     = 64 << 10
 	maxBrackets = 500
@@ -29,7 +30,7 @@ type entry struct {
 	span  span
 }
 
-// parseMeta reads the YAML between the delimiters.
+// parseMeta parses the YAML between the delimiters.
 func parseMeta(meta string) ([]entry, error) {
 	if err := checkLimits(meta); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func keyOf(node *ast.MappingValueNode) (string, error) {
 	return "", yamlError(node.Key.GetToken(), "a key must be a plain word; write key: value lines")
 }
 
-// scalarValue normalises a value; raw is its source.
+// scalarValue normalizes a value; raw is its source.
 func scalarValue(node ast.Node, raw string) any {
 	switch n := node.(type) {
 	case *ast.StringNode:

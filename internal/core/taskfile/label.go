@@ -67,7 +67,7 @@ func (o outline) nextLabel(from, end int) int {
 	return end
 }
 
-// hasContent reports whether the text says anything: markup, punctuation and comments do not.
+// hasContent reports whether the text has content other than markup, punctuation and comments.
 func hasContent(text string) bool {
 	for line := range strings.SplitSeq(dropComments(text), "\n") {
 		if !fenceMark.MatchString(line) && strings.ContainsFunc(line, isContent) {
@@ -77,7 +77,7 @@ func hasContent(text string) bool {
 	return false
 }
 
-// isContent counts emoji (category So) as content.
+// isContent reports whether r counts as content. Emoji (category So) do.
 func isContent(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
 }

@@ -25,7 +25,7 @@ func (l lines) lineCount() int {
 	return len(l.starts)
 }
 
-// lineStart returns the offset of a line, or the end of the text behind the last one.
+// lineStart returns the offset of a line, or the end of the text after the last one.
 func (l lines) lineStart(line int) int {
 	if line >= len(l.starts) {
 		return len(l.text)
@@ -38,7 +38,7 @@ func (l lines) lineText(line int) string {
 	return strings.TrimRight(l.text[l.lineStart(line):l.lineStart(line+1)], "\r\n")
 }
 
-// lineAt returns the line that holds an offset.
+// lineAt returns the line that contains an offset.
 func (l lines) lineAt(offset int) int {
 	return sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset }) - 1
 }

@@ -10,34 +10,34 @@ import (
 	"orange/internal/lazy"
 )
 
-// maxMarks is how many characters of quote marks, list marks and indent a line may start with; the Markdown parser
-// takes quadratic time in the nesting.
+// maxMarks is how many characters of quote marks, list marks and indentation a line may start
+// with; the Markdown parser takes quadratic time in the nesting.
 const maxMarks = 100
 
 var linkDefinition = lazy.NewRegexp(`^ {0,3}\[[^\]]+\]:`)
 
-// outline is a Markdown text as its blocks matter here.
+// outline is the block structure of a Markdown text.
 type outline struct {
 	lines
 	headings []heading
 	hidden   []bool // by line: inside a code fence or a comment
 }
 
-// heading is a heading that is no part of a quote, a list or code.
+// heading is a heading that is not part of a quote, a list or code.
 type heading struct {
 	level       int
 	name        string
-	first, last int // lines, both included
+	first, last int // lines, both inclusive
 	underlined  bool
 }
 
-// blocks reads the blocks of a text. It is safe for concurrent use.
+// blocks parses the blocks of a text. It is safe for concurrent use.
 var blocks = lazy.OnFirstUse(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 })
 
-// readHidden finds the hidden lines of a text, and not its headings. A text without the marks of code fences and
-// comments hides nothing, and most sections are such.
+// readHidden finds the hidden lines of a text, and not its headings. A text without the marks
+// of code fences and comments, like most sections, hides nothing.
 func readHidden(src string) outline {
 	for _, mark := range []string{"```", "~~~", "<!--"} {
 		if strings.Contains(src, mark) {
@@ -71,7 +71,8 @@ func readOutline(src string) outline {
 	return o
 }
 
-// flattenMarks overwrites the marks of lines nested too deep, in place, so that offsets stay true.
+// flattenMarks overwrites the marks of lines that are nested too deep, in place, so that
+// offsets stay valid.
 func flattenMarks(text lines) []byte {
 	flat := []byte(text.text)
 	for i := range text.lineCount() {
@@ -84,7 +85,8 @@ func flattenMarks(text lines) []byte {
 	return flat
 }
 
-// isRule reports whether the marks open no quote or list: they are blank, or a line drawn with one character.
+// isRule reports whether the marks open no quote or list: they are blank, or a line drawn with
+// one character.
 func isRule(marks string) bool {
 	trimmed := strings.TrimSpace(marks)
 	if trimmed == "" {
@@ -119,7 +121,7 @@ func (o *outline) addHeading(node *ast.Heading) {
 	o.headings = append(o.headings, h)
 }
 
-// isProse tells a rule drawn under a label, a verdict or a link definition from a heading.
+// isProse distinguishes a rule below a label, a verdict or a link definition from a heading.
 func (o *outline) isProse(h heading) bool {
 	if linkDefinition.MatchString(o.lineText(h.first)) {
 		return true

@@ -12,7 +12,7 @@ import (
 
 var timestamp = lazy.NewRegexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
-// encodeScalar writes a value as YAML on one line.
+// encodeScalar returns a value as YAML on one line.
 func encodeScalar(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -33,7 +33,8 @@ func encodeScalar(value any) (string, error) {
 	return "", fmt.Errorf("a value of type %T cannot be written; give a string, int, bool or nil", value)
 }
 
-// isPlain reports whether every YAML reader, also one of version 1.1, takes the bare text for this string.
+// isPlain reports whether every YAML parser, including those of version 1.1, reads the bare
+// text as this string.
 func isPlain(text string) bool {
 	if timestamp.MatchString(text) {
 		return true

@@ -8,17 +8,17 @@ import (
 	"unicode"
 )
 
-// Section is one `## Name` part of a body as the gates see it.
+// Section is one `## Name` part of a body as gates see it.
 type Section struct {
 	Name     string       `json:"name"`           // heading text as written
 	Line     int          `json:"line"`           // of the heading, counted from 1 in the whole file
-	Text     string       `json:"text,omitempty"` // what follows the heading, trimmed
+	Text     string       `json:"text,omitempty"` // the text after the heading, trimmed
 	Size     int          `json:"size"`           // of Text, in bytes
-	TextLine int          `json:"text_line"`      // of the first line of Text; of the heading without Text
-	Digest   string       `json:"digest"`         // of Text, blind to line endings and to white space at line ends
+	TextLine int          `json:"text_line"`      // of the first line of Text; of the heading if there is no Text
+	Digest   string       `json:"digest"`         // of Text, ignoring line endings and trailing white space
 	Fields   []LabelField `json:"fields,omitempty"`
-	Ruling   Ruling       `json:"ruling,omitzero"` // by its verdict line
-	Word     Ruling       `json:"word,omitzero"`   // by the first word PASS or FAIL
+	Ruling   Ruling       `json:"ruling,omitzero"` // from its verdict line
+	Word     Ruling       `json:"word,omitzero"`   // from the first word PASS or FAIL
 }
 
 // LabelField is a `LABEL:` of a section that has content.
@@ -53,7 +53,7 @@ func (d Document) Sections() []Section {
 	return sections
 }
 
-// FindSection returns the last section of a name: of several, that one counts.
+// FindSection returns the last section with a name: of several, that one counts.
 func FindSection(sections []Section, name string) (Section, bool) {
 	for _, s := range slices.Backward(sections) {
 		if s.Name == name {
@@ -63,8 +63,8 @@ func FindSection(sections []Section, name string) (Section, bool) {
 	return Section{}, false
 }
 
-// WithoutText copies sections without what was written in them: enough to decide by, and
-// nothing that should not be kept.
+// WithoutText returns copies of sections without their text: enough for decisions, and nothing
+// that should not be stored.
 func WithoutText(sections []Section) []Section {
 	labels := 0
 	for i := range sections {
@@ -84,12 +84,13 @@ func WithoutText(sections []Section) []Section {
 	return out
 }
 
-// HasLabel reports whether the section has this label with content behind it.
+// HasLabel reports whether the section has this label with content after it.
 func (s *Section) HasLabel(label string) bool {
 	return slices.ContainsFunc(s.Fields, func(f LabelField) bool { return f.Label == label })
 }
 
-// readSection reads the lines from first up to end; before is the number of lines of the file before the outline.
+// readSection reads the lines from first up to end; before is the number of lines of the file
+// before the outline.
 func (o outline) readSection(first, end, before int) Section {
 	raw := o.text[o.lineStart(first):max(o.lineStart(first), o.lineStart(end))]
 	body := strings.TrimSpace(raw)

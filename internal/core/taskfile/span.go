@@ -2,14 +2,14 @@ package taskfile
 
 import "strings"
 
-// span is where one entry stands in the YAML of the frontmatter, as byte offsets.
+// span is the position of one entry in the YAML of the frontmatter, as byte offsets.
 type span struct {
 	known      bool
 	line       int // start of the key's line
 	key        int // start of the key
-	colon      int // behind the colon
-	start, end int // the value; both equal colon when nothing is written
-	stop       int // behind the last line of the value and of indented comments below it
+	colon      int // after the colon
+	start, end int // the value; both equal colon if there is none
+	stop       int // after the last line of the value and of indented comments below it
 }
 
 // locateEntry finds the entry whose key is on line first and which ends before line next.
@@ -40,7 +40,7 @@ func locateEntry(text lines, first, next int) span {
 	return s
 }
 
-// colonEnd returns the offset behind the colon that ends the key of a line, or -1.
+// colonEnd returns the offset after the colon that ends the key of a line, or -1.
 func colonEnd(line string) int {
 	at := len(line) - len(strings.TrimLeft(line, " "))
 	at += quotedLength(line[at:])
@@ -52,8 +52,8 @@ func colonEnd(line string) int {
 	return -1
 }
 
-// lastLine returns the last line of a value; blank lines and comments behind it are none of it. In a block scalar
-// an indented # is text.
+// lastLine returns the last line of a value, without blank lines and comments after it. In a
+// block scalar an indented # is text.
 func lastLine(text lines, first, next int, block bool) int {
 	for i := min(next, text.lineCount()) - 1; i > first; i-- {
 		line := text.lineText(i)
@@ -65,8 +65,8 @@ func lastLine(text lines, first, next int, block bool) int {
 	return first
 }
 
-// lastComment returns the last of the indented comments right below a value: left alone they could become part of
-// the value before it.
+// lastComment returns the last of the indented comments directly below a value: if they stayed,
+// they could become part of the value before it.
 func lastComment(text lines, last, next int) int {
 	for i := last + 1; i < min(next, text.lineCount()); i++ {
 		line := text.lineText(i)
@@ -93,7 +93,8 @@ func isBlockScalar(inline string) bool {
 	return strings.HasPrefix(inline, "|") || strings.HasPrefix(inline, ">")
 }
 
-// inlineLength returns the length of the value at the start of text, without a comment behind it.
+// inlineLength returns the length of the value at the start of text, without a comment after
+// it.
 func inlineLength(text string) int {
 	if n := quotedLength(text); n > 0 {
 		return n
@@ -113,7 +114,8 @@ func inlineLength(text string) int {
 	return len(strings.TrimRight(text[:at], " \t"))
 }
 
-// quotedLength returns the length of the quoted string at the start of text, 0 if there is none.
+// quotedLength returns the length of the quoted string at the start of text, or 0 if there is
+// none.
 func quotedLength(text string) int {
 	if text == "" || (text[0] != '"' && text[0] != '\'') {
 		return 0

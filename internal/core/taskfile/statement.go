@@ -10,13 +10,13 @@ import (
 type Statement struct {
 	Verdict string // PASS or FAIL
 	Note    string // why, in the agent's words
-	Round   int    // sets a text apart that would be the same as before
-	Old     string // digest of the section when the review began, "" if there was none
+	Round   int    // distinguishes a text that would otherwise equal the previous one
+	Old     string // digest of the section when the review began; "" if there was none
 }
 
-// WithVerdict returns the document with the statement at the head of the last section of that
-// name, or in a new one at the end. What the section says stays below it: as it is if it is of
-// this review and contradicts nothing, else as a quotation.
+// WithVerdict returns the document with the statement at the beginning of the last section with
+// that name, or in a new one at the end. The previous text of the section stays below it:
+// unchanged if it belongs to this review and contradicts nothing, otherwise as a quotation.
 func (d Document) WithVerdict(section string, s Statement) Document {
 	had, ok := FindSection(d.Sections(), section)
 	text := s.sectionText(had)
@@ -31,10 +31,10 @@ func (d Document) WithVerdict(section string, s Statement) Document {
 	if found, ok := FindSection(behind.Sections(), section); ok && found.Ruling.Verdict == s.Verdict {
 		return behind
 	}
-	return d.WithBody([]byte(added + "\n" + d.body)) // something that is left open swallows what stands behind it
+	return d.WithBody([]byte(added + "\n" + d.body)) // something that is left open hides what follows it
 }
 
-// withSection returns the document with another text in the last section of that name.
+// withSection returns the document with another text in the last section with that name.
 func (d Document) withSection(name, text string) Document {
 	o := readOutline(d.body)
 	first, end := 0, 0
@@ -57,7 +57,7 @@ func (d Document) withSection(name, text string) Document {
 	return d.WithBody([]byte(before + "\n" + text + "\n" + after))
 }
 
-// sectionText returns what the section says with the statement.
+// sectionText returns the text of the section with the statement.
 func (s Statement) sectionText(had Section) string {
 	parts := []string{"Verdict: " + s.Verdict}
 	if note := strings.TrimSpace(s.Note); note != "" {
@@ -81,7 +81,7 @@ func (s Statement) sectionText(had Section) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// agreesWith says that the text says no other verdict where it stands below the statement.
+// agreesWith reports whether text, placed below the statement, gives no other verdict.
 func (s Statement) agreesWith(text string) bool {
 	below := Document{body: "## X\n\nVerdict: " + s.Verdict + "\n\n" + text + "\n"}
 	sections := below.Sections()

@@ -8,15 +8,16 @@ import (
 	"orange/internal/lazy"
 )
 
-// maxSummary bounds the summary of a task that is taken from its requirements, in characters.
+// maxSummary is the length limit of a summary that is taken from a task's requirements, in
+// characters.
 const maxSummary = 72
 
-// lineMarks are the marks of Markdown with which a line may begin: of a heading, a list, a
+// lineMarks matches the Markdown marks at the beginning of a line: of a heading, a list, a
 // quotation or a check box.
 var lineMarks = lazy.NewRegexp(`^(?:\s|#{1,6}\s|[-*+>]\s|\d{1,9}[.)]\s|\[[ xX]\]\s)+`)
 
-// SummaryFrom returns the first line of a text that says something, without marks of Markdown
-// before it, cut at the end of a word. It is "" if there is none.
+// SummaryFrom returns the first line of a text with content, without Markdown marks before it,
+// cut at the end of a word. It returns "" if there is none.
 func SummaryFrom(text string) string {
 	for line := range strings.Lines(plainText(text)) {
 		line = strings.Map(func(r rune) rune {

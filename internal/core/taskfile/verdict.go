@@ -9,27 +9,28 @@ import (
 	"orange/internal/lazy"
 )
 
-const maxQuoted = 60 // characters of a line that a message repeats
+const maxQuoted = 60 // characters of a line that a message quotes
 
 var (
 	verdictLine = lazy.NewRegexp(`(?i)^[ \t]*(?:#{1,6}[ \t]+)?(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?:#{1,6}[ \t]+)?` +
 		`[*_]{0,3}Verdict[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*[*_]{0,3}(PASS|FAIL)(.*)$`)
-	// otherVerdict is a second verdict offered beside the first: "or FAIL", "| FAIL", or nothing but "FAIL".
+	// otherVerdict is a second verdict beside the first: "or FAIL", "| FAIL", or only "FAIL".
 	otherVerdict = lazy.NewRegexp(`(?i)^[^\pL\pN]*(?:` +
 		`(?:\b(?:or|vs|versus)\b|[/|])[^\pL\pN]*(?:verdict[^\pL\pN]*)?(PASS|FAIL)\b|` +
 		`(?:verdict[^\pL\pN]*)?(PASS|FAIL)[^\pL\pN]*$)`)
 	wordVerdict = lazy.NewRegexp(`(?i)\b(PASS|FAIL)\b`)
 )
 
-// A Ruling is what a section says about the work.
+// A Ruling is the verdict of a section.
 type Ruling struct {
 	Verdict string `json:"verdict,omitempty"` // PASS, FAIL, or none
-	Line    int    `json:"line,omitempty"`    // of the file, where it says so
-	Why     string `json:"why,omitempty"`     // there is none
+	Line    int    `json:"line,omitempty"`    // line of the file with the verdict
+	Why     string `json:"why,omitempty"`     // why there is none
 }
 
-// Verdict returns PASS or FAIL when the first line of the section is `Verdict: PASS` or `Verdict: FAIL` and no
-// other line contradicts it, and the line in the file. Otherwise why says what is wrong.
+// Verdict returns PASS or FAIL if the first line of the section is `Verdict: PASS` or `Verdict:
+// FAIL` and no other line contradicts it, and the line in the file. Otherwise why is the
+// reason.
 func (s *Section) Verdict() (verdict string, line int, why string) {
 	return s.Ruling.Verdict, s.Ruling.Line, s.Ruling.Why
 }
@@ -39,7 +40,7 @@ func (s *Section) WordVerdict() (verdict string, line int, why string) {
 	return s.Word.Verdict, s.Word.Line, s.Word.Why
 }
 
-// readRulings reads what the section says, once, so that deciding about it costs nothing.
+// readRulings computes the verdicts of the section once, so that decisions do not have to.
 func (s *Section) readRulings() {
 	s.Ruling.Verdict, s.Ruling.Line, s.Ruling.Why = s.readVerdict()
 	s.Word.Verdict, s.Word.Line, s.Word.Why = s.readWord()
@@ -77,7 +78,7 @@ func (s *Section) readWord() (verdict string, line int, why string) {
 	return "", s.Line, "no line has the word PASS or FAIL; write one"
 }
 
-// verdictOf returns the verdict a line states, or "".
+// verdictOf returns the verdict of a line, or "".
 func verdictOf(line string) string {
 	m := verdictLine.FindStringSubmatch(line)
 	if m == nil {
@@ -93,7 +94,7 @@ func verdictOf(line string) string {
 	return verdict
 }
 
-// endsWord reports whether what follows a verdict leaves it a word of its own.
+// endsWord reports whether a verdict is a whole word if rest follows it.
 func endsWord(rest string) bool {
 	first, size := utf8.DecodeRuneInString(rest)
 	if rest == "" || unicode.IsSpace(first) {

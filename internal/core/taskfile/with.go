@@ -20,9 +20,9 @@ var errNotLines = errors.New("the frontmatter is not written in lines; write one
 // Omit as the value of a field removes its key.
 const Omit omission = "omit"
 
-// WithFields returns the document whose frontmatter has these values. Only the bytes of values that change are replaced. A
-// missing key goes behind the nearest key before it in fields that is present, else to the end. A document without
-// frontmatter gets one.
+// WithFields returns the document whose frontmatter has these values. It replaces only the
+// bytes of values that change. A missing key is inserted after the nearest key before it in
+// fields that is present, or else at the end. A document without frontmatter gets one.
 func (d Document) WithFields(fields []Field) (Document, error) {
 	edited := d
 	for i, f := range fields {
@@ -139,12 +139,12 @@ func (d Document) lineEnding() string {
 	return "\n"
 }
 
-// wantedEntry returns the entry a field must read back as; it has no source yet to compare.
+// wantedEntry returns the entry that a field must parse as; it has no source to compare.
 func wantedEntry(f Field) entry {
 	return entry{key: f.Key, value: f.Value}
 }
 
-// reparseMeta returns d with another YAML, if that reads back as wanted.
+// reparseMeta returns d with another YAML, if that parses as wanted.
 func (d Document) reparseMeta(meta string, want []entry) (Document, error) {
 	entries, err := parseMeta(meta)
 	if err != nil {

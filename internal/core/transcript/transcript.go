@@ -1,6 +1,6 @@
-// Package transcript holds the conversation of an attempt as values, and writes it as
-// plain text, the same on every surface. It does no input or output: package harness reads
-// the files that agents keep.
+// Package transcript represents the conversation of an attempt as values, and formats it as
+// plain text, the same on every surface. It does no I/O: package harness reads the files that
+// agents keep.
 package transcript
 
 import (
@@ -12,34 +12,34 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// Who says whose turn it is.
+// Who is the speaker of a turn.
 type Who string
 
 // The speakers of a conversation.
 const (
-	User  Who = "user"  // whoever writes prompts: Orange or a person
-	Agent Who = "agent" // the model: what it says and which tools it calls
-	Tool  Who = "tool"  // what a tool answers
+	User  Who = "user"  // the author of prompts: Orange or a person
+	Agent Who = "agent" // the model: its messages and tool calls
+	Tool  Who = "tool"  // the result of a tool
 )
 
-// A Turn is one message, one call of a tool or one answer of a tool.
+// A Turn is one message, one tool call or one tool result.
 type Turn struct {
 	ID       string    `json:"id,omitempty"` // two turns with the same id are versions of one turn
 	At       time.Time `json:"at,omitzero"`
 	Who      Who       `json:"who"`
-	Text     string    `json:"text,omitempty"`     // of a message, or the first lines of an answer
-	More     int       `json:"more,omitempty"`     // lines of an answer that Text leaves out
-	Tool     string    `json:"tool,omitempty"`     // the tool that is called
-	Argument string    `json:"argument,omitempty"` // what it is called with, in one line
-	Failed   bool      `json:"failed,omitempty"`   // the tool answers with an error
+	Text     string    `json:"text,omitempty"`     // of a message, or the first lines of a result
+	More     int       `json:"more,omitempty"`     // lines of a result that Text leaves out
+	Tool     string    `json:"tool,omitempty"`     // the called tool
+	Argument string    `json:"argument,omitempty"` // its arguments, in one line
+	Failed   bool      `json:"failed,omitempty"`   // the tool returned an error
 }
 
 const (
-	answerLines = 5   // lines of a tool's answer that are kept
+	answerLines = 5   // lines of a tool's result that are kept
 	answerLine  = 300 // bytes of each of them
 )
 
-// ShortenAnswer keeps the first lines of a tool's answer and counts the others. Blank lines do
+// ShortenAnswer keeps the first lines of a tool's result and counts the others. Blank lines do
 // not count.
 func ShortenAnswer(text string) (head string, more int) {
 	var lines []string
@@ -55,7 +55,8 @@ func ShortenAnswer(text string) (head string, more int) {
 	return strings.Join(lines, "\n"), more
 }
 
-// LatestTurns keeps the last version of each turn, at the place and the time of the first one.
+// LatestTurns keeps the last version of each turn, at the position and the time of the first
+// one.
 func LatestTurns(turns []Turn) []Turn {
 	place := map[string]int{}
 	out := make([]Turn, 0, len(turns))
@@ -71,17 +72,17 @@ func LatestTurns(turns []Turn) []Turn {
 	return out
 }
 
-// A Printer writes turns as lines of text, as they come. A header with the time and the
-// speaker stands above each message. Calls of tools and their answers follow the message
-// of their agent.
+// A Printer formats turns as lines of text, as they arrive. A header with the time and the
+// speaker precedes each message. Tool calls and their results follow the message of their
+// agent.
 type Printer struct {
-	Now   time.Time // gives the time zone
-	speak Who       // whose header was printed last
+	Now   time.Time // determines the time zone
+	speak Who       // the speaker of the last header
 	any   bool
 	shown map[string]string // by id: the text that was printed
 }
 
-// FormatTurns writes more turns. A turn that was written before is not written again, unless its
+// FormatTurns formats more turns. It skips a turn that it has already formatted, unless its
 // text has changed.
 func (p *Printer) FormatTurns(turns []Turn) []string {
 	if p.shown == nil {
@@ -124,7 +125,7 @@ func (p *Printer) formatHeader(at time.Time, who Who) string {
 	return humanize.FormatTime(p.Now, at) + " " + string(who)
 }
 
-// bodyLines returns a turn without its header. Whatever could control a terminal is taken out.
+// bodyLines returns a turn without its header and without control sequences.
 func (t Turn) bodyLines() []string {
 	switch {
 	case t.Tool != "":
