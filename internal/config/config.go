@@ -1,6 +1,6 @@
-// Package config turns the environment and the user's config.json into one Config.
-// It is the only reader of the environment. It finds places and values; it creates
-// nothing and starts nothing.
+// Package config turns the environment and the user's config.json into one Config. No other
+// package reads the environment. It finds paths and values; it creates nothing and starts
+// nothing.
 package config
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Config is everything that is settled before a command runs.
+// Config is everything that is known before a command runs.
 type Config struct {
 	Home          string // the data folder
 	ConfigDir     string
@@ -23,40 +23,40 @@ type Config struct {
 	Socket        string // where the server of this data folder listens
 	Spare         string // where it listens while it cannot listen at Socket
 
-	Role    string // set inside an agent's attempt: the role it plays
-	Task    string // set inside an attempt: the task it works on
+	Role    string // set inside an agent's attempt: its role
+	Task    string // set inside an attempt: its task
 	Attempt int    // set inside an attempt: its number
-	Token   string // set inside an attempt: what it shows to speak for itself
+	Token   string // set inside an attempt: the secret that identifies it
 
 	LogLevel string // debug, info, warn or error
 
-	Workflow      string        // what new projects follow, "" for the built-in default
-	PoolSize      int           // of new projects, 0 for the built-in default
-	Harness       string        // of new tasks, "" for the first one found
-	ReviewHarness string        // of new tasks, "" for the built-in default
-	IdleExit      time.Duration // when an idle server leaves, 0 for the built-in default
+	Workflow      string        // workflow of new projects; "" for the built-in default
+	PoolSize      int           // of new projects; 0 for the built-in default
+	Harness       string        // of new tasks; "" for the first one found
+	ReviewHarness string        // of new tasks; "" for the built-in default
+	IdleExit      time.Duration // when an idle server exits; 0 for the built-in default
 
-	Sessions string   // tmux or headless, "" for tmux where it is installed
+	Sessions string   // tmux or headless; "" for tmux if it is installed
 	Terminal string   // socket of this data folder's tmux
-	Tmux     string   // folder of the folders in which agents may start a tmux of their own
-	AgentEnv []string // further variables that agents inherit
-	Hooks    string   // address at which news of trackers are heard, "" for nowhere
-	Web      string   // address of the web page, "" for nowhere
-	WebInput bool     // people may type into agents' terminals there
-	Notify   []Notify // who is told that something waits for a person
+	Tmux     string   // folder of the folders in which agents may start their own tmux
+	AgentEnv []string // additional variables that agents inherit
+	Hooks    string   // address for webhooks of trackers; "" for none
+	Web      string   // address of the web page; "" for none
+	WebInput bool     // people may type into agents' terminals on the page
+	Notify   []Notify // channels for notifications that something waits for a person
 	NoColor  bool     // NO_COLOR is set
-	Record   bool     // effects are written down instead of carried out
+	Record   bool     // effects are recorded instead of carried out
 
-	// RecordHere says that only ORANGE_EFFECTS of this process wants effects to be written
-	// down: a server that it starts would not know.
+	// RecordHere means that only ORANGE_EFFECTS of this process sets Record: a server that it
+	// starts would not know.
 	RecordHere bool
 }
 
-// MaxSocketPath is the longest socket path every system takes, in bytes.
+// MaxSocketPath is the longest socket path that every system accepts, in bytes.
 const MaxSocketPath = 103
 
-// Load reads the environment and config.json. When it fails the places in the
-// Config are still right, so that commands that need nothing else can run.
+// Load reads the environment and config.json. If it fails, the paths in the Config are still
+// valid, so that commands that need nothing else can run.
 func Load(getenv func(string) string, home func() (string, error)) (Config, error) {
 	c := Config{}
 	if err := c.findPlaces(getenv, home); err != nil {
@@ -117,8 +117,8 @@ func (c *Config) findPlaces(getenv func(string) string, home func() (string, err
 	return nil
 }
 
-// xdgFolder is $xdg/orange, or the same below the user's home. A relative $xdg does
-// not count, as its specification says.
+// xdgFolder returns $xdg/orange, or the corresponding folder below the user's home. A relative
+// $xdg does not count, as its specification requires.
 func xdgFolder(getenv func(string) string, home func() (string, error), xdg, below string) (string, error) {
 	if base := getenv(xdg); filepath.IsAbs(base) {
 		return filepath.Join(base, "orange"), nil
@@ -130,8 +130,8 @@ func xdgFolder(getenv func(string) string, home func() (string, error), xdg, bel
 	return filepath.Join(base, below, "orange"), nil
 }
 
-// resolveLinks follows links, so that a folder has one name and its server one socket,
-// also before the folder itself exists.
+// resolveLinks follows links, so that a folder has one name and its server one socket, even
+// before the folder itself exists.
 func resolveLinks(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -145,9 +145,9 @@ func resolveLinks(path string) string {
 	}
 }
 
-// socketPaths names the server's socket by a hash of the data folder, because a path may
-// have any length and a socket's may not. The spare one does not depend on the runtime
-// folder, which goes with the user's session.
+// socketPaths derives the server's socket from a hash of the data folder, because a path may
+// have any length and that of a socket may not. The spare path does not depend on the runtime
+// folder, which is removed with the user's session.
 func socketPaths(getenv func(string) string, home string) (path, spare string) {
 	name := shortHash(home) + ".sock"
 	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
@@ -166,8 +166,8 @@ func socketPaths(getenv func(string) string, home string) (path, spare string) {
 	return spare, spare
 }
 
-// TerminalSocket returns the socket of the tmux that holds the agents' windows. It depends on
-// the data folder alone, so that a server with another environment finds them again.
+// TerminalSocket returns the socket of the tmux that holds the agents' windows. It depends only
+// on the data folder, so that a server with another environment finds them again.
 func TerminalSocket(home string) string {
 	if path := filepath.Join(home, "tmux.sock"); len(path) <= MaxSocketPath {
 		return path
@@ -175,8 +175,9 @@ func TerminalSocket(home string) string {
 	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), shortHash(home)+".tmux")
 }
 
-// agentTmux returns where agents' own tmux servers have their sockets, each agent in a folder
-// with a name of up to 12 bytes. A socket is in a folder named by the user id in there.
+// agentTmux returns the folder for the sockets of agents' own tmux servers, each agent in a
+// folder with a name of up to 12 bytes. tmux puts a socket in a folder there that is named by
+// the user id.
 func agentTmux(home string) string {
 	path := filepath.Join(home, "tmux")
 	if len(filepath.Join(path, "123456789012", "tmux-4294967295", "name-of-20-bytes-....")) <= MaxSocketPath {

@@ -14,8 +14,8 @@ func Environ() []string { return os.Environ() }
 // Getenv returns the value of a variable in the environment of this process.
 func Getenv(name string) string { return os.Getenv(name) }
 
-// base is what every process of ours may inherit: who and where the user is, and how
-// their tools are found.
+// base is what every process that Orange starts may inherit: who and where the user is, and how
+// to find tools.
 var base = [...]string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "EDITOR",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
@@ -24,12 +24,12 @@ var base = [...]string{
 	"VIRTUAL_ENV", "NPM_CONFIG_REGISTRY", "DOCKER_HOST",
 }
 
-// shell is what a terminal needs of it.
+// shell is the part of base that a terminal needs.
 var shell = [...]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "EDITOR"}
 
-// forGit is what git and the programs it runs need besides what says who and where the user is:
-// how to reach remotes, where keys are, and in whose name commits are made. It holds no secret
-// but what a person writes into the address of a proxy.
+// forGit is what git and the programs it runs need in addition: how to reach remotes, where
+// keys are, and the author of commits. It contains no secret, except what a person writes into
+// the address of a proxy.
 var forGit = [...]string{
 	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -41,9 +41,9 @@ var forGit = [...]string{
 // ssh.
 var gitKeys = [...]string{"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"}
 
-// serverOnly is what the server may have and agents may not: it pushes, they do not.
-// ORANGE_EFFECTS is not among it: a server that writes effects down believes everybody,
-// and whoever wants one starts it, or says so in config.json.
+// serverOnly is what the server may have and agents may not, because the server pushes and
+// agents do not. ORANGE_EFFECTS is not included: a server that records effects trusts every
+// caller, so it must be started explicitly or set in config.json.
 var serverOnly = [...]string{
 	"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL",
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GNUPGHOME", "GPG_TTY", "ALL_PROXY", "all_proxy",
@@ -52,24 +52,23 @@ var serverOnly = [...]string{
 // otherProviders are credentials for agents that work with several providers.
 var otherProviders = [...]string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}
 
-// ofTmux is what leads a program to the tmux it runs in, or to that of the user. An agent has
-// its own.
+// ofTmux leads a program to the tmux it runs in, or to that of the user. An agent has its own.
 var ofTmux = [...]string{"TMUX", "TMUX_PANE", "TMUX_TMPDIR"}
 
-// never lists what would make an agent believe that it runs inside another one.
+// never lists variables that would make an agent believe that it runs inside another one.
 var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"}
 
-// ServerEnv keeps of environ what a server may inherit from whoever starts it, the
-// credentials of agents among it. What names an attempt is dropped: a server belongs to
-// none. more are further names for agents.
+// ServerEnv returns the variables of environ that a server may inherit from the process that
+// starts it, including the credentials of agents. It drops those that identify an attempt,
+// because a server belongs to none. more are additional names for agents.
 func ServerEnv(environ []string, more ...string) []string {
 	return filterEnviron(environ, func(name string) bool {
 		return isCommon(name) || slices.Contains(serverOnly[:], name) || TrackerSecret(name) || slices.Contains(more, name) || ofProvider(name, "")
 	})
 }
 
-// AgentEnv keeps of environ what an agent of a harness may inherit. One that works with
-// several providers, or that nobody knows, gets the credentials of all.
+// AgentEnv returns the variables of environ that an agent of a harness may inherit. A harness
+// that works with several providers, or an unknown one, gets the credentials of all.
 func AgentEnv(environ []string, harness string, more ...string) []string {
 	if h, ok := agent.FindHarness(harness); !ok || !h.Exclusive {
 		harness = ""
@@ -79,9 +78,9 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	})
 }
 
-// GitEnv keeps of environ what git may inherit, with keys what leads to keys and passwords as
-// well. An agent may have a hand in the programs that git runs: they get no credentials of
-// agents, trackers or forges.
+// GitEnv returns the variables of environ that git may inherit; with keys, also those that lead
+// to keys and passwords. An agent may influence the programs that git runs, so they get no
+// credentials of agents, trackers or forges.
 func GitEnv(environ []string, keys bool) []string {
 	return filterEnviron(environ, func(name string) bool {
 		return slices.Contains(forGit[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") ||
@@ -89,15 +88,16 @@ func GitEnv(environ []string, keys bool) []string {
 	})
 }
 
-// TerminalEnv keeps of environ what tmux needs, and a shell that a person opens in it: no
-// credentials at all. Agents get theirs from their attendants.
+// TerminalEnv returns the variables of environ that tmux needs, and a shell that a person opens
+// in it: no credentials at all. Agents get theirs from their shims.
 func TerminalEnv(environ []string) []string {
 	return filterEnviron(environ, func(name string) bool {
 		return slices.Contains(shell[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 	})
 }
 
-// ToolEnv keeps of environ what a project's own commands need: no credentials of agents.
+// ToolEnv returns the variables of environ that a project's own commands need: no credentials
+// of agents.
 func ToolEnv(environ []string) []string { return filterEnviron(environ, isCommon) }
 
 func filterEnviron(environ []string, wanted func(name string) bool) []string {
@@ -114,7 +114,7 @@ func isCommon(name string) bool {
 	return slices.Contains(base[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
-// ofProvider reports whether a variable belongs to a harness, "" for any.
+// ofProvider reports whether a variable belongs to a harness; "" stands for any.
 func ofProvider(name, harness string) bool {
 	if slices.Contains(never[:], name) {
 		return false

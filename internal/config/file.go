@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// readFile takes over the keys of config.json. No file is no error.
+// readFile reads the keys of config.json. A missing file is not an error.
 func (c *Config) readFile(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -26,7 +26,7 @@ func (c *Config) readFile(path string) error {
 	return r.readObject(c)
 }
 
-// reader walks one JSON object key by key, because only then a mistake has a place.
+// reader reads one JSON object key by key, so that errors have a position.
 type reader struct {
 	text []byte
 	path string
@@ -128,7 +128,7 @@ func describeExpected(to any) string {
 	return "give a string"
 }
 
-// syntaxError reports text that is not JSON, at the place the parser stopped.
+// syntaxError reports text that is not JSON, at the position where the parser stopped.
 func (r *reader) syntaxError(err error) error {
 	at := r.dec.InputOffset()
 	var syntax *json.SyntaxError

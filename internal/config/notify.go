@@ -15,14 +15,14 @@ import (
 	"orange/internal/core/explain"
 )
 
-// A Notify says who is told that something waits for a person, and how.
+// A Notify is a channel for notifications that something waits for a person.
 type Notify struct {
 	Kind     string   `json:"kind"`     // desktop, webhook, ntfy, slack or bell
 	URL      string   `json:"url"`      // of webhook, ntfy or slack
-	Secret   string   `json:"secret"`   // where it is: the key that signs a webhook, the token of ntfy, the whole address of slack
-	On       []string `json:"on"`       // kinds of items; none: all but start
-	Projects []string `json:"projects"` // none: all
-	Brief    bool     `json:"brief"`    // say that something waits, and nothing of what it is
+	Secret   string   `json:"secret"`   // where it comes from: the key that signs a webhook, the token of ntfy, the whole address of slack
+	On       []string `json:"on"`       // kinds of items; none for all but start
+	Projects []string `json:"projects"` // none for all
+	Brief    bool     `json:"brief"`    // report only that something waits, without details
 }
 
 // A Channel is a row of the table of notification channels.
@@ -65,7 +65,7 @@ func noticedKinds() []string {
 	return out
 }
 
-// UnmarshalJSON reads it, and nothing that it does not have.
+// UnmarshalJSON decodes a channel and rejects unknown keys.
 func (n *Notify) UnmarshalJSON(text []byte) error {
 	type plain Notify
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -85,12 +85,12 @@ func (n *Notify) ForProgram() bool {
 	return c.Program
 }
 
-// Name returns the same as long as nothing of it is changed.
+// Name returns a name that stays the same as long as nothing of the channel is changed.
 func (n *Notify) Name() string {
 	return n.Kind + "-" + shortHash(strings.Join([]string{n.URL, n.Secret, strings.Join(n.On, ","), strings.Join(n.Projects, "/"), strconv.FormatBool(n.Brief)}, "\n"))
 }
 
-// WantsKind reports whether it is told of a kind of item in a project.
+// WantsKind reports whether the channel gets notifications for a kind of item in a project.
 func (n *Notify) WantsKind(kind, project string) bool {
 	if len(n.Projects) > 0 && !slices.Contains(n.Projects, project) {
 		return false
@@ -144,15 +144,14 @@ func plainURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
-// CheckLoopback says what is wrong with an address of the web page: it is for this
-// machine only.
+// CheckLoopback returns an error if an address of the web page is not one of this machine only.
 func CheckLoopback(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
 		return fmt.Errorf("%q: give an address such as 127.0.0.1:4747", address)
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%q is not of this machine alone: use 127.0.0.1, and reach it from elsewhere with ssh -L", address)
+		return fmt.Errorf("%q is not for this machine only: use 127.0.0.1, and reach it from elsewhere with ssh -L", address)
 	}
 	return nil
 }

@@ -2,12 +2,12 @@ package config
 
 import "strings"
 
-// desktop is what a program must know to find the desktop of the user.
+// desktop is what a program needs to find the user's desktop.
 var desktop = [...]string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
 
-// DesktopEnv keeps of environ what a program needs that shows something on the user's
-// desktop. A server may have been started where nobody said where that is: then it is
-// where systems put it.
+// DesktopEnv returns the variables of environ that a program needs to show something on the
+// user's desktop. If the server was started without them, DesktopEnv uses the standard
+// locations.
 func DesktopEnv(environ []string) []string {
 	out := filterEnviron(environ, func(name string) bool {
 		for _, d := range desktop {

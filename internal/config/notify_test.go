@@ -49,7 +49,7 @@ func TestNotifyThatIsWrong(t *testing.T) {
 	tests := map[string]struct{ item, says string }{
 		"an unknown kind":              {`{"kind": "pigeon"}`, `kind "pigeon" is not known: use desktop, webhook, ntfy, slack, bell`},
 		"an unknown key":               {`{"kind": "bell", "when": "now"}`, "give a list of objects with kind, url"},
-		"an unknown item":              {`{"kind": "bell", "on": ["paused"]}`, `nobody can be told of "paused": use attention, `},
+		"an unknown item":              {`{"kind": "bell", "on": ["paused"]}`, `there are no notifications for "paused": use attention, `},
 		"a secret instead of a place":  {`{"kind": "ntfy", "url": "https://x/y", "secret": "tk_123"}`, "say where the secret is"},
 		"the login of gh":              {`{"kind": "ntfy", "url": "https://x/y", "secret": "gh"}`, "secret gh is for GitHub"},
 		"an address for the desktop":   {`{"kind": "desktop", "url": "https://x/y"}`, "desktop has no url"},

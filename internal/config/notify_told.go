@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Told is how telling somebody went the last time.
+// Told is the result of the last notification.
 type Told struct {
 	At      time.Time `json:"at"`
-	OK      time.Time `json:"ok,omitzero"` // when it last went well
+	OK      time.Time `json:"ok,omitzero"` // when one last succeeded
 	Problem string    `json:"problem,omitempty"`
 }
 
-// ToldFile returns where the server keeps how it went, by the name of the way.
+// ToldFile returns the file in which the server stores the results, by name of the channel.
 func (c *Config) ToldFile() string { return filepath.Join(c.Home, "notify.json") }
 
-// ReadTold reads that file. None is no error.
+// ReadTold reads that file. A missing file is not an error.
 func ReadTold(path string) (map[string]Told, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

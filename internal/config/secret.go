@@ -16,37 +16,37 @@ import (
 	"time"
 )
 
-// trackerSecrets are the variables in which tokens of trackers and forges may be. The
-// server has them; agents never do, whatever their own list says.
+// trackerSecrets are the variables that may contain tokens of trackers and forges. The server
+// has them; agents never do, even if agent_env names them.
 var trackerSecrets = [...]string{"LINEAR_API_KEY", "LINEAR_WEBHOOK_SECRET", "GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_WEBHOOK_SECRET", "GITEA_TOKEN", "FORGEJO_TOKEN", "JOAN_API_KEY", "JOAN_TOKEN"}
 
-// secretPrefix begins the names of further such variables.
+// secretPrefix is the prefix of further such variables.
 const secretPrefix = "ORANGE_SECRET_"
 
-// TrackerSecret reports whether a variable may hold the secret of a tracker.
+// TrackerSecret reports whether a variable may contain the secret of a tracker.
 func TrackerSecret(name string) bool {
 	return slices.Contains(trackerSecrets[:], name) || strings.HasPrefix(name, secretPrefix)
 }
 
-// CheckSecret says what is wrong with the name of a place where a secret is.
+// CheckSecret returns an error if source is not a valid source of a secret.
 func CheckSecret(source string) error {
 	kind, rest, _ := strings.Cut(source, ":")
 	switch {
 	case source == "" || source == "gh":
 		return nil
 	case kind == "env" && !TrackerSecret(rest):
-		return fmt.Errorf("env:%s: the server does not take this variable along: call it %sNAME, or use %s", rest, secretPrefix, strings.Join(trackerSecrets[:], ", "))
+		return fmt.Errorf("env:%s: the server does not inherit this variable: call it %sNAME, or use %s", rest, secretPrefix, strings.Join(trackerSecrets[:], ", "))
 	case kind == "env", kind == "file" && rest != "", kind == "command" && rest != "":
 		return nil
 	}
 	return errors.New("say where the secret is: env:NAME, file:PATH, command:PROGRAM ARGS or gh; never the secret itself")
 }
 
-// maxSecret bounds a secret, in bytes.
+// maxSecret is the size limit of a secret, in bytes.
 const maxSecret = 8 << 10
 
-// ReadSecret reads the secret that is in a place. It is read anew each time, so that one that
-// was changed counts.
+// ReadSecret reads the secret from a source. It reads it again each time, so that a changed
+// secret takes effect.
 func ReadSecret(ctx context.Context, source string, getenv func(string) string) (string, error) {
 	if err := CheckSecret(source); err != nil {
 		return "", err
@@ -78,8 +78,8 @@ func ReadSecret(ctx context.Context, source string, getenv func(string) string) 
 	return secret, nil
 }
 
-// KeepSecret reads a secret at most once in every while: strangers can make the server
-// want it again and again. That it could not be read is kept as well.
+// KeepSecret returns a function that calls read at most once per interval, because strangers
+// can make the server need the secret repeatedly. It also caches errors.
 func KeepSecret(read func(context.Context) (string, error), every time.Duration, now func() time.Time) func(context.Context) (string, error) {
 	var mu sync.Mutex
 	var secret string
@@ -101,9 +101,9 @@ func firstWord(s string) string {
 	return word
 }
 
-// secretFile reads a file that nobody else may read.
+// secretFile reads a file that other users may not read.
 func secretFile(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nobody may be at the other end of a pipe
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe may have no writer
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +113,7 @@ func secretFile(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is no file")
+		return "", errors.New("it is not a file")
 	case info.Mode().Perm()&0o077 != 0:
 		return "", fmt.Errorf("others may read it: chmod 600 %s", path)
 	case info.Size() > maxSecret:
@@ -123,7 +123,7 @@ func secretFile(path string) (string, error) {
 	return string(text), err
 }
 
-// secretOf runs a command that prints the secret. What else it says is not passed on.
+// secretOf runs a command that prints the secret. It does not pass on its other output.
 func secretOf(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Output is what was kept of an output when it was opened. Positions are those of the whole
-// output, with what was left out.
+// Output is an output as it was when it was opened. Positions are those of the whole output,
+// including what was left out.
 type Output struct {
-	parts []part // never empty; in order, and without overlap
+	parts []part // never empty; in order, without overlap
 }
 
 // part is a file of an output.
@@ -27,7 +27,7 @@ type part struct {
 	start, end int64
 }
 
-// Open opens the output at path for reading. The error is fs.ErrNotExist if there is none.
+// Open opens the output at path for reading. The error is fs.ErrNotExist if it does not exist.
 func Open(path string) (*Output, error) {
 	for range 10 {
 		o, whole, err := openParts(path)
@@ -36,11 +36,11 @@ func Open(path string) (*Output, error) {
 		}
 		o.Close()
 	}
-	o, _, err := openParts(path) // something else has the name of a segment
+	o, _, err := openParts(path) // another file has the name of a segment
 	return o, err
 }
 
-// openParts says that the output is not whole if a segment was removed between two looks.
+// openParts opens the files. whole is false if a segment was removed in the meantime.
 func openParts(path string) (o *Output, whole bool, err error) {
 	head, err := openRegular(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func openParts(path string) (o *Output, whole bool, err error) {
 	}
 	o = &Output{parts: []part{{file: head}}}
 	list, err := segmentsOf(path)
-	if err == nil { // what has a successor does not grow any more
+	if err == nil { // a segment with a successor no longer grows
 		o.parts[0].end, err = sizeOf(head)
 	}
 	if err != nil {
@@ -77,8 +77,8 @@ func openParts(path string) (o *Output, whole bool, err error) {
 	return o, whole, nil
 }
 
-// openRegular opens a file for reading, and nothing that is not a file: an agent can put a
-// pipe in its place.
+// openRegular opens a regular file for reading, and nothing else: an agent can put a pipe in
+// its place.
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -110,11 +110,11 @@ func (o *Output) Close() {
 	}
 }
 
-// Size returns how much was written, with what was left out.
+// Size returns the size of the whole output, including what was left out.
 func (o *Output) Size() int64 { return o.parts[len(o.parts)-1].end }
 
-// ReadAt implements io.ReaderAt. What was left out reads as line ends, so that no line goes
-// on behind it.
+// ReadAt implements io.ReaderAt. What was left out reads as line ends, so that no line
+// continues across it.
 func (o *Output) ReadAt(p []byte, at int64) (n int, err error) {
 	for _, one := range o.parts {
 		for n < len(p) && at < one.start {
@@ -138,8 +138,8 @@ func (o *Output) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// WriteFrom writes the output from a position on, and returns the position up to which it
-// did. A line stands for what was left out.
+// WriteFrom writes the output from a position, and returns the position up to which it wrote. A
+// line stands for what was left out.
 func (o *Output) WriteFrom(w io.Writer, at int64) (int64, error) {
 	for _, one := range o.parts {
 		if at < one.start {
@@ -171,7 +171,7 @@ func (o *Output) LastLines(lines int) (int64, error) {
 				return 0, err
 			}
 			for i := bytes.LastIndexByte(text, '\n'); i >= 0; i = bytes.LastIndexByte(text[:i], '\n') {
-				if from+int64(i) == o.Size()-1 { // the last line may have an end
+				if from+int64(i) == o.Size()-1 { // the last line may end in a line break
 					continue
 				}
 				if lines--; lines == 0 {
@@ -184,8 +184,8 @@ func (o *Output) LastLines(lines int) (int64, error) {
 	return 0, nil
 }
 
-// Stat says how much was written to the output at path, with what was left out, and when
-// it was written to last.
+// Stat returns the size of the output at path, including what was left out, and when it was
+// last written.
 func Stat(path string) (size int64, at time.Time, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -203,14 +203,13 @@ func Stat(path string) (size int64, at time.Time, err error) {
 	return size, at, nil
 }
 
-// NamePattern returns a pattern for the names of the files of an output, as path.Match reads
-// it.
+// NamePattern returns a pattern of path.Match for the file names of an output.
 func NamePattern(path string) string { return filepath.Base(path) + "*" }
 
-// maxStart is further than any output gets.
+// maxStart is larger than any output.
 const maxStart = 1 << 60
 
-// segmentsOf lists where the segments of an output begin, in order.
+// segmentsOf returns the start positions of the segments of an output, in order.
 func segmentsOf(path string) ([]int64, error) {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package outputlog keeps the output of an attempt in a bounded amount of disk space: its
-// beginning and its end. The beginning is in the file itself. The rest is in segments
-// beside it, named after the file and the position at which they begin, such as
-// output.log.4194304. Only the newest segments are kept. The names are all that a writer
-// or a reader needs to know, so either may be killed and started again at any time.
+// Package outputlog keeps the output of an attempt in a limited amount of disk space: its
+// beginning and its end. The beginning is in the file itself. The rest is in segments beside
+// it, named after the file and the position at which they begin, such as output.log.4194304.
+// Only the newest segments are kept. The names are all that a writer or a reader needs to know,
+// so either may be killed and started again at any time.
 package outputlog
 
 import (
@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// What is kept of an output: its first HeadSize bytes, and at least its last SegmentSize
-// bytes. Readers of agents' messages look at the first 64 KiB and the last 16 MiB.
+// What is kept of an output: its first HeadSize bytes, and at least its last SegmentSize bytes.
+// Readers of agents' messages read the first 64 KiB and the last 16 MiB.
 const (
 	HeadSize    = 4 << 20
 	SegmentSize = 16 << 20
@@ -21,19 +21,19 @@ const (
 // keptSegments is how many segments are kept. The newest may have just begun.
 const keptSegments = 2
 
-// MaxSize is how much disk space an output takes.
+// MaxSize is the most disk space that an output takes.
 const MaxSize = HeadSize + keptSegments*SegmentSize
 
-// Writer appends to an output. It is the only one that does.
+// Writer appends to an output. There must be only one per output.
 type Writer struct {
 	path    string
 	segment int64
 	file    *os.File // nil after a write that failed
-	at      int64    // where the next byte belongs in the whole output
-	full    int64    // where file is full
+	at      int64    // position of the next byte in the whole output
+	full    int64    // position at which file is full
 }
 
-// Append opens the output at path to append to it. It is made if it is not there.
+// Append opens the output at path for appending, and creates it if necessary.
 func Append(path string) (*Writer, error) { return appendTo(path, HeadSize, SegmentSize) }
 
 func appendTo(path string, head, segment int64) (*Writer, error) {
@@ -67,8 +67,8 @@ func (w *Writer) openSegment(path string) (err error) {
 	return err
 }
 
-// Write implements io.Writer. What cannot be written is left out: a reader sees how much
-// it was, and the next write begins a new segment.
+// Write implements io.Writer. What cannot be written is left out: a reader sees how much is
+// missing, and the next write begins a new segment.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		if w.file == nil || w.at >= w.full {
@@ -90,7 +90,7 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// beginSegment begins a segment and removes those that are not kept any more.
+// beginSegment begins a segment and removes the oldest ones.
 func (w *Writer) beginSegment() error {
 	w.Close() //nolint:errcheck // it has what was written to it
 	if err := w.openSegment(segmentName(w.path, w.at)); err != nil {
@@ -104,7 +104,7 @@ func (w *Writer) beginSegment() error {
 	return err
 }
 
-// Close ends the writer.
+// Close closes the file.
 func (w *Writer) Close() error {
 	if w.file == nil {
 		return nil

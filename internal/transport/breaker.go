@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// State is how a breaker stands.
+// State is the state of a breaker.
 type State string
 
 // The states of a breaker.
 const (
 	Closed   State = "closed"    // requests pass
-	Open     State = "open"      // none does
-	HalfOpen State = "half-open" // one does, and decides
+	Open     State = "open"      // no request passes
+	HalfOpen State = "half-open" // one request passes, and decides
 )
 
-// A Breaker keeps a program from asking on and on with credentials that are refused,
-// which some servers answer by shutting the account out. It opens after some refusals
-// without a success between them; when its time is over it lets one request through,
-// and if that is refused, too, it stays open for longer. It is a value: it reads no clock
-// and needs a lock around it where several use it. The zero one is closed.
+// A Breaker stops a program from sending requests with credentials that are refused, because
+// some servers react by locking the account. It opens after some refusals without a success in
+// between; when its time is over it lets one request through, and if that is refused too, it
+// stays open longer. It is a value: it reads no clock and needs a lock if several goroutines
+// use it. The zero value is closed.
 type Breaker struct {
 	After  int           // refusals until it opens: 2
 	Reset  time.Duration // how long it is open at first: 60 s
-	Most   time.Duration // and at most: 300 s
-	Factor float64       // by which that grows: 2
+	Most   time.Duration // how long it is open at most: 300 s
+	Factor float64       // by which that time grows: 2
 
 	failures int
 	open     bool
@@ -47,7 +47,7 @@ func orDefault[T int | float64 | time.Duration](v, usual T) T {
 	return usual
 }
 
-// State says how it stands at a moment.
+// State returns the state at a time.
 func (b *Breaker) State(now time.Time) State {
 	switch {
 	case !b.open:
@@ -58,8 +58,8 @@ func (b *Breaker) State(now time.Time) State {
 	return HalfOpen
 }
 
-// Allow reports whether a request may be sent. When it is half open one may; what became of it
-// must be told with Fail, Pass or Release.
+// Allow reports whether a request may be sent. While the breaker is half-open, one may; its
+// result must be reported with RecordFailure, RecordSuccess or ReleaseProbe.
 func (b *Breaker) Allow(now time.Time) bool {
 	switch b.State(now) {
 	case Closed:
@@ -74,8 +74,8 @@ func (b *Breaker) Allow(now time.Time) bool {
 	return true
 }
 
-// RecordFailure tells that the credentials were refused. A refusal that comes in while it is open,
-// of a request sent before, is counted and changes nothing else.
+// RecordFailure records that the credentials were refused. While the breaker is open, a refusal
+// of a request that was sent before is only counted.
 func (b *Breaker) RecordFailure(now time.Time) {
 	b.failures++
 	switch state := b.State(now); {
@@ -89,25 +89,26 @@ func (b *Breaker) RecordFailure(now time.Time) {
 	b.open, b.probing, b.until = true, false, now.Add(b.last)
 }
 
-// RecordSuccess tells that the credentials were accepted: all is forgotten.
+// RecordSuccess records that the credentials were accepted, and resets the breaker.
 func (b *Breaker) RecordSuccess() {
 	b.failures, b.open, b.probing, b.last, b.until = 0, false, false, 0, time.Time{}
 }
 
-// ReleaseProbe tells that a request ended without a word about the credentials: another one may
-// find out.
+// ReleaseProbe records that a request ended without a result about the credentials, so that
+// another request may try.
 func (b *Breaker) ReleaseProbe() { b.probing = false }
 
-// Failures returns how often the credentials were refused since they were accepted last.
+// Failures returns how often the credentials were refused since they were last accepted.
 func (b *Breaker) Failures() int { return b.failures }
 
-// OpenUntil returns the moment from which a request is let through again, zero if all are.
+// OpenUntil returns when a request is let through again, or zero if all are.
 func (b *Breaker) OpenUntil() time.Time { return b.until }
 
-// A LockedOut is why a request was not even sent: the credentials were refused before.
+// A LockedOut is the error of a request that was not sent because the credentials were refused
+// before.
 type LockedOut struct {
 	Name   string // of the tracker
-	Secret string // where its secret is found
+	Secret string // where its secret comes from
 	Times  int
 	Until  time.Time
 }
@@ -117,18 +118,18 @@ func (l *LockedOut) Error() string {
 	if l.Name != "" {
 		fmt.Fprintf(&out, "%s: ", l.Name)
 	}
-	fmt.Fprintf(&out, "the credentials were refused %d times: look at ", l.Times)
+	fmt.Fprintf(&out, "the credentials were refused %d times: check ", l.Times)
 	if l.Secret == "" {
 		out.WriteString("its token")
 	} else {
 		fmt.Fprintf(&out, "the secret in %s", l.Secret)
 	}
-	fmt.Fprintf(&out, "; nothing is asked before %s", l.Until.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&out, "; no request is sent before %s", l.Until.UTC().Format(time.RFC3339))
 	return out.String()
 }
 
-// lockedOutError is the error of a request that is not sent. While another one finds out, its
-// moment is now.
+// lockedOutError returns the error of a request that is not sent. While another request probes
+// the credentials, its time is now.
 func (t *Transport) lockedOutError(now time.Time) error {
 	until := t.breaker.OpenUntil()
 	if until.Before(now) {

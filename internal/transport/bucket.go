@@ -2,17 +2,17 @@ package transport
 
 import "time"
 
-// A bucket gives out turns: so many a second, and a few at once after a pause. Without a
-// rate it never makes anybody wait.
+// A bucket limits the rate of requests: a number per second, and a few at once after a pause.
+// Without a rate, nobody waits.
 type bucket struct {
 	rate  float64
 	burst int
 	used  bool
-	left  float64 // turns; below 0 they are promised to those who wait
+	left  float64 // available requests; negative if they are reserved by waiting callers
 	at    time.Time
 }
 
-// reserveTurn reserves a turn and says how long to wait for it.
+// reserveTurn reserves a request and returns how long to wait for it.
 func (b *bucket) reserveTurn(now time.Time) time.Duration {
 	if b.rate <= 0 {
 		return 0
@@ -31,7 +31,7 @@ func (b *bucket) reserveTurn(now time.Time) time.Duration {
 	return time.Duration(-b.left / b.rate * float64(time.Second))
 }
 
-// giveBack returns a turn that nobody took.
+// giveBack returns a reservation that was not used.
 func (b *bucket) giveBack() {
 	if b.rate > 0 {
 		b.left = min(float64(b.burst), b.left+1)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// retryDelay says after which wait a request is to be sent once more, and why; "" if it is not:
-// it went well, another try would not help, or it could do something twice.
+// retryDelay returns how long to wait before a request is sent again, and why. why is "" if it
+// must not be: it succeeded, another try would not help, or it could have an effect twice.
 func (t *Transport) retryDelay(req *http.Request, resp *http.Response, err error, n int) (wait time.Duration, why string) {
 	var locked *LockedOut
 	if n+1 >= t.o.Tries || errors.As(err, &locked) {
@@ -41,8 +41,8 @@ func (t *Transport) retryDelay(req *http.Request, resp *http.Response, err error
 	return t.o.Wait(n), why
 }
 
-// retryReason says why a reply is not taken for the last word. What was refused for a limit,
-// or by a server that says when it is back, was not done.
+// retryReason returns why a response is not final. A request that was refused because of a
+// limit, or by a server that announces when it is back, had no effect.
 func (t *Transport) retryReason(req *http.Request, resp *http.Response) string {
 	switch {
 	case t.isRateLimited(resp):
@@ -56,14 +56,14 @@ func (t *Transport) retryReason(req *http.Request, resp *http.Response) string {
 	return ""
 }
 
-// isUnsent reports whether a request certainly never left: nobody listens, or there is no such
-// host.
+// isUnsent reports whether a request was certainly not sent: nothing listens, or the host does
+// not exist.
 func isUnsent(err error) bool {
 	var dns *net.DNSError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 }
 
-// requestedDelay returns how long a server wants to be left alone, false if it does not say.
+// requestedDelay returns how long a server wants clients to wait, or false if it does not tell.
 func (t *Transport) requestedDelay(resp *http.Response) (time.Duration, bool) {
 	now := time.Now()
 	if wait, ok := retryAfter(resp.Header, now); ok {
@@ -80,12 +80,11 @@ func (t *Transport) requestedDelay(resp *http.Response) (time.Duration, bool) {
 	return 0, false
 }
 
-// usedUp reports whether the headers that many servers have in common show that no request is
-// left of a limit.
+// usedUp reports whether the common rate limit headers show that no request is left.
 func usedUp(h http.Header) bool { return strings.TrimSpace(h.Get("X-RateLimit-Remaining")) == "0" }
 
-// limitReset reads when such a limit begins anew: a moment in seconds or milliseconds
-// since 1970, or a number of seconds from now, which servers write the same way.
+// limitReset parses when such a limit resets: a time in seconds or milliseconds since 1970, or
+// a number of seconds from now, which servers write in the same header.
 func limitReset(h http.Header, now time.Time) (time.Duration, bool) {
 	const aDecade, inMillis = 10 * 365 * 24 * 3600, 1e11
 	n, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Reset")), 10, 64)
@@ -100,8 +99,8 @@ func limitReset(h http.Header, now time.Time) (time.Duration, bool) {
 	return max(0, time.UnixMilli(n).Sub(now)), true
 }
 
-// retryAfter reads the header of this name: seconds, or a date, which is compared with the
-// server's own clock where the reply shows it.
+// retryAfter parses the header Retry-After: seconds, or a date, which is compared with the
+// server's own clock if the response contains it.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
@@ -119,7 +118,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return max(0, end.Sub(now)), true
 }
 
-// replayRequest returns a request that can be sent again.
+// replayRequest returns a copy of a request that can be sent again.
 func replayRequest(req *http.Request) (*http.Request, error) {
 	again := req.Clone(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {
@@ -136,8 +135,8 @@ func replayRequest(req *http.Request) (*http.Request, error) {
 	return again, nil
 }
 
-// A Backoff is how waits grow from try to try: First, times Factor each, up to Most. The
-// zero one begins with a second, doubles, and ends at ten.
+// A Backoff describes how waits grow from try to try: First, multiplied by Factor each time, up
+// to Most. The zero value begins with a second, doubles, and ends at ten.
 type Backoff struct {
 	First, Most time.Duration
 	Factor      float64
@@ -161,12 +160,12 @@ func (b Backoff) Delay(n int) time.Duration {
 	return time.Duration(grown)
 }
 
-// jitter takes up to half of a wait away, so that those who failed together do not come
-// back together.
+// jitter shortens a wait by up to half, so that clients that failed together do not retry
+// together.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }
 
-// PeekBody returns the beginning of a reply's body, at most so many bytes of it, and leaves
-// the body as it was for whoever reads it next.
+// PeekBody returns the beginning of a response's body, at most most bytes, and leaves the whole
+// body readable.
 func PeekBody(resp *http.Response, most int64) []byte {
 	if resp == nil || resp.Body == nil {
 		return nil

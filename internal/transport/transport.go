@@ -1,7 +1,7 @@
-// Package transport speaks HTTP with trackers and forges for whoever has a request: it
-// tries again what may be tried again, waits as long as a server asks for, sends no
-// faster than it may, and stops asking while credentials are refused. It knows no
-// tracker, reads no secret, and writes down neither headers nor bodies.
+// Package transport sends HTTP requests to trackers and forges: it retries what may be retried,
+// waits as long as a server requires, limits the rate, and stops sending while credentials are
+// refused. It knows no particular tracker, reads no secret, and logs neither headers nor
+// bodies.
 package transport
 
 import (
@@ -12,33 +12,32 @@ import (
 	"time"
 )
 
-// Options say how to speak with one server under one secret. All but the name may be
-// left out.
+// Options describe how to talk to one server with one secret. All but the name are optional.
 type Options struct {
 	Name   string            // of the tracker, for errors and the log
-	Secret string            // where its secret is found, never the secret: env:NAME, file:PATH
-	Base   http.RoundTripper // what sends; by default one that waits 30 s for a reply to begin
+	Secret string            // where its secret comes from, never the secret: env:NAME, file:PATH
+	Base   http.RoundTripper // sends requests; by default one that waits 30 s for a response to begin
 
-	Tries   int                       // at most so many for one request: 3
-	Wait    func(n int) time.Duration // before try n+1, counted from 0: 1 s, doubled up to 10 s, less a random part
-	MaxWait time.Duration             // the longest wait a server may ask for: 60 s
+	Tries   int                       // at most this many for one request: 3
+	Wait    func(n int) time.Duration // before try n+1, counted from 0: 1 s, doubled up to 10 s, minus a random part
+	MaxWait time.Duration             // the longest wait that a server may require: 60 s
 
-	Rate  float64 // requests per second, 0 for as many as there are
-	Burst int     // of them at once: 1
+	Rate  float64 // requests per second; 0 for no limit
+	Burst int     // requests at once: 1
 
-	// Limited finds replies that say "too much" in other ways than 429 or a 403 whose
-	// headers show a limit, Resets the end of a limit that neither Retry-After nor
-	// X-RateLimit-Reset gives, and Denied replies that refuse the credentials in other
-	// ways than 401 and 403. What they say about a body they have from Peek.
+	// Limited recognizes responses that report a limit in other ways than 429 or a 403 whose
+	// headers show a limit, Resets returns the end of a limit that neither Retry-After nor
+	// X-RateLimit-Reset gives, and Denied recognizes responses that refuse the credentials in
+	// other ways than 401 and 403. They read bodies with PeekBody.
 	Limited func(*http.Response) bool
-	Forbids bool // a 403 refuses one thing only: it says nothing about the secret
+	Forbids bool // a 403 refuses one request only and means nothing for the secret
 	Resets  func(*http.Response) time.Time
 	Denied  func(*http.Response) bool
 
-	Log func(msg string, args ...any) // what was tried again and why, in pairs as slog has them
+	Log func(msg string, args ...any) // logs retries and their reasons; args are pairs as in slog
 }
 
-// A Transport is an http.RoundTripper for one server under one secret.
+// A Transport is an http.RoundTripper for one server and one secret.
 type Transport struct {
 	o       Options
 	mu      sync.Mutex
@@ -46,7 +45,7 @@ type Transport struct {
 	bucket  bucket
 }
 
-// New returns a transport in which nothing has gone wrong yet.
+// New returns a transport in its initial state.
 func New(o Options) *Transport {
 	if o.Base == nil {
 		o.Base = baseTransport()
@@ -78,11 +77,11 @@ func baseTransport() http.RoundTripper {
 
 type safeKey struct{}
 
-// MarkSafe marks requests that change nothing, whatever their method: a query in GraphQL is a
-// POST that only reads.
+// MarkSafe marks requests that change nothing, whatever their method: a GraphQL query is a POST
+// that only reads.
 func MarkSafe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
 
-// isSafe reports whether a request may be sent twice without doing anything twice.
+// isSafe reports whether a request may be sent twice without having an effect twice.
 func isSafe(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -91,9 +90,9 @@ func isSafe(req *http.Request) bool {
 	return req.Context().Value(safeKey{}) != nil
 }
 
-// RoundTrip sends a request until there is a reply that another try would not change. It
-// returns the last reply or error there was. A wait that would outlast the request's
-// deadline is not begun.
+// RoundTrip sends a request until there is a response that another try would not change. It
+// returns the last response or error. It does not begin a wait that would exceed the request's
+// deadline.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	next := req
@@ -129,8 +128,8 @@ func (t *Transport) sendOnce(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// waitForTurn waits for its turn and asks whether there is any use. A probe is the one request
-// that finds out whether there is again.
+// waitForTurn waits for the rate limit and checks the breaker. probe is true for the one
+// request that tests whether the credentials are accepted again.
 func (t *Transport) waitForTurn(ctx context.Context) (probe bool, err error) {
 	t.mu.Lock()
 	wait := t.bucket.reserveTurn(time.Now())
@@ -152,9 +151,9 @@ func (t *Transport) waitForTurn(ctx context.Context) (probe bool, err error) {
 	return t.breaker.State(now) == HalfOpen, nil
 }
 
-// recordReply learns from a reply whether the credentials are any good. No reply, and one of a
-// server that is in trouble, says nothing about them.
-// What was sent before the breaker opened and is refused now is no news.
+// recordReply updates the breaker after a response. No response, or that of a server with a
+// problem, means nothing for the credentials. A refusal of a request that was sent before the
+// breaker opened is ignored.
 func (t *Transport) recordReply(v verdict, probe bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,7 +200,7 @@ func (t *Transport) isRateLimited(resp *http.Response) bool {
 	return t.o.Limited != nil && t.o.Limited(resp)
 }
 
-// BreakerStatus returns how the breaker stands, for people who look.
+// BreakerStatus returns the state of the breaker, for display.
 func (t *Transport) BreakerStatus() (state State, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,8 +213,8 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// maxDiscard bounds what is read of a reply that nobody wants, so that its connection can
-// be used again.
+// maxDiscard limits how much of an unused response is read, so that its connection can be used
+// again.
 const maxDiscard = 64 << 10
 
 func discardBody(resp *http.Response) {
@@ -225,7 +224,7 @@ func discardBody(resp *http.Response) {
 	}
 }
 
-// sleepContext waits, or ends with the context's error.
+// sleepContext waits for d, or returns the context's error.
 func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -250,10 +250,10 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 		}
 		expect("401")
 		expect("200denied")
-		expect("shop: the credentials were refused 2 times: look at the secret in env:SHOP_TOKEN; nothing is asked before 2000-01-01T00:01:00Z")
+		expect("shop: the credentials were refused 2 times: check the secret in env:SHOP_TOKEN; no request is sent before 2000-01-01T00:01:00Z")
 		time.Sleep(time.Minute)
 		expect("403") // the probe
-		expect("shop: the credentials were refused 3 times: look at the secret in env:SHOP_TOKEN; nothing is asked before 2000-01-01T00:03:00Z")
+		expect("shop: the credentials were refused 3 times: check the secret in env:SHOP_TOKEN; no request is sent before 2000-01-01T00:03:00Z")
 		time.Sleep(2 * time.Minute)
 		expect("500") // says nothing about them, nor does no reply
 		expect(errReset.Error())

@@ -52,7 +52,7 @@ func TestTrackerAdd(t *testing.T) {
 		{name: "as JSON", args: "tracker add lin --json", prepare: withTrackers, out: `{"tracker":{"name":"lin",`},
 		{name: "a secret", args: "tracker add x --kind linear --token lin_api_123", prepare: withTrackers, code: 2, err: "--token: say where the secret is: env:NAME, file:PATH, command:PROGRAM ARGS or gh; never the secret itself", asked: []string{}},
 		{name: "a secret of webhooks", args: "tracker add x --kind linear --webhook-secret abc", prepare: withTrackers, code: 2, err: "--webhook-secret: say where the secret is", asked: []string{}},
-		{name: "a variable that the server has not", args: "tracker add x --token env:HOME", prepare: withTrackers, code: 2, err: "env:HOME: the server does not take this variable along", asked: []string{}},
+		{name: "a variable that the server has not", args: "tracker add x --token env:HOME", prepare: withTrackers, code: 2, err: "env:HOME: the server does not inherit this variable", asked: []string{}},
 		{name: "half a column", args: "tracker add x --column Started", prepare: withTrackers, code: 2, err: `--column "Started": give STATUS=COLUMN`, asked: []string{}},
 		{name: "a column without a name", args: "tracker|add|x|--column| =y", prepare: withTrackers, code: 2, err: "give STATUS=COLUMN", asked: []string{}},
 		{name: "outside of a project", args: "tracker add x --kind board", prepare: func(w *env) { withTrackers(w); w.place.Project = "" }, code: 1, err: "this folder belongs to no project", asked: []string{}},
