@@ -48,7 +48,7 @@ func readAnthropic(_ *http.Request, body []byte) (modelRequest, error) {
 	return a, nil
 }
 
-// interjectedPrompts returns the prompts that arrived while the agent was at work: Claude
+// interjectedPrompts returns the prompts that arrived while the agent was working: Claude
 // passes them on with a remark before and after.
 func interjectedPrompts(texts []string) []string {
 	var out []string
@@ -101,7 +101,7 @@ func (r reply) anthropicBlock() (block object, stop string) {
 	return object{"type": "tool_use", "id": r.call.id, "name": r.call.tool.name, "input": r.call.arguments}, "tool_use"
 }
 
-// sendAnthropicBlock streams the only block of an answer: begun empty, then filled.
+// sendAnthropicBlock streams the only block of an answer: first empty, then its content.
 func (r reply) sendAnthropicBlock(send func(string, object), block object) {
 	kind, field, text := "text_delta", "text", r.text
 	if r.call != nil {
@@ -117,7 +117,7 @@ func (r reply) sendAnthropicBlock(send func(string, object), block object) {
 	send("content_block_stop", object{"index": 0})
 }
 
-// failAnthropic answers an error. A limit that is used up is told in the headers that
+// failAnthropic sends an error response. It reports a used-up limit in the headers that
 // subscriptions get.
 func failAnthropic(w http.ResponseWriter, f fault) {
 	kind := "api_error"

@@ -48,7 +48,7 @@ func readChat(_ *http.Request, body []byte) (modelRequest, error) {
 	return a, nil
 }
 
-// chatUsage counts what was cached as part of the prompt.
+// chatUsage includes cached tokens in the prompt.
 func (u Usage) chatUsage() object {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
 	return object{
@@ -96,7 +96,7 @@ func (r reply) chatMessage() object {
 	return object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": r.call.id, "type": "function", "function": function}}}
 }
 
-// chatDeltas returns the parts of an answer: who speaks and what is called, then the rest.
+// chatDeltas returns the parts of an answer: first the role and the called tool, then the rest.
 func (r reply) chatDeltas() []object {
 	if r.call == nil {
 		deltas := []object{{"role": "assistant", "content": ""}}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// content is what a message says: a text, or a list of blocks.
+// content is the content of a message: a text, or a list of blocks.
 type content []block
 
-// block is one part of a message. Only texts have a Text; the type tells the rest.
+// block is one part of a message. Only texts have a Text.
 type block struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -33,7 +33,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// textParts returns what is written in a message.
+// textParts returns the texts of a message.
 func (c content) textParts() []string {
 	var out []string
 	for _, b := range c {
@@ -55,14 +55,14 @@ func (c content) countType(kind string) int {
 	return n
 }
 
-// addPrompt adds a prompt to a conversation, unless nothing was said.
+// addPrompt adds a prompt to a conversation, unless it is empty.
 func (a *modelRequest) addPrompt(texts []string) {
 	if text := promptOf(texts); text != "" {
 		a.said = append(a.said, newPrompt(text))
 	}
 }
 
-// addAnswers adds answers that the model gave earlier: calls of tools, else a text.
+// addAnswers adds answers that the model gave earlier: tool calls, or else a text.
 func (a *modelRequest) addAnswers(calls int, texts []string) {
 	if calls == 0 && !isFiller(promptOf(texts)) {
 		calls = 1
@@ -72,7 +72,7 @@ func (a *modelRequest) addAnswers(calls int, texts []string) {
 	}
 }
 
-// decodeRequest reads a request. What a protocol allows beyond what is read is ignored.
+// decodeRequest decodes a request. It ignores fields that are not needed.
 func decodeRequest(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return fmt.Errorf("the request is empty")

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// modelRequest is a request in the words of no particular protocol.
+// modelRequest is a request, independent of the protocol.
 type modelRequest struct {
 	model  string
 	stream bool
 	tools  []tool
-	schema json.RawMessage // the JSON that is wanted as an answer; nil if text will do
+	schema json.RawMessage // schema of the JSON that the answer must be; nil for text
 	said   []utterance
 }
 
-// utterance is one thing in a conversation: a prompt of the user, or an answer that the
-// model gave earlier.
+// utterance is one element of a conversation: a prompt of the user, or an answer that the model
+// gave earlier.
 type utterance struct {
 	prompt string
 	answer bool
@@ -26,7 +26,7 @@ type utterance struct {
 func newPrompt(text string) utterance { return utterance{prompt: text} }
 func newAnswer() utterance            { return utterance{answer: true} }
 
-// lastPrompt returns the newest prompt, without what the CLI itself put into it.
+// lastPrompt returns the newest prompt, without what the CLI itself added.
 func (a modelRequest) lastPrompt() string {
 	for _, u := range slices.Backward(a.said) {
 		if !u.answer {
@@ -38,7 +38,7 @@ func (a modelRequest) lastPrompt() string {
 
 var nonceGiven = regexp.MustCompile(`nonce=([0-9A-Za-z]+)`)
 
-// latestNonce returns the one that the newest prompt with a nonce gave.
+// latestNonce returns the nonce of the newest prompt that has one.
 func (a modelRequest) latestNonce() string {
 	for _, u := range slices.Backward(a.said) {
 		if all := nonceGiven.FindAllStringSubmatch(u.prompt, -1); len(all) > 0 {
@@ -48,16 +48,16 @@ func (a modelRequest) latestNonce() string {
 	return ""
 }
 
-// place is where a conversation stands: the script that governs it and how many of its
-// turns were already answered in this conversation.
+// place is the position of a conversation: the script that applies and how many of its turns
+// were already played in this conversation.
 type place struct {
 	script *Script
 	done   int
 }
 
 // findPlace derives the place from the conversation alone; it is empty if no prompt chose a
-// script. Each script keeps its own count, so
-// that a retry, a side request or another session cannot move it.
+// script. Each script has its own count, so that a retry, a side request or another session
+// cannot change it.
 func findPlace(scripts []Script, said []utterance) place {
 	done := map[*Script]int{}
 	var governs *Script
@@ -74,8 +74,8 @@ func findPlace(scripts []Script, said []utterance) place {
 	return place{script: governs, done: done[governs]}
 }
 
-// chooseScript picks the script that a prompt asks for. The last marker counts: a CLI puts
-// prompts together whose answers failed.
+// chooseScript returns the script that a prompt chooses. The last marker counts, because a CLI
+// joins prompts whose answers failed.
 func chooseScript(scripts []Script, prompt string) *Script {
 	var name string
 	for _, m := range marker.FindAllStringSubmatch(prompt, -1) {
@@ -89,26 +89,25 @@ func chooseScript(scripts []Script, prompt string) *Script {
 	return nil
 }
 
-// injectedTags returns the tags around text that a CLI adds to prompts on its own.
+// injectedTags returns the tags around text that a CLI adds to prompts by itself.
 func injectedTags() []string {
 	return []string{"system-reminder", "environment_context", "session_context", "user_instructions", "skills_instructions", "permissions instructions"}
 }
 
-// isInjected reports whether a piece of a prompt comes from the CLI and not from whoever
-// prompts it.
+// isInjected reports whether a piece of a prompt comes from the CLI and not from the user.
 func isInjected(text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(injectedTags(), func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
 }
 
-// promptOf joins the pieces of a prompt, leaving out what the CLI added.
+// promptOf joins the pieces of a prompt, without what the CLI added.
 func promptOf(pieces []string) string {
 	pieces = slices.DeleteFunc(slices.Clone(pieces), isInjected)
 	return strings.TrimSpace(strings.Join(pieces, "\n"))
 }
 
-// isFiller reports whether an answer was made up by the CLI: it closes a turn that was cut off
-// in this way before it goes on.
+// isFiller reports whether the CLI invented an answer: it closes an interrupted turn in this
+// way before it continues.
 func isFiller(text string) bool {
 	return strings.TrimSpace(text) == "" || strings.TrimSpace(text) == "No response requested."
 }

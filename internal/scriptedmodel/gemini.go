@@ -32,7 +32,7 @@ type geminiPart struct {
 	Call    json.RawMessage `json:"functionCall"`
 }
 
-// readGemini reads a request. The model and the wish for a stream are part of the path.
+// readGemini decodes a request. The path contains the model and whether to stream.
 func readGemini(r *http.Request, body []byte) (modelRequest, error) {
 	var in geminiRequest
 	if err := decodeRequest(body, &in); err != nil {
@@ -75,7 +75,7 @@ func geminiParts(parts []geminiPart) (calls int, texts []string) {
 	return calls, texts
 }
 
-// geminiUsage counts what was cached as part of the prompt.
+// geminiUsage includes cached tokens in the prompt.
 func (u Usage) geminiUsage() object {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
 	return object{
@@ -113,8 +113,8 @@ func writeGemini(w http.ResponseWriter, a modelRequest, out reply) {
 	e.sendEvent("", whole(parts, true))
 }
 
-// failGemini answers an error. A limit that is used up is one for the day: clients wait
-// for limits that are for the minute.
+// failGemini sends an error response. A used-up limit is a daily one, because clients wait for
+// the end of limits per minute.
 func failGemini(w http.ResponseWriter, f fault) {
 	detail := object{"code": f.status, "message": f.message, "status": geminiStatus(f.status)}
 	if f.resetIn > 0 {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Kind says what became of a request.
+// Kind is how a request was answered.
 type Kind string
 
-// What becomes of a request.
+// The ways in which a request is answered.
 const (
 	Played     Kind = "played"     // a turn of a script
 	Over       Kind = "over"       // the script had no turn left
-	Side       Kind = "side"       // a title or the like: not part of any script
+	Side       Kind = "side"       // a title or the like, not part of any script
 	Unscripted Kind = "unscripted" // no prompt of the conversation chooses a script
-	Unreadable Kind = "unreadable" // not what the protocol asks for
-	Listed     Kind = "listed"     // a list of models, a count of tokens, a sign of life
+	Unreadable Kind = "unreadable" // not valid in the protocol
+	Listed     Kind = "listed"     // a list of models, a token count, a health check
 	Unknown    Kind = "unknown"    // an address that the model does not serve
 )
 
-// Request is what the log keeps of a request.
+// Request is the log entry of a request.
 type Request struct {
 	Number   int      `json:"number"`
 	Kind     Kind     `json:"kind"`
@@ -30,25 +30,25 @@ type Request struct {
 	Path     string   `json:"path"`
 	Model    string   `json:"model,omitempty"`
 	Stream   bool     `json:"stream,omitempty"`
-	Tools    []string `json:"tools,omitempty"` // the names of the tools that were offered
+	Tools    []string `json:"tools,omitempty"` // the names of the offered tools
 	Prompt   string   `json:"prompt,omitempty"`
 	Script   string   `json:"script,omitempty"`
-	Turn     int      `json:"turn"`             // the index in the script; -1 if none was played
-	Answer   string   `json:"answer,omitempty"` // in a few words
+	Turn     int      `json:"turn"`             // the index in the script; -1 if no turn was played
+	Answer   string   `json:"answer,omitempty"` // a short description
 	Usage    Usage    `json:"usage"`
 
 	Ended time.Time `json:"ended,omitzero"` // when the last byte of the answer was written
 }
 
-// Requests is everything that was asked so far, in order.
+// Requests returns all requests so far, in order.
 func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.log)
 }
 
-// Usage returns what the answers of a script cost together. The empty name stands for all that
-// belongs to none, such as titles.
+// Usage returns the total usage of a script's answers. The empty name stands for everything
+// that belongs to no script, such as titles.
 func (m *Model) Usage(script string) Usage {
 	var sum Usage
 	for _, r := range m.Requests() {
@@ -59,7 +59,7 @@ func (m *Model) Usage(script string) Usage {
 	return sum
 }
 
-// Await returns the first request that is wanted, past or to come.
+// Await returns the first request, past or future, for which wanted returns true.
 func (m *Model) Await(ctx context.Context, wanted func(Request) bool) (Request, error) {
 	seen := 0
 	for {
@@ -78,7 +78,7 @@ func (m *Model) Await(ctx context.Context, wanted func(Request) bool) (Request, 
 	}
 }
 
-// finishRequest notes that a request was answered.
+// finishRequest records that a request was answered.
 func (m *Model) finishRequest(number int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// maxBody bounds a request: a long conversation with a large system prompt is far below.
+// maxBody is the size limit of a request: a long conversation with a large system prompt is far
+// below it.
 const maxBody = 64 << 20
 
-// Model answers the requests of agent CLIs from scripts. It is an http.Handler and may be
-// used by many sessions at once.
+// Model answers the requests of agent CLIs from scripts. It is an http.Handler and is safe for
+// concurrent use.
 type Model struct {
 	scripts []Script
 	now     func() time.Time
@@ -20,7 +21,7 @@ type Model struct {
 	mu      sync.Mutex
 	log     []Request
 	changed chan struct{}      // closed and replaced when the log grows
-	faults  map[faultPlace]int // how often an error was answered
+	faults  map[faultPlace]int // how often an error was sent
 }
 
 type faultPlace struct {
@@ -36,9 +37,9 @@ func New(scripts []Script) (*Model, error) {
 	return &Model{scripts: scripts, now: time.Now, changed: make(chan struct{}), faults: map[faultPlace]int{}}, nil
 }
 
-// reply is an answer in the words of no particular protocol: a call, a text or a fault.
+// reply is an answer, independent of the protocol: a call, a text or a fault.
 type reply struct {
-	number int // of the request, for ids
+	number int // number of the request, for ids
 	call   *call
 	text   string
 	fault  *fault
@@ -51,11 +52,11 @@ type reply struct {
 type fault struct {
 	status  int
 	message string
-	resetIn time.Duration // of a limit that is used up; 0 if there is none
+	resetIn time.Duration // of a used-up limit; 0 if there is none
 	reset   time.Time
 }
 
-// ServeHTTP answers a request of any of the protocols.
+// ServeHTTP handles a request of any of the protocols.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -87,8 +88,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.finishRequest(out.number)
 }
 
-// decideReply decides what to say and puts it into the log, in one step: a retry that arrives
-// meanwhile counts after this request.
+// decideReply decides the answer and logs it under one lock, so that a concurrent retry counts
+// after this request.
 func (m *Model) decideReply(a modelRequest, record Request) reply {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,8 +110,8 @@ func (m *Model) decideReply(a modelRequest, record Request) reply {
 	return out
 }
 
-// sideText answers a request that offers no tools: the CLI wants a title, a topic or the
-// like, and any answer in the right form will do.
+// sideText answers a request that offers no tools: the CLI wants a title, a topic or the like,
+// and any answer in the right form is enough.
 func sideText(a modelRequest) string {
 	if a.schema != nil {
 		return compactJSON(parseSchema(a.schema).sampleValue())
@@ -118,7 +119,7 @@ func sideText(a modelRequest) string {
 	return sampleText
 }
 
-// waitFor waits; false means that the client is gone.
+// waitFor waits for d. It returns false if the client is gone.
 func waitFor(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true
@@ -133,7 +134,7 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// describeReply returns the answer in a few words, for the log.
+// describeReply returns a short description of the answer, for the log.
 func (r reply) describeReply() string {
 	switch {
 	case r.fault != nil:

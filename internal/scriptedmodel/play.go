@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// playTurn answers with the turn that the conversation has come to. It is called under the
-// lock, because how often an error was answered is remembered.
+// playTurn answers with the next turn of the conversation. The caller holds the lock, because
+// playTurn counts how often an error was sent.
 func (m *Model) playTurn(a modelRequest, out *reply, record *Request) {
 	at := findPlace(m.scripts, a.said)
 	if at.script == nil {
@@ -45,8 +45,8 @@ func (m *Model) playShell(a modelRequest, at place, turn Turn, out *reply, recor
 	out.call = &c
 }
 
-// turnAt returns the turn that comes after so many answers. Errors leave no answer in a
-// conversation, so they are passed over once they were given often enough.
+// turnAt returns the turn after a number of answers. Errors leave no answer in a conversation,
+// so turnAt skips those that were sent often enough.
 func (m *Model) turnAt(at place) (int, Turn, bool) {
 	before := at.done
 	for i, turn := range at.script.Turns {
@@ -61,7 +61,7 @@ func (m *Model) turnAt(at place) (int, Turn, bool) {
 	return 0, Turn{}, false
 }
 
-// useFault counts an error as given, or says that it was given often enough.
+// useFault counts an error as sent. It returns false if the error was sent often enough.
 func (m *Model) useFault(script string, turn, times int) bool {
 	where := faultPlace{script: script, turn: turn}
 	if times > 0 && m.faults[where] >= times {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// nativeShell is the type of the tool that the Responses protocol itself knows for
-// running commands. It has no name and no schema.
+// nativeShell is the type of the Responses protocol's built-in tool for running commands. It
+// has no name and no schema.
 const nativeShell = "local_shell"
 
 type responsesRequest struct {
@@ -73,7 +73,7 @@ func readResponses(_ *http.Request, body []byte) (modelRequest, error) {
 	return a, nil
 }
 
-// responsesUsage counts what was cached as part of the input.
+// responsesUsage includes cached tokens in the input.
 func (u Usage) responsesUsage() object {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	return object{
@@ -120,7 +120,7 @@ func (r reply) responsesItem() object {
 	return object{"type": "function_call", "id": "fc_" + r.call.id, "call_id": r.call.id, "name": r.call.tool.name, "arguments": r.call.argumentsJSON(), "status": "completed"}
 }
 
-// sendResponsesItem streams an item: begun empty, filled, then whole.
+// sendResponsesItem streams an item: first empty, then its content, then the complete item.
 func (r reply) sendResponsesItem(send func(string, object), item object) {
 	begun := maps.Clone(item)
 	begun["status"] = "in_progress"
@@ -158,8 +158,8 @@ func (r reply) sendResponsesText(send func(string, object), at func(object) obje
 	send("response.content_part.done", at(object{"content_index": 0, "part": part(r.text)}))
 }
 
-// failResponses answers an error. A limit that is used up is told in the body, with the
-// moment it opens again.
+// failResponses sends an error response. It reports a used-up limit in the body, with its reset
+// time.
 func failResponses(w http.ResponseWriter, f fault) {
 	detail := object{"message": f.message, "type": "server_error", "code": nil, "param": nil}
 	switch {

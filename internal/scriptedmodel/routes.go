@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// protocol is one way of asking a model.
+// protocol is one API of a model.
 type protocol struct {
 	name  string
 	read  func(r *http.Request, body []byte) (modelRequest, error)
@@ -13,7 +13,7 @@ type protocol struct {
 	fail  func(w http.ResponseWriter, f fault)
 }
 
-// protocolOf tells the protocol by the end of the path: a base URL may have any beginning.
+// protocolOf returns the protocol for the end of a path: a base URL may have any beginning.
 func protocolOf(path string) (protocol, bool) {
 	switch {
 	case strings.HasSuffix(path, "/messages"):
@@ -28,8 +28,7 @@ func protocolOf(path string) (protocol, bool) {
 	return protocol{}, false
 }
 
-// serveRest answers what CLIs ask besides: lists of models, counts of tokens, whether
-// anybody is there.
+// serveRest answers the other requests of CLIs: lists of models, token counts, health checks.
 func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 	record := Request{Kind: Listed, Method: r.Method, Path: r.URL.Path, Turn: -1}
 	path := r.URL.Path
@@ -49,10 +48,10 @@ func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 	m.appendRequest(record)
 }
 
-// ModelName is the model that the lists of models name. Any other is served as well.
+// ModelName is the model in the lists of models. Any other name is served as well.
 const ModelName = "scripted-1"
 
-// modelList returns a list of models that satisfies every protocol at once.
+// modelList returns a list of models that is valid in every protocol.
 func modelList() object {
 	return object{
 		"object":   "list",

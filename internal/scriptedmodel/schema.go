@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// sampleText is the answer where nobody cares for the answer, such as a title.
+// sampleText is the answer where the content does not matter, such as a title.
 const sampleText = "Scripted session"
 
-// schema is the part of a JSON schema that matters for making up a value.
+// schema is the part of a JSON schema that is needed to create a value.
 type schema struct {
 	Type       json.RawMessage   `json:"type"`
 	Properties map[string]schema `json:"properties"`
@@ -18,7 +18,7 @@ type schema struct {
 	Minimum    json.Number       `json:"minimum"`
 }
 
-// parseSchema reads a schema; one that cannot be read allows anything.
+// parseSchema parses a schema. An invalid schema allows anything.
 func parseSchema(text json.RawMessage) schema {
 	var s schema
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -29,8 +29,8 @@ func parseSchema(text json.RawMessage) schema {
 	return s
 }
 
-// valueType returns the type of a value, in lower case as JSON schema has it. Gemini writes it
-// in capitals, and several types may be allowed.
+// valueType returns the type of a value, in lower case as in JSON Schema. Gemini writes it in
+// capitals, and several types may be allowed.
 func (s schema) valueType() string {
 	var one string
 	var several []string
@@ -45,7 +45,7 @@ func (s schema) valueType() string {
 	return "string"
 }
 
-// sampleValue makes up a value that fits.
+// sampleValue returns a value that fits the schema.
 func (s schema) sampleValue() any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
@@ -72,8 +72,7 @@ func (s schema) sampleValue() any {
 	return sampleText
 }
 
-// compactJSON returns a value as JSON on one line, without the escapes that only web pages
-// need.
+// compactJSON returns a value as JSON on one line, without HTML escapes.
 func compactJSON(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

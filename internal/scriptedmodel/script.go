@@ -1,8 +1,8 @@
-// Package scriptedmodel is a language model that plays from a script. It serves the
-// protocols that agent CLIs speak (Anthropic Messages, OpenAI Responses, OpenAI Chat
-// Completions, Gemini) on loopback, so that the real CLIs can be driven through real tool
-// calls without a key, a network or chance. It is for tests: it knows nothing about tasks,
-// and it understands of a conversation only which of its own answers are already in it.
+// Package scriptedmodel is a language model that plays from a script. It serves the protocols
+// of agent CLIs (Anthropic Messages, OpenAI Responses, OpenAI Chat Completions, Gemini) on
+// loopback, so that tests can drive the real CLIs through real tool calls without a key, a
+// network or randomness. It is for tests: it knows nothing about tasks, and all it understands
+// of a conversation is which of its own answers are already in it.
 package scriptedmodel
 
 import (
@@ -15,32 +15,32 @@ import (
 
 // Script is what the model says in one conversation, turn by turn.
 //
-// A prompt chooses a script: by the marker [[script:NAME]] in it, else by containing the
-// When of a script. A prompt that chooses none goes on with the script that was chosen
-// before; one that chooses the same again goes on too. A script that is over answers with
-// a short text.
+// A prompt chooses a script by the marker [[script:NAME]] in it, or else by containing the When
+// of a script. A prompt that chooses none continues the script that was chosen before, and so
+// does one that chooses the same script again. When a script is over, the model answers with a
+// short text.
 type Script struct {
 	Name  string `json:"name"`           // lower case letters, digits and dashes
-	When  string `json:"when,omitempty"` // part of the prompts that choose this script; empty means by marker only
+	When  string `json:"when,omitempty"` // text in the prompts that choose this script; empty for choice by marker only
 	Turns []Turn `json:"turns"`
 }
 
 // Turn is one answer of the model: exactly one of Shell, Text and Status.
 type Turn struct {
 	Shell  string `json:"shell,omitempty"`  // a command for the agent's own shell tool
-	Text   string `json:"text,omitempty"`   // a message, which ends the agent's turn; {nonce} is the last nonce=... of the prompts
-	Status int    `json:"status,omitempty"` // an HTTP error, from 400 on
+	Text   string `json:"text,omitempty"`   // a message, which ends the agent's turn; {nonce} stands for the last nonce=... of the prompts
+	Status int    `json:"status,omitempty"` // an HTTP error, 400 or above
 
-	Message      string `json:"message,omitempty"`       // what the error says; there is a default
-	Times        int    `json:"times,omitempty"`         // how often the error is answered before the script goes on; 0 means always
-	ResetSeconds int    `json:"reset_seconds,omitempty"` // makes a 429 a used-up limit that opens again so much later
-	DelayMillis  int    `json:"delay_ms,omitempty"`      // how long to think first
-	Usage        *Usage `json:"usage,omitempty"`         // what the answer is said to cost; there is a default
+	Message      string `json:"message,omitempty"`       // the text of the error; optional
+	Times        int    `json:"times,omitempty"`         // how often the error is sent before the script continues; 0 for always
+	ResetSeconds int    `json:"reset_seconds,omitempty"` // turns a 429 into a used-up limit that resets after this time
+	DelayMillis  int    `json:"delay_ms,omitempty"`      // how long to wait first
+	Usage        *Usage `json:"usage,omitempty"`         // the usage that the answer reports; optional
 }
 
-// Usage is what an answer is said to cost, in tokens. No token is counted twice: Input
-// leaves out what was read from or written to the cache. Protocols that mean it
-// differently are told so.
+// Usage is the usage that an answer reports, in tokens. No token is counted twice: Input
+// excludes what was read from or written to the cache. Protocols with other definitions get
+// converted numbers.
 type Usage struct {
 	Input      int `json:"input"`
 	Output     int `json:"output"`
@@ -53,10 +53,10 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{Input: u.Input + v.Input, Output: u.Output + v.Output, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite}
 }
 
-// ordinaryUsage returns what an answer costs whose turn does not say.
+// ordinaryUsage returns the default usage of an answer.
 func ordinaryUsage() Usage { return Usage{Input: 100, Output: 20, CacheRead: 40} }
 
-// scriptName is deliberately narrow: a name becomes part of call ids.
+// scriptName is narrow because a name becomes part of call ids.
 const scriptName = `[a-z0-9]+(?:-[a-z0-9]+)*`
 
 var (
@@ -64,7 +64,7 @@ var (
 	marker    = regexp.MustCompile(`\[\[script:(` + scriptName + `)\]\]`)
 )
 
-// checkScripts finds what is wrong with a list of scripts.
+// checkScripts returns an error if a list of scripts is not valid.
 func checkScripts(scripts []Script) error {
 	var seen []string
 	for _, s := range scripts {
@@ -95,7 +95,7 @@ func (t Turn) checkTurn() error {
 	case kinds != 1:
 		return fmt.Errorf("a turn is a shell command, a text or a status: give exactly one")
 	case t.Status != 0 && (t.Status < 400 || t.Status > 599):
-		return fmt.Errorf("status %d is no error: use 400 to 599", t.Status)
+		return fmt.Errorf("status %d is not an error: use 400 to 599", t.Status)
 	case t.Status != http.StatusTooManyRequests && t.ResetSeconds != 0:
 		return fmt.Errorf("reset_seconds belongs to status 429")
 	case t.Times < 0 || t.ResetSeconds < 0 || t.DelayMillis < 0:

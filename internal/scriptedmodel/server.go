@@ -13,8 +13,8 @@ type Server struct {
 	*Model
 	url   string
 	http  *http.Server
-	ended chan struct{} // closed when nothing is served any more
-	err   error         // why it ended; read it after ended
+	ended chan struct{} // closed when serving has ended
+	err   error         // why it ended; valid after ended is closed
 }
 
 // Start serves the scripts on a free port of loopback.
@@ -48,7 +48,7 @@ func StartAt(address string, scripts []Script) (*Server, error) {
 // URL returns where the server listens, without a path.
 func (s *Server) URL() string { return s.url }
 
-// Close ends the server and every answer that is under way.
+// Close ends the server and every answer in progress.
 func (s *Server) Close() error {
 	closed := s.http.Close()
 	<-s.ended

@@ -15,8 +15,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	io.WriteString(w, compactJSON(value)+"\n")
 }
 
-// events is a stream of server-sent events. What cannot be written is dropped: the client
-// is gone then.
+// events is a stream of server-sent events. Write errors are ignored: the client is gone then.
 type events struct {
 	w http.ResponseWriter
 }
@@ -28,7 +27,7 @@ func startEvents(w http.ResponseWriter) events {
 	return events{w}
 }
 
-// sendEvent writes one event, with a name where the protocol has names.
+// sendEvent writes one event, with a name if the protocol uses names.
 func (e events) sendEvent(name string, value any) {
 	if name != "" {
 		fmt.Fprintf(e.w, "event: %s\n", name)
@@ -43,7 +42,7 @@ func (e events) sendData(data string) {
 	}
 }
 
-// splitInTwo cuts a text in two, so that clients have to put it together again.
+// splitInTwo splits a text in two, so that clients have to join it again.
 func splitInTwo(text string) []string {
 	runes := []rune(text)
 	if len(runes) < 2 {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// tool is something that the agent offers to do for the model.
+// tool is a tool that the agent offers to the model.
 type tool struct {
 	name   string
-	schema json.RawMessage // JSON schema of the arguments; nil if the protocol knows them
-	native bool            // the shell tool that the Responses protocol knows by type
+	schema json.RawMessage // JSON schema of the arguments; nil if the protocol defines them
+	native bool            // the built-in shell tool of the Responses protocol
 }
 
-// shellNames returns the names under which agents offer a shell, the preferred first.
+// shellNames returns the names of agents' shell tools, in order of preference.
 func shellNames() []string {
 	return []string{"Bash", "bash", "run_shell_command", "exec_command", "shell_command", "local_shell", "shell", "execute_command", "run_terminal_cmd", "terminal"}
 }
 
-// call is a wish to use a tool.
+// call is a request to use a tool.
 type call struct {
 	id        string
 	tool      tool
@@ -25,11 +25,11 @@ type call struct {
 	arguments map[string]any
 }
 
-// argumentsJSON returns the arguments as a JSON text. Angle brackets and ampersands stay as
-// they are, as they do with a real model.
+// argumentsJSON returns the arguments as JSON. Angle brackets and ampersands are not escaped,
+// as with a real model.
 func (c call) argumentsJSON() string { return compactJSON(c.arguments) }
 
-// findShellTool returns the tool to run a command with, false if none is offered.
+// findShellTool returns the tool to run a command with, or false if none is offered.
 func findShellTool(tools []tool) (tool, bool) {
 	for _, name := range shellNames() {
 		if i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name }); i >= 0 {
@@ -39,8 +39,8 @@ func findShellTool(tools []tool) (tool, bool) {
 	return tool{}, false
 }
 
-// shellCall makes the call of a shell tool that runs a command, with the arguments that
-// the schema of the tool asks for.
+// shellCall returns the call of a shell tool that runs a command, with the arguments that the
+// tool's schema requires.
 func shellCall(id string, t tool, command string) call {
 	c := call{id: id, tool: t, command: command, arguments: map[string]any{}}
 	schema := parseSchema(t.schema)
@@ -61,5 +61,6 @@ func shellCall(id string, t tool, command string) call {
 	return c
 }
 
-// shellArgv runs a command with a shell where a list of words is asked for.
+// shellArgv returns the command line of a shell that runs a command, for tools that require a
+// list of words.
 func shellArgv(command string) []string { return []string{"bash", "-lc", command} }

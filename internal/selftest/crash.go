@@ -1,8 +1,8 @@
-// Package selftest proves on the user's own machine that nothing is lost: it walks a
-// task through its workflow again and again, kills the server (for real) at the next
-// commit or effect boundary each time, removes its socket and server.lock once on the way,
-// and compares what is left with an undisturbed walk; and it damages the workspaces of
-// agents that work. It drives the program from outside, as a client does.
+// Package selftest shows on the user's own machine that nothing is lost: it walks a task
+// through its workflow repeatedly, kills the server (really) at the next commit or effect
+// boundary each time, removes its socket and server.lock once on the way, and compares the
+// result with an undisturbed walk; and it damages the workspaces of agents that work. It drives
+// the program from outside, like a client.
 package selftest
 
 import (
@@ -16,17 +16,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Options say what is tried, and with what.
+// Options control a self-test.
 type Options struct {
 	Program  string               // the orange binary
 	Dir      string               // an empty folder to work in
-	Workflow *workflow.Definition // what the task follows
-	Parallel int                  // walks at the same time, at least 1
-	Limit    int                  // try no more crash points than this; 0: all
+	Workflow *workflow.Definition // the workflow of the task
+	Parallel int                  // concurrent walks, at least 1
+	Limit    int                  // limit of crash points; 0 for all
 	Progress func(tried int)      // called after every crash point; may be nil
 }
 
-// A Report says what the crashes led to.
+// A Report is the result of a self-test.
 type Report struct {
 	Workflow    string   `json:"workflow"`
 	Path        []string `json:"path"`             // the states of the walk
@@ -34,11 +34,11 @@ type Report struct {
 	Effects     int      `json:"effects"`          // done in the undisturbed walk
 	Points      int      `json:"points"`           // crash points tried
 	Faults      []string `json:"faults,omitempty"` // what was done to workspaces and servers while agents worked
-	Divergences []string `json:"divergences"`      // what was not as without the crash
+	Divergences []string `json:"divergences"`      // differences from the walk without a crash
 }
 
-// RunCrashes kills the server at its first boundary, its second, and so on, each time in
-// a walk of its own, until a walk ends before the boundary is reached.
+// RunCrashes kills the server at its first boundary, its second, and so on, each time in a
+// separate walk, until a walk ends before the boundary is reached.
 func RunCrashes(ctx context.Context, o Options) (Report, error) {
 	calm, err := o.runWalk(ctx, 0)
 	if err != nil {
@@ -54,7 +54,7 @@ func RunCrashes(ctx context.Context, o Options) (Report, error) {
 	return report, errors.Join(s.errs...)
 }
 
-// sweep hands out crash points to the walks that run side by side.
+// sweep distributes crash points to the concurrent walks.
 type sweep struct {
 	o      Options
 	calm   result
@@ -107,7 +107,7 @@ func (s *sweep) recordWalk(point int, got result, err error) {
 	}
 }
 
-// runWalk plays the whole lifecycle once, in a folder of its own.
+// runWalk plays the whole lifecycle once, in a separate folder.
 func (o Options) runWalk(ctx context.Context, crashAt int) (result, error) {
 	dir, err := os.MkdirTemp(o.Dir, fmt.Sprintf("walk-%d-", crashAt))
 	if err != nil {

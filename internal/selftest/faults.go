@@ -20,17 +20,17 @@ import (
 	"orange/internal/ui/client"
 )
 
-// faultTime bounds how long the tasks may take to be done after the last fault.
+// faultTime limits how long the tasks may take after the last fault.
 const faultTime = 5 * time.Minute
 
-// faultProject is the project whose tasks suffer.
+// faultProject is the project of the tasks.
 const faultProject = "faults"
 
-// RunFaults lets agents, which play a script, work on tasks of a real repository, and while
-// they work it removes, prunes and replaces their workspaces, kills the server and removes
-// its socket, in an order that follows from the seed. Their work is merged at the same
-// time. It returns what was done, and what is wrong afterwards:
-// every task must be done by an agent in a worktree of its own, and merged.
+// RunFaults lets agents, which play a script, work on tasks of a real repository. While they
+// work it removes, prunes and replaces their workspaces, kills the server and removes its
+// socket, in an order that depends on the seed. It merges their work at the same time. It
+// returns what was done, and what is wrong afterwards: an agent in its own worktree must have
+// done every task, and every task must be merged.
 func RunFaults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
 	dir, err := os.MkdirTemp(o.Dir, "f")
 	if err != nil {
@@ -50,7 +50,7 @@ func RunFaults(ctx context.Context, o Options, seed uint64) (done, wrong []strin
 	return f.done, f.wrong, err
 }
 
-// faults is one installation with tasks under way.
+// faults is one installation with tasks in progress.
 type faults struct {
 	program, dir, repo, home string
 	env                      []string
@@ -58,7 +58,7 @@ type faults struct {
 	client                   *client.Client
 	random                   *rand.Rand
 
-	tasks []task.Task // as they were when their agents had begun
+	tasks []task.Task // as they were when their agents had started
 	done  []string
 	wrong []string
 }
@@ -83,8 +83,8 @@ func newFaults(program, dir string, seed uint64) (*faults, error) {
 	return f, nil
 }
 
-// script is what the agents play. Workers wait for the file go. A worker that is replaced
-// does what is left to do.
+// script is what the agents play. Workers wait for the file go. A replacement of a worker does
+// the remaining work.
 const script = `
 worker:
   - section: {name: Plan, text: "APPROACH: whatever happens"}
@@ -170,7 +170,7 @@ func (f *faults) pruneWorktrees(ctx context.Context) error {
 // kills is how often the server is killed.
 const kills = 3
 
-// doDamage does everything once, in the order that the seed says.
+// doDamage does everything once, in an order that depends on the seed.
 func (f *faults) doDamage(ctx context.Context) error {
 	type action struct {
 		what string
@@ -213,10 +213,11 @@ func (f *faults) killServer(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("it goes on after SIGKILL")
+	return errors.New("it still runs after SIGKILL")
 }
 
-// removeSocket removes the socket of a server that answers, which must listen again.
+// removeSocket removes the socket of a server that answers, and waits until the server listens
+// again.
 func (f *faults) removeSocket(ctx context.Context) error {
 	if _, err := f.listTasks(ctx); err != nil { // starts a server if there is none
 		return err
@@ -225,7 +226,7 @@ func (f *faults) removeSocket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.client.Close() // what is connected needs no socket
+	f.client.Close() // an open connection would not need the socket
 	if err := os.Remove(f.socket); err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func (f *faults) removeSocket(ctx context.Context) error {
 	return errors.New("the server does not listen again")
 }
 
-// finishWork lets the workers go on, starts those again that crashed, and waits for reviews.
+// finishWork lets the workers continue, starts those that crashed again, and waits for reviews.
 func (f *faults) finishWork(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
 		return err
@@ -254,8 +255,8 @@ func (f *faults) finishWork(ctx context.Context) error {
 	})
 }
 
-// mergeAll merges what was reviewed, all of it at the same time. A merge that is refused is
-// asked for again.
+// mergeAll merges everything that was reviewed at the same time. It requests a refused merge
+// again.
 func (f *faults) mergeAll(ctx context.Context) error {
 	f.done = append(f.done, fmt.Sprintf("merge %d tasks at the same time", len(f.tasks)))
 	return f.waitUntil(ctx, "every task is done", func(list []task.Task) bool {
@@ -270,7 +271,7 @@ func (f *faults) mergeAll(ctx context.Context) error {
 	})
 }
 
-// checkResults says what is not as it must be.
+// checkResults returns what is wrong.
 func (f *faults) checkResults(ctx context.Context) error {
 	complain := func(format string, args ...any) { f.wrong = append(f.wrong, fmt.Sprintf(format, args...)) }
 	for i, t := range f.tasks {
@@ -302,7 +303,7 @@ func (f *faults) checkResults(ctx context.Context) error {
 	return nil
 }
 
-// waitUntil waits for something that must become true of the tasks.
+// waitUntil waits until holds returns true for the tasks.
 func (f *faults) waitUntil(ctx context.Context, what string, holds func(list []task.Task) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, faultTime)
 	defer cancel()
@@ -314,7 +315,7 @@ func (f *faults) waitUntil(ctx context.Context, what string, holds func(list []t
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("it does not come: %s: %v, %s", what, err, timelessJSON(list))
+			return fmt.Errorf("this did not happen: %s: %v, %s", what, err, timelessJSON(list))
 		}
 	}
 }

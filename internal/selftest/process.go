@@ -17,7 +17,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// process is a server that this package starts and that may die at any moment.
+// process is a server that this package starts and that may die at any time.
 type process struct {
 	program string
 	home    string
@@ -30,10 +30,10 @@ type process struct {
 	deaths int
 }
 
-// startTime bounds how long a server may take to answer.
+// startTime limits how long a server may take to answer.
 const startTime = 30 * time.Second
 
-// errDied says that the server is dead, as it was told to be.
+// errDied means that the server is dead, as intended.
 var errDied = errors.New("the server died")
 
 // startServer runs the server and waits until it answers or is dead.
@@ -43,7 +43,7 @@ func (p *process) startServer(ctx context.Context, crashAt int) error {
 		name, value, _ := strings.Cut(pair, "=")
 		values[name] = value
 	}
-	values["ORANGE_EFFECTS"] = "record" // what is compared is what was asked for
+	values["ORANGE_EFFECTS"] = "record" // the comparison is about requested effects
 	values["ORANGE_HOME"], values["HOME"], values["XDG_RUNTIME_DIR"] = p.home, p.home, filepath.Dir(p.home)
 	cfg, err := config.Load(func(key string) string { return values[key] }, func() (string, error) { return p.home, nil })
 	if err != nil {
@@ -87,8 +87,8 @@ func (p *process) awaitAnswer(ctx context.Context) error {
 	}
 }
 
-// removeSocket removes what leads to the server, as a cleaner of temporary files would, and waits
-// until the server answers again or is dead.
+// removeSocket removes the socket and server.lock, as a cleaner of temporary files would, and
+// waits until the server answers again or is dead.
 func (p *process) removeSocket(ctx context.Context) error {
 	for _, path := range []string{p.socket, filepath.Join(p.home, "server.lock")} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +99,8 @@ func (p *process) removeSocket(ctx context.Context) error {
 	return p.awaitAnswer(ctx)
 }
 
-// isDead reports whether the server is gone, giving it a moment: a broken connection is seen
-// before the process is buried.
+// isDead reports whether the server is gone. It waits for a moment, because a broken connection
+// shows before the process has ended.
 func (p *process) isDead() bool {
 	select {
 	case <-p.gone:

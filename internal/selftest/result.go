@@ -15,14 +15,14 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// result is what a walk left behind, without what differs from run to run: times.
+// result is what a walk left behind, without times, which differ from run to run.
 type result struct {
 	crashed bool
 	path    []string
 	record  string   // the task, as JSON
 	journal []string // one line per entry
 	effects []string // one line per effect that was done
-	wrong   []string // what must never be
+	wrong   []string // what must never happen
 }
 
 func (w *walker) gatherResult(ctx context.Context) (r result, err error) {
@@ -37,7 +37,7 @@ func (w *walker) gatherResult(ctx context.Context) (r result, err error) {
 	return r, err
 }
 
-// collectResult reads what is there once nothing moves any more.
+// collectResult reads the result once nothing changes any more.
 func (w *walker) collectResult(ctx context.Context) (result, error) {
 	view, err := w.server.client.ReadTask(ctx, string(walkTask))
 	if err != nil {
@@ -69,8 +69,8 @@ func (w *walker) collectResult(ctx context.Context) (result, error) {
 	return r, w.checkProjections(&r, entries, view.Task.Status)
 }
 
-// awaitShown waits until the task's folder has caught up with the journal: the receipt of
-// an effect is durable a moment before it is shown.
+// awaitShown waits until the task's folder has caught up with the journal: the receipt of an
+// effect is stored a moment before it is shown.
 func (w *walker) awaitShown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -86,7 +86,7 @@ func (w *walker) awaitShown(ctx context.Context) error {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil // the comparison will say what is missing
+			return nil // the comparison will report what is missing
 		}
 	}
 }
@@ -95,7 +95,8 @@ func (w *walker) taskFolder() string {
 	return filepath.Join(w.home, "tasks", walkProject, string(walkTask))
 }
 
-// timelessJSON returns a value as JSON without its times, and without the processes that asked.
+// timelessJSON returns a value as JSON without its times, and without the processes that made
+// requests.
 func timelessJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -129,7 +130,7 @@ func withoutTimes(v any) any {
 	return v
 }
 
-// readEffects reads what was done from the file that the performer's processes wrote.
+// readEffects reads which effects were done from the file that the performer's processes wrote.
 func (w *walker) readEffects() ([]string, error) {
 	f, err := os.Open(filepath.Join(w.home, "effects", string(walkTask)+".jsonl"))
 	if os.IsNotExist(err) {
@@ -147,7 +148,7 @@ func (w *walker) readEffects() ([]string, error) {
 	return out, in.Err()
 }
 
-// checkProjections checks that TASK.md and history.jsonl say what the journal says.
+// checkProjections checks that TASK.md and history.jsonl agree with the journal.
 func (w *walker) checkProjections(r *result, entries []journal.Entry, status string) error {
 	dir := w.taskFolder()
 	src, err := os.ReadFile(filepath.Join(dir, "TASK.md"))
@@ -182,7 +183,7 @@ func (w *walker) checkProjections(r *result, entries []journal.Entry, status str
 	return nil
 }
 
-// compareResults lists how a disturbed walk differs from the calm one.
+// compareResults returns the differences between a disturbed walk and the undisturbed one.
 func compareResults(calm, got result) []string {
 	out := slices.Clone(got.wrong)
 	if calm.record != got.record {

@@ -18,21 +18,21 @@ import (
 	"orange/internal/wire"
 )
 
-// The one task of every walk. Its id is fixed, so that asking for it twice is seen.
+// The only task of every walk. Its id is fixed, so that creating it twice is noticed.
 const (
 	walkTask    = task.ID("CrashProof00000000000")
 	walkProject = "proof"
 	walkBranch  = "proof"
 )
 
-// maxMoves bounds a walk through a workflow that has loops.
+// maxMoves limits a walk through a workflow that has loops.
 const maxMoves = 20
 
-// settleTime bounds how long the engine may take to do what it owes.
+// settleTime limits how long the engine may take for its pending effects.
 const settleTime = 60 * time.Second
 
-// walker plays a task's life: it writes what gates ask for, asks for moves as those
-// who may, and starts the server again whenever it is dead.
+// walker plays a task's lifecycle: it writes what gates require, requests moves as actors that
+// may, and starts the server again whenever it is dead.
 type walker struct {
 	def    *workflow.Definition
 	dir    string
@@ -41,11 +41,11 @@ type walker struct {
 	server *process
 	taken  map[string]int // how often each edge was taken
 	path   []string
-	acked  int // highest entry the server confirmed
+	acked  int // highest entry that the server confirmed
 	round  int
 }
 
-// prepareRepository makes a repository whose branch is merged, so that evidence is there.
+// prepareRepository creates a repository whose branch is merged, so that the evidence exists.
 func (w *walker) prepareRepository() error {
 	if err := os.MkdirAll(filepath.Join(w.repo, ".orange", "workflows"), 0o700); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (w *walker) prepareRepository() error {
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = w.repo
-		// The journal names the commit that was merged: every walk must make the same one.
+		// The journal contains the merged commit: every walk must create the same one.
 		cmd.Env = append(cmd.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
@@ -96,7 +96,7 @@ func (w *walker) playLifecycle(ctx context.Context) error {
 		}
 		edge := w.chooseEdge(&t)
 		if edge == nil {
-			return fmt.Errorf("nothing leads on from %s", t.Status)
+			return fmt.Errorf("no edge leads out of %s", t.Status)
 		}
 		if err := w.takeEdge(ctx, t, edge); err != nil {
 			return err
@@ -128,8 +128,8 @@ func (w *walker) createTask(ctx context.Context) error {
 	})
 }
 
-// retryAcrossCrashes repeats an action until it is done, starting the server again if it died.
-// The action must find out by itself whether an earlier try took effect.
+// retryAcrossCrashes repeats an action until it is done, and starts the server again if it
+// died. The action must find out by itself whether an earlier try took effect.
 func (w *walker) retryAcrossCrashes(ctx context.Context, action func() (done bool, err error)) error {
 	for range 100 {
 		done, err := action()
@@ -144,7 +144,7 @@ func (w *walker) retryAcrossCrashes(ctx context.Context, action func() (done boo
 			return err
 		}
 	}
-	return errors.New("the server dies again and again")
+	return errors.New("the server dies repeatedly")
 }
 
 func (w *walker) recordAck(a wire.Answer) {
@@ -153,7 +153,7 @@ func (w *walker) recordAck(a wire.Answer) {
 	}
 }
 
-// awaitSettled waits until the engine owes nothing and returns the record.
+// awaitSettled waits until no effect is pending and returns the record.
 func (w *walker) awaitSettled(ctx context.Context) (t task.Task, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -176,8 +176,8 @@ func (w *walker) awaitSettled(ctx context.Context) (t task.Task, err error) {
 	return t, err
 }
 
-// chooseEdge prefers the edge that was taken least often, in file order, and a finish
-// only when there is nothing else: the walk is to see as much as it can.
+// chooseEdge prefers the edge that was taken least often, in file order, and a terminal state
+// only if there is nothing else: the walk should cover as much as possible.
 func (w *walker) chooseEdge(t *task.Task) *workflow.Edge {
 	var best *workflow.Edge
 	for _, i := range w.def.EdgesFrom(t.Status) {
@@ -204,8 +204,8 @@ func (w *walker) edgeWeight(e *workflow.Edge, t *task.Task) int {
 	return n
 }
 
-// canTake reports whether the walker can take the edge: somebody it can speak for may ask, or
-// the end of the state's agent leads there.
+// canTake reports whether the walker can take the edge: an actor that it can speak for may
+// request it, or the end of the state's agent leads there.
 func (w *walker) canTake(e *workflow.Edge, t *task.Task) bool {
 	if e.When != nil {
 		env := w.def.NewEnv()
@@ -221,7 +221,8 @@ func (w *walker) canTake(e *workflow.Edge, t *task.Task) bool {
 	return ok && e.AnswersTo(workflow.OnRequest, "")
 }
 
-// signalFor finds who asks for the edge: a living agent first, then a person.
+// signalFor returns the signal of the actor that requests the edge: a living agent first, then
+// a person.
 func (w *walker) signalFor(e *workflow.Edge, t *task.Task) (signal.Signal, bool) {
 	for _, actor := range e.By {
 		if a, ok := t.LiveAttempt(string(actor)); ok {
@@ -234,8 +235,8 @@ func (w *walker) signalFor(e *workflow.Edge, t *task.Task) (signal.Signal, bool)
 	return signal.Signal{}, false
 }
 
-// takeEdge writes what the edge's gates ask for and takes it: every second time by the
-// end of the agent, if that leads the same way.
+// takeEdge writes what the edge's gates require and takes it: every second time by the end of
+// the agent, if that has the same result.
 func (w *walker) takeEdge(ctx context.Context, t task.Task, e *workflow.Edge) error {
 	if err := w.satisfyGates(e); err != nil {
 		return err
@@ -250,7 +251,7 @@ func (w *walker) takeEdge(ctx context.Context, t task.Task, e *workflow.Edge) er
 	return w.submitOnce(ctx, t, sig)
 }
 
-// submitOnce sends a signal once, whatever happens to the server meanwhile.
+// submitOnce sends a signal once, whatever happens to the server in the meantime.
 func (w *walker) submitOnce(ctx context.Context, t task.Task, sig signal.Signal) error {
 	return w.retryAcrossCrashes(ctx, func() (bool, error) {
 		view, err := w.server.client.ReadTask(ctx, string(walkTask))
@@ -258,7 +259,7 @@ func (w *walker) submitOnce(ctx context.Context, t task.Task, sig signal.Signal)
 			return false, err
 		}
 		if view.Task.Visit != t.Visit {
-			return true, nil // an earlier try was committed; only its answer was lost
+			return true, nil // an earlier try was committed; only its response was lost
 		}
 		a, err := w.server.client.SendSignal(ctx, string(walkTask), sig)
 		w.recordAck(a)
@@ -266,7 +267,7 @@ func (w *walker) submitOnce(ctx context.Context, t task.Task, sig signal.Signal)
 	})
 }
 
-// cancelTask cancels a task that is still under way.
+// cancelTask cancels a task that is not over.
 func (w *walker) cancelTask(ctx context.Context) error {
 	t, err := w.awaitSettled(ctx)
 	if err != nil || w.isOver(t.Status) {
