@@ -101,7 +101,7 @@ func openedAtOnce(y *forgeEnv) {
 		})
 	}
 	wait.Wait()
-	list := slices.DeleteFunc(y.listNumbers("work/one"), func(n int) bool { return y.readPull(n).State != tracker.Open }) // a forge may let several be opened at once
+	list := slices.DeleteFunc(y.listNumbers("work/one"), func(n int) bool { return y.readPull(n).State != tracker.Open }) // a forge may allow several concurrently
 	if len(list) != 1 || !slices.Equal(found, []int{list[0], list[0], list[0]}) {
 		y.Errorf("there are %v, and clients have %v", list, found)
 	}
@@ -167,7 +167,7 @@ func latestCheck(y *forgeEnv) {
 	}
 }
 
-// crowd is more than a page of most forges.
+// crowd is larger than a page of most forges.
 const crowd = 60
 
 func manyChecks(y *forgeEnv) {
@@ -389,7 +389,7 @@ func hostileReview(y *forgeEnv) {
 	pr, head := y.pushAndOpen("work/one")
 	for name, text := range hostileTexts() {
 		if name == "a zero" || name == "much" || name == "control characters" {
-			continue // what a forge stores of these is its own business
+			continue // forges store these in their own form
 		}
 		y.AddReview(y.T, pr.Number, tracker.Review{Author: "bob", Verdict: tracker.Commented, Text: text})
 		got := y.readPull(pr.Number).Reviews
@@ -403,7 +403,7 @@ func hostileReview(y *forgeEnv) {
 	}
 }
 
-// forgeOperations are everything that can be asked of a forge.
+// forgeOperations returns every operation of a forge.
 func (y *forgeEnv) forgeOperations(pr tracker.PR) map[string]func() error {
 	return map[string]func() error{
 		"show":     func() error { _, err := y.forge.ReadPR(y.newContext(), pr.Number); return err },
@@ -417,7 +417,7 @@ func (y *forgeEnv) forgeOperations(pr tracker.PR) map[string]func() error {
 func brokenForge(y *forgeEnv)  { y.runFailing(Broken) }
 func limitedForge(y *forgeEnv) { y.runFailing(Limited) }
 
-// runFailing does each thing while the forge fails, until it comes out right.
+// runFailing runs each operation while the forge fails, until it succeeds.
 func (y *forgeEnv) runFailing(kind string) {
 	y.requireSupport(kind)
 	pr, _ := y.pushAndOpen("work/one")

@@ -14,11 +14,11 @@ import (
 
 // What a forge's world may be unable to do, besides failing.
 const (
-	Lines = "lines" // a review has remarks on lines
-	Names = "names" // a review is by whom the draft says
+	Lines = "lines" // a review can have comments on lines
+	Names = "names" // a review has the author of the draft
 )
 
-// RunForge plays everything that a forge must be able to do, each on a world of its own.
+// RunForge tests everything that a forge must be able to do, each story with a new world.
 func RunForge(t *testing.T, open func(t *testing.T) ForgeWorld) {
 	for name, tell := range forgeStories() {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func forgeStories() map[string]func(*forgeEnv) {
 	}
 }
 
-// forgeEnv is a forge with one client at work.
+// forgeEnv is a forge with one client.
 type forgeEnv struct {
 	*testing.T
 	ForgeWorld
@@ -67,15 +67,15 @@ type forgeEnv struct {
 }
 
 func (y *forgeEnv) newContext() context.Context {
-	ctx, cancel := context.WithTimeout(y.Context(), patience)
+	ctx, cancel := context.WithTimeout(y.Context(), callTimeout)
 	y.Cleanup(cancel)
 	return ctx
 }
 
-// trackerEnv lends what is said about errors there.
+// trackerEnv returns an env for the checks of errors.
 func (y *forgeEnv) trackerEnv() *env { return &env{T: y.T} }
 
-// oneLine checks an error for what it may look like.
+// oneLine checks the form of an error.
 func (y *forgeEnv) oneLine(err error) {
 	y.Helper()
 	y.trackerEnv().oneLine(err)
@@ -131,7 +131,7 @@ func (y *forgeEnv) requireState(number int, state string) {
 	}
 }
 
-// retryUntilDone does something again, as it is, until it comes out right.
+// retryUntilDone repeats do until it succeeds.
 func (y *forgeEnv) retryUntilDone(what string, do func() error) {
 	y.Helper()
 	var err error
@@ -148,7 +148,7 @@ func (y *forgeEnv) retryUntilDone(what string, do func() error) {
 	y.Fatalf("%s: after %d tries: %v", what, tries, err)
 }
 
-// requireRefusal checks that something was refused for good.
+// requireRefusal checks that the error is a refusal.
 func (y *forgeEnv) requireRefusal(what string, err error) {
 	y.Helper()
 	var no *board.Refusal

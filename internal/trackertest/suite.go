@@ -21,8 +21,8 @@ type story struct {
 	tell func(s *env)
 }
 
-// RunTracker plays everything that a tracker must be able to do, each on a world of its own. It
-// works as Orange does, through a desk, and looks at the world to see what came of it.
+// RunTracker tests everything that a tracker must be able to do, each story with a new world.
+// It works like Orange, through a trackers.Client, and checks the result in the world.
 func RunTracker(t *testing.T, open func(t *testing.T) World) {
 	for _, st := range slices.Concat(readStories(), changeStories(), faultStories(), meanwhileStories(), textStories(), newsStories()) {
 		t.Run(st.name, func(t *testing.T) {
@@ -34,15 +34,15 @@ func RunTracker(t *testing.T, open func(t *testing.T) World) {
 	}
 }
 
-// env is a world with one client at work.
+// env is a world with one client.
 type env struct {
 	*testing.T
 	World
 	client *trackers.Client
-	port   *observedPort // under the desk
+	port   *observedPort // below the client
 }
 
-// newClient opens another one, which knows nothing yet.
+// newClient returns another client without any state.
 func (s *env) newClient() (*trackers.Client, *observedPort) {
 	port := &observedPort{Backend: s.OpenClient(s.T)}
 	if local, ok := port.Backend.(trackers.LocalBoard); ok {
@@ -51,7 +51,7 @@ func (s *env) newClient() (*trackers.Client, *observedPort) {
 	return trackers.NewClient(port), port
 }
 
-// observedBoard is a local board that is watched.
+// observedBoard is an observedPort of a local board.
 type observedBoard struct {
 	*observedPort
 	learn func(v board.Vocabulary) error
@@ -60,21 +60,22 @@ type observedBoard struct {
 // LearnVocabulary implements trackers.LocalBoard.
 func (b observedBoard) LearnVocabulary(v board.Vocabulary) error { return b.learn(v) }
 
-// knowsWords says whether clients keep the words of the tracker. Those of the local board ask it.
+// knowsWords reports whether clients cache the tracker's vocabulary. Clients of the local board do
+// not.
 func (s *env) knowsWords() bool {
 	_, local := s.port.Backend.(trackers.LocalBoard)
 	return !local
 }
 
-// observedPort is a port that is watched, and that lets somebody else act before a write.
+// observedPort is a backend that records calls, and lets the test act before a write.
 type observedPort struct {
 	trackers.Backend
-	before func(nth int, c board.Change) // of the writes, counted from 1; nil: nobody acts
-	fail   func(nth int) error           // instead of the write; nil: never
+	before func(nth int, c board.Change) // called before the nth write, counted from 1; nil for none
+	fail   func(nth int) error           // replaces the write; nil for never
 
 	mu     sync.Mutex
 	writes int
-	words  int // how often they were read
+	words  int // how often the vocabulary was read
 }
 
 func (p *observedPort) countCall(n *int) int {
@@ -104,16 +105,16 @@ func (p *observedPort) WriteChange(ctx context.Context, was tracker.Issue, c boa
 	return p.Backend.WriteChange(ctx, was, c)
 }
 
-// patience bounds one call, however it fails.
-const patience = 30 * time.Second
+// callTimeout limits one call.
+const callTimeout = 30 * time.Second
 
 func (s *env) newContext() context.Context {
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.Context(), callTimeout)
 	s.Cleanup(cancel)
 	return ctx
 }
 
-// requireSupport skips a story that the world cannot play.
+// requireSupport skips a story that the world does not support.
 func (s *env) requireSupport(what ...string) {
 	s.Helper()
 	limit, is := s.World.(Limit)
@@ -124,7 +125,7 @@ func (s *env) requireSupport(what ...string) {
 	}
 }
 
-// addPlainIssue returns an issue with nothing special about it.
+// addPlainIssue creates an ordinary issue.
 func (s *env) addPlainIssue() string {
 	s.Helper()
 	return s.AddIssue(s.T, draftIssue("A plain issue", "Backlog", "Planned"))
@@ -134,7 +135,7 @@ func draftIssue(title, column string, tags ...string) tracker.Issue {
 	return tracker.Issue{Card: board.Card{Title: title, Author: "alice", Description: "What is to be done.", Column: column, Tags: tags}}
 }
 
-// applyChange makes a change that must come out right.
+// applyChange makes a change that must succeed.
 func (s *env) applyChange(key string, c board.Change) tracker.Issue {
 	s.Helper()
 	is, err := s.client.Apply(s.newContext(), key, c)
@@ -144,10 +145,10 @@ func (s *env) applyChange(key string, c board.Change) tracker.Issue {
 	return is
 }
 
-// tries is how often a change that fails is made again.
+// tries is how often a failing change is repeated.
 const tries = 10
 
-// retryChange makes a change again, as it is, until it comes out right.
+// retryChange repeats a change until it succeeds.
 func (s *env) retryChange(key string, c board.Change) {
 	s.Helper()
 	var err error
@@ -164,7 +165,7 @@ func (s *env) retryChange(key string, c board.Change) {
 	s.Fatalf("after %d tries: %v", tries, err)
 }
 
-// requireRefused makes a change that must be refused, and leaves nothing behind.
+// requireRefused makes a change that must be refused and have no effect.
 func (s *env) requireRefused(key string, c board.Change, parts ...string) {
 	s.Helper()
 	before := s.realFacts(key)
@@ -200,11 +201,11 @@ func (s *env) oneLine(err error) {
 func (s *env) noSecret(text string) {
 	s.Helper()
 	if k, ok := s.World.(Keeper); ok && k.Secret() != "" && strings.Contains(text, k.Secret()) {
-		s.Error("the secret is in the text of an error") // which is not shown, then
+		s.Error("the secret is in the text of an error") // which then is not shown
 	}
 }
 
-// view is what of an issue both sides must agree on.
+// view is the part of an issue on which both sides must agree.
 type view struct {
 	Key, Title, Author, Description, Column, Parent string
 	Tags                                            []string
@@ -247,13 +248,13 @@ func (v view) String() string {
 	return string(text)
 }
 
-// realFacts returns all that the world knows about an issue, to be compared.
+// realFacts returns everything that the world has about an issue, for comparison.
 func (s *env) realFacts(key string) string {
 	s.Helper()
 	return viewIssue(s.ReadIssue(s.T, key)).String()
 }
 
-// requireReadAsReal checks that an issue was read as it is.
+// requireReadAsReal checks that an issue was read as it is in the world.
 func (s *env) requireReadAsReal(got tracker.Issue) {
 	s.Helper()
 	if want := s.realFacts(got.Key); viewIssue(got).String() != want {
@@ -261,7 +262,7 @@ func (s *env) requireReadAsReal(got tracker.Issue) {
 	}
 }
 
-// requireColumnAndTags checks column and tags at the world.
+// requireColumnAndTags checks column and tags in the world.
 func (s *env) requireColumnAndTags(key, column string, tags ...string) {
 	s.Helper()
 	got := viewIssue(s.ReadIssue(s.T, key))
@@ -271,7 +272,7 @@ func (s *env) requireColumnAndTags(key, column string, tags ...string) {
 	}
 }
 
-// countComments counts the comments of an issue that hold a text.
+// countComments returns the number of comments of an issue that contain a text.
 func (s *env) countComments(key, text string) (n int) {
 	s.Helper()
 	for _, c := range s.ReadIssue(s.T, key).Comments {

@@ -55,7 +55,7 @@ func eachKind(s *env) {
 	}
 }
 
-// everyKind returns a change of all kinds of an issue like plain.
+// everyKind returns a change of all kinds for an issue of addPlainIssue.
 func everyKind(key string) board.Change {
 	return board.Change{
 		Key: key, Author: "worker", AddTags: []string{"Ready", "bug"}, RemoveTags: []string{"Planned"}, Column: "Finished",
@@ -191,7 +191,7 @@ func allColumns(s *env) {
 	}
 }
 
-// linesOfSize returns a text of about so many bytes.
+// linesOfSize returns a text of about size bytes.
 func linesOfSize(size int) string {
 	var out strings.Builder
 	for i := 0; out.Len() < size; i++ {
@@ -203,7 +203,7 @@ func linesOfSize(size int) string {
 // withoutBlanks returns a text without its blanks.
 func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// holdsAll checks that what is said about an issue holds a text in order, though maybe in
+// holdsAll checks that the comments of an issue contain a text in order, possibly split over
 // several comments.
 func (s *env) holdsAll(key, text string) {
 	s.Helper()

@@ -21,7 +21,7 @@ func meanwhileStories() []story {
 	}
 }
 
-// renameBehindClient returns a stage whose client knows only the old name.
+// renameBehindClient renames a column without the client's knowledge, and returns an issue.
 func (s *env) renameBehindClient(from, to string) string {
 	s.Helper()
 	s.requireSupport(Renames)
@@ -41,7 +41,7 @@ func renamedOld(s *env) {
 	if s.knowsWords() && s.port.words != 1 {
 		s.Errorf("the words were read %d times, want once", s.port.words)
 	}
-	// Where a column keeps its identity the card may have come to it.
+	// If a column keeps its identity, the card may be in it.
 	if got := s.ReadIssue(s.T, key).Card.Column; got != "Backlog" && got != "In Work" {
 		s.Errorf("the card is in %q", got)
 	}
@@ -76,7 +76,7 @@ func renamedUnder(s *env) {
 func deletedTag(s *env) {
 	s.requireSupport(Renames)
 	key, other := s.addPlainIssue(), s.addPlainIssue()
-	s.applyChange(other, board.Change{Key: "d/0", RemoveTags: []string{"Planned"}}) // its words are known now
+	s.applyChange(other, board.Change{Key: "d/0", RemoveTags: []string{"Planned"}}) // the client has read the vocabulary
 	s.DeleteTag(s.T, "Planned")
 	s.requireColumnAndTags(key, "Backlog")
 	s.requireRefused(other, board.Change{Key: "d/1", AddTags: []string{"Planned"}}, "Planned")
@@ -88,7 +88,7 @@ func deletedTag(s *env) {
 	s.requireColumnAndTags(key, "Started", "Ready")
 }
 
-// changedBetween has a person act after Orange has read the issue and before it writes.
+// changedBetween lets a person act after Orange has read the issue and before it writes.
 func changedBetween(s *env) {
 	for i, tc := range []struct {
 		name   string
@@ -136,7 +136,7 @@ func changedBetween(s *env) {
 	describedMeanwhile(s)
 }
 
-// describedMeanwhile: who changes something else does not undo a description.
+// describedMeanwhile checks that a change of something else does not undo a description.
 func describedMeanwhile(s *env) {
 	key := s.addPlainIssue()
 	s.port.before = func(int, board.Change) { s.DescribeIssue(s.T, key, "A person knows better.") }

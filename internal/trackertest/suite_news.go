@@ -19,7 +19,7 @@ func newsStories() []story {
 	}
 }
 
-// senderAndParser returns a world that sends, and a client that hears.
+// senderAndParser returns a world that sends deliveries, and a client that parses them.
 func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)
@@ -30,11 +30,11 @@ func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	if !sends {
 		s.Skip("this tracker sends no news")
 	}
-	sender.TakeNews(s.T) // what was before is not of interest
+	sender.TakeNews(s.T) // earlier deliveries do not matter
 	return sender, hearer
 }
 
-// makeDeliveries are deliveries about an issue, more than one.
+// makeDeliveries returns several deliveries about an issue.
 func (s *env) makeDeliveries(from Sender) (key string, list []Delivery) {
 	s.Helper()
 	key = s.addPlainIssue()
@@ -137,7 +137,7 @@ func reorderedNews(s *env) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		for _, k := range e.Keys { // whatever the news, the issue is read
+		for _, k := range e.Keys { // the issue is read, whatever the delivery contains
 			got, err := s.client.ReadIssue(s.newContext(), k)
 			if err != nil {
 				s.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// many is more than a page of any tracker.
+// many is larger than a page of any tracker.
 const many = 120
 
 func readStories() []story {
@@ -59,7 +59,7 @@ func readAccount(s *env) {
 	s.noSecret(name)
 }
 
-// listKeys returns the keys that a query finds, and checks what was said about each.
+// listKeys returns the keys that a query finds, and checks each issue.
 func (s *env) listKeys(q tracker.Query) []string {
 	s.Helper()
 	found, err := s.client.ListIssues(s.newContext(), q)
@@ -80,7 +80,7 @@ func (s *env) listKeys(q tracker.Query) []string {
 	return keys
 }
 
-// checkListed checks what a list must say about an issue even if it is brief.
+// checkListed checks what a list must contain of an issue even without details.
 func (s *env) checkListed(is tracker.Issue) {
 	s.Helper()
 	want, got := viewIssue(s.ReadIssue(s.T, is.Key)), viewIssue(is)
@@ -193,7 +193,7 @@ func readWhole(s *env) {
 	}
 }
 
-// commentsAreSound checks that each has a name of its own and comes after the last.
+// commentsAreSound checks that each comment has a unique id and comes after the previous one.
 func (s *env) commentsAreSound(list []tracker.Comment) {
 	s.Helper()
 	seen := map[string]bool{}
@@ -235,7 +235,7 @@ func readKin(s *env) {
 	if real.Parent == "" && len(real.BlockedBy) == 0 {
 		s.Skip("issues of this tracker are not linked with one another")
 	}
-	for _, column := range []string{"Started", "Accepted"} { // there may be nothing left to do
+	for _, column := range []string{"Started", "Accepted"} { // no work may be left
 		s.MoveIssue(s.T, blocker, column)
 		for _, k := range []string{key, parent, blocker} {
 			got, err := s.client.ReadIssue(s.newContext(), k)

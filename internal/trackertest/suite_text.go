@@ -18,7 +18,7 @@ func textStories() []story {
 	}
 }
 
-// hostileTexts returns what somebody may write, by what is bad about it.
+// hostileTexts returns hostile texts by kind.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"control characters": "bell \a, escape \x1b[31mred\x1b[0m, delete \x7f, tab \t and backspace \b.",
@@ -37,7 +37,7 @@ func hostileTexts() map[string]string {
 	}
 }
 
-// tryChange applies a change that comes out right or is refused, and says which.
+// tryChange applies a change that must succeed or be refused, and reports whether it succeeded.
 func (s *env) tryChange(key string, c board.Change) (done bool) {
 	s.Helper()
 	before := s.realFacts(key)
@@ -127,7 +127,7 @@ func hostilePeople(s *env) {
 	i := 0
 	for name, text := range hostileTexts() {
 		if name == "a zero" {
-			continue // most trackers cannot even store it
+			continue // most trackers cannot store it
 		}
 		i++
 		is := draftIssue(fmt.Sprint("Hostile ", i), "Started", "bug")
@@ -146,8 +146,8 @@ func hostilePeople(s *env) {
 	}
 }
 
-// pastedMark: who copies a comment of ours, mark and all, neither silences us nor makes
-// us repeat ourselves.
+// pastedMark checks that a copy of Orange's comment, including its mark, neither suppresses a
+// comment of Orange nor makes Orange repeat one.
 func pastedMark(s *env) {
 	key := s.addPlainIssue()
 	s.applyChange(key, board.Change{Key: "mark/1", Comment: "Ours."})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// AdoptCommit makes a commit of a real repository the head of a branch, as a push of it does.
+// AdoptCommit makes a commit of a real repository the head of a branch, like a push.
 func (s *Server) AdoptCommit(branch, commit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,13 +27,13 @@ func (s *Server) AdoptCommit(branch, commit string) {
 	}
 }
 
-// AcceptPull merges a pull request, as a person does.
+// AcceptPull merges a pull request, like a person.
 func (s *Server) AcceptPull(t testing.TB, number int) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.mergeItem(is) })
 }
 
-// CountPulls counts the pull requests that were ever opened.
+// CountPulls returns the number of pull requests that were ever opened.
 func (s *Server) CountPulls() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ func (c *call) listPulls() *answer {
 		if is.pull == nil || !c.inState(is) {
 			continue
 		}
-		// A filter without an owner is not understood, and ignored.
+		// GitHub ignores a filter without an owner.
 		if owner, branch, ok := strings.Cut(c.query.Get("head"), ":"); ok && (!strings.EqualFold(owner, c.s.owner) || branch != is.pull.branch) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (c *call) showStatus() *answer {
 	return a
 }
 
-// DelayMergeable makes the next looks at pull requests leave open whether they can be merged.
+// DelayMergeable makes the next reads of pull requests leave open whether they can be merged.
 func (s *Server) DelayMergeable(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

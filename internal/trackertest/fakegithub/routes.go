@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A call is a request about the repository, with the parts of its path that matter.
+// A call is a request about the repository, with the relevant parts of its path.
 type call struct {
 	*http.Request
 	s     *Server
@@ -20,10 +20,10 @@ type call struct {
 	body  []byte
 }
 
-// maxBody bounds what a client may send, in bytes.
+// maxBody is the size limit of a request, in bytes.
 const maxBody = 1 << 20
 
-// routeRequest answers a request by its method and path.
+// routeRequest handles a request by its method and path.
 func (s *Server) routeRequest(r *http.Request) *answer {
 	if r.Method == http.MethodGet && r.URL.Path == "/user" {
 		return replyJSON(http.StatusOK, s.accountObject())
@@ -64,7 +64,7 @@ func (s *Server) routeRequest(r *http.Request) *answer {
 	return notFound()
 }
 
-// matchesRoute compares method and path; * is one part.
+// matchesRoute compares method and path; * matches one part.
 func (c *call) matchesRoute(pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	want := strings.Split(path, "/")
@@ -92,7 +92,7 @@ func (c *call) pathPull() *item {
 	return nil
 }
 
-// readBody takes the body; what it cannot be the answer says.
+// readBody decodes the body. It returns an error response if that fails.
 func (c *call) readBody(into any) *answer {
 	if err := json.Unmarshal(c.body, into); err != nil {
 		return replyProblem(http.StatusBadRequest, "Problems parsing JSON")
@@ -100,7 +100,7 @@ func (c *call) readBody(into any) *answer {
 	return nil
 }
 
-// listPage answers with one page, and with where the others are.
+// listPage responds with one page and links to the others.
 func listPage[T any](c *call, all []T, show func(T) object) *answer {
 	page, from, to := c.pageWindow(len(all))
 	out := []object{}
@@ -178,7 +178,7 @@ func (c *call) inState(is *item) bool {
 	return !is.closed
 }
 
-// orderItems has the newest first unless something else is asked for.
+// orderItems sorts by the requested order; newest first by default.
 func (c *call) orderItems(list []*item) []*item {
 	if c.query.Get("direction") == "asc" {
 		return list
@@ -198,7 +198,7 @@ func (c *call) showIssue() *answer {
 	return replyJSON(http.StatusOK, c.s.issueObject(is))
 }
 
-// maxText is how long a text may be, in characters.
+// maxText is the length limit of a text, in characters.
 const maxText = 65536
 
 func validationProblem(resource, field, code, message string) *answer {
@@ -262,7 +262,7 @@ func (c *call) addComment() *answer {
 	return replyJSON(http.StatusCreated, c.s.commentObject(is, c.s.addComment(is, c.s.opts.Account, said.Body)))
 }
 
-// addLabels makes labels that do not exist, as GitHub does.
+// addLabels creates labels that do not exist, like GitHub.
 func (c *call) addLabels() *answer {
 	is := c.pathItem()
 	if is == nil {
@@ -307,7 +307,7 @@ func (c *call) listBlockers() *answer {
 	return listPage(c, is.blockedBy, func(n int) object { return c.s.issueObject(c.s.items[n]) })
 }
 
-// listTimeline has what was said, and which pull requests name the issue.
+// listTimeline returns the comments, and the pull requests that mention the issue.
 func (c *call) listTimeline() *answer {
 	is := c.pathItem()
 	if is == nil {

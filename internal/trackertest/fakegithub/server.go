@@ -1,7 +1,7 @@
-// Package fakegithub is a GitHub with one repository, for tests: a server that keeps
-// issues, labels, pull requests, checks and reviews in memory and speaks the REST API
-// about them over real HTTP, in small pages, with ETags and limits, and that fails when it
-// is told to. It knows what Orange asks for and nothing else.
+// Package fakegithub is a GitHub with one repository, for tests: a server that keeps issues,
+// labels, pull requests, checks and reviews in memory and serves the REST API for them over
+// real HTTP, in small pages, with ETags and limits, and that fails on demand. It implements
+// what Orange uses and nothing else.
 package fakegithub
 
 import (
@@ -18,16 +18,16 @@ import (
 	"orange/internal/trackertest"
 )
 
-// Options say what is special about a server.
+// Options configure a server.
 type Options struct {
-	Scope    string                          // OWNER/REPO, "" for acme/shop
-	Token    string                          // "" for one that is made up
-	Secret   string                          // of the webhooks, likewise
-	Account  string                          // whose token it is, "" for orange-app
-	PageSize int                             // the most in one page, 0 for 25
-	Limit    int                             // requests in an hour, 0 for 100000
-	Wait     int                             // seconds that a limit says it lasts
-	Wrap     func(http.Handler) http.Handler // sees all requests and answers
+	Scope    string                          // OWNER/REPO; "" for acme/shop
+	Token    string                          // "" for a default
+	Secret   string                          // of the webhooks; "" for a default
+	Account  string                          // the token's account; "" for orange-app
+	PageSize int                             // maximum page size; 0 for 25
+	Limit    int                             // requests per hour; 0 for 100000
+	Wait     int                             // seconds for which a limit lasts
+	Wrap     func(http.Handler) http.Handler // wraps the handler
 }
 
 // A Server is the GitHub.
@@ -42,8 +42,8 @@ type Server struct {
 	ticks int64 // of the clock: every change takes a second
 	ids   int64
 
-	undecided int // looks at a pull request that do not say yet whether it can be merged
-	last      int // number of an issue or a pull request
+	undecided int // reads of a pull request that leave open whether it can be merged
+	last      int // highest number of an issue or a pull request
 	labels    []*label
 	items     map[int]*item
 	refs      map[string]string // commits of branches
@@ -52,8 +52,8 @@ type Server struct {
 	fault     trackertest.Fault
 	failed    int // faults so far
 	writes    int
-	counted   int // requests that GitHub counts
-	repeated  int // those it does not: nothing had changed
+	counted   int // requests that the rate limit counts
+	repeated  int // requests that it does not count: nothing had changed
 }
 
 // New starts a server with the columns and tags of trackertest.
@@ -107,27 +107,27 @@ func (s *Server) Stop() {
 	<-s.done
 }
 
-// URL returns where its API is.
+// URL returns the address of its API.
 func (s *Server) URL() string { return s.url }
 
-// Scope is its repository.
+// Scope returns its repository.
 func (s *Server) Scope() string { return s.opts.Scope }
 
 // Secret returns the token that its clients need.
 func (s *Server) Secret() string { return s.opts.Token }
 
-// WebhookSecret returns what its news are signed with.
+// WebhookSecret returns the secret that signs its deliveries.
 func (s *Server) WebhookSecret() string { return s.opts.Secret }
 
-// CountWrites counts the requests so far that changed anything or tried to.
+// CountWrites returns the number of requests so far that changed something or tried to.
 func (s *Server) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
-// CountRequests counts those that the rate limit counts, and those whose answer was that
-// nothing had changed, which it does not.
+// CountRequests returns the numbers of requests that the rate limit counts, and of those that
+// it does not, because nothing had changed.
 func (s *Server) CountRequests() (counted, repeated int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Server) nextID() int64 {
 	return s.ids
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP handles a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	write := r.Method != http.MethodGet && r.Method != http.MethodHead
@@ -172,7 +172,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := s.answerRequest(r, kind)
 	if kind == trackertest.Lost {
 		s.mu.Unlock()
-		panic(http.ErrAbortHandler) // which cuts the connection
+		panic(http.ErrAbortHandler) // closes the connection
 	}
 	s.finishAnswer(r, a)
 	s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.text)
 }
 
-// An answer is what a request gets.
+// An answer is a response.
 type answer struct {
 	code   int
 	header http.Header
@@ -238,8 +238,8 @@ func (s *Server) answerRequest(r *http.Request, fault string) *answer {
 	return s.routeRequest(r)
 }
 
-// finishAnswer adds what all answers have: a rate, and an ETag, by which a client is told that
-// nothing changed.
+// finishAnswer adds what all responses have: a rate limit, and an ETag for conditional
+// requests.
 func (s *Server) finishAnswer(r *http.Request, a *answer) {
 	if r.Method == http.MethodGet && a.code == http.StatusOK {
 		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(append(a.text, a.header.Get("Link")...)))

@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// An object is one of JSON, as GitHub's description has it.
+// An object is a JSON object in the form of GitHub's API description.
 type object = map[string]any
 
 // addAddresses adds addresses below a base, which nobody follows.
@@ -125,7 +125,7 @@ func (s *Server) issueObject(is *item) object {
 	return s.addRelations(is, o)
 }
 
-// addRelations adds how an issue belongs to others.
+// addRelations adds the relations of an issue.
 func (s *Server) addRelations(is *item, o object) object {
 	children, done := s.childItems(is), 0
 	for _, c := range children {
@@ -244,7 +244,8 @@ func (s *Server) remarkObject(is *item, r *review, m *remark) object {
 	return o
 }
 
-// A check is a status if its name is like a path, and the run of an app otherwise.
+// isStatus reports whether a check is a status: its name looks like a path. Any other is the
+// run of an app.
 func (c *check) isStatus() bool { return strings.Contains(c.name, "/") }
 
 func orNil(text string) any {

@@ -14,7 +14,7 @@ import (
 // base is the branch that everything is merged into.
 const base = "main"
 
-// priorities as labels have them, by their number.
+// priorities are the names of priority labels, by number.
 var priorities = []string{"", "urgent", "high", "medium", "low"}
 
 type label struct {
@@ -22,7 +22,7 @@ type label struct {
 	name string
 }
 
-// An item is an issue or, with pull, a pull request: to GitHub they are of one kind.
+// An item is an issue or, with pull, a pull request: GitHub treats them alike.
 type item struct {
 	id                       int64
 	number                   int
@@ -71,7 +71,7 @@ type check struct {
 	at               time.Time
 }
 
-// ensureLabel finds a label in any spelling, and makes it if need be.
+// ensureLabel returns a label, ignoring case, and creates it if necessary.
 func (s *Server) ensureLabel(name string) *label {
 	if l := s.findLabel(name); l != nil {
 		return l
@@ -90,7 +90,7 @@ func (s *Server) findLabel(name string) *label {
 	return nil
 }
 
-// fileItem makes an item with the next number, or with one that is free.
+// fileItem creates an item with the next number, or with a given free one.
 func (s *Server) fileItem(number int, title, body, author string) *item {
 	if number == 0 || s.items[number] != nil {
 		number = s.last + 1
@@ -102,7 +102,7 @@ func (s *Server) fileItem(number int, title, body, author string) *item {
 	return is
 }
 
-// sortedItems returns all items by their numbers.
+// sortedItems returns all items by number.
 func (s *Server) sortedItems() []*item {
 	var out []*item
 	for _, is := range s.items {
@@ -132,7 +132,7 @@ func (s *Server) takeLabel(is *item, l *label) {
 	s.recordNews("issues", object{"action": "unlabeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
-// setClosed closes an issue for a reason, or opens it with none.
+// setClosed closes an issue with a reason, or opens it if reason is "".
 func (s *Server) setClosed(is *item, reason string) {
 	if is.closed == (reason != "") {
 		return
@@ -190,7 +190,7 @@ func (s *Server) pushBranch(branch string) string {
 
 var names = regexp.MustCompile(`#(\d+)`)
 
-// filePull opens a pull request, and notes it on the issues that it names.
+// filePull opens a pull request, and records it on the issues that it mentions.
 func (s *Server) filePull(number int, title, body, author string, p pull) *item {
 	is := s.fileItem(number, title, body, author)
 	p.head = s.refs[p.branch]
@@ -207,7 +207,7 @@ func (s *Server) filePull(number int, title, body, author string, p pull) *item 
 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?) #(\d+)`)
 
-// mergeItem merges a pull request, and closes the issues that it says it closes.
+// mergeItem merges a pull request, and closes the issues that it declares to close.
 func (s *Server) mergeItem(is *item) {
 	is.pull.merged, is.pull.merge = true, s.newCommit("merge")
 	s.refs[is.pull.base] = is.pull.merge

@@ -18,7 +18,7 @@ import (
 	"orange/internal/trackertest"
 )
 
-// A Tracker is a server as a world of issues.
+// A Tracker is a server as a trackertest.World.
 type Tracker struct {
 	*Server
 	Client func(t testing.TB, s *Server) trackers.Backend
@@ -27,7 +27,7 @@ type Tracker struct {
 // OpenClient implements trackertest.World.
 func (w Tracker) OpenClient(t testing.TB) trackers.Backend { return w.Client(t, w.Server) }
 
-// A Forge is a server as a world of pull requests.
+// A Forge is a server as a trackertest.ForgeWorld.
 type Forge struct {
 	*Server
 	Client func(t testing.TB, s *Server) trackers.Forge
@@ -36,7 +36,7 @@ type Forge struct {
 // OpenClient implements trackertest.ForgeWorld.
 func (w Forge) OpenClient(t testing.TB) trackers.Forge { return w.Client(t, w.Server) }
 
-// withItem has the server to itself, with an issue or a pull request that must be there.
+// withItem calls do with an issue or a pull request, which must exist, under the lock.
 func (s *Server) withItem(t testing.TB, key string, do func(is *item)) {
 	t.Helper()
 	s.mu.Lock()
@@ -83,8 +83,8 @@ func (s *Server) MoveIssue(t testing.TB, key, column string) {
 	s.withItem(t, key, func(is *item) { s.moveItem(is, column) })
 }
 
-// moveItem does what a person does who works with labels: one is replaced, and an issue that
-// is at its end is closed.
+// moveItem does what a person does who works with labels: it replaces the label, and closes an
+// issue that is at its end.
 func (s *Server) moveItem(is *item, column string) {
 	for _, l := range slices.Clone(is.labels) {
 		if strings.HasPrefix(l.name, "status:") && l.name != "status:"+column {
@@ -120,7 +120,8 @@ func (s *Server) DescribeIssue(t testing.TB, key, text string) {
 	s.withItem(t, key, func(is *item) { s.editItem(is, nil, &text) })
 }
 
-// CloseIssue closes an issue for a reason of GitHub's, or opens it again with "". Its labels stay.
+// CloseIssue closes an issue with one of GitHub's reasons, or opens it again with "". Its
+// labels stay.
 func (s *Server) CloseIssue(t testing.TB, key, reason string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) { s.setClosed(is, reason) })
@@ -187,7 +188,7 @@ func (s *Server) DeleteTag(t testing.TB, name string) {
 	s.recordNews("label", object{"action": "deleted", "label": s.labelObject(l)})
 }
 
-// LinkPull implements trackertest.Linker: the pull request says that it closes the issue.
+// LinkPull implements trackertest.Linker: the pull request declares that it closes the issue.
 func (s *Server) LinkPull(t testing.TB, key string, pr tracker.PR) {
 	t.Helper()
 	s.withItem(t, key, func(*item) {
@@ -207,7 +208,7 @@ func (s *Server) LinkPull(t testing.TB, key string, pr tracker.PR) {
 	})
 }
 
-// AddPull makes a pull request that says something, without linking anything.
+// AddPull creates a pull request with a text, without linking anything.
 func (s *Server) AddPull(t testing.TB, branch, title, body string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +226,8 @@ func (s *Server) PushBranch(_ testing.TB, branch string) string {
 	return s.pushBranch(branch)
 }
 
-// AddCheck implements trackertest.ForgeWorld. One whose name is like a path is a status, any
-// other the run of an app.
+// AddCheck implements trackertest.ForgeWorld. A check whose name looks like a path is a status,
+// any other the run of an app.
 func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +266,7 @@ func (s *Server) AddReview(t testing.TB, number int, r tracker.Review) {
 	})
 }
 
-// DismissReview takes the verdict of the last review of a pull request away.
+// DismissReview removes the verdict of the last review of a pull request.
 func (s *Server) DismissReview(t testing.TB, number int) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) { is.pull.reviews[len(is.pull.reviews)-1].state = "DISMISSED" })
@@ -277,12 +278,12 @@ func (s *Server) ClosePull(t testing.TB, number int) {
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.closePull(is) })
 }
 
-// recordNews sends news of an event.
+// recordNews queues a delivery of an event.
 func (s *Server) recordNews(event string, o object) {
 	o["repository"], o["sender"] = s.repositoryObject(), s.userObject("alice")
 	body, err := json.Marshal(o)
 	if err != nil {
-		return // a shape of our own always is JSON
+		return // these values always encode
 	}
 	mac := hmac.New(sha256.New, []byte(s.opts.Secret))
 	mac.Write(body)

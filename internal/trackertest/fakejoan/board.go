@@ -11,10 +11,10 @@ import (
 	"orange/internal/trackertest"
 )
 
-// statuses are what Joan calls the state of a task; a column stands for one of them.
+// statuses are Joan's names for the states of a task; each column stands for one.
 var statuses = []string{"todo", "in_progress", "in_progress", "done", "done", "cancelled"}
 
-// account is who the client is to Joan.
+// account is the client's account at Joan.
 const account = "orange-bot"
 
 type column struct{ id, name, status string }
@@ -35,7 +35,7 @@ type comment struct {
 	at               time.Time
 }
 
-// perStatus is how many tasks of one status Joan can show.
+// perStatus is how many tasks of one status Joan can list.
 const perStatus = 100
 
 func (f *Fake) findTask(id string) *task {

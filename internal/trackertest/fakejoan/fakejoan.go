@@ -1,8 +1,7 @@
-// Package fakejoan is a stand-in for Joan's MCP server, for tests and demonstrations: a
-// board that keeps state behind tools of Joan's names and arguments, over HTTP or over a
-// program's standard input and output. It has Joan's habits: lists are prose, single
-// things are JSON, errors are prose that no flag marks, and everything goes by UUID. It
-// fails when it is told to.
+// Package fakejoan is a stand-in for Joan's MCP server, for tests and demonstrations: a board
+// that keeps state behind tools with Joan's names and arguments, over HTTP or over a program's
+// standard input and output. It behaves like Joan: lists are prose, single items are JSON,
+// errors are prose without an error flag, and all ids are UUIDs. It fails on demand.
 package fakejoan
 
 import (
@@ -20,13 +19,13 @@ import (
 	"orange/internal/trackertest"
 )
 
-// Options say how a fake is reached.
+// Options configure how a fake is reached.
 type Options struct {
-	// Sessions makes it speak the older protocol, in which a client has a session that
-	// the server may forget.
+	// Sessions selects the older protocol, in which a client has a session that the server may
+	// forget.
 	Sessions bool
-	// Command starts a program that calls Pipe with the socket that Env names; with it
-	// the fake is reached over that program, else over HTTP.
+	// Command starts a program that calls Pipe with the socket that Env names. If it is set,
+	// the fake is reached over that program, otherwise over HTTP.
 	Command []string
 	Env     func(socket string) []string
 }
@@ -39,7 +38,7 @@ type Fake struct {
 	web    *httptest.Server
 	socket string
 
-	handler func() http.Handler // makes one that knows no session
+	handler func() http.Handler // returns a handler that knows no session
 	inner   http.Handler
 
 	mu       sync.Mutex
@@ -54,8 +53,8 @@ type Fake struct {
 	problems []string
 }
 
-// New starts a fake that ends with the test. At the end the test fails if it was asked
-// for anything that Joan's schemas do not allow.
+// New starts a fake that ends with the test. At the end the test fails if a request violated
+// Joan's schemas.
 func New(t testing.TB, o Options) *Fake {
 	t.Helper()
 	f := &Fake{o: o, secret: "joan-secret-token-1234567890"}
@@ -98,10 +97,10 @@ func (f *Fake) ProjectID() string { return f.project }
 // Secret implements trackertest.Keeper.
 func (f *Fake) Secret() string { return f.secret }
 
-// URL returns where the fake is over HTTP.
+// URL returns the address of the fake over HTTP.
 func (f *Fake) URL() string { return f.web.URL + "/mcp" }
 
-// ClientOptions returns what a client of the fake is made of.
+// ClientOptions returns the options for a client of the fake.
 func (f *Fake) ClientOptions() mcpboard.Options {
 	o := mcpboard.Options{Scope: f.project, Mapping: mcpboard.ShippedMappings()["joan"], Pause: time.Millisecond}
 	if f.web == nil {
@@ -112,7 +111,7 @@ func (f *Fake) ClientOptions() mcpboard.Options {
 	return o
 }
 
-// ForgetSessions makes the server forget its sessions, as one does that is started anew.
+// ForgetSessions makes the server forget its sessions, like a restart.
 func (f *Fake) ForgetSessions() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +129,7 @@ func (f *Fake) OpenClient(t testing.TB) trackers.Backend {
 	return b
 }
 
-// newID makes a UUID; which one is known beforehand. The kind is there to be seen.
+// newID returns a predictable UUID that shows its kind.
 func (f *Fake) newID(kind string) string {
 	f.ids++
 	sum := 0
@@ -140,7 +139,7 @@ func (f *Fake) newID(kind string) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(sum), f.ids)
 }
 
-// nextTime returns a moment after all others.
+// nextTime returns a time after all others.
 func (f *Fake) nextTime() time.Time {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	if !at.After(f.last) {

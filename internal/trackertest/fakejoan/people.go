@@ -2,7 +2,7 @@ package fakejoan
 
 import "slices"
 
-// AddTag makes a tag of the project, if there is none of that name.
+// AddTag adds a tag to the project, unless one with that name exists.
 func (f *Fake) AddTag(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A tool is offered with a schema, and checks what it is called with.
+// A tool is offered with a schema, and checks its arguments.
 type tool struct {
 	Name        string             `json:"name"`
 	Description string             `json:"description"`
@@ -22,7 +22,7 @@ type tool struct {
 //go:embed tools.json
 var toolsJSON []byte
 
-// offeredTools reads the tools of the fake.
+// offeredTools returns the tools of the fake.
 func offeredTools() ([]*tool, error) {
 	var out []*tool
 	if err := json.Unmarshal(toolsJSON, &out); err != nil {
@@ -40,7 +40,7 @@ func offeredTools() ([]*tool, error) {
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// checkArguments says what is wrong with a call's arguments.
+// checkArguments returns an error if a call's arguments are not valid.
 func (t *tool) checkArguments(a args) error {
 	if err := t.resolved.Validate(map[string]any(a)); err != nil {
 		return err

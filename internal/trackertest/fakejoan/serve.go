@@ -20,8 +20,8 @@ import (
 	"orange/internal/trackertest"
 )
 
-// newServer is Joan's server for one conversation. hangUp is nil over HTTP, where faults are
-// HTTP's.
+// newServer returns Joan's server for one session. hangUp is nil over HTTP, where faults are
+// those of HTTP.
 func (f *Fake) newServer(hangUp func()) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "joan-mcp", Version: "1.0.0"}, nil)
 	known := toolUses()
@@ -34,7 +34,7 @@ func (f *Fake) newServer(hangUp func()) *mcp.Server {
 	return s
 }
 
-// words are how Joan says that it failed.
+// words are Joan's error messages.
 var words = map[string]string{
 	trackertest.Broken:  "API Error (500): Internal server error",
 	trackertest.Limited: "Rate limit exceeded. Please wait before making more requests.",
@@ -77,8 +77,8 @@ func textResult(text string) *mcp.CallToolResult {
 
 func (f *Fake) readToken(context.Context) (string, error) { return f.secret, nil }
 
-// guardHTTP is what stands before the server over HTTP: who has no token does not come in,
-// and faults are those of HTTP.
+// guardHTTP handles a request before the server does: it requires the token, and injects HTTP
+// faults.
 func (f *Fake) guardHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+f.secret {
 		http.Error(w, "who are you?", http.StatusUnauthorized)
@@ -98,7 +98,7 @@ func (f *Fake) guardHTTP(w http.ResponseWriter, r *http.Request) {
 			Name string `json:"name"`
 		} `json:"params"`
 	}
-	_ = json.Unmarshal(body, &call) // what is not JSON is the protocol's to refuse
+	_ = json.Unmarshal(body, &call) // the protocol rejects what is not JSON
 	switch {
 	case call.Method == "tools/call":
 		f.failHTTP(w, r, inner, f.countUse(toolUses()[call.Params.Name].write))
@@ -128,7 +128,7 @@ func (f *Fake) failHTTP(w http.ResponseWriter, r *http.Request, inner http.Handl
 // listenForPipes waits for programs that run Pipe.
 func (f *Fake) listenForPipes(t testing.TB) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "joan") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "joan") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,15 +154,15 @@ func (f *Fake) listenForPipes(t testing.TB) {
 	}()
 }
 
-// Pipe is the program through which a fake is reached: it passes on what comes in, and
-// back what the fake says, until one of them has no more to say.
+// Pipe is the program through which a fake is reached: it copies its input to the fake and the
+// fake's output to its own, until one of them ends.
 func Pipe(socket string, in io.Reader, out io.Writer) error {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ends := make(chan error, 2) // the read of in may never end: the program does
+	ends := make(chan error, 2) // the read of in may never end; the program does
 	go func() { _, err := io.Copy(conn, in); ends <- err }()
 	go func() { _, err := io.Copy(out, conn); ends <- err }()
 	if err := <-ends; err != nil && !errors.Is(err, net.ErrClosed) {

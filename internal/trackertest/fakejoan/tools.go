@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// args are what a tool was called with, checked already.
+// args are the checked arguments of a tool.
 type args map[string]any
 
 func (a args) textArg(name string) string {
@@ -16,13 +16,13 @@ func (a args) textArg(name string) string {
 	return s
 }
 
-// A toolUse is what the fake does for a tool: the answer in Joan's words.
+// A toolUse is the implementation of a tool, which returns the answer in Joan's words.
 type toolUse struct {
 	write bool
 	do    func(f *Fake, a args) string
 }
 
-// toolUses returns the tools that do something here.
+// toolUses returns the implemented tools.
 func toolUses() map[string]toolUse {
 	return map[string]toolUse{
 		"list_tasks":           {do: (*Fake).listTasks},
@@ -78,7 +78,7 @@ func (f *Fake) getTask(a args) string {
 	})
 }
 
-// backendStatus returns what Joan's API calls a status that its tools call otherwise.
+// backendStatus returns the name in Joan's API for a status that its tools name differently.
 func backendStatus(status string) string {
 	switch status {
 	case "todo":
@@ -170,7 +170,7 @@ func (f *Fake) updateTask(a args) string {
 	return fmt.Sprintf("Updated task %q (ID: %s)", x.title, x.id)
 }
 
-// taskAndTag finds the task and the tag of a call.
+// taskAndTag returns the task and the tag of a call.
 func (f *Fake) taskAndTag(a args) (*task, *tag, string) {
 	x := f.findTask(a.textArg("task_id"))
 	if x == nil || a.textArg("project_id") != f.project {

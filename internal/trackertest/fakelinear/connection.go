@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// listNodes makes nodes of things, the newest first, as Linear lists them.
+// listNodes converts things to nodes, newest first, as Linear lists them.
 func listNodes[T any](things []T, make func(T) *node) []*node {
 	out := []*node{}
 	for _, t := range slices.Backward(things) {
@@ -16,10 +16,10 @@ func listNodes[T any](things []T, make func(T) *node) []*node {
 	return out
 }
 
-// maxPage is how much Linear lists at once.
+// maxPage is the largest page of Linear.
 const maxPage = 250
 
-// pageSize returns how much a list is asked for.
+// pageSize returns the requested page size.
 func pageSize(args map[string]any) int {
 	for _, name := range []string{"first", "last"} {
 		if n, ok := intValue(args[name]); ok {
@@ -44,7 +44,7 @@ func intValue(v any) (int, bool) {
 	return 0, false
 }
 
-// buildConnection returns the part of a list that is asked for, in the order that is asked for.
+// buildConnection returns the requested part of a list, in the requested order.
 func buildConnection(kind string, nodes []*node, args map[string]any) (any, *problem) {
 	if f, ok := args["filter"].(map[string]any); ok {
 		var fit []*node
@@ -112,7 +112,7 @@ func pageOf(kind string, nodes []*node, from, to int) *node {
 	})
 }
 
-// objectNode returns a node of values that are known.
+// objectNode returns a node with known values.
 func objectNode(kind string, fields map[string]any) *node {
 	return &node{kind: kind, get: func(field string, _ map[string]any) (any, *problem) {
 		value, ok := fields[field]
@@ -133,7 +133,7 @@ func textField(n *node, field string) string {
 	return s
 }
 
-// passesFilter reports whether a node is what a filter asks for.
+// passesFilter reports whether a node matches a filter.
 func passesFilter(n *node, filter map[string]any) (bool, *problem) {
 	for name, want := range filter {
 		if want == nil {
@@ -159,7 +159,7 @@ func passesOne(n *node, name string, want any) (bool, *problem) {
 		}
 		return name == "and", nil
 	case "null":
-		return want == false, nil // there is something
+		return want == false, nil // there is a value
 	}
 	sub, ok := want.(map[string]any)
 	if !ok {

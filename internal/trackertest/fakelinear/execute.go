@@ -4,19 +4,19 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A node is something that can be selected from. It has the fields of its type.
+// A node is an object with the fields of its type.
 type node struct {
 	kind string // type in the schema
 	get  func(field string, args map[string]any) (any, *problem)
 }
 
-// execution is one request that is being answered.
+// execution is one request in progress.
 type execution struct {
 	schema *Schema
 	vars   map[string]any
 }
 
-// executeRequest answers a request with what it selects.
+// executeRequest returns what a request selects.
 func (s *Server) executeRequest(req *request) (map[string]any, *problem) {
 	x := &execution{schema: s.opts.Schema, vars: req.vars}
 	root := &node{kind: "Query", get: s.resolveQuery}
@@ -68,7 +68,7 @@ func (x *execution) addFragment(n *node, kind string, set ast.SelectionSet, dirs
 	return nil
 }
 
-// isType reports whether a type is another one, or one of that.
+// isType reports whether a type is another one, or implements it.
 func (x *execution) isType(is, kind string) bool {
 	if kind == "" || is == kind {
 		return true
@@ -81,7 +81,7 @@ func (x *execution) isType(is, kind string) bool {
 	return false
 }
 
-// isIncluded says what @skip and @include say.
+// isIncluded evaluates @skip and @include.
 func (x *execution) isIncluded(dirs ast.DirectiveList) bool {
 	for _, d := range dirs {
 		if on, ok := d.ArgumentMap(x.vars)["if"].(bool); ok && (d.Name == "skip") == on {
@@ -124,7 +124,7 @@ func (x *execution) selectValue(value any, set ast.SelectionSet) (any, *problem)
 	return value, nil
 }
 
-// mergeSelections puts together what two selections of a field give.
+// mergeSelections merges the results of two selections of a field.
 func mergeSelections(a, b any) any {
 	left, ok := a.(map[string]any)
 	right, also := b.(map[string]any)

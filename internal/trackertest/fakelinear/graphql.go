@@ -17,7 +17,7 @@ import (
 	"orange/internal/trackertest"
 )
 
-// request is one operation, found to be right.
+// request is one valid operation.
 type request struct {
 	op   *ast.OperationDefinition
 	vars map[string]any
@@ -25,7 +25,7 @@ type request struct {
 
 func (r *request) isWrite() bool { return r != nil && r.op.Operation == ast.Mutation }
 
-// parseRequest reads a request and checks all of it, values included, against the schema.
+// parseRequest parses a request and checks all of it, including values, against the schema.
 func (s *Server) parseRequest(body []byte) (*request, *problem) {
 	var in struct {
 		Query         string         `json:"query"`
@@ -55,7 +55,7 @@ func (s *Server) parseRequest(body []byte) (*request, *problem) {
 	return &request{op: op, vars: vars}, nil
 }
 
-// serveGraphQL answers one request, or fails as it was told to.
+// serveGraphQL handles one request, or fails on demand.
 func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	s.runRequest(w, req, how == trackertest.Lost)
 }
 
-// runRequest executes a request. One whose answer gets lost is done all the same.
+// runRequest executes a request. If lost is set, it executes it and sends no response.
 func (s *Server) runRequest(w http.ResponseWriter, req *request, lost bool) {
 	cost := requestComplexity(req)
 	w.Header().Set("X-Complexity", strconv.Itoa(cost))
@@ -108,7 +108,7 @@ func (s *Server) runRequest(w http.ResponseWriter, req *request, lost bool) {
 	replyJSON(w, http.StatusOK, map[string]any{"data": data})
 }
 
-// hangUp ends the connection without an answer.
+// hangUp closes the connection without a response.
 func hangUp(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		conn.Close()
@@ -126,7 +126,8 @@ func (s *Server) acceptsToken(authorization string) bool {
 	return authorization == want
 }
 
-// refuseOverLimit turns a request away, in one of the two ways that are seen in the field.
+// refuseOverLimit refuses a request because of a limit, in one of the two ways that Linear
+// uses.
 func (s *Server) refuseOverLimit(w http.ResponseWriter) {
 	s.limits++
 	status := http.StatusBadRequest
@@ -140,10 +141,10 @@ func (s *Server) refuseOverLimit(w http.ResponseWriter) {
 	replyProblem(w, status, problem{Message: "Rate limit exceeded", Type: "ratelimited", Code: "RATELIMITED"})
 }
 
-// maxComplexity is what one request may cost.
+// maxComplexity is the most that one request may cost.
 const maxComplexity = 10_000
 
-// requestComplexity returns what a request costs, as Linear counts.
+// requestComplexity returns the cost of a request by Linear's rules.
 func requestComplexity(req *request) int {
 	return int(math.Ceil(selectionCost(req, req.op.SelectionSet)))
 }

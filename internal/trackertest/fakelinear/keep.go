@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// saveState keeps the state where it outlives the server. It is there before anybody hears
-// that something was done.
+// saveState writes the state to its file. It must return before a client learns that something
+// was done.
 func (s *Server) saveState() error {
 	if s.opts.File == "" {
 		return nil
@@ -33,7 +33,7 @@ func (s *Server) saveState() error {
 	return nil
 }
 
-// restoreState reads what save kept, nil if there is nothing.
+// restoreState reads the state that saveState wrote, or returns nil if there is none.
 func restoreState(file string) (*state, error) {
 	if file == "" {
 		return nil, nil

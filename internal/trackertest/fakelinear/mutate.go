@@ -18,7 +18,7 @@ func (s *Server) resolveMutation(field string, args map[string]any) (any, *probl
 	return nil, unknownField("Mutation", field)
 }
 
-// issueUpdate changes an issue, all that is asked for or nothing.
+// issueUpdate changes an issue: everything that is requested, or nothing.
 func (s *Server) issueUpdate(id string, in map[string]any) (any, *problem) {
 	i := s.st.findIssue(id)
 	if i == nil || i.Trashed {

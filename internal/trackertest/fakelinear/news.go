@@ -11,7 +11,7 @@ import (
 	"orange/internal/trackertest"
 )
 
-// An occurrence is something that news tells of, as it was when it happened.
+// An occurrence is something that a delivery reports, as it was when it happened.
 type occurrence struct {
 	id     string
 	kind   string // Issue, Comment, Attachment or IssueLabel
@@ -20,10 +20,10 @@ type occurrence struct {
 	data   map[string]any
 }
 
-// maxNews bounds what nobody asks for.
+// maxNews limits how many occurrences are kept.
 const maxNews = 1000
 
-// recordChange remembers that something happened to an issue or to what belongs to it.
+// recordChange records that something happened to an issue or to what belongs to it.
 func (s *Server) recordChange(kind, action string, i *issue, what any) {
 	o := occurrence{kind: kind, action: action}
 	switch what := what.(type) {
@@ -80,7 +80,7 @@ func (st *state) commentNews(i *issue, c *comment) map[string]any {
 	}
 }
 
-// SignedDeliveries returns the news since they were last asked for, signed and sent now.
+// SignedDeliveries returns the deliveries since the last call, signed with the present time.
 func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// shown is an issue as the page of issues has it.
+// shown is an issue on the page of issues.
 type shown struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`
 	State    string   `json:"state"`
-	States   []string `json:"states"` // so far, this one last
+	States   []string `json:"states"` // so far, the present one last
 	Tags     []string `json:"tags"`
 	Comments []said   `json:"comments"`
 }
@@ -59,7 +59,7 @@ func (s *Server) personMoves(w http.ResponseWriter, r *http.Request) {
 	replyDone(w, s.MoveIssue(r.FormValue("key"), r.FormValue("column")))
 }
 
-// personComments says something: key, author, text.
+// personComments adds a comment: key, author, text.
 func (s *Server) personComments(w http.ResponseWriter, r *http.Request) {
 	author := r.FormValue("author")
 	if author == "" {
@@ -77,7 +77,7 @@ func replyDone(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// visitedStates returns the states in which an issue has been, in order.
+// visitedStates returns the states that an issue has had, in order.
 func (s *Server) visitedStates(key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// What people do with their browsers.
+// Actions of people in their browsers.
 
-// AddIssue files an issue, in the project Shop, and returns its key.
+// AddIssue creates an issue in the project Shop, and returns its key.
 func (s *Server) AddIssue(draft tracker.Issue) (key string, err error) {
 	err = s.changeState(func(st *state) error {
 		c := st.findColumn(cmp.Or(draft.Card.Column, st.States[0].Name))
@@ -67,7 +67,7 @@ func (st *state) relateIssue(i *issue, draft tracker.Issue) error {
 	return nil
 }
 
-// MoveIssue puts an issue into another column.
+// MoveIssue moves an issue to another column.
 func (s *Server) MoveIssue(key, to string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		c := st.findColumn(to)
@@ -80,7 +80,7 @@ func (s *Server) MoveIssue(key, to string) error {
 	})
 }
 
-// TagIssue sets tags and takes others off.
+// TagIssue adds and removes tags.
 func (s *Server) TagIssue(key string, add, remove []string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		for _, name := range slices.Concat(add, remove) {
@@ -99,7 +99,7 @@ func (s *Server) TagIssue(key string, add, remove []string) error {
 	})
 }
 
-// CommentIssue says something about an issue.
+// CommentIssue comments on an issue.
 func (s *Server) CommentIssue(key, author, text string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		if strings.TrimSpace(text) == "" {
@@ -110,7 +110,7 @@ func (s *Server) CommentIssue(key, author, text string) error {
 	})
 }
 
-// DescribeIssue writes an issue's description anew.
+// DescribeIssue replaces the description of an issue.
 func (s *Server) DescribeIssue(key, text string) error {
 	return s.changeIssue(key, func(_ *state, i *issue) error {
 		i.Description = s.storedText(text)
@@ -119,7 +119,7 @@ func (s *Server) DescribeIssue(key, text string) error {
 	})
 }
 
-// LinkPull attaches a pull request to an issue, as the forge's integration does.
+// LinkPull attaches a pull request to an issue, like the forge's integration.
 func (s *Server) LinkPull(key string, pr tracker.PR) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		facts := map[string]any{}
@@ -140,7 +140,7 @@ func (s *Server) LinkPull(key string, pr tracker.PR) error {
 	})
 }
 
-// TrashIssue throws an issue away.
+// TrashIssue moves an issue to the trash.
 func (s *Server) TrashIssue(key string) error {
 	return s.changeIssue(key, func(_ *state, i *issue) error {
 		i.Trashed = true
@@ -149,7 +149,7 @@ func (s *Server) TrashIssue(key string) error {
 	})
 }
 
-// RenameColumn gives a state another name. Linear sends no news of it.
+// RenameColumn renames a state. Linear sends no delivery for it.
 func (s *Server) RenameColumn(from, to string) error {
 	return s.changeState(func(st *state) error {
 		c := st.findColumn(from)
@@ -161,7 +161,7 @@ func (s *Server) RenameColumn(from, to string) error {
 	})
 }
 
-// AddTag makes a tag of the team.
+// AddTag adds a tag to the team.
 func (s *Server) AddTag(name string) error {
 	return s.changeState(func(st *state) error {
 		l := &label{ID: st.newID(), Name: name, Team: true}
@@ -171,7 +171,7 @@ func (s *Server) AddTag(name string) error {
 	})
 }
 
-// RenameTag gives a tag another name.
+// RenameTag renames a tag.
 func (s *Server) RenameTag(from, to string) error {
 	return s.changeState(func(st *state) error {
 		l := st.findLabel(from)
@@ -184,7 +184,7 @@ func (s *Server) RenameTag(from, to string) error {
 	})
 }
 
-// DeleteTag deletes a tag, which all issues lose.
+// DeleteTag deletes a tag from all issues.
 func (s *Server) DeleteTag(name string) error {
 	return s.changeState(func(st *state) error {
 		l := st.findLabel(name)
@@ -200,7 +200,7 @@ func (s *Server) DeleteTag(name string) error {
 	})
 }
 
-// AllIssues returns all issues as they are, comments included, oldest first.
+// AllIssues returns all issues with their comments, oldest first.
 func (s *Server) AllIssues() []tracker.Issue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *Server) AllIssues() []tracker.Issue {
 	return out
 }
 
-// ReadIssue returns one issue as it is.
+// ReadIssue returns one issue.
 func (s *Server) ReadIssue(key string) (tracker.Issue, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// A problem is an error as Linear tells it.
+// A problem is an error in Linear's form.
 type problem struct {
 	Message     string
 	Type        string
@@ -15,22 +15,22 @@ type problem struct {
 	Path        []any
 }
 
-// invalidRequest returns a request that the server does not understand.
+// invalidRequest returns the problem of a request that the server does not understand.
 func invalidRequest(format string, args ...any) *problem {
 	return &problem{Message: fmt.Sprintf(format, args...), Type: "graphql error", Code: "INVALID_INPUT"}
 }
 
-// validationProblem returns one that does not fit the schema.
+// validationProblem returns the problem of a request that does not match the schema.
 func validationProblem(err error) *problem {
 	return &problem{Message: err.Error(), Type: "graphql error", Code: "GRAPHQL_VALIDATION_FAILED"}
 }
 
-// wrongInput returns a value that Linear does not take.
+// wrongInput returns the problem of a value that Linear does not accept.
 func wrongInput(why string) *problem {
 	return &problem{Message: "Argument Validation Error", Type: "invalid input", Code: "INVALID_INPUT", Presentable: why}
 }
 
-// notFound returns a reference to something that is not there.
+// notFound returns the problem of a reference to something that does not exist.
 func notFound(kind, more string) *problem {
 	return &problem{
 		Message: "Entity not found: " + kind + more, Type: "invalid input", Code: "INPUT_ERROR",
@@ -38,7 +38,7 @@ func notFound(kind, more string) *problem {
 	}
 }
 
-// conflictProblem is something that is there already.
+// conflictProblem returns the problem of something that already exists.
 func conflictProblem(kind, id string) *problem {
 	return &problem{
 		Message: "conflict on insert of " + kind, Type: "invalid input", Code: "INPUT_ERROR",
@@ -60,6 +60,6 @@ func replyProblem(w http.ResponseWriter, status int, p problem) {
 func replyJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Who asked may be gone; nothing can be done about it here.
+	// The client may be gone, which does not matter here.
 	_ = json.NewEncoder(w).Encode(body)
 }

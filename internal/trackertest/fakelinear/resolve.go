@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// formatTime returns a moment as Linear writes it.
+// formatTime returns a time as Linear writes it.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (s *Server) resolveQuery(field string, args map[string]any) (any, *problem) {
@@ -31,7 +31,7 @@ func (s *Server) resolveQuery(field string, args map[string]any) (any, *problem)
 	return nil, unknownField("Query", field)
 }
 
-// listedIssues are issues that lists show.
+// listedIssues returns the issues that lists contain.
 func (st *state) listedIssues(which func(*issue) bool) []*issue {
 	var out []*issue
 	for _, i := range st.Issues {
@@ -80,7 +80,7 @@ func (st *state) labelNode(l *label) *node {
 	return objectNode("IssueLabel", fields)
 }
 
-// userNode returns the account of an id or a name, nil for "".
+// userNode returns the account with an id or a name, or nil for "".
 func (st *state) userNode(name string) any {
 	for _, u := range st.Users {
 		if name != "" && (u.ID == name || u.Name == name) {
@@ -141,7 +141,7 @@ func (st *state) issueValue(i *issue, field string) (any, bool) {
 	return st.issueRelated(i, field)
 }
 
-// issueRelated are single things that belong to an issue, nil where it has none.
+// issueRelated returns a single related object of an issue, or nil if it has none.
 func (st *state) issueRelated(i *issue, field string) (any, bool) {
 	switch field {
 	case "state":
@@ -195,7 +195,7 @@ func (st *state) commentNode(i *issue, c *comment) *node {
 	})
 }
 
-// blockRelations returns those between an issue that blocks and one that is blocked.
+// blockRelations returns the relations between a blocking and a blocked issue.
 func (st *state) blockRelations(which func(blocker, blocked *issue) bool) []*node {
 	out := []*node{}
 	for _, blocked := range st.Issues {

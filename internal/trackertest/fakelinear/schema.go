@@ -12,14 +12,14 @@ import (
 //go:embed schema.graphql
 var ownSchema string
 
-// A Schema says which requests there are. Every request is checked against it before
-// it is answered.
+// A Schema describes the valid requests. Every request is checked against it before it is
+// executed.
 type Schema struct{ *ast.Schema }
 
-// OwnSchema returns the part of Linear's that the server can answer.
+// OwnSchema returns the part of Linear's schema that the server implements.
 func OwnSchema() (*Schema, error) { return loadSchema("schema.graphql", ownSchema) }
 
-// ReadSchema reads the one that Linear publishes, from a file.
+// ReadSchema reads the schema that Linear publishes, from a file.
 func ReadSchema(file string) (*Schema, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

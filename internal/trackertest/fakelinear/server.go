@@ -1,7 +1,7 @@
-// Package fakelinear is a server that answers like Linear and keeps what it is told: it
-// checks every request against a schema, runs what the request selects over its state,
-// and signs news of what happens. It fails when it is told to. It knows one team, and
-// as much of Linear as Orange uses; what it does not know it says.
+// Package fakelinear is a server that answers like Linear and keeps state: it checks every
+// request against a schema, executes it on its state, and signs deliveries about changes. It
+// fails on demand. It has one team, and implements as much of Linear as Orange uses; it returns
+// an error for everything else.
 package fakelinear
 
 import (
@@ -15,18 +15,18 @@ import (
 	"orange/internal/trackertest"
 )
 
-// Me is the account that the token belongs to.
+// Me is the token's account.
 const Me = "orange"
 
-// Options say how a server begins.
+// Options configure a server.
 type Options struct {
 	Schema *Schema          // nil for OwnSchema
-	Token  string           // the only one that is taken; "" takes any
-	Secret string           // with which news is signed
-	File   string           // keeps the state, "" for nowhere
+	Token  string           // the only token that is accepted; "" accepts any
+	Secret string           // signs deliveries
+	File   string           // stores the state; "" for nowhere
 	Now    func() time.Time // nil for the clock
 
-	// OwnHand has it rewrite Markdown as Linear does, hidden lines lost.
+	// OwnHand makes it rewrite Markdown as Linear does, which loses hidden lines.
 	OwnHand bool
 }
 
@@ -41,11 +41,11 @@ type Server struct {
 	fault    trackertest.Fault
 	requests int
 	writes   int
-	limits   int // requests that were turned away as too many
+	limits   int // requests that were refused because of a limit
 }
 
-// New returns a server with the columns and tags that every world begins with, or with
-// the state that its file holds.
+// New returns a server with the initial columns and tags of every world, or with the state in
+// its file.
 func New(opts Options) (*Server, error) {
 	if opts.Schema == nil {
 		own, err := OwnSchema()
@@ -76,7 +76,7 @@ func New(opts Options) (*Server, error) {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// newState returns a workspace that nobody has used yet. Some labels are everybody's.
+// newState returns an unused workspace. Some labels belong to the workspace.
 func newState() *state {
 	st := &state{Team: team{Key: "ENG", Name: "Engineering"}}
 	st.Team.ID = st.newID()
@@ -93,14 +93,14 @@ func newState() *state {
 	return st
 }
 
-// CountRequests counts the requests to Linear's interface so far.
+// CountRequests returns the number of requests to Linear's interface so far.
 func (s *Server) CountRequests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
-// CountWrites counts those of them that changed anything or tried to.
+// CountWrites returns the number of requests that changed something or tried to.
 func (s *Server) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Server) InjectFault(f trackertest.Fault) {
 	s.fault = f
 }
 
-// nextFault says how a request fails, "" if it does not, and counts the request.
+// nextFault counts a request and returns how it fails, or "" if it does not.
 func (s *Server) nextFault(write bool) string {
 	s.requests++
 	if write {
@@ -127,7 +127,7 @@ func (s *Server) nextFault(write bool) string {
 	return s.fault.Kind
 }
 
-// changeState does something to the state and keeps it.
+// changeState changes the state and saves it.
 func (s *Server) changeState(do func(*state) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Server) changeState(do func(*state) error) error {
 
 var errNoIssue = errors.New("there is no such issue")
 
-// changeIssue does something to an issue, which changes by it.
+// changeIssue changes an issue.
 func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
 	return s.changeState(func(st *state) error {
 		i := st.findIssue(key)
@@ -154,7 +154,7 @@ func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
 	})
 }
 
-// storedText returns what is stored of a text.
+// storedText returns how a text is stored.
 func (s *Server) storedText(text string) string {
 	if s.opts.OwnHand {
 		return inOwnHand(text)

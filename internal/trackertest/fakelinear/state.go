@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// state is all that the server knows. It is kept as JSON.
+// state is everything that the server stores, as JSON.
 type state struct {
-	Count    int       `json:"count"`  // of ids that were given
+	Count    int       `json:"count"`  // of ids so far
 	Number   int       `json:"number"` // of the last issue
-	Last     time.Time `json:"last"`   // moment that something happened
+	Last     time.Time `json:"last"`   // time of the last change
 	Team     team      `json:"team"`
 	Projects []project `json:"projects"`
 	States   []column  `json:"states"`
@@ -42,7 +42,7 @@ type column struct {
 type label struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
-	Team  bool   `json:"team"` // of the team; everybody's otherwise
+	Team  bool   `json:"team"` // of the team; otherwise of the workspace
 	Group bool   `json:"group,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type issue struct {
 	Author      string        `json:"author"` // user's id
 	Assignee    string        `json:"assignee,omitempty"`
 	State       string        `json:"state"` // id
-	Been        []string      `json:"been"`  // ids of the states so far, this one last
+	Been        []string      `json:"been"`  // ids of the states so far, the present one last
 	Project     string        `json:"project,omitempty"`
 	Labels      []string      `json:"labels"` // ids
 	Priority    int           `json:"priority"`
@@ -73,7 +73,7 @@ type issue struct {
 	Trashed     bool          `json:"trashed,omitempty"`
 }
 
-// enterState puts an issue into a state.
+// enterState sets the state of an issue.
 func (i *issue) enterState(state string) {
 	if i.State != state {
 		i.State, i.Been = state, append(i.Been, state)
@@ -95,14 +95,14 @@ type attachment struct {
 	Created  time.Time       `json:"created"`
 }
 
-// newID gives an id that nothing else has.
+// newID returns a unique id.
 func (s *state) newID() string {
 	s.Count++
 	h := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", s.Team.Key, s.Count)))
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
 }
 
-// nextTime returns the present, later than every moment before: nothing happens at once.
+// nextTime returns the present time, later than all before: no two changes have the same time.
 func (s *state) nextTime(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if !now.After(s.Last) {
@@ -118,7 +118,7 @@ func (s *state) issueURL(i *issue) string {
 	return "https://linear.test/" + strings.ToLower(s.Team.Name) + "/issue/" + s.issueKey(i) + "/title"
 }
 
-// findIssue finds one by its key or its id.
+// findIssue returns the issue with a key or an id.
 func (s *state) findIssue(name string) *issue {
 	for _, i := range s.Issues {
 		if i.ID == name || strings.EqualFold(s.issueKey(i), name) {
@@ -146,7 +146,8 @@ func (s *state) findLabel(name string) *label {
 	return nil
 }
 
-// ensureUser finds or makes the account of a name. Names that end in [bot] are of apps.
+// ensureUser returns the account with a name, and creates it if necessary. Names that end in
+// [bot] are those of apps.
 func (s *state) ensureUser(name string) *user {
 	for _, u := range s.Users {
 		if u.ID == name || u.Name == name {
@@ -163,7 +164,7 @@ var (
 	bullets = regexp.MustCompile(`(?m)^( *)[-+] `)
 )
 
-// inOwnHand returns what Linear makes of a text in Markdown: what it shows, written its way.
+// inOwnHand returns a Markdown text as Linear normalizes it.
 func inOwnHand(text string) string {
 	return strings.TrimSpace(bullets.ReplaceAllString(hidden.ReplaceAllString(text, ""), "${1}* "))
 }

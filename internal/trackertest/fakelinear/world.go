@@ -11,7 +11,7 @@ import (
 	"orange/internal/trackertest"
 )
 
-// A World is a server with its people, for tests. What people do cannot fail.
+// A World is a server with its people, for tests. Actions of people cannot fail.
 type World struct {
 	Server *Server
 	URL    string // of Linear's interface
@@ -55,7 +55,7 @@ func (w *World) OpenClient(t testing.TB) trackers.Backend {
 	})
 }
 
-// requireNoError ends a test that asks people for something that they cannot do.
+// requireNoError ends a test that requires something impossible of people.
 func requireNoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -63,7 +63,7 @@ func requireNoError(t testing.TB, err error) {
 	}
 }
 
-// AddIssue files an issue.
+// AddIssue creates an issue.
 func (w *World) AddIssue(t testing.TB, draft tracker.Issue) string {
 	t.Helper()
 	key, err := w.Server.AddIssue(draft)
@@ -71,25 +71,25 @@ func (w *World) AddIssue(t testing.TB, draft tracker.Issue) string {
 	return key
 }
 
-// MoveIssue puts an issue into another column.
+// MoveIssue moves an issue to another column.
 func (w *World) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
 	requireNoError(t, w.Server.MoveIssue(key, column))
 }
 
-// TagIssue sets tags and takes others off.
+// TagIssue adds and removes tags.
 func (w *World) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
 	requireNoError(t, w.Server.TagIssue(key, add, remove))
 }
 
-// CommentIssue says something about an issue.
+// CommentIssue comments on an issue.
 func (w *World) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
 	requireNoError(t, w.Server.CommentIssue(key, author, text))
 }
 
-// DescribeIssue writes an issue's description anew.
+// DescribeIssue replaces the description of an issue.
 func (w *World) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
 	requireNoError(t, w.Server.DescribeIssue(key, text))
@@ -103,7 +103,7 @@ func (w *World) ReadIssue(t testing.TB, key string) tracker.Issue {
 	return is
 }
 
-// RenameColumn gives a column another name.
+// RenameColumn renames a column.
 func (w *World) RenameColumn(t testing.TB, from, to string) {
 	t.Helper()
 	requireNoError(t, w.Server.RenameColumn(from, to))
@@ -115,7 +115,7 @@ func (w *World) DeleteTag(t testing.TB, name string) {
 	requireNoError(t, w.Server.DeleteTag(name))
 }
 
-// Secret returns the token that clients are given.
+// Secret returns the token for clients.
 func (w *World) Secret() string { return w.opts.Token }
 
 // LinkPull attaches a pull request to an issue.
@@ -127,10 +127,10 @@ func (w *World) LinkPull(t testing.TB, key string, pr tracker.PR) {
 // InjectFault makes the server fail from now on.
 func (w *World) InjectFault(f trackertest.Fault) { w.Server.InjectFault(f) }
 
-// CountWrites counts the requests that changed anything or tried to.
+// CountWrites returns the number of requests that changed something or tried to.
 func (w *World) CountWrites() int { return w.Server.CountWrites() }
 
-// TakeNews returns the deliveries since it was last asked.
+// TakeNews returns the deliveries since the last call.
 func (w *World) TakeNews(t testing.TB) []trackertest.Delivery {
 	t.Helper()
 	out, err := w.Server.SignedDeliveries()

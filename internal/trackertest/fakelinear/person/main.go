@@ -1,13 +1,13 @@
-// Command person does at a server that answers like Linear what people do with their
+// Command person does, at a server that answers like Linear, what people do in their
 // browsers:
 //
-//	person URL show               all issues with what was said about them
-//	person URL state KEY          where one is
+//	person URL show               all issues with their comments
+//	person URL state KEY          the state of one
 //	person URL comment KEY AUTHOR TEXT
 //	person URL move KEY STATE
-//	person URL check KEY STATE... fails unless it has been in these states, in this order, and nothing was said twice
+//	person URL check KEY STATE... fails unless it has been in these states, in this order, and no comment is there twice
 //
-// URL is that of its GraphQL interface, or a file that holds it.
+// URL is that of its GraphQL interface, or a file that contains it.
 package main
 
 import (
@@ -30,12 +30,12 @@ func main() {
 	}
 }
 
-// issue is what the server's page shows of one.
+// issue is an issue on the server's page.
 type issue struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`
 	State    string   `json:"state"`
-	States   []string `json:"states"` // that it has been in, in order
+	States   []string `json:"states"` // the states it has had, in order
 	Comments []struct {
 		Author string `json:"author"`
 		Text   string `json:"text"`
@@ -64,7 +64,7 @@ func run(args []string, out io.Writer) error {
 	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE or check KEY STATE", what)
 }
 
-// serverBase returns where the server's pages are.
+// serverBase returns the address of the server's pages.
 func serverBase(where string) string {
 	if text, err := os.ReadFile(where); err == nil {
 		where = string(text)
@@ -119,7 +119,8 @@ func postForm(to string, form url.Values) error {
 	return nil
 }
 
-// checkIssue makes sure that an issue has been everywhere and that nothing was said twice.
+// checkIssue returns an error unless an issue has been in all states and no comment is there
+// twice.
 func checkIssue(at, key string, want []string, out io.Writer) error {
 	is, err := findIssue(at, key)
 	if err != nil {

@@ -2,9 +2,9 @@
 //
 //	go run ./internal/trackertest/fakelinear/serve -state linear.json -seed issues.json
 //
-// It prints where it listens and serves until it is interrupted. Its state is in a
+// It prints its address and serves until it is interrupted. It keeps its state in a
 // file, written after every change, so it can be killed and started again. GET /issues
-// shows the issues (?text=1 as text); POST /people/move (key, column) and POST
+// lists the issues (?text=1 as text); POST /people/move (key, column) and POST
 // /people/comment (key, author, text) do what a person does.
 package main
 
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return serveUntilDone(ctx, listener, server)
 }
 
-// openServer makes the server. Issues are filed where nothing is known yet.
+// openServer creates the server. It adds the initial issues if there is no state yet.
 func openServer(s settings) (*fakelinear.Server, error) {
 	opts := fakelinear.Options{Token: s.token, Secret: s.secret, File: s.state}
 	if s.schema != "" {
@@ -99,7 +99,7 @@ func openServer(s settings) (*fakelinear.Server, error) {
 	return server, nil
 }
 
-// A draft is an issue to begin with.
+// A draft is an initial issue.
 type draft struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
@@ -122,7 +122,7 @@ func (d *draft) trackerIssue() tracker.Issue {
 	return is
 }
 
-// publishAddress writes the address so that nobody reads half of it.
+// publishAddress writes the address to a file atomically.
 func publishAddress(file, url string) error {
 	if err := os.WriteFile(file+".new", []byte(url+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the address: %w", err)
