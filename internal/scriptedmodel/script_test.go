@@ -17,7 +17,7 @@ func TestAScriptThatCannotBePlayedIsRefused(t *testing.T) {
 		"a turn of spaces":      {[]Script{{Name: "a", Turns: []Turn{{Text: "  "}}}}, `give exactly one`},
 		"two things at once":    {[]Script{{Name: "a", Turns: []Turn{{Text: "x", Shell: "y"}}}}, `give exactly one`},
 		"a status of success":   {[]Script{{Name: "a", Turns: []Turn{{Status: 200}}}}, `status 200 is not an error`},
-		"a status that is none": {[]Script{{Name: "a", Turns: []Turn{{Status: 999}}}}, `status 999 is no error`},
+		"a status that is none": {[]Script{{Name: "a", Turns: []Turn{{Status: 999}}}}, `status 999 is not an error`},
 		"a reset without limit": {[]Script{{Name: "a", Turns: []Turn{{Status: 400, ResetSeconds: 1}}}}, `belongs to status 429`},
 		"a negative number":     {[]Script{{Name: "a", Turns: []Turn{{Text: "x", DelayMillis: -1}}}}, `are not negative`},
 	} {
