@@ -33,7 +33,7 @@ type Channel struct {
 	Program bool   // a program reads it, not a person
 }
 
-// Channels lists the channels by which people can be notified. Package server builds the
+// Channels returns the channels by which people can be notified. Package server builds the
 // sender of each.
 func Channels() []Channel {
 	return []Channel{
@@ -45,7 +45,7 @@ func Channels() []Channel {
 	}
 }
 
-// findChannel is the row of a kind of channel.
+// findChannel returns the row of a kind of channel.
 func findChannel(kind string) (Channel, bool) {
 	all := Channels()
 	at := slices.IndexFunc(all, func(c Channel) bool { return c.Kind == kind })
@@ -55,7 +55,7 @@ func findChannel(kind string) (Channel, bool) {
 	return all[at], true
 }
 
-// noticedKinds names what somebody can be told of.
+// noticedKinds returns the kinds of items for which there are notifications.
 func noticedKinds() []string {
 	kinds := explain.NoticedKinds()
 	out := make([]string, len(kinds))
@@ -73,13 +73,13 @@ func (n *Notify) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(n))
 }
 
-// IsRemote says that it is told over the network.
+// IsRemote reports whether the channel uses the network.
 func (n *Notify) IsRemote() bool {
 	c, _ := findChannel(n.Kind)
 	return c.Remote
 }
 
-// ForProgram says that a program reads what is sent.
+// ForProgram reports whether a program reads what is sent.
 func (n *Notify) ForProgram() bool {
 	c, _ := findChannel(n.Kind)
 	return c.Program
@@ -109,14 +109,14 @@ func channelNames() string {
 	return strings.Join(out, ", ")
 }
 
-// Check says what is wrong with it.
+// Check returns an error if the channel is not valid.
 func (n *Notify) Check() error {
 	if _, known := findChannel(n.Kind); !known {
 		return fmt.Errorf("kind %q is not known: use %s", n.Kind, channelNames())
 	}
 	for _, kind := range n.On {
 		if !slices.Contains(noticedKinds(), kind) {
-			return fmt.Errorf("on: nobody can be told of %q: use %s", kind, strings.Join(noticedKinds(), ", "))
+			return fmt.Errorf("on: there are no notifications for %q: use %s", kind, strings.Join(noticedKinds(), ", "))
 		}
 	}
 	if err := CheckSecret(n.Secret); err != nil {

@@ -128,7 +128,7 @@ func (m *Message) countKinds() string {
 	return strings.Join(words, ", ")
 }
 
-// messageWeight says how pressing a message is.
+// messageWeight returns the urgency of a message.
 func (m *Message) messageWeight() explain.Weight {
 	out := explain.NothingStops
 	for i := range m.Items {

@@ -8,13 +8,13 @@ import (
 	"orange/internal/core/task"
 )
 
-// A GateKind is one thing that a gate can ask for.
+// A GateKind is one kind of evidence that a gate can require.
 type GateKind struct {
 	Key  string // of the workflow file
 	asks func(*Gate) bool
 }
 
-// GateKinds lists what a gate can ask for, in the order in which messages name it.
+// GateKinds returns the kinds of evidence, in the order in which messages name them.
 func GateKinds() []GateKind {
 	return []GateKind{
 		{"section", func(g *Gate) bool { return g.Section != "" }},
@@ -24,7 +24,7 @@ func GateKinds() []GateKind {
 	}
 }
 
-// kindCount counts what the gate asks for; a good one asks for one thing.
+// kindCount returns how many kinds of evidence the gate requires; a valid gate requires one.
 func (g *Gate) kindCount() int {
 	n := 0
 	for _, k := range GateKinds() {
@@ -35,7 +35,7 @@ func (g *Gate) kindCount() int {
 	return n
 }
 
-// gateKeys names the kinds of gates as part of a sentence.
+// gateKeys returns the kinds of gates as part of a sentence.
 func gateKeys() string {
 	var keys []string
 	for _, k := range GateKinds() {
@@ -44,8 +44,8 @@ func gateKeys() string {
 	return strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
 }
 
-// FactName names what the runtime has to look up for the gate, "" if nothing: a section is
-// read anyhow.
+// FactName returns the name of the fact that the runtime has to look up for the gate, or "" if
+// there is none: sections are always read.
 func (g *Gate) FactName() string {
 	switch {
 	case g.Evidence != "":
