@@ -56,6 +56,13 @@ func run(repo, dist string) error {
 // buildTwice builds a release in a clone of the repository with the build cache of this
 // machine, and in another with an empty one, and compares the sums of all files.
 func buildTwice(repo, work, dist string) error {
+	changed, err := exec.Command("git", "-C", repo, "status", "--porcelain").Output()
+	if err != nil {
+		return fmt.Errorf("look for changes: %w", err)
+	}
+	if len(changed) > 0 {
+		fmt.Println("changes that are not committed are not tested: a release is built from a commit")
+	}
 	program := filepath.Join(work, "release")
 	if err := runCommand("", nil, "go", "build", "-o", program, "./release"); err != nil {
 		return err
