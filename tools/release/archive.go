@@ -47,7 +47,7 @@ func (r release) listFiles(t target) ([]packedFile, error) {
 		{"orange", r.program(t), 0o755},
 		{"LICENSE", filepath.Join(r.repo, "LICENSE"), 0o644},
 		{"CHANGELOG.md", filepath.Join(r.repo, "CHANGELOG.md"), 0o644},
-		{noticesName, filepath.Join(r.work, noticesName), 0o644},
+		{noticesName, r.notices(t), 0o644},
 	}
 	for _, c := range completions {
 		files = append(files, packedFile{"completions/" + c.file, filepath.Join(r.work, "completions", c.file), 0o644})

@@ -5,13 +5,11 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 )
 
@@ -25,52 +23,45 @@ func isLicence(name string) bool {
 	return licenceName.MatchString(name) && filepath.Ext(name) != ".go"
 }
 
-// listModules returns the modules in the programs of all targets, by path, each once.
-func (r release) listModules() ([]*debug.Module, error) {
-	found := map[string]*debug.Module{}
-	for _, t := range r.targets {
-		info, err := buildinfo.ReadFile(r.program(t))
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range info.Deps {
-			if m.Replace != nil {
-				m = m.Replace
-			}
-			found[m.Path] = m
-		}
-	}
-	out := slices.Collect(maps.Values(found))
-	slices.SortFunc(out, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
+// notices is where the licences of what is in the program for t are written.
+func (r release) notices(t target) string {
+	return filepath.Join(filepath.Dir(r.program(t)), noticesName)
 }
 
-// writeNotices collects the licence files of Go and of every module in the program. A module
-// without one must not be shipped.
+// writeNotices collects, for every target, the licence files of Go and of every module in the
+// program. A module without one must not be shipped.
 func (r release) writeNotices() error {
-	modules, err := r.listModules()
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	text.WriteString("Orange contains the Go standard library and the modules below. Their licences follow.\n")
 	root, err := r.runGo("env", "GOROOT")
 	if err != nil {
 		return err
 	}
-	if err := appendLicences(&text, "The Go standard library", strings.TrimSpace(string(root))); err != nil {
-		return err
-	}
-	for _, m := range modules {
-		dir, err := r.findModule(m)
+	for _, t := range r.targets {
+		info, err := buildinfo.ReadFile(r.program(t))
 		if err != nil {
 			return err
 		}
-		if err := appendLicences(&text, m.Path+" "+m.Version, dir); err != nil {
+		var text bytes.Buffer
+		text.WriteString("Orange contains the Go standard library and the modules below. Their licences follow.\n")
+		if err := appendLicences(&text, "The Go standard library", strings.TrimSpace(string(root))); err != nil {
+			return err
+		}
+		for _, m := range info.Deps { // sorted by path
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			dir, err := r.findModule(m)
+			if err != nil {
+				return err
+			}
+			if err := appendLicences(&text, m.Path+" "+m.Version, dir); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(r.notices(t), text.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(r.work, noticesName), text.Bytes(), 0o644)
+	return nil
 }
 
 // findModule returns the folder of a module in the module cache.

@@ -76,7 +76,7 @@ func (r release) packageContents(t target, format string) (files.Contents, error
 		{zsh, inWork("completions", "_orange"), 0o644},
 		{"/usr/share/fish/vendor_completions.d/orange.fish", inWork("completions", "orange.fish"), 0o644},
 		{"/usr/share/doc/orange/copyright", filepath.Join(r.repo, "LICENSE"), 0o644},
-		{"/usr/share/doc/orange/" + noticesName, inWork(noticesName), 0o644},
+		{"/usr/share/doc/orange/" + noticesName, r.notices(t), 0o644},
 		{"/usr/share/doc/orange/CHANGELOG.md", filepath.Join(r.repo, "CHANGELOG.md"), 0o644},
 	}
 	pages, err := os.ReadDir(inWork("man1.gz"))
