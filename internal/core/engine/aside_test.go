@@ -208,7 +208,7 @@ func TestOnlyOrangeItselfFindsATrackerReachable(t *testing.T) {
 	w := tracked(t, "linear-sdlc")
 	w.fails(true)
 	w.perform()
-	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "development", Attempt: 1, Word: signal.Reachable}, "an agent does not say")
+	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "development", Attempt: 1, Word: signal.Reachable}, "an agent may not report")
 }
 
 // What else waits for a person must not be swept away because a tracker answers.

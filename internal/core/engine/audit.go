@@ -12,50 +12,50 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Audited is who and what led to the merge of a task, and whether every decision about it comes
-// out the same again.
+// Audited lists what led to the merge of a task and who did it, and reports whether every decision about the task comes
+// out the same when it is made again.
 type Audited struct {
 	Task          task.ID   `json:"task"`
 	Project       string    `json:"project"`
 	Summary       string    `json:"summary"`
 	Branch        string    `json:"branch"`
-	Base          string    `json:"base,omitempty"` // last commit before those of the task
-	Head          string    `json:"head,omitempty"` // the last one of the task
+	Base          string    `json:"base,omitempty"` // parent of the task's first commit
+	Head          string    `json:"head,omitempty"` // the task's last commit
 	Workflow      string    `json:"workflow"`
 	Hash          string    `json:"hash"` // SHA-256 of the workflow's text
 	Harness       string    `json:"harness,omitempty"`
 	ReviewHarness string    `json:"review_harness,omitempty"`
 	PRURL         string    `json:"pr_url,omitempty"`
-	Merged        string    `json:"merged,omitempty"` // the commit by which it was merged
-	At            time.Time `json:"at"`               // when that was recorded
-	Seq           int       `json:"seq"`              // by which entry
+	Merged        string    `json:"merged,omitempty"` // the merge commit
+	At            time.Time `json:"at"`               // when the merge was recorded
+	Seq           int       `json:"seq"`              // the entry that records the merge
 
-	Steps     []AuditStep `json:"steps"` // up to that entry, oldest first
+	Steps     []AuditStep `json:"steps"` // up to entry Seq, oldest first
 	Redecided Redecided   `json:"redecided"`
 }
 
 // An AuditStep is an entry that led to a merge.
 type AuditStep struct {
 	Seq     int             `json:"seq"`
-	Who     string          `json:"who,omitempty"`     // who asked, or the agent that it happened to, with the number of its attempt
+	Who     string          `json:"who,omitempty"`     // the requester, or the agent that it happened to, with its attempt number
 	Harness string          `json:"harness,omitempty"` // of the agent that was started
 	Events  []journal.Event `json:"events"`            // as in history.jsonl
 	Gates   []string        `json:"gates,omitempty"`   // rules that were open, and what opened them
-	Effects []string        `json:"effects,omitempty"` // that it asked for
+	Effects []string        `json:"effects,omitempty"` // effects that the entry requires
 }
 
-// Redecided says how the decisions of a journal came out when they were made again.
+// Redecided counts how the decisions of a journal came out when they were made again.
 type Redecided struct {
 	Entries   int            `json:"entries"`
 	Decisions int            `json:"decisions"`
 	Same      bool           `json:"same"`
 	Differ    int            `json:"differ,omitempty"`
-	Older     int            `json:"older,omitempty"` // decisions by other rules that differ; they are no fault
-	First     *RedecidedStep `json:"first,omitempty"` // that is not the same
+	Older     int            `json:"older,omitempty"` // decisions by other rules that differ; these are not faults
+	First     *RedecidedStep `json:"first,omitempty"` // the first fault
 }
 
-// Audit follows a journal to entry seq, which records a merge, and makes every decision of it
-// again under its pinned workflow.
+// Audit follows a journal to entry seq, which records a merge, and makes every decision again under the pinned
+// workflow.
 func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged string) (Audited, error) {
 	then, err := ReplayTo(entries, seq)
 	if err != nil {
@@ -76,14 +76,14 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 			break
 		}
 		reasons := Decide(def, t, first.Signal(t.Visit)).Reasons
-		next := t.Clone() // what was decided must not change with the record
+		next := t.Clone() // folding must not change what was decided
 		for i := range decision {
 			e := &decision[i]
 			if err := journal.Apply(&next, e); err != nil {
 				return out, err
 			}
-			if e.Seq <= seq && ledOn(e) {
-				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.NarrateEntries(decision[i : i+1])[0].Who, Events: journal.HistoryEvents(*e), Gates: describeOpenRules(def, e, first.Snapshot, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
+			if e.Seq <= seq && changesTask(e) {
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.NarrateEntries(decision[i : i+1])[0].Who, Events: journal.HistoryEvents(*e), Gates: describeOpenRules(def, e, first.Snapshot, reasons), Effects: effectNames(e), Harness: startedHarness(def, &next, e)})
 			}
 		}
 		t = next
@@ -97,8 +97,8 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 	return out, nil
 }
 
-// ledOn says whether an entry tells more than that an effect was done or how an agent is doing.
-func ledOn(e *journal.Entry) bool {
+// changesTask reports whether an entry does more than record a finished effect or an agent's condition.
+func changesTask(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.EffectDone:
 		_, merge := journal.MergeOf(e)
@@ -109,9 +109,9 @@ func ledOn(e *journal.Entry) bool {
 	return true
 }
 
-// describeOpenRules lists the rules that let an entry move the task, and what of the text opened the gates:
-// its words are not kept, only what it says and its digest. heard is what the decision weighed.
-func describeOpenRules(def *workflow.Definition, e *journal.Entry, heard *signal.Snapshot, reasons []Reason) (out []string) {
+// describeOpenRules lists the rules that let an entry move the task, and the sections that opened its gates. It returns
+// the verdict and the digest of a section, not its text. seen is the snapshot that the decision used.
+func describeOpenRules(def *workflow.Definition, e *journal.Entry, seen *signal.Snapshot, reasons []Reason) (out []string) {
 	if e.To == "" {
 		return nil
 	}
@@ -120,7 +120,7 @@ func describeOpenRules(def *workflow.Definition, e *journal.Entry, heard *signal
 			out = append(out, fmt.Sprintf("%s: %s", r.Rule, r.Text))
 		}
 	}
-	if heard == nil {
+	if seen == nil {
 		return out
 	}
 	for i := range def.Edges {
@@ -128,20 +128,20 @@ func describeOpenRules(def *workflow.Definition, e *journal.Entry, heard *signal
 			continue
 		}
 		for _, g := range def.EdgeGates(&def.Edges[i]) {
-			if text := sectionWords(&def.Gates[g], heard); text != "" {
+			if text := describeSection(&def.Gates[g], seen); text != "" {
 				out = append(out, text)
 			}
 		}
 	}
-	if r := heard.Report; r != nil && r.Code != "" {
+	if r := seen.Report; r != nil && r.Code != "" {
 		out = append(out, fmt.Sprintf("report: %s %s, by %s", r.Outcome, r.Code, r.Source))
 	}
 	return out
 }
 
-// sectionWords says what the section of a gate was.
-func sectionWords(g *workflow.Gate, heard *signal.Snapshot) string {
-	s, ok := taskfile.FindSection(heard.Sections, g.Section)
+// describeSection describes the section of a gate.
+func describeSection(g *workflow.Gate, seen *signal.Snapshot) string {
+	s, ok := taskfile.FindSection(seen.Sections, g.Section)
 	if !ok {
 		return ""
 	}
@@ -159,8 +159,8 @@ func effectNames(e *journal.Entry) (out []string) {
 	return out
 }
 
-// startedWith is the harness of the agent whose start an entry records.
-func startedWith(def *workflow.Definition, t *task.Task, e *journal.Entry) string {
+// startedHarness returns the harness of the agent whose start an entry records.
+func startedHarness(def *workflow.Definition, t *task.Task, e *journal.Entry) string {
 	if e.Type != journal.AgentSpawned {
 		return ""
 	}

@@ -13,18 +13,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// decideOnCard takes the first edge that waits for a card that looks like this. If none does,
-// how it looks is written down. What others do to a card while Orange has still
-// something to do to it counts when it is read again.
+// decideOnCard takes the first edge whose card trigger matches the card. If none matches, it records the card's
+// snapshot. While effects on the card are pending, a change by others does not count until the card is read again.
 func (d *decider) decideOnCard(f *board.Snapshot) Verdict {
 	if d.byAgent() {
-		return d.refuse("an agent does not say how a card looks: it is read from the board")
+		return d.refuse("an agent may not report the state of a card: Orange reads it from the board")
 	}
 	if d.sig.Actor != task.Engine && d.hasPendingCardRead() {
 		return d.readAgain(f)
 	}
-	if d.sig.Actor == task.Engine && d.t.Attention != "" { // a person looks first
-		return d.recordCardLook(f)
+	if d.sig.Actor == task.Engine && d.t.Attention != "" { // a person must act first
+		return d.recordCard(f)
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
@@ -35,11 +34,11 @@ func (d *decider) decideOnCard(f *board.Snapshot) Verdict {
 		entry.Reason = "the card is in " + CardPlaceText(f)
 		return d.takeEdgeWith(entry, e, Advance)
 	}
-	return d.recordCardLook(f)
+	return d.recordCard(f)
 }
 
-// recordCardLook writes down how the card looks, if that is new.
-func (d *decider) recordCardLook(f *board.Snapshot) Verdict {
+// recordCard records the card's snapshot if it changed.
+func (d *decider) recordCard(f *board.Snapshot) Verdict {
 	if d.t.CardSnapshot != nil && d.t.CardSnapshot.SameAs(*f) {
 		return Stay
 	}
@@ -48,9 +47,8 @@ func (d *decider) recordCardLook(f *board.Snapshot) Verdict {
 	return d.finishWith(e, Record)
 }
 
-// readAgain is somebody else's change of a card to which Orange has still something to
-// do. The card is read when that is done. If it is being read at this moment it is read
-// once more: nobody knows which came first.
+// readAgain handles a change to a card while Orange still has effects on it pending. The card is read after those
+// effects. If a read is running, another one follows, because the order of the read and the change is unknown.
 func (d *decider) readAgain(f *board.Snapshot) Verdict {
 	d.reasons = append(d.reasons, Reason{From: d.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
 	reads := 0
@@ -61,7 +59,7 @@ func (d *decider) readAgain(f *board.Snapshot) Verdict {
 	}
 	e := d.newEntry(journal.CardSeen)
 	switch soon := d.t.Pending[0].Do != workflow.ReadCard || reads > 1; {
-	case soon && len(d.back) == 0:
+	case soon && len(d.reset) == 0:
 		return Stay
 	case soon:
 		e.Reason = "a person changed the card"
@@ -72,12 +70,12 @@ func (d *decider) readAgain(f *board.Snapshot) Verdict {
 	return d.finishWith(e, Record)
 }
 
-// hasPendingCardRead says that something is still to be done to the card, and that it is read then.
+// hasPendingCardRead reports whether effects on the card are pending and a read follows them.
 func (d *decider) hasPendingCardRead() bool {
 	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == workflow.ReadCard && !e.GivenUp })
 }
 
-// CardPlaceText says where a card is and which tags it has.
+// CardPlaceText describes a card's column and tags.
 func CardPlaceText(f *board.Snapshot) string {
 	if len(f.Tags) == 0 {
 		return f.Column + ", without tags"
@@ -85,8 +83,7 @@ func CardPlaceText(f *board.Snapshot) string {
 	return f.Column + " with " + strings.Join(f.Tags, ", ")
 }
 
-// onCard plans an effect on the task's card. Those that the worker's result fills in
-// become several.
+// onCard plans an effect on the task's card. An effect that the worker's result fills in becomes several.
 func (p *plan) onCard(w workflow.Effect, by string) {
 	if p.trackerRef() == "" {
 		return
@@ -114,7 +111,7 @@ func (p *plan) onCard(w workflow.Effect, by string) {
 	}
 }
 
-// roleAt is whose claim it is: of the state that is entered, or of the one that is left.
+// roleAt returns the role that a claim is for: that of the state being entered, or that of the state being left.
 func (p *plan) roleAt(do string) string {
 	name := p.d.t.Status
 	if do == workflow.ClaimCard {
@@ -148,10 +145,10 @@ func (p *plan) appendEffect(e task.Effect) {
 	p.e.Effects = append(p.e.Effects, e)
 }
 
-// commentAsSpeaker posts an agent's words on the task's card, if it is on a board.
+// commentAsSpeaker posts an agent's text on the task's card, if the task has one.
 func (p *plan) commentAsSpeaker(text string) { p.postComment(p.speakerRole(), text) }
 
-// commentAsOrange posts words of Orange's own.
+// commentAsOrange posts a comment by Orange itself.
 func (p *plan) commentAsOrange(text string) { p.postComment("", text) }
 
 func (p *plan) postComment(role, text string) {
@@ -160,12 +157,12 @@ func (p *plan) postComment(role, text string) {
 	}
 }
 
-// isNonBlocking says that nothing waits for what is written to the tracker: the workflow does
-// not read its cards to see what comes next.
+// isNonBlocking reports whether effects on the tracker block nothing: the workflow does not read its cards to decide
+// what comes next.
 func (p *plan) isNonBlocking() bool { return p.d.def.Board == nil }
 
-// showColumn shows the state that is entered as the tracker's column for it, where that is
-// another one than before.
+// showColumn moves the issue to the tracker's column for the state being entered, if that differs from the column
+// before.
 func (p *plan) showColumn(s *workflow.State) {
 	if p.trackerRef() == "" {
 		return
@@ -177,8 +174,8 @@ func (p *plan) showColumn(s *workflow.State) {
 	p.appendEffect(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, NonBlocking: true})
 }
 
-// shownColumn is the column in which the tracker was to show the task so far. A state without
-// one, such as a halt, leaves the issue where it was.
+// shownColumn returns the column in which the tracker shows the task so far. A state without a column, such as a halt,
+// leaves the issue where it was.
 func (p *plan) shownColumn() string {
 	if p.d.t.Seq == 0 {
 		return ""
@@ -196,12 +193,11 @@ func (p *plan) speakerRole() string {
 	return ""
 }
 
-// maxComment bounds a comment, in bytes.
+// maxComment is the maximum size of a comment, in bytes.
 const maxComment = 16 << 10
 
-// applyWorkerActions plans what a worker's result wants done on the board, as far as the file lets
-// its role: tags, comment, column, description, in that order. What is not done is
-// written down with the reason.
+// applyWorkerActions plans the board actions in a worker's result that the file permits its role: tags, comment,
+// column, description, in that order. It records each action that it leaves out, with the reason.
 func (p *plan) applyWorkerActions(by string) {
 	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
@@ -232,8 +228,8 @@ func (p *plan) applyWorkerActions(by string) {
 	}
 }
 
-// postResult tells the board what an agent said at its end. Of a worker's result it is
-// the comment and the errors; none of its wishes is done.
+// postResult posts an agent's last report on the board. For a worker's result it posts the comment and the errors, and
+// performs none of the actions.
 func (p *plan) postResult(by string) {
 	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
@@ -246,7 +242,7 @@ func (p *plan) postResult(by string) {
 	p.commentAsSpeaker(p.statusComment(r, nil, nil))
 }
 
-// needsPerson calls a person if the worker asks for one, and returns its flag.
+// needsPerson asks for a person if the worker requested one, and returns its flag.
 func (p *plan) needsPerson(a *signal.Actions) []string {
 	if a.NeedsHuman == "" {
 		return nil
@@ -259,7 +255,7 @@ func (p *plan) needsPerson(a *signal.Actions) []string {
 	return []string{role.Flag}
 }
 
-// allowedColumn is the column that a worker may move the card to, "" if it may not.
+// allowedColumn returns the column to which a worker may move the card, or "" if it may not.
 func (p *plan) allowedColumn(name string) string {
 	if name == "" {
 		return ""
@@ -276,7 +272,7 @@ func (p *plan) allowedColumn(name string) string {
 	return ""
 }
 
-// shownDescription is the description that the worker was shown, as a fingerprint.
+// shownDescription returns the fingerprint of the description that the worker was shown.
 func (p *plan) shownDescription() string {
 	if p.d.t.CardSnapshot == nil {
 		return ""
@@ -288,7 +284,7 @@ func (p *plan) rejectAction(format string, args ...any) {
 	p.e.Rejected = append(p.e.Rejected, fmt.Sprintf(format, args...))
 }
 
-// allowedTags keeps those tags that the role may set, in the board's spelling.
+// allowedTags returns the tags that the role may set, in the board's spelling.
 func (p *plan) allowedTags(names []string) []string {
 	var out []string
 	for _, name := range names {
@@ -323,8 +319,8 @@ func (p *plan) knownTags(names []string) []string {
 	return out
 }
 
-// checkGitClaims compares what a worker says it did to the repository with what was found, and
-// links its pull request.
+// checkGitClaims compares what a worker claims it did to the repository with what was measured, and links its pull
+// request.
 func (p *plan) checkGitClaims(g *signal.GitActions) {
 	if g == nil {
 		return
@@ -340,8 +336,8 @@ func (p *plan) checkGitClaims(g *signal.GitActions) {
 	}
 }
 
-// statusComment is the worker's comment in ALS/1. Who it is from and which tags change
-// is Orange's to say, whatever the worker wrote.
+// statusComment returns the worker's comment in ALS/1. Orange fills in the author and the tag changes, whatever the
+// worker wrote.
 func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
 	c, err := als.Parse(r.Actions.Comment)
 	if err != nil {
@@ -372,7 +368,7 @@ func listField(key string, list []string) als.Field {
 	return als.Field{Key: key, Kind: als.List, List: list}
 }
 
-// cutText keeps the beginning of a text, and whole characters of it.
+// cutText truncates s to at most most bytes without splitting a character.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -8,11 +8,11 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// maxSummary bounds a summary, in bytes: it is a line, not a document.
+// maxSummary is the maximum size of a summary, in bytes.
 const maxSummary = 4096
 
-// createTask begins a task in one of the workflow's entry states. If it may start at
-// once it leaves its queue in the same decision, so that no crash can part the two.
+// createTask creates a task in one of the workflow's entry states. If the task may start immediately, it leaves its
+// queue in the same decision, so that a crash cannot separate the two.
 func (d *decider) createTask() Verdict {
 	n := d.sig.New
 	if v := d.checkNew(); v != "" {
@@ -30,17 +30,17 @@ func (d *decider) createTask() Verdict {
 	}
 	e := d.newEntry(journal.TaskCreated)
 	e.Task, e.New, e.Workflow, e.WorkflowHash = n.ID, n, d.def.Name, d.def.Hash
-	d.t.Project = n.Project // a new record has nothing else that effects ask for
+	d.t.Project = n.Project // effects need nothing else from a new record
 	if v := d.takeEdgeWith(e, edge, Advance); v == Refuse {
 		return v
 	}
-	d.talkAtOnce()
+	d.startTalk()
 	return d.startAtOnce()
 }
 
-// talkAtOnce starts the agent of a task that begins with questions, if a workspace is
-// free. Otherwise a person starts it when they want to talk.
-func (d *decider) talkAtOnce() {
+// startTalk starts the agent of a task that begins with questions, if a workspace is free. Otherwise a person starts
+// the agent later.
+func (d *decider) startTalk() {
 	e := &d.entries[0]
 	s, _ := d.def.StateNamed(e.To)
 	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 {
@@ -68,7 +68,7 @@ func (d *decider) checkNew() Verdict {
 	n := d.sig.New
 	switch {
 	case n == nil:
-		return d.refuse("the signal does not say which task is wanted")
+		return d.refuse("the signal does not describe the task to create")
 	case !n.ID.IsValid():
 		return d.refuse("%q is not a task id", n.ID)
 	case n.Project == "":
@@ -83,8 +83,8 @@ func (d *decider) checkNew() Verdict {
 	return ""
 }
 
-// entryEdge finds the edge that leads to the wanted first state. A task without a
-// summary begins where an answer is waited for, if the workflow has such an entry.
+// entryEdge returns the edge to the requested first state. A task without a summary begins in a state that waits for an
+// answer, if the workflow has such an entry.
 func (d *decider) entryEdge() *workflow.Edge {
 	want := d.sig.New.Status
 	var first *workflow.Edge
@@ -111,8 +111,8 @@ func (d *decider) entryStates() []string {
 	return out
 }
 
-// importTask takes over a task of an earlier installation, in the state it was in.
-// Nothing is started: a state that needs an agent gets one when its deadline passes.
+// importTask takes over a task of an earlier installation, in the state it was in. It starts nothing: a state that
+// needs an agent gets one when its deadline passes.
 func (d *decider) importTask() Verdict {
 	if d.sig.Actor != task.Human {
 		return d.refuse("only a person may import a task")

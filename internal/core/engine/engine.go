@@ -1,6 +1,6 @@
-// Package engine decides what a signal means for a task. It is a function: the same
-// definition, record and signal give the same decision, on any machine at any time.
-// It starts nothing; what is to be done is written into the entries it returns.
+// Package engine decides what a signal means for a task. Decide is a pure function: the same definition, record and
+// signal give the same decision, on any machine at any time. The package performs no action; the entries that it
+// returns contain the effects to run.
 package engine
 
 import (
@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Verdict says in one word what a decision is.
+// Verdict classifies a decision.
 type Verdict string
 
 // The verdicts.
@@ -22,39 +22,39 @@ const (
 	Advance Verdict = "advance" // an edge was taken
 	Halt    Verdict = "halt"    // an outcome led into a halt state
 	Crash   Verdict = "crash"   // an attempt failed; counted or marked, no edge taken
-	Stay    Verdict = "stay"    // heard, and nothing moves
+	Stay    Verdict = "stay"    // recorded; nothing moves
 	Record  Verdict = "record"  // the record changes, the status does not
 	Refuse  Verdict = "refuse"  // not allowed: nothing is appended
 )
 
-// A Decision is what to do about a signal. Its entries carry the effects to run;
-// no effect may start before the entry that asks for it is durable.
+// A Decision is the response to a signal. Its entries carry the effects to run; no effect may start before the entry
+// that requires it is durable.
 type Decision struct {
 	Verdict Verdict
 	Entries []journal.Entry
-	Refused string   // why nothing may happen; empty if something did
-	Warning string   // what a person should know about what was done
-	Reasons []Reason // every rule weighed, in order: what explain prints
+	Refused string   // why nothing may happen; empty unless refused
+	Warning string   // what a person should know about the result
+	Reasons []Reason // every rule weighed, in order, as explain prints them
 }
 
-// Rules is the number of the rules by which decisions are made now. It is raised when a signal leads
-// to other entries than before, so that every decision of a journal is made again by the rules it was made by.
-// Since 1 a living agent is told of the moves of others, and a report by command that leads to a halt says that it halted.
-// Since 2 an agent whose turn ended in its own state waits for a person, and one that ended by itself with a message, and no
-// evidence, gave no answer.
+// Rules is the version of the rules by which decisions are made. It is raised when a signal leads to other entries than
+// before, so that every decision of a journal is repeated under the rules that made it. Since version 1, a living agent
+// is told about moves by others, and a report by command that leads to a halt says so. Since version 2, an agent whose
+// turn ended in its own state waits for a person, and an agent that ended by itself with a message but no evidence gave
+// no answer.
 const Rules = 2
 
-// Decide says what sig means for t under def. It appends nothing when it refuses.
+// Decide returns what sig means for t under def. A refusal has no entries.
 func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
-	x := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
-	x.t, x.sig = &x.task, &x.signal
-	x.sig.Rules = max(x.sig.Rules, x.t.Rules) // a record is never decided by older rules again
-	x.hearLastMessage()
-	if v := x.checkSignal(); v != "" {
-		return x.buildDecision(v)
+	d := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
+	d.t, d.sig = &d.task, &d.signal
+	d.sig.Rules = max(d.sig.Rules, d.t.Rules) // a record never goes back to older rules
+	d.classifyLastMessage()
+	if v := d.checkSignal(); v != "" {
+		return d.buildDecision(v)
 	}
-	x.setBack()
-	return x.buildDecision(x.dispatchSignal())
+	d.resetForPerson()
+	return d.buildDecision(d.dispatchSignal())
 }
 
 // decider is one run of Decide.
@@ -62,17 +62,17 @@ type decider struct {
 	def     *workflow.Definition
 	task    task.Task
 	signal  signal.Signal
-	t       *task.Task // as the entries so far leave it
+	t       *task.Task // the record after the entries so far
 	sig     *signal.Signal
 	env     workflow.Env
 	entries []journal.Entry
 	reasons []Reason
 	refused string
-	stale   bool     // the last gate was closed by the age or the origin of its section alone
-	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
+	stale   bool     // only the age or the origin of its section closed the last gate
+	undone  []string // what the hand-over lacks, where nothing else keeps an edge closed
 	planned plan
 
-	back     []task.Counter // counters that are set back because a person decides
+	reset    []task.Counter // counters that are reset because a person decides
 	disowned string         // the verdict that would open an edge if it were the agent's own
 }
 
@@ -120,7 +120,7 @@ func (d *decider) dispatchSignal() Verdict {
 	return d.refuse("signal kind %q is not known", d.sig.Kind)
 }
 
-// checkSignal refuses what no kind of signal may be.
+// checkSignal refuses signals that are invalid whatever their kind.
 func (d *decider) checkSignal() Verdict {
 	fresh := d.sig.Kind == signal.Create || d.sig.Kind == signal.Import
 	switch {
@@ -133,7 +133,7 @@ func (d *decider) checkSignal() Verdict {
 	case d.t.Deleted:
 		return d.refuse("task %s was deleted", d.t.ID)
 	case d.sig.Actor == task.Tracker && d.t.Paused && strings.HasPrefix(d.t.PauseReason, RestoredHold):
-		return d.refuse("%s: only a person may move or resume the task", d.t.PauseReason) // it may be old news of a tracker
+		return d.refuse("%s: only a person may move or resume the task", d.t.PauseReason) // the signal may be an old event of a tracker
 	case d.sig.Actor != "" && !d.def.KnowsActor(d.sig.Actor):
 		return d.refuse("actor %q is not known: use human, engine, tracker or a role of workflow %s", d.sig.Actor, d.def.Name)
 	}
@@ -149,7 +149,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 		out.Entries[0].Samples = d.sig.Samples
 	}
 	if len(out.Entries) > 0 {
-		out.Entries[0].Counters = withBack(out.Entries[0].Counters, d.back)
+		out.Entries[0].Counters = withReset(out.Entries[0].Counters, d.reset)
 	}
 	switch {
 	case v == Refuse:
@@ -160,7 +160,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 			break
 		}
 		out.Entries[0].Snapshot = d.sig.Snapshot()
-		if d.sig.Kind == signal.Exit && d.sig.Report == nil && d.sig.Rules >= journal.RulesOfIdle { // what sort of message it was is all that decisions look at
+		if d.sig.Kind == signal.Exit && d.sig.Report == nil && d.sig.Rules >= journal.RulesOfIdle { // decisions use only the kind of the message
 			out.Entries[0].Snapshot.Final = ""
 		}
 		if d.sig.Kind == signal.Exit {
@@ -175,8 +175,7 @@ func (d *decider) refuse(format string, args ...any) Verdict {
 	return Refuse
 }
 
-// newEntry begins the next entry. Its sequence follows on the record as the earlier
-// entries of this decision leave it.
+// newEntry begins the next entry. Its sequence number follows the entries of this decision so far.
 func (d *decider) newEntry(typ journal.Type) journal.Entry {
 	return journal.Entry{
 		Task: d.t.ID, Seq: d.t.Seq + 1, At: d.sig.At, Type: typ,
@@ -184,13 +183,12 @@ func (d *decider) newEntry(typ journal.Type) journal.Entry {
 	}
 }
 
-// pushEntry appends an entry and folds it, so that what follows in the same decision
-// sees the record it leaves.
+// pushEntry appends an entry and folds it into the record, so that the rest of the decision uses the updated record.
 func (d *decider) pushEntry(e journal.Entry) {
 	d.entries = append(d.entries, e)
 	next := d.t.Clone()
 	if err := journal.Apply(&next, &e); err != nil {
-		panic("engine: " + err.Error()) // entry() numbered it: only a bug here can do this
+		panic("engine: " + err.Error()) // newEntry numbered it, so only a bug in this package can cause this
 	}
 	d.t = &next
 	d.env = nil
@@ -206,5 +204,5 @@ func (d *decider) finishWith(e journal.Entry, v Verdict) Verdict {
 type Answer struct {
 	Task     task.Task
 	Decision Decision
-	Warning  string // what could not be shown to people although it was committed
+	Warning  string // what was committed but could not be shown to people
 }

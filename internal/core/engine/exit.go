@@ -11,9 +11,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// decideOnExit is the end of an attempt's process. In an agent state the end of the state's
-// own agent is judged by the same edges and gates as a request; if none opens it is
-// a crash. Elsewhere it is written down and moves nothing.
+// decideOnExit handles the end of an attempt's process. In an agent state, the end of the state's own agent is judged
+// by the same edges and gates as a request; if none opens it is a crash. In other states it is recorded and moves
+// nothing.
 func (d *decider) decideOnExit() Verdict {
 	a, ok := d.endedAttempt()
 	if !ok {
@@ -43,7 +43,7 @@ func (d *decider) decideOnExit() Verdict {
 	return v
 }
 
-// heldReason says why the end of an agent moves nothing while the task is held for a person.
+// heldReason returns why the end of an agent moves nothing while the task is held for a person.
 func (d *decider) heldReason() string {
 	if d.sig.Rules < 2 {
 		return "its work failed, and a person looks"
@@ -51,7 +51,7 @@ func (d *decider) heldReason() string {
 	return "the task is held for a person: " + d.t.WorkFailed
 }
 
-// standsIn says that role is not there because other does its part.
+// standsIn reports whether role is absent because other does its part.
 func standsIn(def *workflow.Definition, t *task.Task, role, other string) bool {
 	r, ok := def.RoleNamed(role)
 	_, live := t.LiveAttempt(role)
@@ -137,15 +137,15 @@ func (d *decider) newExitEntry(ended journal.Ended) journal.Entry {
 	return e
 }
 
-// endedWithUnusableReport says that the agent came to its end by itself and left words, only not those
-// that were asked for. One that broke off has crashed.
+// endedWithUnusableReport reports whether the agent ended by itself and left a message that is not a valid report. An
+// agent that was interrupted has crashed.
 func (d *decider) endedWithUnusableReport(s *workflow.State, a task.Attempt) bool {
 	role, _ := d.def.RoleNamed(s.Role)
 	r := d.sig.Report
 	return role != nil && role.Protocol != "" && r != nil && (a.Overdue || d.sig.Code == 0 || r.Outcome == signal.Ambiguous || r.Code != "")
 }
 
-// isAmbiguous says that the agent said both: that moves nothing, whatever it left.
+// isAmbiguous reports whether the agent reported both outcomes. Such a report moves nothing, whatever evidence exists.
 func (d *decider) isAmbiguous() bool {
 	return d.sig.Report != nil && d.sig.Report.Outcome == signal.Ambiguous
 }
@@ -163,7 +163,7 @@ func (d *decider) whatWasSeen(why string) string {
 	return why
 }
 
-// undeliveredMessage is what a living attempt was to be told when it ended, nil if nothing.
+// undeliveredMessage returns the message that was still to be delivered to a living attempt when it ended, or nil.
 func (d *decider) undeliveredMessage(number int) *task.Effect {
 	for i := range d.t.Pending {
 		p := &d.t.Pending[i]
@@ -174,8 +174,8 @@ func (d *decider) undeliveredMessage(number int) *task.Effect {
 	return nil
 }
 
-// tellAnother replaces an agent that ended, its part done, before it heard that there
-// is more to do. That is no crash.
+// tellAnother replaces an agent that finished its part and ended before a message with more work reached it. This is
+// not a crash.
 func (d *decider) tellAnother(ended journal.Ended, p *task.Effect) Verdict {
 	e := d.newEntry(journal.AgentRespawn)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, ended.Role, d.t.Status
@@ -196,8 +196,8 @@ func howItEnded(a task.Attempt, code int) string {
 	return "the " + a.Role + " ended (code " + strconv.Itoa(code) + ")"
 }
 
-// countCrash counts a failed attempt of the state's agent. At the bound the crash-limit
-// edge is taken; below it the agent is replaced as the state says.
+// countCrash counts a failed attempt of the state's agent. At the limit it takes the crash-limit edge; below it
+// replaces the agent as the state specifies.
 func (d *decider) countCrash(s *workflow.State, ended []journal.Ended, why string) Verdict {
 	e := d.newEntry(journal.AgentCrashed)
 	e.Ended, e.Role, e.From, e.Reason = ended, s.Role, d.t.Status, why
@@ -223,8 +223,7 @@ func (d *decider) countCrash(s *workflow.State, ended []journal.Ended, why strin
 	return d.finishWith(e, Crash)
 }
 
-// replaceAgent starts the state's agent again, or later if it needs a workspace and none
-// is free.
+// replaceAgent starts the state's agent again, or schedules it for later if it needs a workspace and none is free.
 func (d *decider) replaceAgent(s *workflow.State, e *journal.Entry, later time.Duration) {
 	p := d.newPlan(e)
 	p.ensureAgent(s)
@@ -248,8 +247,7 @@ func (d *decider) crashLimit(e journal.Entry, n, limit int) Verdict {
 	return d.atLimit(e, workflow.OnCrashLimit, Crash, fmt.Sprintf("crash %d of %d in %s", n, limit, d.t.Status))
 }
 
-// atLimit takes the edge that answers to a bound that was reached. Where there is none a
-// person is called.
+// atLimit takes the edge for a limit that was reached. Without such an edge it asks for a person.
 func (d *decider) atLimit(e journal.Entry, on workflow.TriggerKind, otherwise Verdict, what string) Verdict {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		edge := &d.def.Edges[i]
@@ -265,7 +263,7 @@ func (d *decider) atLimit(e journal.Entry, on workflow.TriggerKind, otherwise Ve
 	return d.finishWith(e, otherwise)
 }
 
-// respawnDelay lets a machine in trouble breathe before the next try.
+// respawnDelay returns the delay before the next start, which gives a machine in trouble time to recover.
 func respawnDelay(crashes int) time.Duration {
 	return min(10*time.Second<<min(crashes-1, 10), 10*time.Minute)
 }

@@ -5,15 +5,14 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// verbCancel is the verb by which a task is given up.
+// verbCancel is the verb that cancels a task.
 const verbCancel = "cancel"
 
-// closedPR is a pull request that was closed without a merge. Who waits for that goes
-// where it leads. Otherwise the work is not wanted: the task is cancelled if nothing would
-// be lost by it, and else a person looks.
+// closedPR handles a pull request that was closed without a merge. If an edge waits for that, it is taken. Otherwise
+// the work is not wanted: the task is cancelled if no work would be lost, else a person must decide.
 func (d *decider) closedPR() Verdict {
 	if d.byAgent() {
-		return d.refuse("an agent does not say what became of a pull request: the forge does")
+		return d.refuse("an agent may not report the end of a pull request: the forge does")
 	}
 	if v := d.takeEventEdge(workflow.OnTracker, d.sig.Word); v != Stay {
 		return v
@@ -47,7 +46,7 @@ func (d *decider) closedPR() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// byAgent says that a role of the workflow brings the news.
+// byAgent reports whether the signal comes from a role of the workflow.
 func (d *decider) byAgent() bool {
 	_, role := d.def.RoleNamed(string(d.sig.Actor))
 	return role

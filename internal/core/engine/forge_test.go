@@ -105,7 +105,7 @@ func TestAWorkflowMayWaitForAPullRequestToBeClosed(t *testing.T) {
 		})
 	}
 	w := placedIn(t, parse(t, closingFlow), "waiting")
-	w.refused(closes("worker"), "an agent does not say")
+	w.refused(closes("worker"), "an agent may not report")
 }
 
 // What the journal keeps of it is enough to decide it again.

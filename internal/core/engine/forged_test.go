@@ -84,7 +84,7 @@ func TestOnlyTheBoardSaysHowACardLooks(t *testing.T) {
 		t.Errorf("%+v", w.task.CardSnapshot)
 	}
 	w = placed(t, "joan-board", "board")
-	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "dev", Word: signal.CardChanged, CardSnapshot: &board.Snapshot{Column: "Deploy"}}, "an agent does not say how a card looks")
+	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "dev", Word: signal.CardChanged, CardSnapshot: &board.Snapshot{Column: "Deploy"}}, "an agent may not report the state of a card")
 }
 
 func TestAWorkerTakesNoPersonsTagOff(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// handsOver weighs the gates that ask for committed work. They are weighed last and all of
-// them, so that an agent hears in one answer what it has to do. A person is only warned.
+// handsOver weighs the gates that require committed work. It weighs all of them, last, so that an agent gets everything
+// it has to do in one response. A person only gets a warning.
 func (d *decider) handsOver(e *workflow.Edge) bool {
 	var undone []string
 	alone, clean := true, false
@@ -38,19 +38,19 @@ func (d *decider) handsOver(e *workflow.Edge) bool {
 		d.reasons[len(d.reasons)-1].side = true
 	}
 	said := d.sig.Report != nil && d.sig.Report.Code != ""
-	// Workflows from before ask for commits without clean: there it stays an answer that does not count.
+	// Older workflows require commits without clean: for them this remains an answer that does not count.
 	if handed := !alone || said || d.sig.Kind != signal.Exit; len(undone) > 0 && handed && clean && d.undone == nil {
 		d.undone = undone
 	}
 	return len(undone) == 0
 }
 
-// byPerson says that a person asks.
+// byPerson reports whether a person sent the signal.
 func (d *decider) byPerson() bool {
 	return d.sig.Kind == signal.Request && d.sig.Actor == task.Human
 }
 
-// explainsNoCommits says that whoever asks wrote down why the branch has no commits.
+// explainsNoCommits reports whether the requester explained why the branch has no commits.
 func (d *decider) explainsNoCommits(g *workflow.Gate) bool {
 	if d.sig.Kind != signal.Request || g.Evidence != workflow.Commits {
 		return false
@@ -59,8 +59,8 @@ func (d *decider) explainsNoCommits(g *workflow.Gate) bool {
 	return ok && s.HasLabel(workflow.NothingLabel)
 }
 
-// newHandover is what the record keeps of a hand-over: what is missing. It is empty if
-// nothing is and the record says otherwise, and nil where nothing is handed over.
+// newHandover returns what the record keeps of a hand-over: what is missing. It is empty if nothing is missing and the
+// record says otherwise, and nil where nothing is handed over.
 func (d *decider) newHandover(e *workflow.Edge) *task.Handover {
 	var h task.Handover
 	asks := false
@@ -87,7 +87,7 @@ func (d *decider) newHandover(e *workflow.Edge) *task.Handover {
 	return &h
 }
 
-// handoverWarning tells a person what is missing of the work that was handed over.
+// handoverWarning returns what is missing from the work that was handed over, for a person.
 func (d *decider) handoverWarning() string {
 	for i := range d.entries {
 		if h := d.entries[i].Handover; h != nil && d.entries[i].To != "" && len(h.Missing) > 0 {
@@ -97,9 +97,8 @@ func (d *decider) handoverWarning() string {
 	return ""
 }
 
-// askToFinish answers an agent that did its part and left work that is not committed. It is
-// asked once in a visit to finish it, in the same conversation; then the task is held.
-// That is no crash. ended is empty if the agent lives.
+// askToFinish handles an agent that did its part and left uncommitted work. It asks the agent once per visit to finish,
+// in the same conversation; after that the task is held. This is not a crash. ended is empty if the agent lives.
 func (d *decider) askToFinish(s *workflow.State, a task.Attempt, ended []journal.Ended) Verdict {
 	e := d.newEntry(journal.AgentUndone)
 	e.Ended, e.Role, e.From = ended, a.Role, d.t.Status
@@ -109,7 +108,7 @@ func (d *decider) askToFinish(s *workflow.State, a task.Attempt, ended []journal
 	}
 	e.Handover = &task.Handover{Missing: slices.Clone(d.undone), Visit: d.t.Visit}
 	if h := d.t.Handover; h != nil && h.Visit == d.t.Visit {
-		e.Handover.Visit = 0 // whom a person lets go on may be asked once more
+		e.Handover.Visit = 0 // after a person lets the agent continue, it may be asked once more
 		e.WorkFailed = fmt.Sprintf("the %s handed over twice, and its work is incomplete: %s", a.Role, e.Reason)
 		return d.finishWith(e, Stay)
 	}

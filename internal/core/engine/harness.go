@@ -12,8 +12,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// HarnessChoices lists the agents that may run a role of a task, the preferred first: those of the task, else those of the workflow. A
-// role without either has one of the task's two harnesses.
+// HarnessChoices lists the agents that may run a role of a task, preferred first: those of the task, else those of the
+// workflow. A role without either gets one of the task's two harnesses.
 func HarnessChoices(t *task.Task, role *workflow.Role) []task.Choice {
 	standard := task.Choice{Harness: t.Harness, Effort: t.Effort}
 	if role.Harness == workflow.ReviewHarness {
@@ -44,7 +44,7 @@ func HarnessChoices(t *task.Task, role *workflow.Role) []task.Choice {
 	return out
 }
 
-// ChoiceOf is the agent that an effect starts.
+// ChoiceOf returns the agent that an effect starts.
 func ChoiceOf(t *task.Task, role *workflow.Role, e *task.Effect) task.Choice {
 	if e.Choice != nil {
 		return *e.Choice
@@ -52,14 +52,14 @@ func ChoiceOf(t *task.Task, role *workflow.Role, e *task.Effect) task.Choice {
 	return HarnessChoices(t, role)[0]
 }
 
-// choosesHarness says that it is written down which agent runs a role: the task or the workflow names it.
+// choosesHarness reports whether the task or the workflow names the agent that runs a role.
 func choosesHarness(t *task.Task, role *workflow.Role) bool {
 	return len(role.Choices) > 0 || slices.ContainsFunc(t.Roles, func(c task.RoleChoice) bool { return c.Role == role.Name })
 }
 
-// chooseHarness chooses the agent for a start of a role: the first that is installed, is not at its limit for longer than the
-// role waits, and was not tried for this start. Why says what kept it from those before. If there is none, it is the one whose
-// limit is over first, else the preferred one, and ok is false.
+// chooseHarness returns the agent for a start of a role: the first that is installed, is not limited for longer than
+// the role waits, and was not tried for this start. why says what ruled out those before it. If there is none, it
+// returns the one whose limit ends first, else the preferred one, and ok is false.
 func (d *decider) chooseHarness(t *task.Task, role *workflow.Role, tried string) (c task.Choice, why string, ok bool) {
 	list := HarnessChoices(t, role)
 	var reasons []string
@@ -83,7 +83,7 @@ func (d *decider) chooseHarness(t *task.Task, role *workflow.Role, tried string)
 	return best, strings.Join(reasons, "; "), false
 }
 
-// limitOf is until when an agent is known to be at its limit, zero if nobody knows of one.
+// limitOf returns until when an agent is known to be at its limit, or zero if no limit is known.
 func (d *decider) limitOf(c task.Choice) time.Time {
 	for _, l := range d.t.Limits {
 		if l.Choice == c.String() {
@@ -93,8 +93,8 @@ func (d *decider) limitOf(c task.Choice) time.Time {
 	return time.Time{}
 }
 
-// startNext lets the next agent of a role go on in place of one that ended, if there is one that this start has not tried. Why
-// says what was wrong with the one that ended. The entry has its end already.
+// startNext starts the role's next agent in place of one that ended, if there is one that this start has not tried. why
+// says what was wrong with the one that ended. The entry already records that end.
 func (d *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attempt, why string) bool {
 	role, _ := d.def.RoleNamed(s.Role)
 	if role == nil || gone.Harness == "" || gone.Role != s.Role {
@@ -115,7 +115,7 @@ func (d *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attem
 	return true
 }
 
-// hasFallback says that another agent could go on for one that is at its limit.
+// hasFallback reports whether another agent could replace one that is at its limit.
 func (d *decider) hasFallback(role *workflow.Role, a *task.Attempt) bool {
 	if a.Harness == "" {
 		return false
@@ -124,10 +124,11 @@ func (d *decider) hasFallback(role *workflow.Role, a *task.Attempt) bool {
 	return ok
 }
 
-// withTried lists the choices that the start of an attempt has tried, its own the last.
+// withTried lists the choices that the start of an attempt has tried, its own last.
 func withTried(a *task.Attempt) string { return strings.TrimPrefix(a.Tried+"\n"+a.Harness, "\n") }
 
-// RecordOf is the record of a task that is to be created, as far as it says which agents run its roles.
+// RecordOf returns the record of a task that is to be created, with only the fields that select the agents of its
+// roles.
 func RecordOf(n *signal.New) *task.Task {
 	return &task.Task{Setup: task.Setup{Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort, Roles: n.Roles}}
 }

@@ -13,8 +13,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// findRestingAgent finds the agent whose turn ended, or failed, in this visit to a state of its own role, or of one that
-// it stands in for. No deadline counts its time.
+// findRestingAgent finds the agent whose turn ended, or failed, in this visit to a state of its own role, or of a role
+// that it stands in for. No deadline counts its time.
 func findRestingAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 	s, ok := def.StateNamed(t.Status)
 	if !ok || s.Kind != workflow.Agent || t.Rules < journal.RulesOfIdle {
@@ -29,8 +29,8 @@ func findRestingAgent(def *workflow.Definition, t *task.Task) (task.Attempt, boo
 	return task.Attempt{}, false
 }
 
-// findIdleAgent finds the agent that waits for a person's words: its turn ended in its own state, and
-// nothing is left that it is to be told.
+// findIdleAgent finds the agent that waits for a person's answer: its turn ended in its own state, and no message to it
+// is pending.
 func findIdleAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 	a, ok := findRestingAgent(def, t)
 	return a, ok && !slices.ContainsFunc(t.Pending, func(p task.Effect) bool {
@@ -39,8 +39,8 @@ func findIdleAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) 
 	})
 }
 
-// waitsForWords is who waits for a person's words, nil if nobody does: an agent that idles, or one
-// that ended while it did and was not replaced.
+// waitsForWords returns who waits for a person's answer, or nil: an idle agent, or an agent that ended while idle and
+// was not replaced.
 func (d *decider) waitsForWords() *task.Unanswered {
 	if a, ok := findIdleAgent(d.def, d.t); ok {
 		return &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: a.Condition.AsksPerson(), Since: a.Condition.Since}
@@ -55,24 +55,24 @@ func (d *decider) waitsForWords() *task.Unanswered {
 	return d.t.Unanswered
 }
 
-// WaitsForWords says that an agent of the task waits for a person's words, or waited when it ended.
+// WaitsForWords reports whether an agent of the task waits for a person's answer, or waited when it ended.
 func WaitsForWords(def *workflow.Definition, t task.Task) bool {
 	return (&decider{def: def, t: &t}).waitsForWords() != nil
 }
 
-// AgentRests says that the turn of the state's agent ended, whether or not something is on its way to it.
+// AgentRests reports whether the turn of the state's agent ended, even if a message to it is pending.
 func AgentRests(def *workflow.Definition, t *task.Task) bool {
 	_, ok := findRestingAgent(def, t)
 	return ok
 }
 
-// attemptLives says that an attempt is not over.
+// attemptLives reports whether an attempt has not ended.
 func (d *decider) attemptLives(number int) bool {
 	_, ok := d.t.AttemptByNumber(number)
 	return ok
 }
 
-// leftBy says what sort of message an agent's turn ended with.
+// leftBy classifies the message with which an agent's turn ended.
 func leftBy(message string) task.Left {
 	switch {
 	case strings.TrimSpace(message) == "":
@@ -83,24 +83,24 @@ func leftBy(message string) task.Left {
 	return task.LeftWords
 }
 
-// hearLastMessage finds out what sort of message an agent left at its end.
-func (d *decider) hearLastMessage() {
+// classifyLastMessage classifies the last message of an agent that ended.
+func (d *decider) classifyLastMessage() {
 	if d.sig.Kind == signal.Exit && d.sig.Left == "" && d.sig.Rules >= journal.RulesOfIdle {
 		d.sig.Left = leftBy(d.sig.Final)
 	}
 }
 
-// turnEnded completes the condition of an agent whose turn ended, and says whether it is news. A
-// program that says once more that it is idle says nothing new.
-func (d *decider) turnEnded(now *task.Condition, was task.Condition) (news bool) {
+// turnEnded completes the condition of an agent whose turn ended, and reports whether it is new. A repeated idle notice
+// is not.
+func (d *decider) turnEnded(now *task.Condition, was task.Condition) (changed bool) {
 	if now.Left == "" {
 		now.Left = leftBy(d.sig.Final)
 	}
 	return was.Name != task.Idle || was.Since.Before(d.t.Since) || now.Left != "" && now.Left != was.Left
 }
 
-// answerIdle tells an agent that waits what a person says. The task stays where it is. An agent that
-// ended meanwhile goes on in a new attempt that begins with the words.
+// answerIdle delivers a person's answer to a waiting agent. The task stays in its state. If the agent ended meanwhile,
+// a new attempt begins with the answer.
 func (d *decider) answerIdle() Verdict {
 	w := d.waitsForWords()
 	switch {
@@ -124,13 +124,13 @@ func (d *decider) answerIdle() Verdict {
 	case p.starved:
 		return d.refuseStarved()
 	}
-	if tells := &e.Effects[len(e.Effects)-1]; !tells.Start { // after the next move it is not true any more; TASK.md has the words
+	if tells := &e.Effects[len(e.Effects)-1]; !tells.Start { // the next move makes it obsolete; TASK.md keeps the answer
 		tells.Turn = true
 	}
 	return d.finishWith(e, Record)
 }
 
-// refuseAnswer says that nobody waits for an answer, and who gave the last one.
+// refuseAnswer refuses an answer that no agent waits for, and says who gave the last one.
 func (d *decider) refuseAnswer() Verdict {
 	a := d.t.Answered
 	if a == nil {
@@ -146,9 +146,9 @@ func (d *decider) refuseAnswer() Verdict {
 	return d.refuse("%s waits for no answer: %s answered at %s", d.t.Status, who, a.At.UTC().Format(time.RFC3339))
 }
 
-// noAnswer is the end of an agent that came to its end by itself and left words, only none that move
-// the task. A question is a person's to answer: the task is held. Other words are counted, and the agent
-// is asked to say how it went. It is no answer at all, and a crash, where ok is false.
+// noAnswer handles an agent that ended by itself and left a message that does not move the task. A question is for a
+// person: the task is held. Other messages are counted, and the agent is asked to report. Where ok is false the end is
+// not of this kind, and is a crash.
 func (d *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ended, why string) (v Verdict, ok bool) {
 	byItself := d.sig.Left != "" && d.sig.Code == 0 && !a.Overdue
 	if byItself && d.sig.Left == task.LeftQuestion && (d.sig.Report == nil || d.sig.Report.Code == "") {
@@ -165,8 +165,8 @@ func (d *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ende
 	return d.countSilence(s, c, a, d.whatWasSeen(why)), true
 }
 
-// heldForAnswer says that an agent ended while a person was asked, "" if it did not: another one would only
-// ask again, and the answer would find nobody who waits for it.
+// heldForAnswer returns the reason to hold the task if an agent ended while a person was asked, else "". Another agent
+// would only ask again, and the answer would reach nobody.
 func (d *decider) heldForAnswer(ended ...journal.Ended) string {
 	w := d.waitsForWords()
 	if w == nil || !w.Asks || len(ended) == 0 || w.Attempt != ended[0].Number {
@@ -175,8 +175,8 @@ func (d *decider) heldForAnswer(ended ...journal.Ended) string {
 	return fmt.Sprintf("the %s ended while it waited for an answer", w.Role)
 }
 
-// keepUnanswered notes that an agent ended while it waited for a person's words, where the task stays
-// without an agent.
+// keepUnanswered records that an agent ended while it waited for a person's answer, where the task stays without an
+// agent.
 func (d *decider) keepUnanswered(w *task.Unanswered, a task.Attempt) {
 	if w == nil || w.Attempt != a.Number || len(d.entries) != 1 {
 		return

@@ -9,15 +9,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// An agent that dies together with others is started again at once, unless that has
-// happened massLimit times within massWithin: then a person looks at the machine first.
+// An agent that dies together with others is restarted immediately, unless that happened massLimit times within
+// massWithin: then a person must check the machine first.
 const (
 	massLimit  = journal.LostKept
 	massWithin = 10 * time.Minute
 )
 
-// massDeath answers the end of an agent that was caused from outside, together with the
-// ends of others. It counts no crash and starts the agent again.
+// massDeath handles the end of an agent that was caused from outside, together with the ends of others. It counts no
+// crash and restarts the agent.
 func (d *decider) massDeath(s *workflow.State, ended journal.Ended) Verdict {
 	e := d.newEntry(journal.AgentLost)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, s.Role, d.t.Status
@@ -40,7 +40,7 @@ func (d *decider) massDeath(s *workflow.State, ended journal.Ended) Verdict {
 	return d.finishWith(e, Stay)
 }
 
-// massReason says what ended the agent. Whoever watches the processes knows more.
+// massReason returns what ended the agent. The process watcher's reason is preferred.
 func (d *decider) massReason() string {
 	switch {
 	case d.sig.Note != "":
@@ -53,8 +53,8 @@ func (d *decider) massReason() string {
 	return "several agents and their attendants ended at the same time"
 }
 
-// massHeld says that the task is held because of mass deaths, and not for another reason
-// after mass deaths that were far apart.
+// massHeld reports whether the task is held because of mass deaths, and not for another reason after mass deaths that
+// were far apart.
 func (d *decider) massHeld() bool {
 	n := len(d.t.Lost)
 	return d.t.WorkFailed != "" && n >= massLimit && d.t.Lost[n-1].Sub(d.t.Lost[n-massLimit]) < massWithin

@@ -11,16 +11,16 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// maxDetail bounds what is kept of an agent's own words about its condition, in bytes.
+// maxDetail is the maximum size of an agent's description of its condition, in bytes.
 const maxDetail = 500
 
-// decideOnNotice is how a living attempt is doing and what it has consumed. It changes no
-// status: it is written down so that deadlines and people know.
+// decideOnNotice handles a notice about a living attempt's condition and consumption. It changes no status: it records
+// the notice for deadlines and people.
 func (d *decider) decideOnNotice() Verdict {
 	a, ok := d.t.AttemptByNumber(d.sig.Attempt)
 	switch {
 	case d.sig.Actor != task.Engine:
-		return d.refuse("only the engine hears how an attempt is doing")
+		return d.refuse("only the engine may report the condition of an attempt")
 	case !ok:
 		return d.refuse("attempt %d is over or never was", d.sig.Attempt)
 	}
@@ -31,11 +31,11 @@ func (d *decider) decideOnNotice() Verdict {
 		}
 		now := *c
 		now.Detail, now.Since = clipWords(now.Detail), d.sig.At
-		news := !now.SameAs(a.Condition) && (now.Name != task.Running || a.Condition.Name != "")
+		changed := !now.SameAs(a.Condition) && (now.Name != task.Running || a.Condition.Name != "")
 		if now.Name == task.Idle && d.sig.Rules >= journal.RulesOfIdle {
-			news = d.turnEnded(&now, a.Condition)
+			changed = d.turnEnded(&now, a.Condition)
 		}
-		if news {
+		if changed {
 			e.Condition, e.Role, e.Reason = &now, a.Role, ConditionText(now)
 		}
 	}
@@ -48,7 +48,7 @@ func (d *decider) decideOnNotice() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// ConditionText is a condition with its details.
+// ConditionText returns a condition with its details.
 func ConditionText(c task.Condition) string {
 	text := c.Name
 	if c.AsksPerson() {
@@ -60,7 +60,7 @@ func ConditionText(c task.Condition) string {
 	return text
 }
 
-// clipWords keeps an agent's words short, and whole characters of them.
+// clipWords truncates an agent's text without splitting a character.
 func clipWords(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= maxDetail {
@@ -73,8 +73,7 @@ func clipWords(s string) string {
 	return s
 }
 
-// endLimited ends an attempt that its provider served no more. That is no crash: it is
-// started again when the limit is lifted.
+// endLimited ends an attempt at its provider's limit. This is not a crash: the agent is restarted when the limit ends.
 func (d *decider) endLimited(s *workflow.State, ended []journal.Ended, c task.Condition) Verdict {
 	e := d.newEntry(journal.AgentLimited)
 	e.Ended, e.Role, e.From, e.RespawnAt = ended, s.Role, d.t.Status, c.Until
@@ -91,7 +90,7 @@ func (d *decider) endLimited(s *workflow.State, ended []journal.Ended, c task.Co
 	return d.finishWith(e, Stay)
 }
 
-// explainingLimit is the condition that explains an end, if a provider's limit does.
+// explainingLimit returns the limit that explains an end, if there is one.
 func (d *decider) explainingLimit(a task.Attempt) (task.Condition, bool) {
 	c := a.Condition
 	if d.sig.Condition != nil {
@@ -100,7 +99,7 @@ func (d *decider) explainingLimit(a task.Attempt) (task.Condition, bool) {
 	return c, c.Name == task.Limited && c.Until.After(d.sig.At)
 }
 
-// resumeAfterLimit is the moment a living agent's limit is over: it is told to go on.
+// resumeAfterLimit tells a living agent to continue when its limit ends.
 func (d *decider) resumeAfterLimit(s *workflow.State) Verdict {
 	a, _ := d.t.LiveAttempt(s.Role)
 	e := d.newEntry(journal.AgentNotice)
@@ -110,8 +109,8 @@ func (d *decider) resumeAfterLimit(s *workflow.State) Verdict {
 	return d.finishWith(e, Record)
 }
 
-// fallsBack ends a living agent that is at its limit for too long, so that another one goes on. Its end is judged as the end at
-// a limit.
+// fallsBack ends a living agent that is at its limit for too long, so that another one continues. Its end is judged as
+// an end at a limit.
 func (d *decider) fallsBack(s *workflow.State) Verdict {
 	a, _ := d.t.LiveAttempt(s.Role)
 	role, _ := d.def.RoleNamed(s.Role)
@@ -121,8 +120,8 @@ func (d *decider) fallsBack(s *workflow.State) Verdict {
 	return d.orderEnd(s, a, fmt.Sprintf("the %s is at its limit until %s, and another agent may go on", a.Role, a.Condition.Until.UTC().Format("2006-01-02 15:04")))
 }
 
-// nudgeIdle is a moment without a sign of life. The agent is asked once to go on; the next
-// time it is ended and judged.
+// nudgeIdle handles an agent without activity. The first time it asks the agent to continue; the next time it ends the
+// agent, whose exit is then judged.
 func (d *decider) nudgeIdle(s *workflow.State) Verdict {
 	a, _ := d.t.LiveAttempt(s.Role)
 	if at := idleAt(s, d.t, &a, d.sig.Active); at.After(d.sig.At) {

@@ -45,7 +45,7 @@ func TestAConditionIsSeenAndMovesNothing(t *testing.T) {
 		}
 	}
 	w.refused(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 9}, "attempt 9 is over or never was")
-	w.refused(signal.Signal{Kind: signal.Notice, Actor: "worker", Attempt: 1}, "only the engine hears")
+	w.refused(signal.Signal{Kind: signal.Notice, Actor: "worker", Attempt: 1}, "only the engine may report")
 	w.refused(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: "odd"}}, `condition "odd" is not known`)
 }
 
@@ -195,7 +195,7 @@ func TestDeedsOfAPerson(t *testing.T) {
 	w.perform()
 	w.refused(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, Verb: engine.VerbMerge}, "only a person may ask for that")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge, Arg: "merge"})
-	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge}, "merge is under way already")
+	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge}, "merge is already in progress")
 	p := w.task.Pending[0]
 	if p.Do != "merge" || p.Arg != "merge" || p.By != task.ByPerson {
 		t.Errorf("%+v", p)

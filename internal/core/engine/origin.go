@@ -10,12 +10,11 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// AddOrigin adds to a signal what deciding must know about the origin of verdicts: which of
-// the sections that edges out of the state look into have changed since they were last looked
-// at, and whether an agent that may not use them was in a turn meanwhile. The text of such a
-// section is foreign. The signal must have the sections of TASK.md. It is called for every
-// signal, so each end and each begin of a turn is a moment at which the sections are looked
-// at. Signals of old journals have none of it, and every text in them counts as own.
+// AddOrigin adds to a signal what a decision must know about the origin of verdicts: which sections that edges out of
+// the state use have changed since the last check, and whether an agent that may not use them was in a turn meanwhile.
+// The text of such a section is foreign. The signal must have the sections of TASK.md. AddOrigin is called for every
+// signal, so the sections are checked at each beginning and end of a turn. Signals of old journals have no origins, and
+// every text in them counts as own.
 func AddOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 	sections := def.VerdictSections(t.Status)
 	if t.Seq == 0 || len(sections) == 0 {
@@ -35,14 +34,14 @@ func AddOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 		if now.Sum == was.Sum {
 			continue
 		}
-		if was.Sum == task.Unreadable && now.Foreign == "" { // whatever was written meanwhile
+		if was.Sum == task.Unreadable && now.Foreign == "" { // regardless of what was written meanwhile
 			now.Foreign = was.Foreign
 		}
 		sig.Samples = append(sig.Samples, now)
 	}
 }
 
-// foreignWriter is a role that may not use the section and has an agent in a turn, "" if none has.
+// foreignWriter returns a role that may not use the section and has an agent in a turn, or "" if there is none.
 func foreignWriter(def *workflow.Definition, t *task.Task, section string) string {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
@@ -53,9 +52,9 @@ func foreignWriter(def *workflow.Definition, t *task.Task, section string) strin
 	return ""
 }
 
-// isOwnVerdict says whether a verdict that opens a gate is the word of an agent that may give it. A
-// request says so by itself: the agent that asks makes the text its own. At any other signal
-// the text alone speaks, and it must not be foreign, nor that of an agent that broke off.
+// isOwnVerdict reports whether a verdict that opens a gate comes from an agent that may give it. At a request it does:
+// the requesting agent adopts the text. At any other signal only the text counts; it must be neither foreign nor that
+// of an agent that was interrupted.
 func (d *decider) isOwnVerdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	if d.sig.Kind == signal.Request || d.sig.Kind == signal.Outcome {
 		return true, g.SectionTitle()
@@ -78,8 +77,8 @@ func (d *decider) isOwnVerdict(g *workflow.Gate, s *taskfile.Section) (bool, str
 	return false, d.disowned
 }
 
-// askToRestate asks an agent that ended beside a verdict that may not be its own to state it by
-// command, in the same conversation. It is asked once in a visit, and that is no crash.
+// askToRestate asks an agent that ended, and left a verdict that may not be its own, to state the verdict by command,
+// in the same conversation. It asks once per visit. This is not a crash.
 func (d *decider) askToRestate(s *workflow.State, ended journal.Ended) Verdict {
 	e := d.newEntry(journal.AgentRestate)
 	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, d.t.Status, d.disowned

@@ -10,8 +10,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// personDecides says that a person does something that begins a new round: moves, answers, resumes or respawns the
-// task, or changes column or tags of its card. A comment, a field and a push are no decision about the task.
+// personDecides reports whether a person does something that begins a new round: moves, answers, resumes or respawns
+// the task, or changes column or tags of its card. A comment, a field and a push do not count.
 func (d *decider) personDecides() bool {
 	switch d.sig.Kind {
 	case signal.Request:
@@ -24,14 +24,14 @@ func (d *decider) personDecides() bool {
 	return false
 }
 
-// personMoves says that a person asks for a move, here or by moving the issue in the tracker. What forges ask for, such as
-// changes after a failed check, names a verb.
+// personMoves reports whether a person requests a move, by command or by moving the issue in the tracker. Requests of
+// forges, such as changes after a failed check, name a verb.
 func (d *decider) personMoves() bool {
 	return d.sig.Kind == signal.Request && (d.sig.Actor == task.Human || d.sig.Actor == task.Tracker && d.sig.To != "")
 }
 
-// personChanged says that a person changed column or tags of the card. A new tag that only people set proves it. Any other
-// difference does unless it may be Orange's own: while it changes a card itself, the tracker shows both.
+// personChanged reports whether a person changed column or tags of the card. A new tag that only people set proves it.
+// Any other difference does too, unless Orange may have caused it: while Orange changes a card, the tracker shows both.
 func (d *decider) personChanged(f *board.Snapshot) bool {
 	was := d.t.CardSnapshot
 	if slices.ContainsFunc(f.Tags, func(tag string) bool {
@@ -46,43 +46,44 @@ func (d *decider) personChanged(f *board.Snapshot) bool {
 	return was == nil || was.Column != f.Column || !slices.Equal(was.Tags, f.Tags)
 }
 
-// setBack takes the counters that a person resets to 0 before anything is weighed: who decides gets the whole bound again.
-func (d *decider) setBack() {
+// resetForPerson resets the counters that a person's decision resets, before anything is weighed, so that the new round gets
+// the full limits.
+func (d *decider) resetForPerson() {
 	if d.personDecides() {
-		t, back := setBack(d.def, d.t)
-		d.task, d.back = *t, back
+		t, reset := resetCounters(d.def, d.t)
+		d.task, d.reset = *t, reset
 	}
 }
 
-// setBack is the record with the counters at 0 that a person resets, and those that were not.
-func setBack(def *workflow.Definition, t *task.Task) (*task.Task, []task.Counter) {
-	var back []task.Counter
+// resetCounters returns the record with the counters reset that a person's decision resets, and the counters that changed.
+func resetCounters(def *workflow.Definition, t *task.Task) (*task.Task, []task.Counter) {
+	var reset []task.Counter
 	out := t
 	for i := range t.Counters {
 		c, ok := def.CounterNamed(t.Counters[i].Name)
 		if !ok || !c.ByPerson || t.Counters[i].Value == 0 {
 			continue
 		}
-		if back == nil {
+		if reset == nil {
 			next := *t
 			next.Counters = slices.Clone(t.Counters)
 			out = &next
 		}
 		out.Counters[i].Value = 0
-		back = append(back, out.Counters[i])
+		reset = append(reset, out.Counters[i])
 	}
-	return out, back
+	return out, reset
 }
 
-// AsPersonDecides is the record as guards see it when a person decides.
+// AsPersonDecides returns the record as guards see it when a person decides.
 func AsPersonDecides(def *workflow.Definition, t *task.Task) *task.Task {
-	out, _ := setBack(def, t)
+	out, _ := resetCounters(def, t)
 	return out
 }
 
-// withBack adds the counters that were set back to those that an entry changes.
-func withBack(counters, back []task.Counter) []task.Counter {
-	for _, c := range back {
+// withReset adds the counters that were reset to those that an entry changes.
+func withReset(counters, reset []task.Counter) []task.Counter {
+	for _, c := range reset {
 		if !slices.ContainsFunc(counters, func(have task.Counter) bool { return have.Name == c.Name }) {
 			counters = append(counters, c)
 		}
@@ -90,20 +91,20 @@ func withBack(counters, back []task.Counter) []task.Counter {
 	return counters
 }
 
-// guardOfPerson is guard as it is when a person asks for the edge, where one may.
+// guardOfPerson evaluates the guard as it is when a person requests the edge, if a person may.
 func (d *decider) guardOfPerson(e *workflow.Edge) bool {
 	if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(task.Human) {
 		return d.checkGuard(e)
 	}
 	y := *d
-	y.t, _ = setBack(d.def, d.t)
+	y.t, _ = resetCounters(d.def, d.t)
 	y.env = nil
 	ok := y.checkGuard(e)
 	d.reasons = y.reasons
 	return ok
 }
 
-// boundsReached names the bounds that open an edge, "" for none.
+// boundsReached names the limits that open an edge, "" for none.
 func (d *decider) boundsReached(e *workflow.Edge) string {
 	if e.When == nil {
 		return ""

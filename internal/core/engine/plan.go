@@ -11,17 +11,17 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// plan collects the effects of an entry in order, and keeps track of who lives.
+// plan collects the effects of an entry in order, and tracks which attempts live.
 type plan struct {
 	d        *decider
 	e        *journal.Entry
 	counters []task.Counter
-	attempts []task.Attempt // as the effects so far leave them
+	attempts []task.Attempt // attempts after the effects so far
 	starved  bool           // a workspace is needed and none is free, or a serial group is busy
-	busy     string         // that group
-	tried    string         // agents that this start has tried, one to a line
+	busy     string         // the busy group
+	tried    string         // agents that this start has tried, one per line
 	instead  string         // what is wrong with the last of them
-	said     string         // a person's words that go with the move
+	said     string         // a person's text that goes with the move
 }
 
 func (d *decider) newPlan(e *journal.Entry) *plan {
@@ -32,13 +32,12 @@ func (d *decider) newPlan(e *journal.Entry) *plan {
 	return &d.planned
 }
 
-// dropGivenUp forgets agents that could not be started: the new state asks for its
-// own. Everything else that was given up, above all the end of an agent, is still owed
-// and is tried again.
+// dropGivenUp drops starts of agents that were given up: the new state requests its own. Everything else that was given
+// up, above all the end of an agent, is still required and is tried again.
 func (p *plan) dropGivenUp() {
 	for i := range p.d.t.Pending {
 		old := &p.d.t.Pending[i]
-		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.leadsToEnd() { // the work goes another way
+		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.leadsToEnd() { // the task takes another way
 			p.e.Dropped = append(p.e.Dropped, old.ID)
 			continue
 		}
@@ -52,22 +51,22 @@ func (p *plan) dropGivenUp() {
 	}
 }
 
-// leadsToEnd says that the entry leads to the end of the task.
+// leadsToEnd reports whether the entry leads to the end of the task.
 func (p *plan) leadsToEnd() bool {
 	s, ok := p.d.def.StateNamed(p.e.To)
 	return ok && s.Kind == workflow.Terminal
 }
 
-// dropWork forgets what was owed for a task that is over: nothing must hold up its
-// clean-up. An agent that is being started at this moment is ended with the others.
+// dropWork drops the pending effects of a task that is over, so that nothing blocks its clean-up. An agent that is
+// being started is ended with the others.
 func (p *plan) dropWork() {
 	for i := range p.d.t.Pending {
 		old := &p.d.t.Pending[i]
 		info, _ := workflow.EffectNamed(old.Do)
 		switch {
-		case old.NonBlocking: // what the tracker is owed it gets
+		case old.NonBlocking: // the tracker still gets its updates
 		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
-		case old.Do == workflow.MergeBranch && !old.GivenUp: // it is what brought the task here
+		case old.Do == workflow.MergeBranch && !old.GivenUp: // it brought the task here
 		case slices.Contains(p.e.Dropped, old.ID):
 		default:
 			p.e.Dropped = append(p.e.Dropped, old.ID)
@@ -75,8 +74,8 @@ func (p *plan) dropWork() {
 	}
 }
 
-// notePartDone notes whose part is done: those whose own request brought the task to a state in
-// which they do not work. Their end is no crash.
+// notePartDone records whose part is done: the attempts whose own request moved the task to a state in which they do
+// not work. Their end is not a crash.
 func (p *plan) notePartDone(to *workflow.State) {
 	for i := range p.attempts {
 		a := &p.attempts[i]
@@ -150,8 +149,8 @@ func (p *plan) enterState(s *workflow.State) {
 	}
 }
 
-// ensureAgent starts the state's agent if none lives. A role that stands in for another
-// is not started beside it: that one is told instead.
+// ensureAgent starts the state's agent if none lives. A role that stands in for another is not started beside it: the
+// other agent gets a message instead.
 func (p *plan) ensureAgent(s *workflow.State) {
 	if p.isLive(s.Role) {
 		return
@@ -175,7 +174,7 @@ func (p *plan) liveAttempt(role string) *task.Attempt {
 	return nil
 }
 
-// addEffect appends one effect, resolved: which attempt, which workspace, which words.
+// addEffect appends one effect with its attempt, workspace and text resolved.
 func (p *plan) addEffect(w workflow.Effect, by string) {
 	info, _ := workflow.EffectNamed(w.Name)
 	if info.Pushes && !p.deliveryPolicy().PushesBranch() || info.OpensPR && p.deliveryPolicy() != task.DeliverPR {
@@ -211,7 +210,7 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 	p.e.Effects = append(p.e.Effects, e)
 }
 
-// needWorkspace asks for one before an agent that has none starts.
+// needWorkspace requests a workspace before the start of an agent that has none.
 func (p *plan) needWorkspace() {
 	if p.boundWorkspace() == "" && !p.starved {
 		p.addEffect(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
@@ -247,8 +246,8 @@ func (p *plan) endAttempts(role string) {
 	}
 }
 
-// startAttempt gives the effect the role's attempt: the living one, or a new one. A new one
-// needs its whole prompt, even where a living one would only be told something.
+// startAttempt assigns the role's attempt to the effect: the living one, or a new one. A new one needs its whole
+// prompt, even where a living one would only get a message.
 func (p *plan) startAttempt(e *task.Effect) {
 	role, _ := p.d.def.RoleNamed(e.Role)
 	e.Window = p.d.def.RenderCounters(role.Window, p.counterValue)
@@ -274,9 +273,8 @@ func (p *plan) startAttempt(e *task.Effect) {
 	p.e.Started = append(p.e.Started, a)
 }
 
-// queueUp makes a task wait while another one's agent of the same serial group works.
-// What follows from an agent's own end is not kept waiting: the runtime holds the group
-// for the task until it leaves the states of its roles.
+// queueUp makes a task wait while another task's agent of the same serial group works. What follows from an agent's own
+// end does not wait: the runtime reserves the group for the task until it leaves the states of its roles.
 func (p *plan) queueUp(role *workflow.Role) {
 	k := p.d.sig.Kind
 	if role.Serial != "" && slices.Contains(p.d.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
@@ -284,7 +282,7 @@ func (p *plan) queueUp(role *workflow.Role) {
 	}
 }
 
-// taskRecord is the task, as far as it says which agents run its roles.
+// taskRecord returns the task with only the fields that select the agents of its roles.
 func (p *plan) taskRecord() *task.Task {
 	if n := p.e.New; n != nil && p.d.t.Seq == 0 {
 		return RecordOf(n)
@@ -306,8 +304,8 @@ func (p *plan) visitNumber() int {
 	return p.d.t.Visit
 }
 
-// choosePrompt chooses what a new agent is told: the state's words before the role's, those for a
-// replacement if an earlier agent did not finish, and those for rework if the task comes back to the role.
+// choosePrompt returns the prompt of a new agent: the state's prompt before the role's, the prompt for a replacement if
+// an earlier agent did not finish, and the prompt for rework if the task comes back to the role.
 func (p *plan) choosePrompt(role *workflow.Role) string {
 	s, _ := p.d.def.StateNamed(p.stateName())
 	again := p.d.t.AttemptsOfRole(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == "" && !coolsDown(s, p.d.t)
@@ -329,7 +327,7 @@ func (p *plan) choosePrompt(role *workflow.Role) string {
 	return ""
 }
 
-// counterValue is a counter's value as this entry leaves it.
+// counterValue returns a counter's value after this entry.
 func (p *plan) counterValue(name string) int {
 	for _, c := range p.counters {
 		if c.Name == name {

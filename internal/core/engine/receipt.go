@@ -11,15 +11,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// MaxTries is how often an effect is tried before a person is asked to look. What stands
-// aside holds nobody up, and a tracker may be away for a while: it is tried more often.
+// MaxTries is how often an effect is tried before a person must act. A non-blocking effect delays nothing, and a
+// tracker may be unreachable for a while, so it is tried more often.
 const (
 	MaxTries      = 6
 	maxAsideTries = 20
 )
 
-// decideOnReceipt is how one try of an effect went. A failed effect takes nothing back: it
-// is tried again, later and later, and at the limit the task asks for attention.
+// decideOnReceipt handles the result of one try of an effect. A failed effect reverts nothing: it is tried again with
+// growing delays, and at the limit the task needs attention.
 func (d *decider) decideOnReceipt() Verdict {
 	r := d.sig.Result
 	if r == nil {
@@ -29,8 +29,8 @@ func (d *decider) decideOnReceipt() Verdict {
 	switch {
 	case p == nil:
 		return d.refuse("effect %s is not pending: its result is known already", r.Effect)
-	case !p.NonBlocking && p != d.inLine():
-		return d.refuse("effect %s is not the next one: %s comes first", r.Effect, d.inLine().ID)
+	case !p.NonBlocking && p != d.nextBlocking():
+		return d.refuse("effect %s is not the next one: %s comes first", r.Effect, d.nextBlocking().ID)
 	case p.Do == workflow.ReleaseWorkspace && len(d.t.Attempts) > 0:
 		return d.refuse("a workspace is not released while an agent of the task lives")
 	}
@@ -69,7 +69,7 @@ func (d *decider) decideOnReceipt() Verdict {
 		if p.Do == workflow.MergeBranch && r.Do != "" {
 			e.GaveUp = &task.GaveUp{Do: p.Do, Conflict: r.Conflict}
 		}
-		if p.By == task.ByPerson { // who asked for it is told, and may ask again
+		if p.By == task.ByPerson { // the requester gets the error and may request it again
 			e.Dropped = []string{p.ID}
 		}
 		return d.finishWith(e, Record)
@@ -79,7 +79,7 @@ func (d *decider) decideOnReceipt() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// ChosenText says which agent was chosen for an attempt, and why not another.
+// ChosenText returns which agent was chosen for an attempt, and why not another.
 func ChosenText(a *task.Attempt) string {
 	if a.Why == "" {
 		return a.Harness
@@ -102,8 +102,8 @@ func personActionName(p *task.Effect) string {
 	return text
 }
 
-// isPointless says that an agent could not be started or told, and is to end anyway: it
-// must not hold up its own end.
+// isPointless reports whether an effect could not start or notify an agent that is to end anyway. Such an effect must
+// not block that end.
 func (d *decider) isPointless(p *task.Effect) bool {
 	info, _ := workflow.EffectNamed(p.Do)
 	a, lives := d.t.AttemptByNumber(p.Attempt)
@@ -119,7 +119,7 @@ func (d *decider) pendingEffect(id string) *task.Effect {
 	return nil
 }
 
-// MaxTriesOf is how often an effect is tried before it is given up.
+// MaxTriesOf returns how often an effect is tried before it is given up.
 func MaxTriesOf(p *task.Effect) int {
 	if p.NonBlocking {
 		return maxAsideTries
@@ -127,11 +127,11 @@ func MaxTriesOf(p *task.Effect) int {
 	return MaxTries
 }
 
-// retryTracker gives what a tracker is owed, and was given up, a new chance. While a person
-// must look at something else it waits: resuming the task tries everything again.
+// retryTracker retries tracker effects that were given up. While a person must act on something else it waits: resuming
+// the task tries everything again.
 func (d *decider) retryTracker() Verdict {
 	if d.byAgent() {
-		return d.refuse("an agent does not say whether a tracker answers")
+		return d.refuse("an agent may not report whether a tracker is reachable")
 	}
 	away, told := false, d.t.Attention == ""
 	for i := range d.t.Pending {
@@ -151,8 +151,8 @@ func (d *decider) retryTracker() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// inLine is the oldest effect owed that does not stand aside, nil if there is none.
-func (d *decider) inLine() *task.Effect {
+// nextBlocking returns the oldest pending effect that blocks others, or nil if there is none.
+func (d *decider) nextBlocking() *task.Effect {
 	for i := range d.t.Pending {
 		if !d.t.Pending[i].NonBlocking {
 			return &d.t.Pending[i]
@@ -161,7 +161,7 @@ func (d *decider) inLine() *task.Effect {
 	return nil
 }
 
-// blockingCount counts the effects that others wait for.
+// blockingCount counts the pending effects that others wait for.
 func (d *decider) blockingCount() (n int) {
 	for i := range d.t.Pending {
 		if !d.t.Pending[i].NonBlocking {
@@ -171,9 +171,9 @@ func (d *decider) blockingCount() (n int) {
 	return n
 }
 
-// retryDelay grows with every try. Those who write to a tracker are spread by up to a
-// quarter, each by its own, so that many tasks do not come back at the same moment. A delay
-// is as precise as a journal keeps time.
+// retryDelay returns the delay before the next try, which grows with every try. Delays of tracker effects are spread by
+// up to a quarter, each by its own amount, so that many tasks do not retry at the same moment. A delay is a multiple of
+// the journal's time resolution.
 func retryDelay(p *task.Effect, tries int) time.Duration {
 	d := min(time.Second<<min(tries-1, 10), 5*time.Minute)
 	if !p.NonBlocking {
@@ -185,16 +185,15 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 	return (d + d*time.Duration(h.Sum32()%256)/1024).Truncate(time.Microsecond)
 }
 
-// NextEffect is the effect to run now or later: the oldest one owed, because effects keep
-// their order. None runs while the task is paused, nor behind one that was given up.
-// A workspace is not released before every process of the task is gone. One that stands
-// aside lets the others pass as soon as it has failed, and passes those that cannot go on;
-// those that stand aside as well wait for each other.
+// NextEffect returns the effect to run now or later: the oldest pending one, because effects keep their order. No
+// effect runs while the task is paused, nor behind one that was given up. A workspace is not released before every
+// process of the task has ended. A non-blocking effect lets the others pass as soon as it has failed, and passes those
+// that cannot run; non-blocking effects wait for each other.
 func NextEffect(t *task.Task) (e task.Effect, ok bool) {
 	if t.Paused || t.Deleted {
 		return task.Effect{}, false
 	}
-	var late *task.Effect // stands aside, and is to be tried again
+	var late *task.Effect // non-blocking, and to be tried again
 	away, stuck := false, false
 	for i := range t.Pending {
 		p := &t.Pending[i]

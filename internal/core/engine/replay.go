@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// ReplayTo folds a journal again, up to and with entry seq: the record as it was then.
+// ReplayTo folds a journal up to and including entry seq, and returns the record at that point.
 func ReplayTo(entries []journal.Entry, seq int) (task.Task, error) {
 	if seq < 1 || seq > len(entries) {
 		return task.Task{}, fmt.Errorf("there is no entry %d: the journal has 1 to %d", seq, len(entries))
@@ -20,16 +20,16 @@ func ReplayTo(entries []journal.Entry, seq int) (task.Task, error) {
 	return journal.Fold(task.Task{}, entries[:seq])
 }
 
-// Replayed is every decision of a journal, made once more.
+// Replayed lists every decision of a journal, made once more.
 type Replayed struct {
 	Workflow  string          `json:"workflow"`
 	Hash      string          `json:"hash"`
 	Entries   int             `json:"entries"`
 	Decisions []RedecidedStep `json:"decisions"`
-	Pinned    bool            `json:"pinned"` // the workflow is the one that the task was decided by
+	Pinned    bool            `json:"pinned"` // the workflow is the one that decided the task
 }
 
-// RedecidedStep is one decision of a journal, made once more on the record before it.
+// RedecidedStep is one decision of a journal, made again on the record before it.
 type RedecidedStep struct {
 	Seq    int         `json:"seq"` // of its first entry
 	At     time.Time   `json:"at"`
@@ -37,10 +37,10 @@ type RedecidedStep struct {
 	Actor  task.Actor  `json:"actor,omitempty"`
 	From   string      `json:"from"`  // status before it
 	To     string      `json:"to"`    // status after it, as recorded
-	Rules  int         `json:"rules"` // by which it was decided
+	Rules  int         `json:"rules"` // the rules that decided it
 	Same   bool        `json:"same"`
 
-	// Where it is not the same:
+	// Set only where it is not the same:
 	Want    []journal.Entry `json:"want,omitempty"` // as recorded
 	Got     []journal.Entry `json:"got,omitempty"`
 	Verdict Verdict         `json:"verdict,omitempty"`
@@ -48,7 +48,7 @@ type RedecidedStep struct {
 	Reasons []Reason        `json:"reasons,omitempty"`
 }
 
-// FirstDivergence returns the first decision that is not the same, and how many are not.
+// FirstDivergence returns the first decision that is not the same, and the number of such decisions.
 func (r *Replayed) FirstDivergence() (first *RedecidedStep, count int) {
 	for i := range r.Decisions {
 		if r.Decisions[i].Same {
@@ -61,8 +61,8 @@ func (r *Replayed) FirstDivergence() (first *RedecidedStep, count int) {
 	return first, count
 }
 
-// FirstFault returns the first decision of the present rules that is not the same, and counts the others: a decision by
-// other rules may come out differently.
+// FirstFault returns the first decision of the present rules that is not the same, and counts faults and differing
+// decisions by other rules. A decision by other rules may come out differently.
 func (r *Replayed) FirstFault() (first *RedecidedStep, faults, byOtherRules int) {
 	for i := range r.Decisions {
 		switch d := &r.Decisions[i]; {
@@ -78,9 +78,9 @@ func (r *Replayed) FirstFault() (first *RedecidedStep, faults, byOtherRules int)
 	return first, faults, byOtherRules
 }
 
-// Redecide decides about every signal of a journal once more, each on the record that was
-// there, and compares the entries byte for byte. Under another workflow than the
-// task's own, what only names the file does not count: its name, its hash, and where an edge stands in it.
+// Redecide decides every signal of a journal again, each on the record at that point, and compares the entries byte for
+// byte. Under another workflow than the task's own, it ignores what only identifies the file: its name, its hash, and
+// the line of an edge.
 func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, error) {
 	out := Replayed{Workflow: def.Name, Hash: def.Hash, Entries: len(entries), Decisions: []RedecidedStep{}}
 	out.Pinned = len(entries) > 0 && entries[0].WorkflowHash == def.Hash
@@ -90,7 +90,7 @@ func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, erro
 		if err != nil {
 			return out, err
 		}
-		next := t.Clone() // what was decided must not change with the record
+		next := t.Clone() // folding must not change what was decided
 		for i := range recorded {
 			if err := journal.Apply(&next, &recorded[i]); err != nil {
 				return out, err
@@ -107,11 +107,11 @@ func redecideOne(def *workflow.Definition, t task.Task, recorded []journal.Entry
 	first := &recorded[0]
 	d := Decide(def, t, first.Signal(t.Visit))
 	out := RedecidedStep{Seq: first.Seq, At: first.At, Signal: signal.Kind(first.Cause), Actor: first.Actor, From: t.Status}
-	want, err := bytesOf(recorded, pinned)
+	want, err := comparableBytes(recorded, pinned)
 	if err != nil {
 		return out, err
 	}
-	got, err := bytesOf(d.Entries, pinned)
+	got, err := comparableBytes(d.Entries, pinned)
 	if err != nil {
 		return out, err
 	}
@@ -122,8 +122,8 @@ func redecideOne(def *workflow.Definition, t task.Task, recorded []journal.Entry
 	return out, nil
 }
 
-// bytesOf is what must be the same of two lists of entries.
-func bytesOf(entries []journal.Entry, pinned bool) ([]byte, error) {
+// comparableBytes returns the part of a list of entries that must be the same.
+func comparableBytes(entries []journal.Entry, pinned bool) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, e := range entries {

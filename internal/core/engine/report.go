@@ -13,13 +13,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// decideOnOutcome is what a living attempt says about its work.
+// decideOnOutcome handles a report by a living attempt.
 func (d *decider) decideOnOutcome() Verdict {
 	role := string(d.sig.Actor)
 	if a, ok := d.t.AttemptByNumber(d.sig.Attempt); ok {
 		role = a.Role
 	}
-	if d.heardBefore(d.sig.Attempt) {
+	if d.isRepeatedReport(d.sig.Attempt) {
 		return Stay
 	}
 	if v, ok := d.takeReportedEdge(d.newEntry(journal.AutoAdvanced), role, d.sig.Attempt); ok {
@@ -31,14 +31,14 @@ func (d *decider) decideOnOutcome() Verdict {
 	return d.answerUncounted()
 }
 
-// heardBefore says that this very message moved the task to where it is.
-func (d *decider) heardBefore(attempt int) bool {
+// isRepeatedReport reports whether this same message moved the task to its present state.
+func (d *decider) isRepeatedReport(attempt int) bool {
 	old := d.t.LastReport
 	return old != nil && old.Attempt == attempt && old.Visit < d.t.Visit && old.Message != "" && old.Message == messageFingerprint(d.sig.Final)
 }
 
-// answerUncounted is the end of a turn of a living agent that said how it went, only not so that
-// it counts. It is told why; at the bound of no answers the task goes where those lead.
+// answerUncounted handles the end of a turn of a living agent whose report does not count. The agent is told why; at
+// the limit of no answers the task takes the edge for that limit.
 func (d *decider) answerUncounted() Verdict {
 	s, _ := d.def.StateNamed(d.t.Status)
 	a, live := d.t.AttemptByNumber(d.sig.Attempt)
@@ -49,7 +49,7 @@ func (d *decider) answerUncounted() Verdict {
 	if c == nil || d.sig.Report == nil || !live || a.Ending || s.Kind != workflow.Agent || a.Role != s.Role || string(d.sig.Actor) != a.Role || d.t.WorkFailed != "" {
 		return Stay
 	}
-	if p := d.undeliveredMessage(a.Number); p != nil && (p.Prompt == workflow.MessageFinish || len(d.undone) > 0) { // it is told already, and may answer then
+	if p := d.undeliveredMessage(a.Number); p != nil && (p.Prompt == workflow.MessageFinish || len(d.undone) > 0) { // a message to it is pending, and it may report after that
 		return Stay
 	}
 	why := "its word does not count"
@@ -61,7 +61,7 @@ func (d *decider) answerUncounted() Verdict {
 	return d.askAgain(s, c, a, e)
 }
 
-// attemptReport is what the attempt said. A signal with a bare word is one that says just that.
+// attemptReport returns the report of the attempt. A signal with only a word becomes a report with that word.
 func (d *decider) attemptReport() *signal.Report {
 	if d.sig.Report != nil || d.sig.Kind != signal.Outcome || d.sig.Word == "" {
 		return d.sig.Report
@@ -78,16 +78,15 @@ func (d *decider) attemptReport() *signal.Report {
 	return r
 }
 
-// takeReportedEdge takes the edge that answers to what an attempt said, if one does. Its word is
-// looked up in upper case. An edge that answers and does not open leaves the word
-// without effect: decided is false, and the reasons say why.
+// takeReportedEdge takes the edge for an attempt's report, if there is one. It compares the code in upper case. If the
+// edge does not open, the report has no effect: decided is false, and the reasons say why.
 func (d *decider) takeReportedEdge(begun journal.Entry, role string, attempt int) (v Verdict, decided bool) {
 	r := d.attemptReport()
-	if r == nil || r.Code == "" || d.heardBefore(attempt) {
+	if r == nil || r.Code == "" || d.isRepeatedReport(attempt) {
 		return "", false
 	}
 	begun.LastReport = d.newLastReport(r, role, attempt)
-	kind, value := d.lookedUp(r)
+	kind, value := d.reportTrigger(r)
 	found, first := false, len(d.reasons)
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
@@ -108,18 +107,18 @@ func (d *decider) takeReportedEdge(begun journal.Entry, role string, attempt int
 		text = nearestReason(d.reasons[first:]).Text
 	}
 	d.reasons = append(d.reasons, Reason{From: d.t.Status, Rule: RuleEdge, Text: text})
-	if d.sig.Verb == VerbReport { // its agent lives, and can say it once more
+	if d.sig.Verb == VerbReport { // its agent lives, and can report again
 		return "", false
 	}
 	return d.takeUnexpectedEdge(begun, role, r, text)
 }
 
-// lookedUp is what edges are asked for. A worker's own word for its result counts where
-// an edge names it; elsewhere it is a success or a failure. Who failed asks nobody.
-func (d *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
+// reportTrigger returns the trigger that a report fires. A worker's own code counts where an edge names it; elsewhere the
+// report is a success or a failure. A failed report consults nobody.
+func (d *decider) reportTrigger(r *signal.Report) (workflow.TriggerKind, string) {
 	code := strings.ToUpper(clipWords(r.Code))
 	if r.Protocol == signal.WorkerResult && (code == success || code == failure) {
-		code = "" // whether it is one, success alone says
+		code = "" // only Success says which
 	}
 	if r.Consult != nil && r.Outcome != signal.Failed {
 		return workflow.OnConsult, clipWords(r.Consult.Role)
@@ -133,7 +132,7 @@ func (d *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
 	return workflow.OnOutcome, success
 }
 
-// What edges call a worker's result that has no word of its own.
+// Trigger words for a worker's result without a code.
 const (
 	success = "SUCCESS"
 	failure = "FAILURE"
@@ -143,7 +142,7 @@ func (d *decider) namesOutcome(code string) bool {
 	return slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool { return d.def.Edges[i].AnswersTo(workflow.OnOutcome, code) })
 }
 
-// mayReport weighs whose word it is.
+// mayReport checks that the role may report for the edge.
 func (d *decider) mayReport(e *workflow.Edge, role string) bool {
 	s, _ := d.def.StateNamed(d.t.Status)
 	switch {
@@ -157,7 +156,7 @@ func (d *decider) mayReport(e *workflow.Edge, role string) bool {
 	return (len(e.By) == 0 || d.checkActor(e, d.sig.Actor)) && d.checkSpeaker(e)
 }
 
-// checkConsultResume makes sure that who asks for advice goes on with it.
+// checkConsultResume checks that the requester of advice can continue with it.
 func (d *decider) checkConsultResume(e *workflow.Edge, r *signal.Report, role string) bool {
 	if r.Consult == nil || r.Consult.Resume.Role == "" || r.Consult.Resume.Role == role {
 		return true
@@ -165,9 +164,9 @@ func (d *decider) checkConsultResume(e *workflow.Edge, r *signal.Report, role st
 	return d.addReason(e, RuleActor, false, fmt.Sprintf("resume_as names the %s, and the %s asks", clipWords(r.Consult.Resume.Role), role))
 }
 
-// goesOnIn is where a task goes on after the state that the edge leads to: where it is, or, for who asks for advice, in the
-// state of its role with the mode it asks for.
-func (d *decider) goesOnIn(e *workflow.Edge) string {
+// continuesIn returns the state in which a task continues after the state that the edge leads to: its present state, or,
+// for a role that requests advice, the state of that role with the requested mode.
+func (d *decider) continuesIn(e *workflow.Edge) string {
 	r := d.attemptReport()
 	here, ok := d.def.StateNamed(d.t.Status)
 	if !ok || r == nil || r.Consult == nil || d.sig.Rules < 2 || !e.AnswersTo(workflow.OnConsult, r.Consult.Role) {
@@ -181,8 +180,8 @@ func (d *decider) goesOnIn(e *workflow.Edge) string {
 	return d.t.Status
 }
 
-// checkReportProof asks for proof of where a report comes from before anything is merged because of
-// it: an agent that repeats what others wrote repeats their reports too.
+// checkReportProof requires proof of a report's origin before it leads to a merge: an agent that repeats what others
+// wrote also repeats their reports.
 func (d *decider) checkReportProof(e *workflow.Edge, r *signal.Report) bool {
 	if r.Unproven && d.def.LeadsToMerge(e) {
 		return d.addReason(e, RuleGate, false, "the mark is missing: a merge can follow, so the report needs the nonce that the prompt gave")
@@ -195,8 +194,8 @@ func (d *decider) checkReportProof(e *workflow.Edge, r *signal.Report) bool {
 	return true
 }
 
-// takeUnexpectedEdge is a word that no edge of the state names, or a question that may not be
-// asked. Why says which.
+// takeUnexpectedEdge handles a code that no edge of the state names, or a question that may not be asked. why says
+// which.
 func (d *decider) takeUnexpectedEdge(begun journal.Entry, role string, r *signal.Report, why string) (Verdict, bool) {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
@@ -210,10 +209,10 @@ func (d *decider) takeUnexpectedEdge(begun journal.Entry, role string, r *signal
 	return "", false
 }
 
-// followReport takes an edge because of what an attempt said.
+// followReport takes an edge because of an attempt's report.
 func (d *decider) followReport(begun journal.Entry, e *workflow.Edge, r *signal.Report) Verdict {
 	if begun.Reason == "" {
-		begun.Reason = begun.LastReport.Role + " says " + d.wordsOf(r)
+		begun.Reason = begun.LastReport.Role + " says " + d.reportLine(r)
 	}
 	if r.Handoff != nil && r.Handoff.From == begun.LastReport.Role && len(r.Handoff.Check()) == 0 {
 		begun.Handoff = r.Handoff
@@ -230,15 +229,15 @@ func (d *decider) followReport(begun journal.Entry, e *workflow.Edge, r *signal.
 	v := Advance
 	if s, _ := d.def.StateNamed(e.To); s.Kind == workflow.Halt {
 		v = Halt
-		if d.sig.Verb == VerbReport && r.Outcome == signal.Passed && d.sig.Rules >= 1 { // what a code comes to, its edge says
+		if d.sig.Verb == VerbReport && r.Outcome == signal.Passed && d.sig.Rules >= 1 { // for a code, the edge decides the outcome
 			begun.LastReport.Outcome = string(signal.Halted)
 		}
 	}
 	return d.takeEdgeWith(begun, e, v)
 }
 
-// wordsOf is a report in one line: its code and what was said with it, or last before it.
-func (d *decider) wordsOf(r *signal.Report) string {
+// reportLine returns a report in one line: its code and the text with it, or the last text before it.
+func (d *decider) reportLine(r *signal.Report) string {
 	detail := r.Detail
 	if detail == "" && r.Outcome == signal.Failed {
 		detail = lastSentence(d.sig.Final)
@@ -250,7 +249,7 @@ func (d *decider) wordsOf(r *signal.Report) string {
 	return text
 }
 
-// lastSentence is the last line of a message that is no comment in it.
+// lastSentence returns the last line of a message that is not a comment.
 func lastSentence(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
@@ -261,7 +260,7 @@ func lastSentence(text string) string {
 	return ""
 }
 
-// newLastReport is what the record keeps of a report.
+// newLastReport returns what the record keeps of a report.
 func (d *decider) newLastReport(r *signal.Report, role string, attempt int) *task.LastReport {
 	return &task.LastReport{
 		Role: role, State: d.t.Status, Attempt: attempt, Visit: d.t.Visit, Outcome: string(r.Outcome), Code: clipWords(r.Code),
@@ -270,7 +269,7 @@ func (d *decider) newLastReport(r *signal.Report, role string, attempt int) *tas
 	}
 }
 
-// messageFingerprint tells one message from another, "" for none.
+// messageFingerprint returns a fingerprint of a message, or "" for no message.
 func messageFingerprint(text string) string {
 	if text == "" {
 		return ""
@@ -279,8 +278,8 @@ func messageFingerprint(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// holdFailedWork keeps the task where it is: the work is not good, and a person looks. The agent
-// is not replaced by itself.
+// holdFailedWork keeps the task in its state because the work failed and a person must decide. The agent is not
+// replaced automatically.
 func (d *decider) holdFailedWork(e journal.Entry, edge *workflow.Edge) Verdict {
 	e.Type, e.From, e.Edge, e.Line = journal.WorkFailed, d.t.Status, edge.Number(), edge.Pos.Line
 	e.WorkFailed, e.Role = e.Reason, e.LastReport.Role
@@ -296,16 +295,15 @@ func (d *decider) holdFailedWork(e journal.Entry, edge *workflow.Edge) Verdict {
 	return d.finishWith(e, Stay)
 }
 
-// countSilence is the end of an agent that did not say how it went. The first time it is
-// asked to say it, in the same conversation; then the work is tried again; at the bound
-// the no-answer-limit edge is taken.
+// countSilence handles the end of an agent that did not report. The first time the agent is asked to report, in the
+// same conversation; then the work is tried again; at the limit the no-answer-limit edge is taken.
 func (d *decider) countSilence(s *workflow.State, c *workflow.Counter, a task.Attempt, why string) Verdict {
 	e := d.newEntry(journal.AgentSilent)
 	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{{Number: a.Number, Role: a.Role, Code: d.sig.Code}}, a.Role, d.t.Status, why
 	return d.askAgain(s, c, a, e)
 }
 
-// askAgain counts an end, or the end of a turn, without an answer, and asks for one.
+// askAgain counts the end of an agent or of a turn without an answer, and asks for one.
 func (d *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attempt, e journal.Entry) Verdict {
 	e.LastReport = &task.LastReport{Role: a.Role, State: d.t.Status, Attempt: a.Number, Visit: d.t.Visit, At: d.sig.At}
 	if d.sig.Report != nil {
@@ -338,21 +336,21 @@ func (d *decider) silenceLimit(e journal.Entry, n, limit int) Verdict {
 	return d.atLimit(e, workflow.OnSilence, Stay, fmt.Sprintf("no answer %d of %d in %s", n, limit, d.t.Status))
 }
 
-// silenceRemark is what people on the board are told when an agent did not say how it went.
+// silenceRemark returns the comment for the board when an agent did not report.
 func (d *decider) silenceRemark(role, why string) string {
 	r, _ := d.def.RoleNamed(role)
 	if r.Protocol == "" {
 		return fmt.Sprintf("The %s ended, and nothing says that its part is done. The status was NOT updated.\n\nWhat was seen: %s", role, why)
 	}
-	text := fmt.Sprintf("The %s completed, but %s. The status was NOT updated.\n", role, d.notHeard())
+	text := fmt.Sprintf("The %s completed, but %s. The status was NOT updated.\n", role, d.uncountedReason())
 	if r.Protocol == string(signal.WorkResult) {
 		text += "It should have ended with exactly one of these lines:\n\n    <!-- WORK_RESULT:passed -->\n    <!-- WORK_RESULT:failed -->\n"
 	}
 	return text + "\nWhat was seen: " + why
 }
 
-// notHeard says why what an agent said moves nothing.
-func (d *decider) notHeard() string {
+// uncountedReason returns why an agent's report moves nothing.
+func (d *decider) uncountedReason() string {
 	switch r := d.attemptReport(); {
 	case r == nil || d.sig.Rules < 2:
 	case r.Outcome == signal.Ambiguous:
@@ -365,7 +363,7 @@ func (d *decider) notHeard() string {
 	return "no structured result marker was detected in its output"
 }
 
-// describeConsult is what a role is consulted about, in words.
+// describeConsult describes what a role is consulted about.
 func describeConsult(c *signal.Consult, by string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s asks (%s): %s\n", by, clipWords(c.Mode), clipWords(c.Context.Reason))
@@ -386,7 +384,7 @@ func describeConsult(c *signal.Consult, by string) string {
 	return b.String()
 }
 
-// describeAdvice is what a role that was consulted answered.
+// describeAdvice describes the answer of a role that was consulted.
 func describeAdvice(r *signal.Report, by string) string {
 	text := "The " + by + " answers: " + clipWords(r.Detail)
 	if r.Actions != nil && r.Actions.Comment != "" {

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// decideOnRequest is an actor asking for a state or for a verb.
+// decideOnRequest handles an actor's request for a state or a verb.
 func (d *decider) decideOnRequest() Verdict {
 	if d.sig.To == "" && d.sig.Verb == "" {
 		return d.refuse("a request names a status or a verb")
@@ -46,14 +46,14 @@ func (d *decider) decideOnRequest() Verdict {
 		case e.AsksForConsent(d.sig.Actor):
 			return d.askPerson(e)
 		case e.As == Reopen && d.hasCleanupLeft():
-			return d.refuse("the clean-up of the task is still under way: try again in a moment")
+			return d.refuse("the clean-up of the task is still in progress: try again in a moment")
 		}
 		return d.takeEdge(e, journal.StatusChanged, Advance)
 	}
 	return d.refuseClosed()
 }
 
-// requestedEdges lists the edges that would do what is asked, best first.
+// requestedEdges lists the edges that would fulfil the request, best first.
 func (d *decider) requestedEdges() []*workflow.Edge {
 	var out []*workflow.Edge
 	verb := d.sig.Verb
@@ -84,10 +84,10 @@ func (d *decider) requestedEdges() []*workflow.Edge {
 	return out
 }
 
-// Reopen is the verb that sends a finished task back.
+// Reopen is the verb that reopens a finished task.
 const Reopen = "reopen"
 
-// reopenEdge is the way out of a terminal state that its reopen: names.
+// reopenEdge returns the edge out of a terminal state that its reopen: names.
 func (d *decider) reopenEdge() *workflow.Edge {
 	e := d.wayBack()
 	if e == nil || d.sig.Verb != Reopen && d.sig.To != e.To {
@@ -96,8 +96,7 @@ func (d *decider) reopenEdge() *workflow.Edge {
 	return e
 }
 
-// wayBack is the edge that a terminal state's reopen: stands for. A task that is
-// reopened counts from the beginning.
+// wayBack returns the edge that a terminal state's reopen: defines. The counters of a reopened task start from 0.
 func (d *decider) wayBack() *workflow.Edge {
 	s, ok := d.def.StateNamed(d.t.Status)
 	if !ok || s.Reopen == "" {
@@ -113,13 +112,13 @@ func (d *decider) wayBack() *workflow.Edge {
 	}
 }
 
-// hasCleanupLeft says whether effects of the finished task are still to be done. Its
-// workspace must be given back before it can ask for one again.
+// hasCleanupLeft reports whether effects of the finished task are pending. Its workspace must be released before the
+// task can request one again.
 func (d *decider) hasCleanupLeft() bool {
 	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return !e.GivenUp && !e.NonBlocking })
 }
 
-// checkSpeaker makes sure that a role's request comes from a live attempt of that role.
+// checkSpeaker checks that a role's request comes from a live attempt of that role.
 func (d *decider) checkSpeaker(e *workflow.Edge) bool {
 	if _, role := d.def.RoleNamed(string(d.sig.Actor)); !role {
 		return true
@@ -150,7 +149,7 @@ func (d *decider) askPerson(to *workflow.Edge) Verdict {
 	return d.finishWith(e, Stay)
 }
 
-// leaveQueue is a queued task's turn.
+// leaveQueue handles a queued task's turn.
 func (d *decider) leaveQueue() Verdict {
 	s, ok := d.def.StateNamed(d.t.Status)
 	onBoard := d.t.Queued && d.t.CardSnapshot != nil && d.def.WatchesBoard(d.t.Status)
@@ -170,10 +169,10 @@ func (d *decider) leaveQueue() Verdict {
 	return d.takeEventEdge(workflow.OnReady, "")
 }
 
-// ChildMoved is the event by which a parent hears of its children.
+// ChildMoved is the event that notifies a parent of a change of its children.
 const ChildMoved = "child"
 
-// takeEventEdge takes the first open edge that answers to something nobody asked for.
+// takeEventEdge takes the first open edge for an event that nobody requested.
 func (d *decider) takeEventEdge(kind workflow.TriggerKind, value string) Verdict {
 	typ := journal.AutoAdvanced
 	if kind == workflow.OnTracker {
@@ -197,13 +196,13 @@ func (d *decider) takeEventEdge(kind workflow.TriggerKind, value string) Verdict
 	return Stay
 }
 
-// mayTell weighs who brings the news, where anybody could: a queue's turn, an outcome,
-// a tracker's event. The engine itself fires timers.
+// mayTell checks the source of a signal that anybody could send: a queue's turn, an outcome, a tracker's event. Timers
+// come from the engine itself.
 func (d *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
 	switch {
 	case kind == workflow.OnTimer || len(e.By) == 0:
 		return true
-	case d.sig.Kind == signal.Create: // the creator asked for it; the engine does it
+	case d.sig.Kind == signal.Create: // the creator requested it; the engine does it
 		return d.checkActor(e, task.Engine) || d.checkActor(e, d.sig.Actor)
 	}
 	return d.checkActor(e, d.sig.Actor) && d.checkSpeaker(e)
@@ -240,7 +239,7 @@ func (d *decider) refuseNoEdge() Verdict {
 	return d.refuse("not in map: there is no edge %s -> %s: from %s a task may go to %s", d.t.Status, d.sig.To, d.t.Status, d.listTargets())
 }
 
-// refuseClosed gives the reason of the edge that came closest to opening.
+// refuseClosed refuses with the reason of the edge that came closest to opening.
 func (d *decider) refuseClosed() Verdict {
 	r := nearestReason(d.reasons)
 	if len(d.undone) > 0 {
@@ -249,8 +248,7 @@ func (d *decider) refuseClosed() Verdict {
 	return d.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
 }
 
-// nearestReason is the rule that kept the edge closed which came closest to opening, nil if
-// nothing was closed.
+// nearestReason returns the rule that closed the edge that came closest to opening, or nil if none was closed.
 func nearestReason(reasons []Reason) *Reason {
 	var best *Reason
 	for i := range reasons {
@@ -285,7 +283,7 @@ func (d *decider) stateList() string {
 	return strings.Join(names, ", ")
 }
 
-// TriggerList names what an edge answers to.
+// TriggerList names the triggers of an edge.
 func TriggerList(e *workflow.Edge) string {
 	words := make([]string, len(e.On))
 	for i, t := range e.On {

@@ -157,7 +157,7 @@ func TestReopeningWaitsForTheCleanUp(t *testing.T) {
 	w.perform()
 	w.to(task.Human, "cancelled")
 	reopen := signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen}
-	w.refused(reopen, "the clean-up of the task is still under way: try again in a moment")
+	w.refused(reopen, "the clean-up of the task is still in progress: try again in a moment")
 	w.refused(w.asks(task.Human, "pending"), "clean-up")
 	w.refused(signal.Signal{Kind: signal.Delete, Actor: task.Human}, "effects of the task are still to be done")
 	w.perform()

@@ -10,17 +10,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// stuckState is the name of the halt state that a task of a lost store goes to, where the
-// workflow has it.
+// stuckState is the halt state for a task of a lost store, if the workflow has it.
 const stuckState = "stuck"
 
-// RestoredHold begins the reason of a pause that follows on a restored store.
+// RestoredHold begins the reason of a pause after a restore of the store.
 const RestoredHold = "the store was restored"
 
-// restoreTask takes up a task whose store was put back and is older than the task's folder. The
-// entries that are missing are written down as lost, so that no later entry, effect or attempt
-// has a number that was used before. Effects that were owed may be done since: they are dropped.
-// Its attempts are over. A person says how the task goes on.
+// restoreTask takes up a task whose restored store is older than the task's folder. It records the missing entries as
+// lost, so that no later entry, effect or attempt reuses a number. It drops pending effects, which may be done since,
+// and ends the attempts. A person decides how the task continues.
 func (d *decider) restoreTask() Verdict {
 	lost := d.sig.Lost
 	switch {
@@ -62,15 +60,15 @@ func (d *decider) restoreTask() Verdict {
 	return d.holdTask(e.Reason)
 }
 
-// endsWork says whether an effect only ends what belongs to a task that is over, so that doing it
-// twice does no harm.
+// endsWork reports whether an effect only ends what belongs to a task that is over, so that doing it twice does no
+// harm.
 func endsWork(e *task.Effect) bool {
 	info, _ := workflow.EffectNamed(e.Do)
 	return info.Kills || e.Do == workflow.ReleaseWorkspace
 }
 
-// importLost takes up a task that only its folder knows. It goes to a halt state, or stays where
-// it was if it is over or its workflow has none.
+// importLost takes up a task that only its folder records. The task goes to a halt state, or stays in its state if it
+// is over or its workflow has no halt state.
 func (d *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 	was := e.To
 	s, known := d.def.StateNamed(was)
@@ -96,7 +94,7 @@ func (d *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 	return Record
 }
 
-// haltState is where a task waits for a person, "" if the workflow has no such state.
+// haltState returns the state in which a task waits for a person, or "" if the workflow has none.
 func (d *decider) haltState() string {
 	if s, ok := d.def.StateNamed(stuckState); ok && s.Kind == workflow.Halt {
 		return s.Name
@@ -108,7 +106,7 @@ func (d *decider) haltState() string {
 	return d.def.States[at].Name
 }
 
-// markLost writes down what is known of each entry that is missing.
+// markLost records what is known of each missing entry.
 func (d *decider) markLost(lost *signal.Lost) {
 	for _, text := range lost.Events {
 		e := d.newEntry(journal.EntryLost)

@@ -11,7 +11,7 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// A Timer is a moment at which the engine wants to hear of a task.
+// A Timer is a moment at which the engine needs a signal for a task.
 type Timer struct {
 	Name  string    `json:"name"`
 	At    time.Time `json:"at"`
@@ -21,17 +21,16 @@ type Timer struct {
 	Cooldown bool `json:"cooldown,omitempty"` // a start that waits because the work failed in the state lately
 }
 
-// The timers that are not of an edge. An edge's timer is called by its time.
+// The timers that do not belong to an edge. An edge's timer is named by its time.
 const (
 	Deadline = "deadline"
 	Respawn  = "respawn"
-	Idle     = "idle"     // of the living agent: the latest moment by which it shows life
-	Fallback = "fallback" // of the living agent: it is at its limit for so long that another one goes on
+	Idle     = "idle"     // of the living agent: the latest time by which it must show activity
+	Fallback = "fallback" // of the living agent: it is limited for so long that another one continues
 	Lifted   = "limit"    // of the living agent: its provider's limit is over
 )
 
-// Timers lists what the task waits for, in no particular order. Whoever drives the
-// engine sends a timer signal when one is due.
+// Timers lists the timers of a task, in no particular order. The caller sends a timer signal when one is due.
 func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Paused || t.Deleted || s.Kind == workflow.Terminal {
@@ -62,16 +61,16 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	return out
 }
 
-// fallbackTimers is when another agent goes on for the state's, which is at its limit: at once, if it is for longer than the role waits
-// and there is another one.
+// fallbackTimers returns when another agent continues for the state's agent, which is at its limit: immediately, if the
+// limit lasts longer than the role waits and there is another agent.
 func fallbackTimers(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
 	a, live := t.LiveAttempt(s.Role)
 	role, ok := def.RoleNamed(s.Role)
 	if !live || !ok || s.Kind != workflow.Agent || !a.Running || a.Overdue || a.Condition.Name != task.Limited || a.Harness == "" || a.Condition.Until.Sub(a.Condition.Since) <= role.FallbackAfter {
 		return nil
 	}
-	x := &decider{def: def, t: t, sig: &signal.Signal{At: a.Condition.Since}}
-	if !x.hasFallback(role, &a) {
+	d := &decider{def: def, t: t, sig: &signal.Signal{At: a.Condition.Since}}
+	if !d.hasFallback(role, &a) {
 		return nil
 	}
 	return []Timer{{Name: Fallback, At: a.Condition.Since, Visit: t.Visit, What: "let another agent go on as the " + s.Role}}
@@ -88,7 +87,7 @@ func liveAgentTimers(def *workflow.Definition, s *workflow.State, t *task.Task) 
 	case s.Kind != workflow.Agent || s.Idle == 0 || t.WorkFailed != "" || a.Overdue || a.Condition.IsBlocked() || t.Attention != "":
 		return nil
 	}
-	if _, ok := findRestingAgent(def, t); ok { // nobody is ended for that, and who asked is left alone
+	if _, ok := findRestingAgent(def, t); ok { // an agent that waits for a person is not ended for that
 		if _, idle := findIdleAgent(def, t); !idle || a.Condition.AsksPerson() || s.OnIdle == workflow.IdleAsk || !a.Nudged.IsZero() {
 			return nil
 		}
@@ -100,7 +99,7 @@ func liveAgentTimers(def *workflow.Definition, s *workflow.State, t *task.Task) 
 	return []Timer{{Name: Idle, At: idleAt(s, t, &a, time.Time{}), Visit: t.Visit, What: what}}
 }
 
-// idleAt is when patience with a silent agent ends, given when it last showed life.
+// idleAt returns when a silent agent is due for a nudge or an end, given the time of its last activity.
 func idleAt(s *workflow.State, t *task.Task, a *task.Attempt, active time.Time) time.Time {
 	for _, at := range [...]time.Time{t.Since, a.Since, a.Nudged, a.Condition.Since} {
 		if at.After(active) {
@@ -110,10 +109,10 @@ func idleAt(s *workflow.State, t *task.Task, a *task.Attempt, active time.Time) 
 	return active.Add(s.Idle)
 }
 
-// agentDeadline is when the patience with the state's agent ends. A state that needs an
-// agent and has none has a deadline too: that is how it is repaired.
+// agentDeadline returns the deadline of the state's agent. A state that needs an agent and has none has a deadline too:
+// its expiry repairs the state.
 func agentDeadline(def *workflow.Definition, s *workflow.State, t *task.Task) (time.Time, bool) {
-	if _, ok := findRestingAgent(def, t); ok { // waiting for a person is not its time
+	if _, ok := findRestingAgent(def, t); ok { // time spent waiting for a person does not count
 		return time.Time{}, false
 	}
 	if s.Kind != workflow.Agent || s.Wall == 0 || !t.RespawnAt.IsZero() || t.Attention != "" {
@@ -121,7 +120,7 @@ func agentDeadline(def *workflow.Definition, s *workflow.State, t *task.Task) (t
 	}
 	a, live := t.LiveAttempt(s.Role)
 	switch {
-	case live && (a.Overdue || a.Condition.IsBlocked()): // waiting for others is not its time
+	case live && (a.Overdue || a.Condition.IsBlocked()): // time spent waiting for others does not count
 		return time.Time{}, false
 	case live && a.Since.After(t.Since):
 		return a.Since.Add(s.Wall + a.Credit), true
@@ -135,7 +134,7 @@ func agentDeadline(def *workflow.Definition, s *workflow.State, t *task.Task) (t
 	return t.Since.Add(s.Wall), true
 }
 
-// decideOnTimer is a moment that has come.
+// decideOnTimer handles a timer that is due.
 func (d *decider) decideOnTimer() Verdict {
 	if d.sig.Visit != d.t.Visit {
 		return d.refuse("the timer belongs to visit %d and this is visit %d", d.sig.Visit, d.t.Visit)
@@ -163,8 +162,8 @@ func (d *decider) decideOnTimer() Verdict {
 	return d.takeEventEdge(workflow.OnTimer, d.sig.Timer)
 }
 
-// endOverdue ends the state's agent; its exit is then judged like any other. If no
-// agent lives the state is repaired: that counts as a crash.
+// endOverdue ends the state's agent, whose exit is then judged like any other. If no agent lives the state is repaired,
+// which counts as a crash.
 func (d *decider) endOverdue(s *workflow.State) Verdict {
 	a, live := d.t.LiveAttempt(s.Role)
 	if !live {
@@ -173,7 +172,7 @@ func (d *decider) endOverdue(s *workflow.State) Verdict {
 	return d.orderEnd(s, a, fmt.Sprintf("the %s had %s", s.Role, s.Wall))
 }
 
-// orderEnd orders the end of an agent whose time is over. Its exit is judged.
+// orderEnd orders the end of an agent whose time is over. Its exit is then judged.
 func (d *decider) orderEnd(s *workflow.State, a task.Attempt, why string) Verdict {
 	e := d.newEntry(journal.AgentOverdue)
 	e.Overdue = []int{a.Number}
@@ -184,8 +183,7 @@ func (d *decider) orderEnd(s *workflow.State, a task.Attempt, why string) Verdic
 	return d.finishWith(e, Record)
 }
 
-// coolingUntil is until when no agent is started in a state because the work failed there,
-// zero if one may be.
+// coolingUntil returns until when a state starts no agent because the work failed there, or zero if it may.
 func (d *decider) coolingUntil(s *workflow.State) time.Time {
 	failed := d.t.FailedIn(s.Name)
 	if s.Cooldown == 0 || failed.IsZero() || !failed.Add(s.Cooldown).After(d.sig.At) {
@@ -194,13 +192,12 @@ func (d *decider) coolingUntil(s *workflow.State) time.Time {
 	return failed.Add(s.Cooldown)
 }
 
-// coolsDown says that the state's agent was not started in this visit yet, because the
-// work failed there lately.
+// coolsDown reports whether the state's agent was not yet started in this visit because the work failed there lately.
 func coolsDown(s *workflow.State, t *task.Task) bool {
 	return s.Cooldown > 0 && !t.RespawnAt.IsZero() && t.RespawnAt.Equal(t.FailedIn(s.Name).Add(s.Cooldown))
 }
 
-// respawnNow is a person who does not wait for that, or whom it is left to.
+// respawnNow handles a person's request to start the agent now, before its delay ends or where only a person starts it.
 func (d *decider) respawnNow() Verdict {
 	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
@@ -236,7 +233,7 @@ func (d *decider) respawnAgent(s *workflow.State) Verdict {
 		e.Reason = fmt.Sprintf("it is %s since the work failed in %s", s.Cooldown, s.Name)
 	case d.t.Crashed == "" && d.failedStart(s) != nil:
 		e.Reason = fmt.Sprintf("the %s could not start: %s", s.Role, d.t.Unstarted.Words)
-	case d.t.Crashed == "" && d.endedUnspoken():
+	case d.t.Crashed == "" && d.endedWithoutReport():
 		e.Reason = fmt.Sprintf("the %s did not say how it went", s.Role)
 	default:
 		e.Reason = fmt.Sprintf("the %s died", s.Role)
@@ -245,8 +242,8 @@ func (d *decider) respawnAgent(s *workflow.State) Verdict {
 	return d.finishWith(e, Record)
 }
 
-// endedUnspoken says that the last agent of this visit ended without saying how it went.
-func (d *decider) endedUnspoken() bool {
+// endedWithoutReport reports whether the last agent of this visit ended without a report.
+func (d *decider) endedWithoutReport() bool {
 	said := d.t.LastReport
 	return said != nil && said.Visit == d.t.Visit && said.Diagnosis != "" && (said.Code == "" || d.def.SilenceCounter() != nil && d.t.CounterValue(d.def.SilenceCounter().Name) > 0)
 }

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// takeEdge commits to an edge that opened: status, counters and effects in one entry.
+// takeEdge takes an edge that opened: status, counters and effects in one entry.
 func (d *decider) takeEdge(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
 	entry := d.newEntry(typ)
 	return d.takeEdgeWith(entry, e, v)
@@ -35,7 +35,7 @@ func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict)
 	entry.EntryCommit = d.sig.Commit
 	entry.Unpause = d.t.Paused && to.Kind == workflow.Terminal
 	if to.Returns && d.t.Seq > 0 {
-		entry.ReturnTo = d.goesOnIn(e)
+		entry.ReturnTo = d.continuesIn(e)
 	}
 	entry.Counters = append(entry.Counters, d.changedCounters(e)...)
 	entry.Opened = d.openedSections(e)
@@ -67,7 +67,7 @@ func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict)
 	return v
 }
 
-// comparesLater says that a gate of the state asks what changed since it began.
+// comparesLater reports whether a gate of the state needs what changed since the state was entered.
 func (d *decider) comparesLater(state string) bool {
 	for _, i := range d.def.EdgesFrom(state) {
 		for _, g := range d.def.EdgeGates(&d.def.Edges[i]) {
@@ -79,7 +79,7 @@ func (d *decider) comparesLater(state string) bool {
 	return false
 }
 
-// waitForWorkspace keeps a task whose next step needs a workspace while none is free.
+// waitForWorkspace records that a task's next step needs a workspace and none is free.
 func (d *decider) waitForWorkspace(e *workflow.Edge, busy string) Verdict {
 	text := fmt.Sprintf("no workspace of project %s is free", d.t.Project)
 	if busy != "" {
@@ -124,8 +124,8 @@ func (d *decider) openingEvidence() string {
 	return side
 }
 
-// changedCounters gives the new values of those that the edge changes. Every transition
-// takes the per-state ones back to 0.
+// changedCounters returns the new values of the counters that the edge changes. Every transition resets the per-state
+// counters to 0.
 func (d *decider) changedCounters(e *workflow.Edge) []task.Counter {
 	var out []task.Counter
 	for i := range d.def.Counters {
@@ -163,7 +163,7 @@ func applyCount(c task.Counter, op workflow.CountOp) task.Counter {
 	return c
 }
 
-// openedSections remembers the text that opened the edge's gates, so that it opens none again.
+// openedSections returns digests of the sections that opened the edge's gates, so that the same text opens none again.
 func (d *decider) openedSections(e *workflow.Edge) []task.Digest {
 	if d.gatesWaived(e) {
 		return nil
@@ -181,7 +181,7 @@ func (d *decider) openedSections(e *workflow.Edge) []task.Digest {
 	return out
 }
 
-// seenSections remembers the sections that a later gate must find changed.
+// seenSections returns digests of the sections that a later gate must find changed.
 func (d *decider) seenSections() []task.Digest {
 	var out []task.Digest
 	for _, name := range d.def.VisitSections() {

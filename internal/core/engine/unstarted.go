@@ -12,21 +12,19 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// startDelays is how long the engine waits before it tries again to start an agent that could not
-// start. After the last of them a person looks. What keeps a program from starting, such as a login or
-// a missing variable, is seldom gone after seconds.
+// startDelays are the delays before the engine tries again to start an agent that could not start. After the last one a
+// person must act. Typical causes, such as a login or a missing variable, seldom go away within seconds.
 var startDelays = [...]time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// StartTries is how often the engine starts an agent again that could not start.
+// StartTries is how often the engine restarts an agent that could not start.
 const StartTries = len(startDelays)
 
-// StartDelay is how long the engine waits after the given failure of an agent to start, from 1
-// to StartTries.
+// StartDelay returns the delay after the given failure of an agent to start, from 1 to StartTries.
 func StartDelay(failure int) time.Duration { return startDelays[failure-1] }
 
-// couldNotStart answers an agent that ended by itself before its first turn, and left nothing that
-// moves the task. It counts no crash, so it leads to no limit and to no fixer. Where the role has another
-// agent that this start has not tried, that one goes on.
+// couldNotStart handles an agent that ended by itself before its first turn and left nothing that moves the task. It
+// counts no crash, so it leads to no limit and to no fixer. If the role has another agent that this start has not
+// tried, that one continues.
 func (d *decider) couldNotStart(s *workflow.State, a task.Attempt, ended journal.Ended) Verdict {
 	e := d.newEntry(journal.AgentNotBegun)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, s.Role, d.t.Status
@@ -46,7 +44,7 @@ func (d *decider) couldNotStart(s *workflow.State, a task.Attempt, ended journal
 	return d.finishWith(e, Stay)
 }
 
-// startReason says why an agent could not start: its own words if it showed any.
+// startReason returns why an agent could not start: its own output if there was any.
 func startReason(last string, code int) string {
 	if words := lastWords(last); words != "" {
 		return fmt.Sprintf("%s (code %d)", words, code)
@@ -54,7 +52,7 @@ func startReason(last string, code int) string {
 	return fmt.Sprintf("it ended at once and showed nothing (code %d)", code)
 }
 
-// failedStart is why the state's agent could not start, nil if it lives or did start.
+// failedStart returns why the state's agent could not start, or nil if it lives or did start.
 func (d *decider) failedStart(s *workflow.State) *task.Unstarted {
 	if _, live := d.t.LiveAttempt(s.Role); live || s.Kind != workflow.Agent {
 		return nil
@@ -62,19 +60,18 @@ func (d *decider) failedStart(s *workflow.State) *task.Unstarted {
 	return d.t.Unstarted
 }
 
-// Bounds of an agent's last lines as part of a sentence.
+// Limits of an agent's last lines as part of a sentence.
 const (
 	maxWordLines = 3
 	maxWordBytes = 300
 )
 
-// lastWords are the last lines that an agent showed as part of a sentence: few, on one line, safe to show.
+// lastWords returns the last lines of an agent's screen as part of a sentence: few, on one line, safe to show.
 func lastWords(last string) string {
 	return humanize.Abridge(ansi.OneLine(strings.Join(ansi.LastLines(last, maxWordLines), " ")), maxWordBytes)
 }
 
-// withLastWords puts what an agent showed last before how it ended: it says more about the cause than
-// what TASK.md lacks.
+// withLastWords puts an agent's last output before how it ended: it says more about the cause than what TASK.md lacks.
 func (d *decider) withLastWords(why string) string {
 	if words := lastWords(d.sig.Last); words != "" {
 		return words + "; " + why

@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// updateFields changes fields of the record. A status is not one of them.
+// updateFields changes fields of the record. The status is not one of them.
 func (d *decider) updateFields() Verdict {
 	e := d.newEntry(journal.TaskUpdated)
 	for _, f := range d.sig.Fields {
@@ -41,8 +41,8 @@ func (d *decider) updateFields() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// mayUpdate lets people change every field, and agents that may write the summary
-// and the branch.
+// mayUpdate reports whether the actor may change a field: people may change every field, agents the summary and the
+// branch.
 func (d *decider) mayUpdate(field string) bool {
 	if d.sig.Actor == task.Human || d.sig.Actor == task.Engine || d.sig.Actor == task.Tracker {
 		return true
@@ -52,7 +52,7 @@ func (d *decider) mayUpdate(field string) bool {
 	return ok && live && a.Role == role.Name && !a.Ending && role.Access == "full" && (field == "summary" || field == "branch")
 }
 
-// badField says what is wrong with a value, "" if nothing is.
+// badField returns what is wrong with a value, or "" if it is valid.
 func badField(name, value string) string {
 	switch {
 	case !utf8.ValidString(value):
@@ -67,7 +67,7 @@ func badField(name, value string) string {
 	return ""
 }
 
-// validBranch follows the rules of git check-ref-format for a branch.
+// validBranch applies the rules of git check-ref-format to a branch.
 func validBranch(s string) bool {
 	if s == "" || s == "@" || s == "HEAD" || strings.HasPrefix(s, "refs/") || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasSuffix(s, ".") {
 		return false
@@ -83,7 +83,7 @@ func validBranch(s string) bool {
 	return true
 }
 
-// pauseOrResume holds the engine's hand, or lets it go on and try again what was given up.
+// pauseOrResume pauses the task, or resumes it and retries effects that were given up.
 func (d *decider) pauseOrResume() Verdict {
 	if d.sig.Actor != task.Human && d.sig.Actor != task.Tracker {
 		return d.refuse("only a person may pause or resume a task")
@@ -107,7 +107,7 @@ func (d *decider) pauseOrResume() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// recordTampering writes down that the frontmatter was changed by hand and put back.
+// recordTampering records that the frontmatter was changed by hand and restored.
 func (d *decider) recordTampering() Verdict {
 	e := d.newEntry(journal.TaskTampered)
 	e.Fields = d.sig.Fields

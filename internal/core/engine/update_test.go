@@ -181,7 +181,7 @@ func TestWhatMayBeCreatedAndWhere(t *testing.T) {
 			}
 		})
 	}
-	if d := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start}); d.Refused != "the signal does not say which task is wanted" {
+	if d := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start}); d.Refused != "the signal does not describe the task to create" {
 		t.Errorf("%q", d.Refused)
 	}
 }
@@ -212,7 +212,7 @@ func TestAnImportTakesATaskAsItWas(t *testing.T) {
 	}{
 		"by a tracker": {func(s *signal.Signal) { s.Actor = task.Tracker }, "only a person may import a task"},
 		"into nowhere": {func(s *signal.Signal) { s.New = newTask(func(n *signal.New) { n.Status = "junk" }) }, `Invalid status "junk": workflow orange has pending, `},
-		"of nothing":   {func(s *signal.Signal) { s.New = nil }, "does not say which task"},
+		"of nothing":   {func(s *signal.Signal) { s.New = nil }, "does not describe the task"},
 	} {
 		bad := sig
 		tt.change(&bad)

@@ -10,18 +10,18 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// The verbs by which an agent says itself how it went: what it found, or an outcome.
+// The verbs by which an agent reports its own result: a verdict, or an outcome.
 const (
 	VerbVerdict = "verdict" // Arg is PASS or FAIL
 	VerbReport  = "report"
 )
 
-// VerdictSection is the section into which a verdict is to be written before the request
-// that states it is decided, "" if the request will be refused.
+// VerdictSection returns the section into which a verdict must be written before the request that states it is decided,
+// or "" if the request will be refused.
 func VerdictSection(def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
-	x := &decider{def: def, t: t, sig: sig}
-	for _, e := range x.requestedEdges() {
-		if x.checkSpeaker(e) {
+	d := &decider{def: def, t: t, sig: sig}
+	for _, e := range d.requestedEdges() {
+		if d.checkSpeaker(e) {
 			section, _ := def.AsksForVerdict(e, sig.Arg)
 			return section
 		}
@@ -29,13 +29,13 @@ func VerdictSection(def *workflow.Definition, t *task.Task, sig *signal.Signal) 
 	return ""
 }
 
-// verdictFits says whether the edge is one that the request's verdict may take.
+// verdictFits reports whether the request's verdict may take the edge.
 func (d *decider) verdictFits(e *workflow.Edge) bool {
 	_, asks := d.def.AsksForVerdict(e, d.sig.Arg)
 	return asks && e.PermitsActor(d.sig.Actor)
 }
 
-// refuseVerdict says who may give a verdict, and when.
+// refuseVerdict refuses a verdict, and says who may give one and when.
 func (d *decider) refuseVerdict() Verdict {
 	var states, verdicts []string
 	for i := range d.def.Edges {
@@ -57,17 +57,17 @@ func (d *decider) refuseVerdict() Verdict {
 	_, role := d.def.RoleNamed(string(d.sig.Actor))
 	switch {
 	case !role:
-		return d.refuse("a verdict is an agent's word: %s", d.ofPerson())
+		return d.refuse("only an agent may give a verdict: %s", d.personCommands())
 	case len(states) == 0:
 		return d.refuse("no gate of workflow %s asks the %s for a verdict: say that its part is done with orange task complete", d.def.Name, d.sig.Actor)
 	case len(verdicts) == 0:
 		return d.refuse("the task is %s, and the %s gives a verdict when it is %s", d.t.Status, d.sig.Actor, strings.Join(states, " or "))
 	}
-	return d.refuse("%q is no verdict that %s asks for: say %s", d.sig.Arg, d.t.Status, strings.Join(verdicts, " or "))
+	return d.refuse("%q is not a verdict that %s accepts: use %s", d.sig.Arg, d.t.Status, strings.Join(verdicts, " or "))
 }
 
-// ofPerson lists the commands by which a person moves the task from where it is.
-func (d *decider) ofPerson() string {
+// personCommands lists the commands by which a person moves the task from its state.
+func (d *decider) personCommands() string {
 	var out []string
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
@@ -80,15 +80,15 @@ func (d *decider) ofPerson() string {
 		}
 	}
 	if len(out) == 0 {
-		return "a person moves no task from " + d.t.Status
+		return "a person cannot move the task from " + d.t.Status
 	}
 	return "a person uses " + strings.Join(out, " or ")
 }
 
-// refuseReport says why a report by command moves nothing.
+// refuseReport refuses a report by command, and says why it moves nothing.
 func (d *decider) refuseReport() Verdict {
 	if _, role := d.def.RoleNamed(string(d.sig.Actor)); !role {
-		return d.refuse("a report is an agent's word: %s", d.ofPerson())
+		return d.refuse("only an agent may report: %s", d.personCommands())
 	}
 	if len(d.undone) > 0 {
 		return d.refuse("the report moves nothing: %s", strings.Join(d.undone, "; "))

@@ -22,7 +22,7 @@ const (
 	RuleGuard     Rule = "guard"
 	RuleGate      Rule = "gate"
 	RuleWorkspace Rule = "workspace"
-	RuleConfirm   Rule = "confirm" // of the runtime: a person must give a code back
+	RuleConfirm   Rule = "confirm" // of the runtime: a person must enter a code
 )
 
 // A Reason is one rule weighed for one edge.
@@ -66,7 +66,7 @@ func (d *decider) addReason(e *workflow.Edge, rule Rule, ok bool, text string) b
 	return ok
 }
 
-// fromState is the state the task is in, as edges name it.
+// fromState returns the task's state, as edges name it.
 func (d *decider) fromState() string {
 	if d.t.Seq == 0 {
 		return workflow.New
@@ -74,8 +74,8 @@ func (d *decider) fromState() string {
 	return d.t.Status
 }
 
-// weighEdge says whether e opens to actor: first who asks, then the guard, then the
-// gates. Each rule leaves a reason; the first that closes the edge ends it.
+// weighEdge reports whether e opens for actor. It weighs the actor, then the guard, then the gates. Each rule adds a
+// reason; the first that closes the edge is the last.
 func (d *decider) weighEdge(e *workflow.Edge, actor task.Actor) bool {
 	return d.checkActor(e, actor) && d.checkGuard(e) && d.checkGates(e)
 }
@@ -106,7 +106,7 @@ func (d *decider) checkGuard(e *workflow.Edge) bool {
 	return d.addReason(e, RuleGuard, false, fmt.Sprintf("%s does not hold (%s)", e.When.Source, d.describeValues(e.When)))
 }
 
-// guardEnv is the record as guards see it.
+// guardEnv returns the record as guards see it.
 func (d *decider) guardEnv() workflow.Env {
 	if d.env == nil {
 		d.env = d.def.NewEnv()
@@ -130,7 +130,7 @@ func (d *decider) describeValues(g *workflow.Guard) string {
 	return b.String()
 }
 
-// checkGates weighs the evidence. Going back to where a waiting task came from needs none.
+// checkGates weighs the evidence. The return of a waiting task to its previous state needs none.
 func (d *decider) checkGates(e *workflow.Edge) bool {
 	if d.gatesWaived(e) {
 		return d.addReason(e, RuleGate, true, "none needed on the way back")
@@ -157,13 +157,13 @@ func (d *decider) gatesWaived(e *workflow.Edge) bool {
 	return ok && s.Returns
 }
 
-// checkGate says whether the evidence g asks for is there, and which line or fact says so.
+// checkGate reports whether the evidence that g requires exists, and which line or fact shows it.
 func (d *decider) checkGate(g *workflow.Gate) (bool, string) {
 	d.stale = false
 	switch {
 	case len(g.Children) > 0:
 		return d.checkChildren(g)
-	case d.sig.Workspace != "": // whatever an agent did there, it is not the task's work
+	case d.sig.Workspace != "": // an agent's changes there are not the task's work
 		return false, d.sig.Workspace
 	case g.File != "":
 		return findEvidence(d.sig.Evidence, g.FactName(), "file "+g.File)
@@ -199,7 +199,7 @@ func findEvidence(list []signal.Evidence, name, called string) (bool, string) {
 	return false, called + ": nobody could tell"
 }
 
-// checkChildren says whether every child of the task is as far as the gate asks.
+// checkChildren reports whether every child of the task is as far as the gate requires.
 func (d *decider) checkChildren(g *workflow.Gate) (bool, string) {
 	far := 0
 	for _, c := range d.sig.Children {
@@ -246,7 +246,7 @@ func checkVerdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	return true, ""
 }
 
-// checkFreshness keeps old text from opening a gate a second time.
+// checkFreshness prevents old text from opening a gate a second time.
 func (d *decider) checkFreshness(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	var since string
 	switch {
@@ -283,7 +283,7 @@ func orAnyone(a task.Actor) string {
 	return string(a)
 }
 
-// ActorList names who may ask for an edge.
+// ActorList names who may request an edge.
 func ActorList(e *workflow.Edge) string {
 	if len(e.By)+len(e.Confirm) == 0 {
 		return "the engine itself"

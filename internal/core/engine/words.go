@@ -9,12 +9,12 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// VerbAnswer is the verb by which a person answers what an agent asked. It completes a
-// waiting state, or resumes a halt, and moves nothing where an agent waits in its own state; the words
-// are written down and told to the agent.
+// VerbAnswer is the verb by which a person answers an agent's question. It completes a waiting state, or resumes a
+// halt, and moves nothing where an agent waits in its own state. The answer is written to TASK.md and delivered to the
+// agent.
 const VerbAnswer = journal.VerbAnswer
 
-// answerVerb is the verb of the edges that an answer takes, "" where nothing was asked.
+// answerVerb returns the verb of the edges that an answer takes, or "" where no question is open.
 func (d *decider) answerVerb() string {
 	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
@@ -32,7 +32,7 @@ const Complete = "complete"
 // RequestChanges is the verb by which a person sends work back.
 const RequestChanges = "request-changes"
 
-// wordsSection names where a person's words go in TASK.md, by what they belong to.
+// wordsSection returns the section of TASK.md for a person's text, by the verb that it belongs to.
 func wordsSection(verb string) string {
 	if verb == VerbAnswer {
 		return "Answer"
@@ -40,8 +40,8 @@ func wordsSection(verb string) string {
 	return "Feedback"
 }
 
-// writePersonWords puts what a person says with a move into TASK.md, where agents read it: an
-// answer, or what is to change.
+// writePersonWords writes a person's text with a move into TASK.md, where agents read it: an answer, or requested
+// changes.
 func (p *plan) writePersonWords(e *workflow.Edge, to *workflow.State) {
 	if p.d.sig.Note == "" || p.d.sig.Actor != task.Human && p.d.sig.Actor != task.Tracker {
 		return
@@ -52,7 +52,7 @@ func (p *plan) writePersonWords(e *workflow.Edge, to *workflow.State) {
 	p.writeWords()
 }
 
-// writeWords writes a person's words down, and keeps them for whoever is told something.
+// writeWords writes a person's text into TASK.md, and keeps it for the message to an agent.
 func (p *plan) writeWords() {
 	if p.d.sig.Note == "" {
 		return
@@ -62,8 +62,7 @@ func (p *plan) writeWords() {
 	p.postComment(string(p.d.sig.Actor), p.d.sig.Note)
 }
 
-// writeHandoff writes what a stage left for the next into TASK.md, where the task is on no
-// board that carries it.
+// writeHandoff writes one stage's handoff to the next into TASK.md, unless a board carries it.
 func (p *plan) writeHandoff() {
 	if p.e.Handoff == nil || p.trackerRef() != "" {
 		return
@@ -78,12 +77,12 @@ func notifiesAgent(list []workflow.Effect) bool {
 	})
 }
 
-// tellAgent gives the message of the state that is entered to its agent, which lives already.
-// An agent that this move starts reads it in its prompt.
+// tellAgent sends the message of the state being entered to its agent, which lives already. An agent that this move
+// starts reads it in its prompt.
 func (p *plan) tellAgent(to *workflow.State) {
 	switch {
 	case p.starved:
-	case p.d.sig.Verb == VerbAnswer && p.hearingAgent(to) == nil:
+	case p.d.sig.Verb == VerbAnswer && p.liveAgentOf(to) == nil:
 		p.startWithAnswer(to)
 	case p.d.sig.Verb == VerbAnswer:
 		p.addEffect(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
@@ -93,7 +92,7 @@ func (p *plan) tellAgent(to *workflow.State) {
 	}
 }
 
-// startWithAnswer lets the agent that this move starts begin with the message that a person answered.
+// startWithAnswer makes the agent that this move starts begin with the message that a person answered.
 func (p *plan) startWithAnswer(to *workflow.State) {
 	for i := range p.e.Effects {
 		if e := &p.e.Effects[i]; p.d.sig.Rules >= 1 && e.Start && e.Role == to.Role && to.Role != "" && e.Message == "" {
@@ -102,8 +101,7 @@ func (p *plan) startWithAnswer(to *workflow.State) {
 	}
 }
 
-// dropTurns forgets messages about a state that the task leaves before its agent heard
-// them: they are not true any more.
+// dropTurns drops pending messages about the state that the task leaves: they are obsolete.
 func (p *plan) dropTurns() {
 	for i := range p.d.t.Pending {
 		if old := &p.d.t.Pending[i]; old.Turn && !slices.Contains(p.e.Dropped, old.ID) {
@@ -112,8 +110,8 @@ func (p *plan) dropTurns() {
 	}
 }
 
-// hearingAgent is the agent of the state that lived before this move, nil if none did.
-func (p *plan) hearingAgent(to *workflow.State) *task.Attempt {
+// liveAgentOf returns the agent of the state that lived before this move, or nil if none did.
+func (p *plan) liveAgentOf(to *workflow.State) *task.Attempt {
 	if to.Role == "" || to.Kind == workflow.Terminal {
 		return nil
 	}
@@ -124,10 +122,10 @@ func (p *plan) hearingAgent(to *workflow.State) *task.Attempt {
 	return a
 }
 
-// mustTell says that the persistent agent of the state lives, did not ask for this move
-// itself, and is told of it by no effect so far.
+// mustTell reports whether the persistent agent of the state lives, did not request this move itself, and gets no
+// message about it from the effects so far.
 func (p *plan) mustTell(to *workflow.State) bool {
-	a := p.hearingAgent(to)
+	a := p.liveAgentOf(to)
 	if a == nil || p.d.sig.Rules < 1 || p.d.sig.Told || p.d.sig.Attempt == a.Number {
 		return false
 	}

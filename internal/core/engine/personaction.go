@@ -9,15 +9,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// The verbs by which a person wants something done that moves no task by itself.
+// The verbs by which a person requests an action that does not move the task.
 const (
 	VerbMerge    = "merge"
 	VerbPush     = "push"
 	VerbCreatePR = "create-pr"
 )
 
-// requestPersonAction writes down what a person wants done. What follows from it, such as the end of
-// a task whose branch is merged, is decided when it is done.
+// requestPersonAction records an action that a person requested. Its consequences, such as the end of a task whose
+// branch is merged, are decided when the action is done.
 func (d *decider) requestPersonAction() Verdict {
 	do := map[string]string{VerbMerge: workflow.MergeBranch, VerbPush: workflow.Push, VerbCreatePR: workflow.CreatePR}[d.sig.Verb]
 	s, ok := d.def.StateNamed(d.t.Status)
@@ -33,11 +33,11 @@ func (d *decider) requestPersonAction() Verdict {
 	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil:
 		return d.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.t.Branch, d.t.ID, d.t.ID)
 	case slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
-		return d.refuse("%s is under way already", d.sig.Verb)
+		return d.refuse("%s is already in progress", d.sig.Verb)
 	}
 	e := d.newEntry(journal.EffectAsked)
 	e.Reason = "a person asked for it"
-	for i := range d.t.Pending { // a delivery that was given up must not hold up the new one
+	for i := range d.t.Pending { // a delivery that was given up must not block the new one
 		p := &d.t.Pending[i]
 		if info, _ := workflow.EffectNamed(p.Do); p.GivenUp && (info.Pushes || info.OpensPR || p.Do == workflow.MergeBranch) {
 			e.Dropped = append(e.Dropped, p.ID)
@@ -50,7 +50,7 @@ func (d *decider) requestPersonAction() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// emptyBranchEvidence is the evidence that the branch has no commits of its own, nil if there is none.
+// emptyBranchEvidence returns the evidence that the branch has no commits of its own, or nil if there is none.
 func (d *decider) emptyBranchEvidence() *signal.Evidence {
 	at := slices.IndexFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
 	if at < 0 {
@@ -59,7 +59,7 @@ func (d *decider) emptyBranchEvidence() *signal.Evidence {
 	return &d.sig.Evidence[at]
 }
 
-// mergeHelps says whether an edge out of the state waits for the branch to be merged.
+// mergeHelps reports whether an edge out of the state waits for the branch to be merged.
 func (d *decider) mergeHelps() bool {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		for _, g := range d.def.EdgeGates(&d.def.Edges[i]) {
@@ -71,11 +71,11 @@ func (d *decider) mergeHelps() bool {
 	return false
 }
 
-// MayMerge says whether a person can merge while the task is in its state: by asking for a
-// merge, or by a move that merges.
+// MayMerge reports whether a person can merge while the task is in its state, by requesting a merge or by a move that
+// merges.
 func MayMerge(def *workflow.Definition, t *task.Task) bool {
-	x := &decider{def: def, t: t}
-	return x.mergeHelps() || slices.ContainsFunc(def.EdgesFrom(t.Status), func(i int) bool {
+	d := &decider{def: def, t: t}
+	return d.mergeHelps() || slices.ContainsFunc(def.EdgesFrom(t.Status), func(i int) bool {
 		return def.MergesAtOnce(&def.Edges[i])
 	})
 }

@@ -13,31 +13,31 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// An Assumptions describes a task and something that happens to it, by what matters to
-// a decision. Exactly one of To, Exit, Outcome and Face says what happens. What is not
-// mentioned is as it should be: sections are fresh, evidence is there, agents live.
+// An Assumptions describes a task and one signal to it, by what matters to a decision. Exactly one of To, Exit, Outcome
+// and CardSnapshot defines the signal. Everything else has its normal value: sections are fresh, evidence exists,
+// agents live.
 type Assumptions struct {
 	From         string
 	To           string
 	Exit         bool
-	ExitRole     string // "" for the state's own
+	ExitRole     string // "" for the state's own role
 	Outcome      string
-	CardSnapshot *board.Snapshot // how the task's card looks
+	CardSnapshot *board.Snapshot // the snapshot of the task's card
 
 	Actor    task.Actor // "" for anyone who may
 	Sections []taskfile.Section
 	Counters []task.Counter // those that are not 0
 	ReturnTo string
 	Stale    []string  // sections that were used before
-	Foreign  []string  // sections whose verdict may be that of a role that may not use them
-	Code     int       // of an exit
-	Left     task.Left // at an exit: what the last message was, "" for none
-	Without  []string  // evidence that is not there
-	Dead     []string  // roles of which no agent lives
+	Foreign  []string  // sections whose verdict may come from a role that may not use them
+	Code     int       // exit code, for an exit
+	Left     task.Left // for an exit: the kind of the last message, "" for none
+	Without  []string  // evidence that is missing
+	Dead     []string  // roles without a living agent
 	At       time.Time
 }
 
-// Hypothetical builds the record and the signal of a supposition, for Decide.
+// Hypothetical builds the record and the signal for s, for Decide.
 func Hypothetical(def *workflow.Definition, s Assumptions) (task.Task, signal.Signal, error) {
 	if s.At.IsZero() {
 		s.At = time.Unix(0, 0).UTC()
@@ -57,13 +57,13 @@ func Hypothetical(def *workflow.Definition, s Assumptions) (task.Task, signal.Si
 	return t, sig, p.err
 }
 
-// The identity of a supposed task.
+// The identity of a hypothetical task.
 const (
 	supposedID      = task.ID("SupposedSupposedSuppo")
 	supposedProject = "supposed"
 )
 
-// hypotheticalBuilder is one run of Suppose.
+// hypotheticalBuilder is one run of Hypothetical.
 type hypotheticalBuilder struct {
 	def *workflow.Definition
 	s   *Assumptions
@@ -76,7 +76,7 @@ func (b *hypotheticalBuilder) requireKnown(ok bool, what, name string, known []s
 	}
 }
 
-// checkNames makes sure that everything the supposition names is known.
+// checkNames checks that the workflow knows everything that the assumptions name.
 func (b *hypotheticalBuilder) checkNames() {
 	states := append(b.stateNames(), workflow.New)
 	b.requireKnown(slices.Contains(states, b.s.From), "state", b.s.From, states)
@@ -99,7 +99,7 @@ func (b *hypotheticalBuilder) checkNames() {
 	b.checkSingleEvent()
 }
 
-// sectionNames makes sure that sections are known, and spells them as gates do.
+// sectionNames checks that sections are known, and spells them as gates do.
 func (b *hypotheticalBuilder) sectionNames(names, known []string) {
 	for i, name := range names {
 		at := slices.IndexFunc(known, func(have string) bool { return strings.EqualFold(have, name) })
@@ -113,7 +113,7 @@ func (b *hypotheticalBuilder) sectionNames(names, known []string) {
 	}
 }
 
-// checkSingleEvent makes sure that one thing happens, and that it can happen there.
+// checkSingleEvent checks that there is exactly one signal, and that it is possible in the state.
 func (b *hypotheticalBuilder) checkSingleEvent() {
 	happening := 0
 	for _, yes := range []bool{b.s.To != "", b.s.Exit, b.s.Outcome != "", b.s.CardSnapshot != nil} {
@@ -138,7 +138,7 @@ func (b *hypotheticalBuilder) checkSingleEvent() {
 	}
 }
 
-// buildSignal is what happens.
+// buildSignal returns the signal.
 func (b *hypotheticalBuilder) buildSignal() signal.Signal {
 	sig := signal.Signal{
 		Kind: signal.Request, At: b.s.At, Actor: b.s.Actor, To: b.s.To,
@@ -178,7 +178,7 @@ func (b *hypotheticalBuilder) buildSignal() signal.Signal {
 	return sig
 }
 
-// foreignRole is a role that may not use the verdict in a section.
+// foreignRole returns a role that may not use the verdict in a section.
 func (b *hypotheticalBuilder) foreignRole(section string) string {
 	for _, role := range b.roleNames() {
 		if !b.def.MayJudge(b.s.From, section, role) {
@@ -188,18 +188,16 @@ func (b *hypotheticalBuilder) foreignRole(section string) string {
 	return "other agent"
 }
 
-// ReportNonce stands in Without for the nonce of the report that an outcome is.
+// ReportNonce in Without means that the report of an outcome has no nonce.
 const ReportNonce = "nonce"
 
-// Knows stands in Without for the knowledge of a living agent that its turn has come: it is
-// told then.
+// Knows in Without means that a living agent does not know that its turn has come, and is told.
 const Knows = "told"
 
-// RequiredOutput stands in Without for every file that a gate asks for.
+// RequiredOutput in Without stands for every file that a gate requires.
 const RequiredOutput = "output"
 
-// evidenceNames lists what gates may ask for besides sections: what every workflow may, and the
-// files of this one.
+// evidenceNames lists what gates may require besides sections: what every workflow may, and the files of this one.
 func (b *hypotheticalBuilder) evidenceNames() []string {
 	out := workflow.EvidenceVocabulary()
 	for i := range b.def.Gates {
@@ -214,7 +212,7 @@ func (b *hypotheticalBuilder) asksForFile() bool {
 	return slices.ContainsFunc(b.evidenceNames(), func(name string) bool { return strings.HasPrefix(name, workflow.FileFact) })
 }
 
-// outcomeWord is what an agent says, its code as codes are compared.
+// outcomeWord returns an agent's outcome, with its code in the case in which codes are compared.
 func outcomeWord(said string) string {
 	code, detail, has := strings.Cut(said, ":")
 	code = strings.ToUpper(strings.TrimSpace(code))
@@ -224,8 +222,7 @@ func outcomeWord(said string) string {
 	return code + ": " + strings.TrimSpace(detail)
 }
 
-// speakingActor is whose word an outcome is: that of the actor, or of the state's own agent
-// if it lives.
+// speakingActor returns who reports an outcome: the actor, or the state's own agent if it lives.
 func (b *hypotheticalBuilder) speakingActor() task.Actor {
 	st, ok := b.def.StateNamed(b.s.From)
 	if b.s.Actor != "" || !ok || slices.Contains(b.s.Dead, st.Role) {
@@ -234,8 +231,8 @@ func (b *hypotheticalBuilder) speakingActor() task.Actor {
 	return task.Actor(st.Role)
 }
 
-// exitingRole is the role whose agent ends: the one named, the state's own, or the one
-// that lives through every state.
+// exitingRole returns the role whose agent ends: the named one, the state's own, or the one that lives through every
+// state.
 func (b *hypotheticalBuilder) exitingRole() string {
 	st, ok := b.def.StateNamed(b.s.From)
 	switch {
@@ -255,7 +252,7 @@ func (b *hypotheticalBuilder) exitingRole() string {
 	return ""
 }
 
-// buildTask is the record, as if it had been folded from a journal.
+// buildTask returns the record, as if it were folded from a journal.
 func (b *hypotheticalBuilder) buildTask() task.Task {
 	st, _ := b.def.StateNamed(b.s.From)
 	t := task.Task{
@@ -286,8 +283,8 @@ func (b *hypotheticalBuilder) buildTask() task.Task {
 	return t
 }
 
-// addLiveAgents lets those live who would: the persistent roles once work has begun, the
-// state's own role, and whoever is supposed to end now.
+// addLiveAgents adds the attempts that would live: the persistent roles once work has begun, the state's own role, and
+// the agent that ends now.
 func (b *hypotheticalBuilder) addLiveAgents(t *task.Task, st *workflow.State) {
 	begun := st.Kind != workflow.Queued && st.Kind != workflow.Terminal
 	for i := range b.def.Roles {
@@ -303,7 +300,7 @@ func (b *hypotheticalBuilder) addLiveAgents(t *task.Task, st *workflow.State) {
 	}
 }
 
-// actingAttempt is the number of whoever acts: the agent that ends, or the role that asks.
+// actingAttempt returns the number of the acting attempt: the agent that ends, or the role that requests.
 func (b *hypotheticalBuilder) actingAttempt(t *task.Task) int {
 	role := string(b.s.Actor)
 	switch {
@@ -340,7 +337,7 @@ func (b *hypotheticalBuilder) counterNames() []string {
 	return out
 }
 
-// gateSections lists those that some gate asks for.
+// gateSections lists the sections that gates require.
 func (b *hypotheticalBuilder) gateSections() []string {
 	var out []string
 	for i := range b.def.Gates {
