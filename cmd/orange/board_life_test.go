@@ -131,7 +131,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	if card, _ := s.card("1"); card.Column != "To Do" || !slices.Equal(card.Tags, []string{"Needs-Clarification"}) {
 		t.Errorf("%+v", card)
 	}
-	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for", `it names branch "mine"`, "it says that it committed", "is not delivered by one")
+	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for", `it names branch "mine"`, "it claims a commit", "does not deliver work as pull requests")
 	var rejected []string
 	for _, e := range s.journal(id) {
 		rejected = append(rejected, e.Rejected...)

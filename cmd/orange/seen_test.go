@@ -161,7 +161,7 @@ func (s *env) types(c *client.Client, id task.ID, w *watched) {
 	s.eventually("it asks", w.shows("may I go on?"))
 	for name, tc := range map[string]struct{ role, text, want string }{
 		"a control character": {"", "y\x1b[201~\r", `a control character after "y"`},
-		"too much":            {"", strings.Repeat("y", 16<<10+1), "16384 can be typed"},
+		"too much":            {"", strings.Repeat("y", 16<<10+1), "16384 that can be typed"},
 		"no such agent":       {"reviewer", "y", "no agent of task"},
 	} {
 		s.t.Run(name, func(t *testing.T) { wantLine(t, c.TypeText(ctx, string(id), tc.role, tc.text), tc.want) })

@@ -21,7 +21,7 @@ import (
 	"orange/internal/server/workspaces"
 )
 
-// newHost puts together what works on this machine. It starts nothing.
+// newHost returns the host of this machine. It starts nothing.
 func (s *Server) newHost() (*host.Host, error) {
 	return host.New(host.Parts{
 		Home: s.cfg.Home, Self: s.self, Socket: s.cfg.Socket, Data: dataFolder(s.cfg.Home), Terminal: s.cfg.Terminal, Headless: s.isHeadless(), Tmux: s.cfg.Tmux,
@@ -33,15 +33,15 @@ func (s *Server) newHost() (*host.Host, error) {
 	})
 }
 
-// findProject is a project by its name.
+// findProject returns a project by its name.
 func (s *Server) findProject(name string) (task.Project, bool) { return s.runtime.Project(name) }
 
-// findDefinition is the workflow that a task follows.
+// findDefinition returns the workflow that a task follows.
 func (s *Server) findDefinition(t *task.Task) (*workflow.Definition, error) {
 	return s.runtime.Definition(t)
 }
 
-// newPrompts builds what renders prompts.
+// newPrompts returns the renderer of prompts.
 func (s *Server) newPrompts() prompts.Renderer {
 	records := prompts.TaskRecords{
 		TaskFile: func(project string, id task.ID) (taskfile.Document, error) {
@@ -58,17 +58,17 @@ func (s *Server) newPrompts() prompts.Renderer {
 	}
 }
 
-// newExecutor builds what carries effects out.
+// newExecutor returns the executor of effects.
 func (s *Server) newExecutor() effect.Executor {
 	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: s.delivery, Sections: s.host.Folders, Cards: s.trackerService}
 }
 
-// workspaces are those of all projects.
+// workspaces returns the manager of the workspaces of all projects.
 func (s *Server) workspaces() workspaces.Manager {
 	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.findProject, Projects: s.runtime.Projects, Log: s.log}
 }
 
-// isHeadless says whether agents run without a terminal.
+// isHeadless reports whether agents run without a terminal.
 func (s *Server) isHeadless() bool {
 	if s.cfg.Sessions != "" {
 		return s.cfg.Sessions == "headless"
@@ -77,12 +77,12 @@ func (s *Server) isHeadless() bool {
 	return err != nil
 }
 
-// agentEnv is what an agent of a harness inherits of this server.
+// agentEnv returns the environment that an agent of a harness inherits from this server.
 func (s *Server) agentEnv(name string) []string {
 	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
 }
 
-// agentEngine is the runtime as agents see it.
+// agentEngine implements agents.Engine with the runtime.
 type agentEngine struct{ s *Server }
 
 // Submit implements agents.Engine.
@@ -100,8 +100,7 @@ func (e agentEngine) Task(id task.ID) (task.Task, bool, error) { return e.s.stor
 // Retry implements agents.Engine.
 func (e agentEngine) Retry(id task.ID) { e.s.runtime.RetryEffect(id) }
 
-// checkHarness says what is wrong with a task's choice of an agent. It is read in forms
-// too: no word of flags.
+// checkHarness returns an error if a task cannot use an agent. Forms show the message too, so it does not mention flags.
 func (s *Server) checkHarness(name, effort string) error {
 	found, err := harness.Find(name)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Server) checkHarness(name, effort string) error {
 	return harness.CheckEffort(found, effort)
 }
 
-// errNoAgent says that there is nobody who could work.
+// errNoAgent means that no agent is installed.
 var errNoAgent = errors.New("no coding agent is installed here: install " + anyHarness() + ", or choose script:FILE or command:PROGRAM")
 
 // anyHarness names the agents of which one is enough.

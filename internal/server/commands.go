@@ -1,7 +1,5 @@
 package server
 
-// What the command line needs without a server.
-
 import (
 	"context"
 	"os"
@@ -23,7 +21,7 @@ import (
 	"orange/internal/ui/tui"
 )
 
-// NewRepository looks into git repositories for orange audit.
+// NewRepository returns the reader of git repositories for orange audit.
 func NewRepository() cli.Repository { return repository{git.New().WithEnviron(gittrust.GitEnv)} }
 
 type repository struct{ *git.Git }
@@ -33,24 +31,24 @@ func (r repository) ReadAnchors(ctx context.Context, root, store string) ([]jour
 	return anchors.Read(ctx, r.Git, root, store)
 }
 
-// SendTestNotification tells a test, from this very process.
+// SendTestNotification sends a test notification from this process.
 func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	return notifications.SendTest(ctx, cfg, n, kind)
 }
 
-// CheckAgents finds out which agents could work here.
+// CheckAgents reports which agents can work here.
 func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, error) {
 	return health.CheckAgents(ctx, cfg)
 }
 
-// NewWorkflowSource finds workflow files for the commands that need no server.
+// NewWorkflowSource returns the source of workflow files for commands that need no server.
 func NewWorkflowSource(cfg config.Config) cli.WorkflowSource { return workflowFiles(cfg) }
 
 func workflowFiles(cfg config.Config) library.FileSource {
 	return library.FileSource{Dir: workflowdir.New(cfg.UserWorkflows)}
 }
 
-// MCPRunner speaks MCP with whoever runs orange mcp, in a process of its own.
+// MCPRunner returns the function that serves MCP for orange mcp, on its input and output.
 func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
 	return func(ctx context.Context, o cli.MCPOptions) error {
 		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
@@ -59,7 +57,7 @@ func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli
 	}
 }
 
-// DashboardRunner shows the dashboard on this terminal.
+// DashboardRunner returns the function that shows the dashboard on this terminal.
 func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptions) error {
 	return func(ctx context.Context, o cli.DashboardOptions) error {
 		then, err := tui.Run(ctx, tui.Options{
@@ -73,7 +71,7 @@ func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptio
 	}
 }
 
-// wantsBell says whether a person wants to hear the terminal's bell.
+// wantsBell reports whether the terminal's bell is configured.
 func wantsBell(list []config.Notify) bool {
 	for _, n := range list {
 		if n.Kind == "bell" {
@@ -83,7 +81,7 @@ func wantsBell(list []config.Notify) bool {
 	return false
 }
 
-// OwnerFinder finds the server that holds the data folder, whether it answers or not.
+// OwnerFinder returns a function that finds the server that holds the data folder, even if it does not respond.
 func OwnerFinder(cfg config.Config) func() (client.Owner, bool) {
 	return func() (client.Owner, bool) { return reach.FindOwner(cfg.Home) }
 }

@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// crashAt returns a fault that kills this process, at once and for real, when the
-// n-th commit or effect boundary is reached, of those whose name begins with kind. 0
-// never does. It exists to prove that nothing is lost.
+// crashAt returns a fault that kills this process with SIGKILL at the n-th commit or effect boundary whose name begins
+// with kind. It returns nil if n is 0. Tests use it to prove that nothing is lost.
 func crashAt(n int, kind string) func(point string) {
 	if n <= 0 {
 		return nil
@@ -17,7 +16,7 @@ func crashAt(n int, kind string) func(point string) {
 	var passed atomic.Int64
 	return func(point string) {
 		if strings.HasPrefix(point, kind) && passed.Add(1) == int64(n) {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // there is nobody left to tell
+			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // the process ends here
 			select {}
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 )
 
-// loadTrust is Load where nobody waits for the result. What could not be found out is not
-// trusted.
+// loadTrust loads the programs that git may run and logs an error. Programs that could not be found are not trusted.
 func (s *Server) loadTrust(ctx context.Context) {
 	if err := s.trust.LoadProjects(ctx); err != nil {
-		s.log.Warn("look for the programs that git runs", "component", "git", "error", err)
+		s.log.Warn("find the programs that git runs", "component", "git", "error", err)
 	}
 }

@@ -13,14 +13,13 @@ import (
 	"orange/internal/server/reach"
 )
 
-// Names of hidden commands: programs that are parts of this one.
+// Names of hidden commands that the server runs as separate processes.
 const (
-	recordEffect = "record-effect" // writes effects down
+	recordEffect = "record-effect" // records effects
 	playCommand  = "play"          // plays the script of an agent
 )
 
-// RunHelper runs the part of the program that args name, if they name one of those that are
-// processes of their own, and returns its exit code.
+// RunHelper runs a hidden command, if args name one, and returns its exit code.
 func RunHelper(args []string) (code int, ok bool) {
 	if len(args) != 2 {
 		return 0, false
@@ -38,8 +37,8 @@ func RunHelper(args []string) (code int, ok bool) {
 	return 0, false
 }
 
-// appendEffect writes one effect down. It is a process of its own, so that killing the
-// server at any moment leaves the line written whole or not at all.
+// appendEffect records one effect. It runs in its own process, so that killing the server at any moment leaves the
+// line written whole or not at all.
 func appendEffect(path string) int {
 	line, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
 	if err == nil {
@@ -52,7 +51,7 @@ func appendEffect(path string) int {
 	return 0
 }
 
-// dataFolder says which processes are those of a data folder, and of none of its attempts.
+// dataFolder describes the processes that belong to a data folder but to none of its attempts.
 func dataFolder(home string) shim.DataFolder {
 	return shim.DataFolder{
 		Server:   func() (shim.Process, bool) { return reach.ServerOf(home) },
@@ -61,8 +60,8 @@ func dataFolder(home string) shim.DataFolder {
 	}
 }
 
-// runShim is the parent of the agent of an attempt, whose folder is two levels below that of all
-// attempts in the data folder.
+// runShim runs the shim of an attempt and returns its exit code. The attempt's folder is two levels below the folder of
+// all attempts, which is in the data folder.
 func runShim(folder string) int {
 	return shim.RunShim(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }

@@ -18,9 +18,8 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// InstallSkill puts the skill into the folders where harnesses look for skills: of those
-// that are named, or of those that are installed. A skill of that name that is not ours
-// is left alone.
+// InstallSkill writes the skill into the skill folders of the harnesses that are named, or of all that are installed. It
+// does not replace another skill of the same name.
 func InstallSkill(_ context.Context, wanted []string, dry bool) ([]cli.Installed, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -57,14 +56,14 @@ func inPATH(program string) bool {
 	return program != "" && err == nil
 }
 
-// putSkill writes the skill if it is not there as it is now, and says what it did.
+// putSkill writes the skill unless the file is up to date, and returns what it did.
 func putSkill(path string, dry bool) (status string, err error) {
 	have, err := os.ReadFile(path)
 	switch {
 	case err == nil && string(have) == prompt.Skill:
 		return "up to date", nil
 	case err == nil && !bytes.Contains(have, []byte("\nname: orange\n")):
-		return "", fmt.Errorf("%s is another skill: move it away", path)
+		return "", fmt.Errorf("%s is another skill: move it to another folder", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return "", err
 	}

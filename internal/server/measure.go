@@ -7,7 +7,7 @@ import (
 	"orange/internal/server/measure"
 )
 
-// newMeasure builds what measures the work of tasks.
+// newMeasure returns the service that measures the work of tasks.
 func (s *Server) newMeasure() *measure.Service {
 	return measure.New(measure.Options{
 		Store: s.store, Rows: s.runtime.FollowJournal, Watcher: s.host.Watcher, Measure: s.host.MeasureWork, Worktree: s.host.WorktreeOf, Output: s.host.OutputFile,
@@ -15,7 +15,7 @@ func (s *Server) newMeasure() *measure.Service {
 	})
 }
 
-// isOver says whether a task is in a state in which tasks end.
+// isOver reports whether a task is in a terminal state.
 func (s *Server) isOver(t *task.Task) bool {
 	def, err := s.runtime.Definition(t)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Server) isOver(t *task.Task) bool {
 	return ok && st.Kind == workflow.Terminal
 }
 
-// childrenOf are the parts of a task, where its state asks for them.
+// childrenOf returns the child tasks of a task, if its state depends on them.
 func (s *Server) childrenOf(t *task.Task) []signal.Child {
 	def, err := s.runtime.Definition(t)
 	if err != nil || !def.AsksForChildren(t.Status) {

@@ -12,7 +12,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// playScript is the agent of the script harness: it plays the steps of its role.
+// playScript runs the agent of the script harness: it plays the steps of its role. It returns the exit code.
 func playScript(file string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -22,7 +22,7 @@ func playScript(file string) int {
 	})
 }
 
-// reportEvent tells the server of an event, as a hook of another harness would.
+// reportEvent reports an event to the server, as a hook of another harness would.
 func reportEvent(event string, payload []byte) error {
 	cfg, err := config.Load(config.Getenv, os.UserHomeDir)
 	if err != nil {

@@ -23,18 +23,18 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// RestoreStore puts a lost or damaged store right, without a server: it takes the newest store that is
-// intact, ends the agents that it does not know, takes up the tasks that it does not know, and
-// holds those that it knows as they were earlier. Cut short at any point, it can be done again.
+// RestoreStore restores a lost or damaged store, without a server. It takes the newest intact store, ends the agents
+// that this store does not know, adds the tasks that it does not know, and pauses the tasks of which it has an earlier
+// record. It can be repeated after it was interrupted at any point.
 func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (report cli.Restored, err error) {
 	if _, err := os.Stat(cfg.Home); errors.Is(err, fs.ErrNotExist) {
-		return report, fmt.Errorf("restore the store: there is no data folder %s; set ORANGE_HOME to the one you mean", cfg.Home)
+		return report, fmt.Errorf("restore the store: the data folder %s does not exist; set ORANGE_HOME to the right one", cfg.Home)
 	}
-	cfg.Record = false // agents that the store does not know are ended, whatever the next server does
+	cfg.Record = false // end unknown agents even if the next server only records effects
 	held, err := reach.TakeFolder(cfg)
 	var running cli.ServerRunningError
 	if errors.As(err, &running) {
-		return report, fmt.Errorf("restore the store: a server works on it (pid %d); run orange stop, then orange doctor --restore", running.PID)
+		return report, fmt.Errorf("restore the store: a server uses it (pid %d); run orange stop, then orange doctor --restore", running.PID)
 	}
 	if err != nil {
 		return report, err
@@ -76,7 +76,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 	}, &report)
 }
 
-// openStill opens the runtime of a store that is being restored. It drives nothing.
+// openStill opens the runtime of a store that is being restored. The runtime performs no effects.
 func (s *Server) openStill(fault func(string)) (_ *local.Runtime, err error) {
 	s.runtime, err = local.Open(local.Options{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, Library: workflowdir.New(s.cfg.UserWorkflows), Workflow: s.cfg.Workflow,

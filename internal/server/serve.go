@@ -1,5 +1,5 @@
-// Package server puts the parts of Orange together: the runtime, the adapters and the API of
-// one data folder, and what the command line needs of them.
+// Package server builds the server of one data folder from the runtime, the adapters and the API, and provides what the
+// command line needs of them.
 package server
 
 import (
@@ -53,11 +53,10 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// defaultIdle is when a server leaves that nobody asks and that waits for nothing.
+// defaultIdle is how long a server keeps running without requests and without work.
 const defaultIdle = 10 * time.Minute
 
-// Serve runs the server of a data folder until ctx ends, it is told to stop, or it
-// has been idle for long enough.
+// Serve runs the server of a data folder until ctx ends, a request stops it, or it has been idle for long enough.
 func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOptions) (err error) {
 	shim.ProtectServer()
 	s, err := New(cfg, version, o)
@@ -71,7 +70,7 @@ func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOp
 	return s.Wait()
 }
 
-// Server is the parts of one data folder, put together. New sets every field but socket.
+// Server is the server of one data folder. New sets every field but socket.
 type Server struct {
 	cfg              config.Config
 	version          string
@@ -90,8 +89,8 @@ type Server struct {
 	boards           boards.Boards
 	trackerService   *trackers.Service
 	forges           *forges.Directory
-	retrack          chan struct{} // the trackers are not the same any more
-	receivesWebhooks bool          // news of trackers come in over HTTP
+	retrack          chan struct{} // receives when the list of trackers changed
+	receivesWebhooks bool          // trackers send webhooks
 	page             *page.Page
 	measure          *measure.Service
 	inbox            *inbox.Inbox
@@ -99,17 +98,17 @@ type Server struct {
 	anchors          *anchors.Anchors // nil: no merge is anchored
 	delivery         delivery.Service
 	backups          *homestore.Backups
-	fault            func(point string) // kills the process when it is told to; nil: never
+	fault            func(point string) // kills the process at a chosen point, for tests; nil: never
 	api              *api.Server
 
 	ctx    context.Context // of everything that Start starts
 	stop   context.CancelFunc
-	served chan error // how serving the API ended
-	ends   []func()   // wait for what Start started, in the order in which it was started
+	served chan error // receives the error of serving the API
+	ends   []func()   // each waits for something that Start started, in the order of starting
 }
 
-// New takes a data folder and builds the server of it. Nothing runs before Start: no effect is
-// performed, no timer fires and nobody can reach the server. Close releases the folder.
+// New locks a data folder and builds its server. Nothing runs before Start: no effect is performed, no timer fires and
+// no client can connect. Close releases the folder.
 func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error) {
 	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
@@ -196,8 +195,8 @@ func (s *Server) newRuntime() (*local.Runtime, error) {
 	return local.New(options)
 }
 
-// performer carries effects out. Cards and deliveries need the runtime, which has its performer: all of
-// them are built before the first effect is performed.
+// performer performs effects with the server's executor. The executor needs the runtime, and the runtime needs its
+// performer; both exist before the first effect is performed.
 type performer struct{ s *Server }
 
 // Perform implements local.Performer.
@@ -205,15 +204,15 @@ func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (loc
 	return p.s.executor.Perform(ctx, t, e)
 }
 
-// Start drives what is owed and answers requests until ctx ends or Close is called. After an
-// error too the caller calls Close.
+// Start performs pending effects and serves requests until ctx ends or Close is called. The caller must call Close even
+// after an error.
 func (s *Server) Start(ctx context.Context) (err error) {
 	context.AfterFunc(ctx, s.stop)
 	s.loadTrust(s.ctx)
 	s.ends = append(s.ends, s.measure.Start(s.ctx))
 	if !s.cfg.Record {
 		shim.AdoptOrphans(s.ctx)
-		s.adoptAttempts() // before effects of the last server are driven
+		s.adoptAttempts() // before effects of the last server are performed
 	}
 	if err := s.runtime.Start(); err != nil {
 		return err
@@ -258,11 +257,10 @@ func (s *Server) runInBackground(f func(context.Context)) {
 	s.ends = append(s.ends, running.Wait)
 }
 
-// Wait returns when a server that was started answers no more requests.
+// Wait returns when a started server no longer serves requests.
 func (s *Server) Wait() error { return <-s.served }
 
-// Close ends everything that Start started, in reverse order, and releases the data folder.
-// Agents go on.
+// Close ends everything that Start started, in reverse order, and releases the data folder. Agents keep running.
 func (s *Server) Close() (err error) {
 	s.stop()
 	for _, wait := range slices.Backward(s.ends) {
@@ -286,30 +284,30 @@ func (s *Server) Close() (err error) {
 	if s.logs != nil {
 		s.logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
 	}
-	if s.socket != nil { // that it is gone says that all is on the disk
-		s.socket.Remove() //nolint:errcheck // a socket that is left leads to nobody
+	if s.socket != nil { // clients take its absence as proof that everything is on disk
+		s.socket.Remove() //nolint:errcheck // nothing listens on a socket that is left
 	}
 	return errors.Join(err, s.held.Release())
 }
 
-// newEvidence builds what looks evidence up.
+// newEvidence returns the source of evidence.
 func (s *Server) newEvidence() evidence.Source {
 	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
 }
 
-// adoptAttempts looks after the attempts that are not over.
+// adoptAttempts watches the attempts that are not over.
 func (s *Server) adoptAttempts() {
 	tasks, err := s.store.UnsettledTasks()
 	if err != nil {
-		s.log.Error("look for live agents", "component", "serve", "error", err)
+		s.log.Error("find running agents", "component", "serve", "error", err)
 	}
 	s.host.AdoptAttempts(tasks)
 }
 
-// waitReasons says why a task waits for a person.
+// waitReasons returns why a task waits for a person.
 func (s *Server) waitReasons(t *task.Task) []explain.WaitReason { return s.inbox.Reasons(t) }
 
-// newPage builds the web page. It is not open.
+// newPage returns the web page, closed.
 func (s *Server) newPage() *page.Page {
 	return page.New(page.Parts{
 		Home: s.cfg.Home, Socket: s.cfg.Socket, At: func() string { return s.socket.Path() }, Web: s.cfg.Web, Self: s.self, Version: s.version, Settings: s.store,
@@ -317,34 +315,34 @@ func (s *Server) newPage() *page.Page {
 	})
 }
 
-// newAnchors builds what anchors merges, nil where nothing is done in repositories.
+// newAnchors returns the anchors of merges, or nil if the server only records effects.
 func (s *Server) newAnchors() *anchors.Anchors {
 	if s.cfg.Record {
 		return nil
 	}
 	out, err := anchors.New(anchors.Sources{Journal: s.store, Git: s.git, Follow: s.runtime.FollowJournal, Projects: s.runtime.Projects, Fault: s.fault, Log: s.log})
 	if err != nil {
-		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
+		s.log.Error("find the merges to anchor", "component", "anchors", "error", err)
 	}
 	return out
 }
 
-// notifications are the channels by which people are told something.
+// notifications returns the channels that notify people.
 func (s *Server) notifications() notifications.Channels {
 	return notifications.Channels{Config: s.cfg, Task: s.store.Task, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
 }
 
-// projects registers repositories.
+// projects returns the registry of projects.
 func (s *Server) projects() projects.Registry {
 	return projects.Registry{Runtime: s.runtime, Git: s.git, Trust: s.trust, Host: s.host, Size: max(s.cfg.PoolSize, 0), Load: s.loadTrust}
 }
 
-// library knows all workflows.
+// library returns the library of all workflows.
 func (s *Server) library() library.Library {
 	return library.Library{Tasks: s.store, Files: workflowdir.New(s.cfg.UserWorkflows), Projects: s.runtime.Projects}
 }
 
-// newChecks builds what says what is wrong with the data folder.
+// newChecks returns the checks of the data folder.
 func (s *Server) newChecks() health.Checks {
 	check := health.Checks{
 		Store: s.store, Git: s.git, Trust: s.trust, Host: s.host, Projects: s.runtime.Projects, Workspaces: s.workspaces().ListWorkspaces,
@@ -357,7 +355,7 @@ func (s *Server) newChecks() health.Checks {
 	return check
 }
 
-// repairRecords writes the records again from their journals.
+// repairRecords rebuilds the records from their journals.
 func (s *Server) repairRecords(ctx context.Context) error {
 	err := s.store.RepairRecords(ctx)
 	s.runtime.ForgetRecords()

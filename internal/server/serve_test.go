@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// owingHome is the configuration of a data folder whose journal owes effects of several tasks.
+// owingHome returns the configuration of a data folder whose journal owes effects of several tasks.
 func owingHome(t *testing.T, tasks int) config.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes

@@ -13,7 +13,7 @@ import (
 	"orange/internal/server/tracking"
 )
 
-// newTrackerService puts together what works with trackers.
+// newTrackerService returns the service that works with trackers.
 func (s *Server) newTrackerService() *trackers.Service {
 	return &trackers.Service{
 		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.newConnector().Connect, Forge: s.forges.ProjectForge, Log: s.log, Now: time.Now,
@@ -27,7 +27,7 @@ func (s *Server) newConnector() tracking.Connector {
 	return tracking.Connector{Store: s.store, Runtime: s.runtime, Boards: s.boards, Log: s.log}
 }
 
-// newTrackerRegistry builds what people ask about trackers.
+// newTrackerRegistry returns the registry of trackers for the API.
 func (s *Server) newTrackerRegistry() tracking.Registry {
 	out := tracking.Registry{Service: s.trackerService, Connector: s.newConnector(), Changed: s.trackersChanged}
 	if !s.cfg.Record {
@@ -36,12 +36,12 @@ func (s *Server) newTrackerRegistry() tracking.Registry {
 	return out
 }
 
-// checkTrackers names trackers that do not answer and issues that drifted.
+// checkTrackers names the trackers that do not respond and the issues that drifted.
 func (s *Server) checkTrackers(context.Context) (string, error) {
 	return tracking.Check(s.trackerService)
 }
 
-// trackersChanged lets those who watch trackers look at the list again.
+// trackersChanged makes the watchers of trackers read the list of trackers again.
 func (s *Server) trackersChanged() {
 	select {
 	case s.retrack <- struct{}{}:
@@ -49,13 +49,13 @@ func (s *Server) trackersChanged() {
 	}
 }
 
-// control is the runtime's, and stays while trackers are to be watched.
+// control implements api.Control with the runtime. It is busy while trackers must be watched.
 type control struct {
 	*local.Runtime
 	trackerService   *trackers.Service
 	page             *page.Page
 	notifier         *notifier.Notifier
-	receivesWebhooks bool // news come from outside
+	receivesWebhooks bool // trackers send webhooks
 }
 
 // Busy implements api.Control.

@@ -11,7 +11,7 @@ import (
 	"orange/internal/wire"
 )
 
-// transfer takes an installation out and in.
+// transfer exports and imports an installation.
 type transfer struct{ s *Server }
 
 // Export implements api.Transfer.

@@ -1,5 +1,5 @@
-// Package anchors writes the link of each row of the journal that records a merge into the repository that was
-// merged in, and compares the journal with what is there.
+// Package anchors writes the link of each journal row that records a merge into the repository of that merge, and
+// compares the journal with the anchors there.
 package anchors
 
 import (
@@ -19,7 +19,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Journal is where merges are recorded, and where the place that was reached in it is kept.
+// Journal holds the recorded merges, and the settings that say up to which row they are anchored.
 type Journal interface {
 	ID() (string, error) // of the store
 	Setting(key string) (string, error)
@@ -37,18 +37,18 @@ type Sources struct {
 	Git      *git.Git
 	Follow   func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	Projects func() []task.Project
-	Fault    func(point string) // kills the process when it is told to; nil: never
+	Fault    func(point string) // kills the process at a chosen point, for tests; nil: never
 	Log      *slog.Logger
 }
 
-// Anchors anchors merges. It follows the journal, so that it does not matter whether a merge was made here
-// or by a forge, nor when the server was killed.
+// Anchors anchors merges. It follows the journal, so it does not matter whether a merge was made here or by a forge, or
+// when the server was killed.
 type Anchors struct {
 	Sources
 
-	mu   sync.Mutex // held by whoever follows the journal
-	row  int64      // up to which the journal was followed
-	kept int64      // that the store remembers
+	mu   sync.Mutex // held while the journal is followed
+	row  int64      // row up to which the journal was followed
+	kept int64      // row that is saved in the store
 	owed []owedAnchor
 }
 
@@ -62,11 +62,11 @@ type owedAnchor struct {
 const (
 	anchorRowKey  = "anchor.row"   // setting: row up to which all merges are anchored
 	anchorLastKey = "anchor.last/" // setting of a project: row of its last anchor
-	anchorBatch   = 256            // rows that are read at a time
-	anchorKeep    = 4096           // rows without a merge after which the place in the journal is kept
+	anchorBatch   = 256            // rows to read at a time
+	anchorKeep    = 4096           // rows without a merge after which the row is saved
 )
 
-// New finds the place in the journal from which merges are to be anchored.
+// New returns Anchors that continue at the row up to which merges are anchored.
 func New(o Sources) (*Anchors, error) {
 	a := &Anchors{Sources: o}
 	if a.Fault == nil {
@@ -81,7 +81,7 @@ func New(o Sources) (*Anchors, error) {
 // FollowMerges anchors merges until ctx ends.
 func (a *Anchors) FollowMerges(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, more, err := a.Follow(a.currentRow(), "", 0) // before looking: what comes meanwhile is not missed
+		_, more, err := a.Follow(a.currentRow(), "", 0) // before reading, so that no new row is missed
 		if err == nil {
 			err = a.catchUp(ctx, false)
 		}
@@ -96,12 +96,12 @@ func (a *Anchors) FollowMerges(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.saveRow(); err != nil {
-		a.Log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
+		a.Log.Warn("save which merges are anchored", "component", "anchors", "error", err)
 	}
 }
 
-// loadFirstRow finds the place in the journal. Before the first server that anchors, no merge was
-// recorded.
+// loadFirstRow reads the row up to which merges are anchored. If none is saved, it is the last row, because older
+// versions did not record merges.
 func (a *Anchors) loadFirstRow() error {
 	text, err := a.Journal.Setting(anchorRowKey)
 	if err != nil {
@@ -125,8 +125,8 @@ func (a *Anchors) currentRow() int64 {
 	return a.row
 }
 
-// catchUp follows the journal to its end and writes the anchors that are owed: if there is a
-// new one, or if all are wanted, also those that failed before.
+// catchUp follows the journal to its end and writes the missing anchors. It retries those that failed before only if
+// there is a new one or all is set.
 func (a *Anchors) catchUp(ctx context.Context, all bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,14 +160,14 @@ func (a *Anchors) hasUntried() bool {
 	return slices.ContainsFunc(a.owed, func(o owedAnchor) bool { return o.err == nil })
 }
 
-// noteMerge finds out whether a row records a merge.
+// noteMerge reports whether a row records a merge, and adds its anchor to those that are missing.
 func (a *Anchors) noteMerge(row journal.Row) bool {
 	if !bytes.Contains(row.Entry, []byte(`"commit":"`)) && !bytes.Contains(row.Entry, []byte(signal.PRMerged)) {
 		return false
 	}
 	e, err := journal.Decode(row.Entry)
 	if err != nil {
-		return false // the checks name it
+		return false // orange doctor reports it
 	}
 	commit, ok := journal.MergeOf(&e)
 	if !ok {
@@ -182,18 +182,18 @@ func (a *Anchors) noteMerge(row journal.Row) bool {
 	return true
 }
 
-// writeOwed tries to write every anchor that is owed.
+// writeOwed tries to write every missing anchor.
 func (a *Anchors) writeOwed(ctx context.Context) {
 	left := a.owed[:0]
 	for _, o := range a.owed {
 		p, ok := a.findProject(o.project)
 		if !ok {
-			a.Log.Warn("a merge is not anchored: its project is not registered any more", "component", "anchors", "project", o.project, "task", o.Task)
+			a.Log.Warn("a merge is not anchored: its project is no longer registered", "component", "anchors", "project", o.project, "task", o.Task)
 			continue
 		}
 		if o.err = a.writeAnchor(ctx, p, &o.Anchor); o.err != nil {
 			if ctx.Err() == nil {
-				a.Log.Error("anchor a merge; it is tried again at the next one and when the server starts",
+				a.Log.Error("anchor a merge; the server tries again at the next merge and when it starts",
 					"component", "anchors", "project", p.Name, "task", o.Task, "commit", o.Commit, "error", o.err)
 			}
 			left = append(left, o)
@@ -233,7 +233,7 @@ func (a *Anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.A
 	return a.Journal.SetSetting(anchorLastKey+p.Name, strconv.FormatInt(to.Row, 10))
 }
 
-// saveRow remembers up to which row all merges are anchored.
+// saveRow saves the row up to which all merges are anchored.
 func (a *Anchors) saveRow() error {
 	row := a.row
 	for _, o := range a.owed {
@@ -249,7 +249,7 @@ func (a *Anchors) saveRow() error {
 	return err
 }
 
-// describeAnchored says how many merges are anchored, and where.
+// describeAnchored returns how many merges are anchored, and where.
 func describeAnchored(merges, repositories int) string {
 	are, in := "merges are", "repositories"
 	if merges == 1 {
@@ -323,7 +323,7 @@ func Compare(ctx context.Context, j Journal, g *git.Git, p task.Project, store s
 	return found, requireAnchors(j, p, list, store)
 }
 
-// requireAnchors says that a repository has lost anchors.
+// requireAnchors returns an error if a repository has lost anchors.
 func requireAnchors(j Journal, p task.Project, list []journal.Anchor, store string) error {
 	text, err := j.Setting(anchorLastKey + p.Name)
 	if err != nil || text == "" {
@@ -333,7 +333,7 @@ func requireAnchors(j Journal, p task.Project, list []journal.Anchor, store stri
 	if err != nil || slices.ContainsFunc(list, func(a journal.Anchor) bool { return a.Row >= last }) {
 		return err
 	}
-	return fmt.Errorf("row %d was anchored, and %s in %s does not have it: fetch the ref from where you published it; the next merge begins it again",
+	return fmt.Errorf("row %d was anchored, but %s in %s does not have it: fetch the ref from where you published it; the next merge starts a new one",
 		last, git.AnchorRef(store), p.Path)
 }
 
@@ -347,7 +347,7 @@ func Read(ctx context.Context, g *git.Git, root, store string) ([]journal.Anchor
 	for i, text := range texts {
 		a, err := journal.ParseAnchor(text)
 		if err == nil && a.Store != store {
-			err = fmt.Errorf("it is of store %.40q", a.Store)
+			err = fmt.Errorf("the anchor belongs to store %.40q", a.Store)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("commit %d of %s in %s: %w", i+1, git.AnchorRef(store), root, err)

@@ -1,4 +1,4 @@
-// Package boards has the boards of projects as people see and change them.
+// Package boards lets people read and change the boards of projects.
 package boards
 
 import (
@@ -22,30 +22,29 @@ import (
 	"orange/internal/wire"
 )
 
-// Boards implements api.Boards. A board that is not there yet is made with the words of its project.
+// Boards implements api.Boards. It makes a missing board with the columns and tags of its project's workflow.
 type Boards struct {
 	store      *sqlite.Store
 	runtime    *local.Runtime
 	project    func(name string) (task.Project, bool)
-	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
+	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" means the project's
 	now        func() time.Time
 
-	// changed hears of every change by a person that did change something; nil: nobody
-	// does. It hears of them in the order in which they were made.
+	// changed is called for every effective change by a person, in the order of the changes; it may be nil.
 	changed func(ctx context.Context, card board.Card)
-	// confirm asks a person for a code before a card lets a merge happen; nil: it never does.
+	// confirm checks a person's code before a card lets a merge happen; nil: no code is needed.
 	confirm func(ctx context.Context, card board.Card, workflow, code string) error
 	warn    func(msg string, args ...any)
-	news    *sync.Mutex // held from a change until it was heard of
-	// added makes the task of a new card; nil: there is none.
+	order   *sync.Mutex // held from a change until changed has returned
+	// added makes the task of a new card; nil: cards get no task.
 	added func(ctx context.Context, card board.Card, w signal.NewTask) (task.ID, error)
 }
 
-// New returns the boards of a store, whose tasks are told of changes.
+// New returns the boards of a store. Tasks of r are notified of changes.
 func New(store *sqlite.Store, r *local.Runtime, log *slog.Logger) Boards {
 	b := Boards{
 		store: store, runtime: r, project: r.Project, now: time.Now, warn: log.Warn, confirm: r.ConfirmCard,
-		changed: func(ctx context.Context, card board.Card) { r.CardChanged(card, api.ViaOf(ctx)) }, news: &sync.Mutex{},
+		changed: func(ctx context.Context, card board.Card) { r.CardChanged(card, api.ViaOf(ctx)) }, order: &sync.Mutex{},
 		added: func(ctx context.Context, _ board.Card, w signal.NewTask) (task.ID, error) {
 			a, err := r.Create(ctx, w)
 			if err == nil && a.Decision.Refused != "" {
@@ -58,27 +57,27 @@ func New(store *sqlite.Store, r *local.Runtime, log *slog.Logger) Boards {
 	return b
 }
 
-// CatchUp lets tasks hear what an earlier server did not tell them any more.
+// CatchUp notifies tasks of changes that an earlier server did not report to them.
 func (b Boards) CatchUp(readCard func(ctx context.Context, t task.Task) (*board.Snapshot, error)) {
 	b.runtime.CatchUp(b.loadWaitingTasks, func(t *task.Task, tell func(board.Snapshot)) {
 		if _, _, ok := board.ParseRef(t.TrackerRef); !ok {
-			return // the next look at the tracker tells it
+			return // the next poll of the tracker reports it
 		}
-		b.news.Lock()
-		defer b.news.Unlock()
-		if face, err := readCard(context.Background(), *t); err == nil {
-			tell(*face)
+		b.order.Lock()
+		defer b.order.Unlock()
+		if card, err := readCard(context.Background(), *t); err == nil {
+			tell(*card)
 		}
 	})
 }
 
-// loadWaitingTasks are the tasks that wait for what becomes of a card or of other tasks.
+// loadWaitingTasks returns the tasks that wait for a change of a card or of child tasks.
 func (b Boards) loadWaitingTasks() ([]task.Task, error) {
 	var out []task.Task
 	err := b.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t task.Task
 		if json.Unmarshal(fold, &t) != nil {
-			return nil // the doctor names it
+			return nil // orange doctor reports it
 		}
 		if def, err := b.runtime.Definition(&t); err == nil && (def.WatchesBoard(t.Status) || def.WaitsForChildren(t.Status)) {
 			out = append(out, t)
@@ -88,8 +87,8 @@ func (b Boards) loadWaitingTasks() ([]task.Task, error) {
 	return out, err
 }
 
-// loadVocabulary is what a project's board knows: the words of the workflow that is named,
-// here or for the project; else the usual ones.
+// loadVocabulary returns the columns and tags of a project's board: those of the named workflow, or else of the
+// project's workflow, or else the usual ones.
 func (b Boards) loadVocabulary(project, name string) (board.Vocabulary, error) {
 	if p, ok := b.runtime.Project(project); ok && name == "" && p.Workflow == "" {
 		return usualVocabulary(), nil
@@ -101,8 +100,8 @@ func (b Boards) loadVocabulary(project, name string) (board.Vocabulary, error) {
 	return vocabularyOf(def), nil
 }
 
-// vocabularyOf are the columns and tags that a workflow needs: those of its board, else the
-// columns in which it shows its states, else the usual ones.
+// vocabularyOf returns the columns and tags that a workflow needs: those of its board, or else the columns in which it
+// shows its states, or else the usual ones.
 func vocabularyOf(def *workflow.Definition) board.Vocabulary {
 	if def.Board != nil {
 		return def.Board.Vocabulary()
@@ -120,22 +119,21 @@ func vocabularyOf(def *workflow.Definition) board.Vocabulary {
 	return v
 }
 
-// usualVocabulary is what a board knows whose project does not say otherwise: the words
-// of the built-in workflow that lives on one.
+// usualVocabulary returns the default columns and tags of a board: those of the built-in workflow joan-board.
 var usualVocabulary = sync.OnceValue(func() board.Vocabulary {
 	const name = "joan-board"
 	text, _ := builtin.Text(name)
 	def, err := workflow.Parse(builtin.File(name), text)
 	if err != nil {
-		panic("a built-in workflow does not parse: " + err.Error()) // its tests would have said so
+		panic("a built-in workflow does not parse: " + err.Error()) // its tests check that it does
 	}
 	return def.Board.Vocabulary()
 })
 
-// learnVocabulary teaches a project's board all the words of its project, making it if need be.
+// learnVocabulary adds the columns and tags of a project to its board, and makes the board if there is none.
 func (b Boards) learnVocabulary(project string) error { return b.LearnVocabulary(project, "") }
 
-// LearnVocabulary teaches it the words of a workflow as well.
+// LearnVocabulary adds the columns and tags of a workflow to a project's board, and makes the board if there is none.
 func (b Boards) LearnVocabulary(project, workflow string) error {
 	if err := b.RequireRegistered(project); err != nil {
 		return err
@@ -147,7 +145,7 @@ func (b Boards) LearnVocabulary(project, workflow string) error {
 	return b.store.SetBoard(project, v)
 }
 
-// RequireRegistered refuses a project that is not registered.
+// RequireRegistered returns an error if a project is not registered.
 func (b Boards) RequireRegistered(project string) error {
 	if _, ok := b.project(project); !ok {
 		return task.Mistakef("project %q is not registered: see orange project list", project)
@@ -155,7 +153,7 @@ func (b Boards) RequireRegistered(project string) error {
 	return nil
 }
 
-// explainMissing says why a card is not there: there may not even be a project.
+// explainMissing returns err, or the error that the project is not registered if that is why a card was not found.
 func (b Boards) explainMissing(project string, err error) error {
 	if errors.Is(err, board.ErrNotFound) {
 		return cmp.Or(b.RequireRegistered(project), err)
@@ -215,14 +213,14 @@ func (b Boards) ChangeCard(ctx context.Context, project string, number int, c bo
 	if err != nil {
 		return board.Card{}, false, b.explainMissing(project, err)
 	}
-	if err := b.learnVocabulary(project); err != nil { // what the board knows already will do
-		b.warn("teach a board the words of its project", "component", "boards", "project", project, "error", err)
+	if err := b.learnVocabulary(project); err != nil { // the board works with the columns and tags that it has
+		b.warn("add the columns and tags of a project to its board", "component", "boards", "project", project, "error", err)
 	}
 	if err := b.confirmChange(ctx, have, c, code); err != nil {
 		return have, false, err
 	}
-	b.news.Lock()
-	defer b.news.Unlock()
+	b.order.Lock()
+	defer b.order.Unlock()
 	card, changed, err := b.store.ChangeCard(project, number, c, b.now())
 	if err == nil && changed && b.changed != nil {
 		b.changed(ctx, card)
@@ -230,8 +228,7 @@ func (b Boards) ChangeCard(ctx context.Context, project string, number int, c bo
 	return card, changed, err
 }
 
-// confirmChange asks for a code if a card that is changed so lets a merge happen. What
-// changes neither tags nor column does not.
+// confirmChange checks the code if the change lets a merge happen. A change of neither tags nor column never does.
 func (b Boards) confirmChange(ctx context.Context, have board.Card, c board.Change, code string) error {
 	if b.confirm == nil || len(c.AddTags) == 0 && len(c.RemoveTags) == 0 && c.Column == "" {
 		return nil

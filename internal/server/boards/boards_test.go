@@ -18,7 +18,7 @@ import (
 	"orange/internal/wire"
 )
 
-// shelved are boards in a store of their own; only project shop is registered.
+// shelved returns boards in a store of their own; only project shop is registered.
 func shelved(t *testing.T) Boards {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "orange.db"))
@@ -31,7 +31,7 @@ func shelved(t *testing.T) Boards {
 		}
 	})
 	return Boards{
-		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, news: &sync.Mutex{}, warn: func(string, ...any) {},
+		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, order: &sync.Mutex{}, warn: func(string, ...any) {},
 		project: func(name string) (task.Project, bool) { return task.Project{}, name == "shop" },
 	}
 }

@@ -1,6 +1,6 @@
-// Package callers finds out who makes a request: an attempt or a person, and from which process.
-// An agent runs as the same user and can read that user's files, the token of the web page included: what it
-// shows says nothing, which process it is does.
+// Package callers identifies who makes a request: an attempt or a person, and from which process. An agent runs as the
+// same user and can read that user's files, including the token of the web page. A token therefore proves nothing; the
+// process does.
 package callers
 
 import (
@@ -18,11 +18,11 @@ import (
 	"orange/internal/ui/api"
 )
 
-// peers find out who is at the other end of the connections of the web page.
+// peers identifies the processes at the other end of the connections of the web page.
 type peers struct {
-	holders  func(*http.Request) ([]int, error)                 // of the other end
-	identify func(token string, pid int) (*agent.Caller, error) // nil: nobody's
-	attends  func(pid int) bool                                 // an attendant, which asks for nothing
+	holders  func(*http.Request) ([]int, error)                 // returns the processes that hold the other end
+	identify func(token string, pid int) (*agent.Caller, error) // returns nil if the process belongs to no attempt
+	isShim   func(pid int) bool                                 // a shim makes no requests
 	gone     func(pid int) bool
 }
 
@@ -41,11 +41,11 @@ const (
 	peerPause = 10 * time.Millisecond
 )
 
-var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
+var errGone = errors.New("cannot identify the caller, because the process that sent the request is gone: wait for the response, or use the command line")
 
-// identifyCaller returns the attempt that a request comes from, nil for a person. It tries again before it
-// refuses: a process that hides its connections may be a child of the server that does not run its program
-// yet, and processes come and go while they are looked up.
+// identifyCaller returns the attempt that a request comes from, or nil for a person. It tries again before it refuses,
+// because a process that hides its connections may be a child of the server that does not run its program yet, and
+// because processes start and end while they are looked up.
 func (p peers) identifyCaller(r *http.Request, token string) (*agent.Caller, error) {
 	who, why := p.identifyOnce(r, token)
 	for try := 0; why != nil && try < peerTries; try++ {
@@ -57,14 +57,14 @@ func (p peers) identifyCaller(r *http.Request, token string) (*agent.Caller, err
 	return who, why
 }
 
-// identifyOnce finds out who asks. It is told only if whoever holds the connection afterwards was asked
-// about: one that sends and leaves gets nothing. A process that shared the connection for a
-// moment, as one does that is about to become another, is no reason to say no at once.
+// identifyOnce identifies the caller. It returns a result only if every process that holds the connection afterwards was
+// identified, so a process that sends a request and exits is refused. A process may share the connection for a moment,
+// for example between fork and exec, so identifyOnce checks three times.
 func (p peers) identifyOnce(r *http.Request, token string) (*agent.Caller, error) {
 	for range 3 {
 		before, err := p.holders(r)
 		if err != nil {
-			return nil, fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
+			return nil, fmt.Errorf("cannot identify the process that sent the request (%v): send it from this machine, or use the command line", err)
 		}
 		who, known, err := p.identifyProcesses(before, token)
 		if err != nil || who != nil && token == "" {
@@ -81,9 +81,9 @@ func (p peers) identifyOnce(r *http.Request, token string) (*agent.Caller, error
 	return nil, errGone
 }
 
-// identifyProcesses identifies processes. Those that are gone are not among the known. If any belongs to
-// an attempt that is whose request it is; two attempts are nobody. Attendants do not count:
-// they hide what they hold, so they are asked about whenever somebody else hides.
+// identifyProcesses identifies the processes that hold a connection. Known has those that still exist. If one belongs to
+// an attempt, the request is that attempt's; if they belong to two attempts, it is refused. Shims do not count: they hide
+// what they hold, so they are among the candidates whenever another process hides its connections.
 func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, known []int, err error) {
 	for _, pid := range pids {
 		one, err := p.identify(token, pid)
@@ -92,9 +92,9 @@ func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, k
 			continue
 		case err != nil:
 			return nil, nil, err
-		case p.attends(pid):
+		case p.isShim(pid):
 		case one != nil && who != nil && *one != *who:
-			return nil, nil, errors.New("the processes of two attempts ask at once: ask from one of them")
+			return nil, nil, errors.New("processes of two attempts share the connection: send the request from one of them")
 		case one != nil:
 			who = one
 		}
@@ -103,8 +103,8 @@ func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, k
 	return who, known, nil
 }
 
-// RefuseAgents refuses a request to the web page that an agent may have made: it must not approve its own
-// work, nor see what is a person's. While no agent lives nobody is looked for.
+// RefuseAgents returns an error for a request to the web page that an agent may have made: an agent must not approve its
+// own work or see what is meant for people. While no agent runs, it does not look for the caller.
 func RefuseAgents(a *agents.Agents, r *http.Request) error {
 	if a.Len() == 0 {
 		return nil
@@ -116,8 +116,8 @@ func RefuseAgents(a *agents.Agents, r *http.Request) error {
 	return err
 }
 
-// DescribePeer describes the process at the other end of a connection of the web page. Of
-// several that share it, or if it cannot be found, nothing is said.
+// DescribePeer describes the process at the other end of a connection of the web page. It returns the zero Via if
+// several processes share the connection or none is found.
 func DescribePeer(r *http.Request) signal.Via {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	pids, err := shim.TCPPeers(r.RemoteAddr, local)
@@ -127,11 +127,11 @@ func DescribePeer(r *http.Request) signal.Via {
 	return *Origins{}.DescribeProcess(pids[0])
 }
 
-// ErrUnknownToken says that a token is nobody's.
-var ErrUnknownToken = errors.New("it is neither the page's nor an attempt's")
+// ErrUnknownToken means that a token belongs neither to the web page nor to an attempt.
+var ErrUnknownToken = errors.New("the token belongs neither to the web page nor to an attempt")
 
-// AttemptOf is the attempt that shows its token in a request. A token that is nobody's is found out
-// before anybody is looked for.
+// AttemptOf returns the attempt whose token a request contains. It refuses an unknown token before it looks for the
+// process of the caller.
 func AttemptOf(a *agents.Agents, token string, r *http.Request) (*agent.Caller, error) {
 	who, err := a.CallerOfToken(token)
 	if err != nil {
@@ -147,7 +147,7 @@ func AttemptOf(a *agents.Agents, token string, r *http.Request) (*agent.Caller, 
 	return who, err
 }
 
-// Identity says who a caller at the socket is.
+// Identity identifies callers at the socket.
 type Identity struct{ Agents *agents.Agents }
 
 // Identify implements api.Identity.
@@ -160,7 +160,7 @@ func (i Identity) Identify(token string, pid int) (*api.Caller, error) {
 	return &out, nil
 }
 
-// Origins says where requests come from.
+// Origins describes where requests come from.
 type Origins struct{}
 
 // PeerPID implements api.Origins.

@@ -27,7 +27,7 @@ func TestWhoHoldsAConnection(t *testing.T) {
 		"an agent beside a person":             {[][]int{{person, worker}, {person, worker}}, "", "worker", ""},
 		"a person among those that hide":       {[][]int{{person, attendant}, {person, attendant}}, "", "", ""},
 		"an agent among those that hide":       {[][]int{{worker, attendant}, {worker, attendant}}, "", "worker", ""},
-		"it cannot be seen":                    {[][]int{nil}, "", "", "it cannot be told which process asks"},
+		"it cannot be seen":                    {[][]int{nil}, "", "", "cannot identify the process"},
 		"nobody":                               {[][]int{{}, {}}, "", "", "is gone"},
 		"it is gone":                           {[][]int{{gone}, nil}, "", "", "is gone"},
 		"it is gone, and a look is late":       {[][]int{{gone}, {gone}, {gone}, {gone}, {gone}, {gone}}, "", "", "is gone"},
@@ -36,7 +36,7 @@ func TestWhoHoldsAConnection(t *testing.T) {
 		"it is handed on for ever":             {[][]int{{gone}, {worker}, {gone}, {worker}, {gone}, {worker}}, "", "", "is gone"},
 		"a child of a browser for a moment":    {[][]int{{person, gone}, {person}}, "", "", ""},
 		"another browser joins":                {[][]int{{person}, {person, browser}, {person, browser}, {person, browser}}, "", "", ""},
-		"one of which it cannot be told":       {[][]int{{person, hidden}, {person, hidden}}, "", "", "cannot be told"},
+		"one of which it cannot be told":       {[][]int{{person, hidden}, {person, hidden}}, "", "", "cannot identify"},
 		"an attempt shows its token":           {[][]int{{worker}, {worker}}, "worker's", "worker", ""},
 		"an attempt's token shown by a person": {[][]int{{person}, {person}}, "worker's", "worker", ""},
 		"an attempt's token shown by another":  {[][]int{{other}, {other}}, "worker's", "", "belongs to another"},
@@ -58,7 +58,7 @@ func TestWhoHoldsAConnection(t *testing.T) {
 				identify: func(token string, pid int) (*agent.Caller, error) {
 					switch {
 					case pid == gone || pid == hidden:
-						return nil, errors.New("it cannot be told who asks")
+						return nil, errors.New("cannot identify the caller")
 					case pid == other && token != "":
 						return nil, errors.New("this process belongs to another")
 					case pid == other:
@@ -68,8 +68,8 @@ func TestWhoHoldsAConnection(t *testing.T) {
 					}
 					return nil, nil
 				},
-				attends: func(pid int) bool { return pid == attendant },
-				gone:    func(pid int) bool { return pid == gone },
+				isShim: func(pid int) bool { return pid == attendant },
+				gone:   func(pid int) bool { return pid == gone },
 			}
 			who, err := p.identifyCaller(httptest.NewRequest(http.MethodGet, "/", nil), tt.token)
 			role := ""

@@ -1,5 +1,5 @@
-// Package delivery brings finished work where it belongs: into the default branch, to a remote, or to a forge as a
-// pull request.
+// Package delivery delivers finished work: it merges it into the default branch, pushes it to a remote, or opens a pull
+// request.
 package delivery
 
 import (
@@ -37,8 +37,8 @@ func (d Service) requireProject(t *task.Task) (task.Project, error) {
 	return p, nil
 }
 
-// Merge implements effect.Delivery. Where work is delivered as a pull request the forge
-// merges it, and this only looks whether it has.
+// Merge implements effect.Delivery. If the work is delivered as a pull request, the forge merges it, and Merge only checks
+// whether it has.
 func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	p, err := d.requireProject(&t)
 	if err != nil {
@@ -59,35 +59,35 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 		landed = ""
 	}
 	if t.Delivery.PushesBranch() {
-		if err := d.Git.PushBranch(ctx, p.Path, forges.Origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
+		if err := d.Git.PushBranch(ctx, p.Path, forges.Origin, p.DefaultBranch); err != nil { // the work is merged, and a person can push it later
 			d.Log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
 	return local.EffectResult{Landed: landed}, nil
 }
 
-// RecoverLandings finishes or takes back what landings of a server that died have left in the
-// checkouts of projects. It waits for a git that is still at work.
+// RecoverLandings finishes or reverts landings in the checkouts of projects that a killed server left unfinished. It
+// waits for a git process that still runs there.
 func (d Service) RecoverLandings(ctx context.Context, projects []task.Project) {
 	for _, p := range projects {
 		did, err := d.Git.RecoverLanding(ctx, p.Path)
 		switch {
 		case err != nil:
-			d.Log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
+			d.Log.Warn("find an unfinished landing", "component", "delivery", "project", p.Name, "error", err)
 		case did != "":
 			d.Log.Info(did, "component", "delivery", "project", p.Name)
 		}
 	}
 }
 
-// mergedPR brings the default branch up to date with a pull request that was merged.
+// mergedPR updates the default branch after the forge merged a pull request. It returns an error if it has not.
 func (d Service) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.EffectResult, error) {
 	pr, err := d.Forges.FindPullRequest(ctx, p, t.PRURL, t.Branch)
 	switch {
 	case err != nil:
 		return local.EffectResult{}, err
 	case pr.Branch != t.Branch:
-		return local.EffectResult{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
+		return local.EffectResult{}, task.Mistakef("%s is for branch %s, not for %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
 		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.Git.FetchBranch(ctx, p.Path, forges.Origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
@@ -96,7 +96,7 @@ func (d Service) mergedPR(ctx context.Context, t *task.Task, p task.Project) (lo
 	return local.EffectResult{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
 }
 
-// asFinalError marks what trying again cannot help: everything but a lock that somebody holds.
+// asFinalError marks errors for which a retry is useless: all but that of a lock that another process holds.
 func asFinalError(err error) error {
 	var held *git.LockError
 	var conflict *git.ConflictError
@@ -118,7 +118,7 @@ func (d Service) Push(ctx context.Context, t task.Task) error {
 	return d.pushBranch(ctx, &t, p)
 }
 
-// pushBranch pushes the branch. Where there is no remote trying again cannot help.
+// pushBranch pushes the task's branch. If there is no remote, the error is final.
 func (d Service) pushBranch(ctx context.Context, t *task.Task, p task.Project) error {
 	if has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin); err == nil && !has {
 		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, forges.Origin, p.Name)
@@ -154,8 +154,7 @@ func (d Service) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	return pr.URL, err
 }
 
-// DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is
-// nothing to delete.
+// DeleteRemoteBranch implements effect.Delivery. It does nothing if the project pushes no branches.
 func (d Service) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 	p, err := d.requireProject(&t)
 	if err != nil || !t.Delivery.PushesBranch() {
@@ -167,8 +166,7 @@ func (d Service) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 	return asFinalError(d.Git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
 }
 
-// prBody is what a pull request says: what was planned and what was done, in the
-// agents' words.
+// prBody returns the description of a pull request: the plan and the handoff that agents wrote.
 func prBody(t *task.Task, doc taskfile.Document) string {
 	var b strings.Builder
 	for _, name := range []string{"Plan", "Handoff"} {

@@ -25,7 +25,7 @@ type Source struct {
 	Git       *git.Git
 	Pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
 	Host      host.Evidence // what only the machine of the worktree knows
-	Recording bool          // nothing is done in repositories: work counts as committed
+	Recording bool          // effects are only recorded, and work counts as committed
 }
 
 // Probe implements local.EvidenceSource.
@@ -36,7 +36,7 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	var err error
 	switch {
 	case s.Recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
-		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
+		e.Holds, e.Detail = true, "assumed, because effects are only recorded"
 	case q.Name == workflow.Merged:
 		e.Holds, e.Detail, err = s.Git.IsMerged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && e.Holds {
@@ -67,7 +67,7 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	case q.Gate != nil && q.Gate.File != "":
 		e.Holds, e.Detail, err = s.checkFile(&q)
 	default:
-		err = errors.New("nothing here knows how to look it up")
+		err = errors.New("this evidence cannot be looked up")
 	}
 	if err != nil {
 		e.Holds, e.Detail = false, err.Error()
@@ -75,13 +75,12 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	return e
 }
 
-// whatWasMerged tells a branch whose commits are in the default branch from one that has
-// none of its own: that is where it was when the task began. One that had commits when it was
-// handed over and has lost them is not merged.
+// whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own, because
+// it is still where it was when the task began. A branch that had commits at its handover and has lost them is not merged.
 func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
 	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
-	if w == nil || tip == "" || err != nil { // nobody knows where it began
+	if w == nil || tip == "" || err != nil { // it is unknown where the branch began
 		return err
 	}
 	nothing := w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing
@@ -94,14 +93,14 @@ func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
 	default:
 		e.Holds, e.Empty = false, true
-		e.Detail = fmt.Sprintf("branch %s has lost its commits, and what was handed over (%.12s) is not in %s: bring it back with git branch -f %s %.12s",
+		e.Detail = fmt.Sprintf("branch %s has lost its commits, and the commit of its handover (%.12s) is not in %s: restore it with git branch -f %s %.12s",
 			q.Task.Branch, w.Head, q.Project.DefaultBranch, q.Task.Branch, w.Head)
 	}
 	return nil
 }
 
-// checkClean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
-// there git does not see.
+// checkClean reports whether the task's worktree has no uncommitted files. Git ignores the files that Orange itself puts
+// there.
 func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, error) {
 	if t.Workspace == "" {
 		return true, "the task has no workspace", nil
@@ -113,7 +112,7 @@ func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, err
 	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", ansi.OneLine(humanize.FirstFew(files, 5))), nil
 }
 
-// checkKept says whether the forge has all that the task's branch has: its pull request ends
+// checkKept returns whether the forge has all that the task's branch has: its pull request ends
 // with q.Commit, and people may have added to it there. tip is where the branch is, "" if
 // there is none.
 func (s Source) checkKept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
@@ -127,15 +126,15 @@ func (s Source) checkKept(ctx context.Context, q *local.Question) (tip string, k
 	return tip, s.Git.IsAncestor(ctx, q.Project.Path, tip, q.Commit), nil
 }
 
-// describeLoss says what would be gone if the task were given up, "" if nothing: the forge keeps
-// what its branch has with the pull request, and nothing is uncommitted.
+// describeLoss returns what would be lost if the task were cancelled. It returns "" if the forge keeps all commits of the
+// branch with the pull request and nothing is uncommitted.
 func (s Source) describeLoss(ctx context.Context, q *local.Question) (string, error) {
 	tip, kept, err := s.checkKept(ctx, q)
 	switch {
 	case err != nil:
 		return "", err
 	case tip != "" && !kept:
-		return "its branch has commits that the pull request has not", nil
+		return "its branch has commits that the pull request does not have", nil
 	case q.Task.Workspace == "":
 		return "", nil
 	}
@@ -146,11 +145,11 @@ func (s Source) describeLoss(ctx context.Context, q *local.Question) (string, er
 	return "", err
 }
 
-// checkClaims says what of a worker's claims about the repository is not so, "" if all is.
+// checkClaims returns which of a worker's claims about the repository are wrong, or "" if none is.
 func (s Source) checkClaims(ctx context.Context, q *local.Question) (string, error) {
 	var wrong []string
 	if b := q.Git.Branch; b != "" && b != q.Task.Branch {
-		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
+		wrong = append(wrong, fmt.Sprintf("it names branch %q, but the task works on %s", b, q.Task.Branch))
 	}
 	if q.Git.Made || q.Git.Commit != "" {
 		n, _, err := s.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
@@ -158,7 +157,7 @@ func (s Source) checkClaims(ctx context.Context, q *local.Question) (string, err
 			return "", err
 		}
 		if n == 0 {
-			wrong = append(wrong, "it says that it committed, and "+q.Task.Branch+" has no commit of its own")
+			wrong = append(wrong, "it claims a commit, but "+q.Task.Branch+" has no commits of its own")
 		}
 	}
 	if sha := q.Git.Commit; sha != "" && !s.Git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
@@ -170,31 +169,30 @@ func (s Source) checkClaims(ctx context.Context, q *local.Question) (string, err
 	return strings.Join(wrong, "; "), nil
 }
 
-// claimedPR says what is wrong with the pull request that a worker says it opened: it
-// must be that of the task's branch.
+// claimedPR returns what is wrong with the pull request that a worker claims to have opened, which must be that of the
+// task's branch. It returns "" if nothing is wrong.
 func (s Source) claimedPR(ctx context.Context, q *local.Question) string {
 	claimed := q.Git.PR
 	if claimed == nil {
 		return ""
 	}
 	if q.Task.Delivery != task.DeliverPR {
-		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
+		return fmt.Sprintf("it names pull request %.200q, but this project does not deliver work as pull requests", claimed.URL)
 	}
 	found, err := s.Pull(ctx, q.Project, "", q.Task.Branch)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)
+		return fmt.Sprintf("it names pull request %.200q, but no pull request of %s was found", claimed.URL, q.Task.Branch)
 	case found.URL != claimed.URL:
-		return fmt.Sprintf("it names pull request %.200q, and that of %s is %s", claimed.URL, q.Task.Branch, found.URL)
+		return fmt.Sprintf("it names pull request %.200q, but that of %s is %s", claimed.URL, q.Task.Branch, found.URL)
 	}
 	return ""
 }
 
-// checkFile says whether the file that a gate asks for is there, has content, was written in
-// this visit, and has the fields that it needs.
+// checkFile checks the file that a gate asks for; see host.Evidence.CheckFile.
 func (s Source) checkFile(q *local.Question) (bool, string, error) {
 	if q.Task.Workspace == "" {
-		return false, "the task has no workspace to look in", nil
+		return false, "the task has no workspace", nil
 	}
 	return s.Host.CheckFile(host.RequiredFile{
 		Task: q.Task.ID, Workspace: q.Task.Workspace, Path: prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""),

@@ -1,4 +1,4 @@
-// Package forges connects to forges and, with the same secrets and the same patience, to trackers.
+// Package forges connects to forges. Its secrets and HTTP clients serve trackers too.
 package forges
 
 import (
@@ -18,12 +18,12 @@ import (
 	"orange/internal/transport"
 )
 
-// SecretReader reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
+// SecretReader returns a function that reads a secret of a tracker or a forge. The secret is not kept.
 func SecretReader(source string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) { return config.ReadSecret(ctx, source, config.Getenv) }
 }
 
-// GitHubSecret is the secret for a host: the one that is configured, else what GitHub's
+// GitHubSecret returns a function that reads the secret for a host: the configured one, or else the one that GitHub's
 // own tools use.
 func GitHubSecret(source, host string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
@@ -43,8 +43,7 @@ func GitHubSecret(source, host string) func(context.Context) (string, error) {
 	}
 }
 
-// NewHTTPClient sends requests of one tracker or forge, as often as it takes and no more often
-// than it wants.
+// NewHTTPClient returns a client for one tracker or forge that retries requests and respects rate limits.
 func NewHTTPClient(log *slog.Logger, o transport.Options) *http.Client {
 	o.Log = func(msg string, args ...any) { log.Info(msg, append([]any{"component", "transport"}, args...)...) }
 	return &http.Client{Transport: transport.New(o)}
@@ -53,8 +52,8 @@ func NewHTTPClient(log *slog.Logger, o transport.Options) *http.Client {
 // Origin is the remote that a project's work is delivered to.
 const Origin = "origin"
 
-// Directory has the forges of projects that were asked for. They are kept, for they know what
-// they have seen already and when to leave a server alone.
+// Directory opens the forges of projects and keeps them, because they cache responses and know the rate limits of their
+// servers.
 type Directory struct {
 	Git *git.Git
 	Log *slog.Logger
@@ -63,21 +62,21 @@ type Directory struct {
 	open map[string]openForge // by the name of the project
 }
 
-// openForge is a forge with what it was made from. It is made anew when that changes.
+// openForge is a forge with the values it was made from. When they change, a new forge is made.
 type openForge struct {
 	remote string
 	policy task.Forge
 	forge  trackers.Forge
 }
 
-// findOrOpen returns the forge of a project, which anew makes unless there is one.
-func (d *Directory) findOrOpen(project, remote string, policy task.Forge, anew func() (trackers.Forge, error)) (trackers.Forge, error) {
+// findOrOpen returns the forge of a project. It calls open if there is none yet.
+func (d *Directory) findOrOpen(project, remote string, policy task.Forge, open func() (trackers.Forge, error)) (trackers.Forge, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if have, ok := d.open[project]; ok && have.remote == remote && have.policy == policy {
 		return have.forge, nil
 	}
-	forge, err := anew()
+	forge, err := open()
 	if err != nil {
 		delete(d.open, project)
 		return nil, err
@@ -89,7 +88,7 @@ func (d *Directory) findOrOpen(project, remote string, policy task.Forge, anew f
 	return forge, nil
 }
 
-// ProjectForge returns the forge of a project. It is nil where the project has no remote to tell.
+// ProjectForge returns the forge of a project, or nil if no remote or setting of the project names one.
 func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.Forge, error) {
 	remote, err := d.Git.RemoteURL(ctx, p.Path, Origin)
 	if err != nil && p.Forge.Scope == "" {
@@ -112,7 +111,7 @@ func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.
 	})
 }
 
-// newForge makes the client of a forge. It asks nobody yet.
+// newForge makes the client of a forge. It sends no request.
 func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge, error) {
 	calls := NewHTTPClient(d.Log, transport.Options{Name: project, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
@@ -122,7 +121,7 @@ func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge
 	return forge, err
 }
 
-// FindPullRequest finds a pull request by its address, or that of a branch.
+// FindPullRequest finds a pull request by its URL, or by its branch if url is "".
 func (d *Directory) FindPullRequest(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
 	forge, err := d.ProjectForge(ctx, p)
 	if err != nil {

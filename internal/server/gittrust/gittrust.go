@@ -22,8 +22,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// A Trust knows which programs git may run for the server, project by project: those that
-// its configuration named when the project was added, or when a person last said so.
+// A Trust knows which programs git may run for the server in each project: those that git's configuration named when the
+// project was added, or when a person last accepted them.
 type Trust struct {
 	store *sqlite.Store
 	home  string
@@ -37,24 +37,23 @@ type Trust struct {
 type trustedProject struct {
 	path, common string
 	programs     []task.GitProgram
-	notice       string    // which programs are not run
-	looked       time.Time // when that was found out
+	notice       string    // which programs git may not run
+	looked       time.Time // when notice was determined
 }
 
-// GitEnv is what git has of this process's environment.
+// GitEnv returns the part of this process's environment that git inherits.
 func GitEnv(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
 
-// New returns git that runs no program which nobody has trusted, and what knows the
-// trusted ones.
+// New returns a git that runs only trusted programs, and the Trust that knows them.
 func New(home string, store *sqlite.Store) (*git.Git, *Trust) {
 	t := &Trust{store: store, home: home, projects: map[string]trustedProject{}}
 	t.git = git.New().WithEnviron(GitEnv).WithGuard(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trustedPrograms})
 	return t.git, t
 }
 
-// trustedPrograms says which project a repository belongs to and what is trusted there. The
-// repositories of submodules are in the one around them. Projects may be worktrees of one
-// repository: what is trusted in one of them is trusted in all, and the first name stands for them.
+// trustedPrograms returns the project that a repository belongs to, and the programs that are trusted there. The
+// repository of a submodule is inside that of its superproject. If several projects are worktrees of one repository, the
+// programs of all of them are trusted, and the first name is returned.
 func (t *Trust) trustedPrograms(common string) (project string, programs []task.GitProgram) {
 	if common == "" {
 		return "", nil
@@ -84,11 +83,11 @@ func realPath(path string) string {
 	return path
 }
 
-// settingOf is where the store keeps what is trusted in a project.
+// settingOf returns the setting that holds the trusted programs of a project.
 func settingOf(project string) string { return "git-programs:" + project }
 
-// LoadProjects takes over the projects of the store. A project that says nothing about programs is one
-// of an earlier version, or was imported: what git would run there now is trusted.
+// LoadProjects loads the trusted programs of all projects in the store. For a project without the setting, which comes
+// from an earlier version or an import, it trusts the programs that git would run there now.
 func (t *Trust) LoadProjects(ctx context.Context) error {
 	list, err := t.store.Projects()
 	if err != nil {
@@ -139,21 +138,21 @@ func (t *Trust) setPrograms(p task.Project, programs []task.GitProgram) {
 	t.projects[p.Name] = trustedProject{path: p.Path, common: common, programs: programs}
 }
 
-// AcceptPrograms makes what git would run in a project's checkout, and in the worktrees at places, the
-// programs that are trusted from now on.
+// AcceptPrograms trusts the programs that git would run in a project's checkout and in the worktrees at places, and no
+// others.
 func (t *Trust) AcceptPrograms(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, places...) {
 		list, err := t.git.ListPrograms(ctx, dir)
 		if err != nil {
-			return nil, fmt.Errorf("look for the programs that git runs in %s: %w", dir, err)
+			return nil, fmt.Errorf("find the programs that git runs in %s: %w", dir, err)
 		}
 		all = append(all, list)
 	}
 	return t.saveTrusted(p, task.UniteGitPrograms(all...))
 }
 
-// saveTrusted makes programs the trusted ones of a project.
+// saveTrusted saves the trusted programs of a project.
 func (t *Trust) saveTrusted(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
 	programs = task.GitProgramsWithoutSecrets(programs)
 	text, err := json.Marshal(programs)
@@ -167,7 +166,7 @@ func (t *Trust) saveTrusted(p task.Project, programs []task.GitProgram) ([]task.
 	return programs, nil
 }
 
-// ForgetProject drops what is known of a project.
+// ForgetProject removes the trusted programs of a project.
 func (t *Trust) ForgetProject(name string) error {
 	t.mu.Lock()
 	delete(t.projects, name)
@@ -182,7 +181,7 @@ func (t *Trust) TrustedPrograms(project string) []task.GitProgram {
 	return t.projects[project].programs
 }
 
-// lookInterval is how long it counts which programs were found not to be trusted.
+// lookInterval is how long UntrustedNotice reuses a notice.
 const lookInterval = time.Second
 
 // UntrustedNotice implements api.GitPrograms.
@@ -203,8 +202,8 @@ func (t *Trust) UntrustedNotice(ctx context.Context, p task.Project) string {
 	return notice
 }
 
-// untrustedPrograms lists the programs that git is kept from running in a project's checkout and its
-// worktrees. Where git cannot be asked there are none: nothing can run there.
+// untrustedPrograms lists the programs that git may not run in a project's checkout and its worktrees. It skips a folder
+// in which git fails, because nothing can run there.
 func (t *Trust) untrustedPrograms(ctx context.Context, p task.Project) []task.GitProgram {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, t.ExistingWorktrees(p)...) {
@@ -215,7 +214,7 @@ func (t *Trust) untrustedPrograms(ctx context.Context, p task.Project) []task.Gi
 	return task.UniteGitPrograms(all...)
 }
 
-// ExistingWorktrees lists those of a project's workspaces that are made.
+// ExistingWorktrees lists the folders of a project's workspaces that exist.
 func (t *Trust) ExistingWorktrees(p task.Project) (out []string) {
 	for _, name := range p.WorkspaceNames() {
 		dir := filepath.Join(t.home, "workspaces", name)
@@ -226,12 +225,13 @@ func (t *Trust) ExistingWorktrees(p task.Project) (out []string) {
 	return out
 }
 
-// CheckUntrusted names the programs that git is kept from running in a project, "" if there are none. Unlike Untrusted it looks every time.
+// CheckUntrusted names the programs that git may not run in a project, or returns "" if there are none. Unlike
+// UntrustedNotice it checks every time.
 func (t *Trust) CheckUntrusted(ctx context.Context, p task.Project) string {
 	return describeUntrusted(t.untrustedPrograms(ctx, p))
 }
 
-// describeUntrusted says which programs are not run, "" if there are none.
+// describeUntrusted names programs that git may not run, or returns "" if there are none.
 func describeUntrusted(programs []task.GitProgram) string {
 	const most = 5
 	if len(programs) == 0 {

@@ -22,23 +22,23 @@ import (
 )
 
 const (
-	probeTime   = 15 * time.Second // an agent has, once it shows anything, to show where it is
-	probeEmpty  = time.Minute      // an agent has to show anything
-	probeStill  = 3 * time.Second  // a screen that does not change is looked at
-	probeLines  = 8                // of a screen that are shown
+	probeTime   = 15 * time.Second // from the first output of an agent until its state must be clear
+	probeEmpty  = time.Minute      // until an agent must show anything
+	probeStill  = 3 * time.Second  // a screen must not change for so long before its state counts
+	probeLines  = 8                // lines of a screen to report
 	probePause  = 300 * time.Millisecond
 	versionTime = 30 * time.Second
-	probeEnd    = 15 * time.Second // to end what was started
+	probeEnd    = 15 * time.Second // to end the processes of a probe
 )
 
-// agentDoctor starts agents once, in a folder and a tmux of its own, without a prompt. It types nothing.
+// agentDoctor starts each agent once, in its own folder and tmux, without a prompt. It types nothing.
 type agentDoctor struct {
 	cfg     config.Config
 	self    string
 	scratch string
 }
 
-// CheckAgents finds out which agents could work here.
+// CheckAgents reports which agents can work here.
 func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, error) {
 	var out cli.AgentsReport
 	self, err := os.Executable()
@@ -51,14 +51,14 @@ func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, erro
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
 	d := agentDoctor{cfg: cfg, self: self, scratch: scratch}
-	for _, name := range agent.HarnessNames() { // one after the other: several at once would be slow to show anything
+	for _, name := range agent.HarnessNames() { // one after another: several at the same time would start slowly
 		out.Agents = append(out.Agents, d.checkAgent(ctx, name))
 	}
 	out.Identity = d.commitIdentity(ctx)
 	return out, ctx.Err()
 }
 
-// agentEnv is what an agent of a server that is started here would inherit.
+// agentEnv returns the environment that an agent would inherit from a server started here.
 func (d *agentDoctor) agentEnv(name string) []string {
 	return config.AgentEnv(config.ServerEnv(config.Environ(), d.cfg.AgentEnv...), name, d.cfg.AgentEnv...)
 }
@@ -85,17 +85,17 @@ func (d *agentDoctor) checkAgent(ctx context.Context, name string) cli.AgentChec
 	case string(harness.Ready):
 		return out
 	case string(harness.NoLogin):
-		out.Fix = "run " + h.Program() + " and log in, or set the key that it wants; orange stop, so that the next server has it"
+		out.Fix = "run " + h.Program() + " and log in, or set the key that it needs; then run orange stop, so that the next server has it"
 	case "ended":
-		out.Fix = "run " + h.Program() + " and mend what it says"
+		out.Fix = "run " + h.Program() + " and fix the error that it shows"
 	default:
-		out.Fix = "run " + h.Program() + " once and answer what it asks"
+		out.Fix = "run " + h.Program() + " once and answer its questions"
 	}
 	out.Shows = shows
 	return out
 }
 
-// readVersion is what an agent says about itself, "" if it says nothing.
+// readVersion returns the version that an agent prints, or "" if it prints none.
 func (d *agentDoctor) readVersion(ctx context.Context, name, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
@@ -113,7 +113,7 @@ func (d *agentDoctor) readVersion(ctx context.Context, name, path string) string
 	return ansi.OneLine(string(said))
 }
 
-// probeAgent runs an agent without a prompt until its screen stands still, and ends everything it started.
+// probeAgent runs an agent without a prompt until its screen no longer changes, and ends all its processes.
 func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state, shows string, err error) {
 	dir, work := filepath.Join(d.scratch, h.Name()), filepath.Join(d.scratch, h.Name(), "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
@@ -134,7 +134,7 @@ func (d *agentDoctor) probeAgent(ctx context.Context, h harness.Harness) (state,
 	return d.watchScreen(ctx, h, term, w)
 }
 
-// watchScreen looks at the screen until it says where the agent is, or for as long as it may take.
+// watchScreen reads the screen until it shows the state of the agent, or until the time is up.
 func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
 	var seen ansi.View
 	since := time.Now()
@@ -165,7 +165,7 @@ func (d *agentDoctor) watchScreen(ctx context.Context, h harness.Harness, term *
 	return string(harness.ReadyOn(h, seen)), d.maskedScreen(h, seen.Text), nil
 }
 
-// printedText is what a program that has ended left on its terminal.
+// printedText returns what the terminal of a program showed when the program ended.
 func (d *agentDoctor) printedText(log string) string {
 	text, _, err := host.ReadOutputEnd(log)
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *agentDoctor) maskedScreen(h harness.Harness, pane string) string {
 	return host.MaskSecrets(d.agentEnv(h.Name()), strings.Join(strings.Fields(strings.Join(ansi.LastLines(pane, probeLines), " ")), " "))
 }
 
-// endProbe ends the terminal, and whatever carries the mark.
+// endProbe ends the terminal and every process that carries the mark.
 func (d *agentDoctor) endProbe(term *tmux.Server, mark string) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeEnd)
 	defer cancel()
@@ -188,11 +188,11 @@ func (d *agentDoctor) endProbe(term *tmux.Server, mark string) {
 	supervisor := shim.New([]string{d.self, host.ShimCommand}, shim.DataFolder{})
 	defer supervisor.Close()
 	if err := errors.Join(err, supervisor.EndKeyCarriers(ctx, mark)); err != nil {
-		fmt.Fprintln(os.Stderr, "orange: end what was started:", err)
+		fmt.Fprintln(os.Stderr, "orange: end the agent that was started:", err)
 	}
 }
 
-// commitIdentity is what agents commit as.
+// commitIdentity returns the name and email with which agents commit, or "" if git has none.
 func (d *agentDoctor) commitIdentity(ctx context.Context) string {
 	var parts []string
 	for _, key := range []string{"user.name", "user.email"} {

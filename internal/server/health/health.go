@@ -1,4 +1,4 @@
-// Package health says what can be wrong with a data folder, and with the agents of this machine.
+// Package health checks a data folder and the agents of this machine.
 package health
 
 import (
@@ -23,10 +23,10 @@ import (
 	"orange/internal/wire"
 )
 
-// A Check says what it found, or what is wrong.
+// A Check returns what it found, or an error that says what is wrong.
 type Check = func(ctx context.Context) (string, error)
 
-// Checks are what can be wrong with a data folder.
+// Checks are the checks of a data folder and what they need.
 type Checks struct {
 	Store         *sqlite.Store
 	Git           *git.Git
@@ -40,19 +40,19 @@ type Checks struct {
 	Notifications Check
 }
 
-// Run makes all checks.
+// Run runs all checks.
 func (s Checks) Run(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "run orange stop, then orange doctor --restore"},
-		{Name: "backups", Run: s.Backups, Fix: "do what it says; the server tries again within an hour and when it starts"},
+		{Name: "backups", Run: s.Backups, Fix: "fix the error; the server tries again within an hour and when it starts"},
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs orange doctor --restore"},
-		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a backup or an export, and trust what happened before that row only"},
-		{Name: "anchors", Run: s.Anchors, Fix: "a journal that was rewritten: compare it with a backup or an export, and trust what happened up to the last row that agrees only; an older store: put the newer one back, or run orange stop and orange doctor --restore; an anchor that cannot be written: do what it says, and it is tried again"},
-		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
+		{Name: "chain", Run: s.checkChain, Fix: "something other than Orange changed the journal: compare it with a backup or an export, and trust only what happened before that row"},
+		{Name: "anchors", Run: s.Anchors, Fix: "if the journal was rewritten, compare it with a backup or an export, and trust only what happened up to the last row that agrees; if the store is older, put the newer one back, or run orange stop and orange doctor --restore; if an anchor cannot be written, fix the error, and the server tries again"},
+		{Name: "workflows", Run: s.checkWorkflows, Fix: "import an export that has the missing text with orange import"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
-		{Name: "git programs", Run: s.checkGitPrograms, Fix: "look at each, then remove it from the configuration of git, or run orange project update NAME --trust-git"},
-		{Name: "trackers", Run: s.Trackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
-		{Name: "notifications", Run: s.Notifications, Fix: "orange notify list and orange notify test say more"},
+		{Name: "git programs", Run: s.checkGitPrograms, Fix: "check each, then remove it from the configuration of git, or run orange project update NAME --trust-git"},
+		{Name: "trackers", Run: s.Trackers, Fix: "orange tracker test and orange tracker sync show details; orange tracker sync --fix moves issues back"},
+		{Name: "notifications", Run: s.Notifications, Fix: "orange notify list and orange notify test show details"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
 	if s.Host.Agents != nil {
@@ -65,8 +65,8 @@ func (s Checks) Run(ctx context.Context) []doctor.Result {
 	return doctor.Run(ctx, list)
 }
 
-// checkAgents makes sure that every attempt that is not over is being watched. Only agents
-// that have a process are alive.
+// checkAgents checks that every attempt that is not over is being watched. Only agents that have a process count as
+// alive.
 func (s Checks) checkAgents(context.Context) (string, error) {
 	tasks, err := s.Store.UnsettledTasks()
 	if err != nil {
@@ -126,11 +126,11 @@ func (s Checks) checkWorkspaces(ctx context.Context) (string, error) {
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; "))
 	}
-	return fmt.Sprintf("%d of %d are made, nothing is wrong with them", made, len(list)), nil
+	return fmt.Sprintf("%d of %d exist, and none has a problem", made, len(list)), nil
 }
 
-// changesWorkspace says whether a task is about to get its workspace or to give it back: the
-// record and the workspace then differ for a moment.
+// changesWorkspace reports whether a task is about to get its workspace or to release it. The record and the workspace
+// then differ for a moment.
 func (s Checks) changesWorkspace(id task.ID) bool {
 	t, ok, err := s.Store.Task(id)
 	return err == nil && ok && slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
@@ -192,10 +192,10 @@ func (s Checks) checkAttention(context.Context) (string, error) {
 	if len(waiting) > 0 {
 		return "", errors.New(strings.Join(waiting, "; "))
 	}
-	return "no task asks for it", nil
+	return "no task needs it", nil
 }
 
-// checkPinned says whether a stored workflow text is still what tasks were pinned to.
+// checkPinned returns an error if a stored workflow text is no longer the one that tasks were pinned to.
 func checkPinned(hash, name, file, text string) error {
 	if workflow.HashOf(text) != hash {
 		return fmt.Errorf("the text of workflow %s (%.12s) is damaged", name, hash)
@@ -206,7 +206,7 @@ func checkPinned(hash, name, file, text string) error {
 	return nil
 }
 
-// checkGitPrograms says which programs git may run, and complains about those that it may not.
+// checkGitPrograms returns how many programs git may run, or an error that names those that it may not run.
 func (s Checks) checkGitPrograms(ctx context.Context) (string, error) {
 	trusted := 0
 	var wrong []string

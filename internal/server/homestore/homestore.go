@@ -1,5 +1,5 @@
-// Package homestore opens the store of a data folder, if it is the newest that the folder shows, and copies it every
-// day.
+// Package homestore opens the store of a data folder, unless the folder shows that there was a newer one, and copies it
+// every day.
 package homestore
 
 import (
@@ -19,13 +19,13 @@ import (
 	"orange/internal/host"
 )
 
-// Path is where a data folder has its store.
+// Path returns the path of a data folder's store.
 func Path(home string) string { return filepath.Join(home, "orange.db") }
 
-// BackupFolder is where a data folder has the copies of its store.
+// BackupFolder returns the folder of a data folder that holds the copies of its store.
 func BackupFolder(home string) string { return filepath.Join(home, "backups") }
 
-// traces is what a data folder holds that only a store can have led to.
+// traces counts what a data folder contains that only a store can have led to.
 type traces struct {
 	tasks, attempts, workspaces, backups int
 }
@@ -43,17 +43,16 @@ func tracesIn(home string) (found traces, err error) {
 	return traces{len(folders), count("attempts"), count("workspaces"), len(backups)}, nil
 }
 
-// GlobIn lists what matches a pattern below a folder, whose own path is no part of the pattern.
+// GlobIn lists the paths below a folder that match a pattern. The path of the folder is not part of the pattern.
 func GlobIn(folder, pattern string) []string {
-	found, _ := fs.Glob(os.DirFS(folder), pattern) // what cannot be read has no entries
+	found, _ := fs.Glob(os.DirFS(folder), pattern) // a folder that cannot be read counts as empty
 	for i := range found {
 		found[i] = filepath.Join(folder, found[i])
 	}
 	return found
 }
 
-// Open opens the store of a data folder. An empty one is made only where nothing shows that
-// there was another.
+// Open opens the store of a data folder. It makes an empty one only if nothing shows that there was another.
 func Open(home string) (*sqlite.Store, error) {
 	path := Path(home)
 	store, err := sqlite.OpenExisting(path)
@@ -74,7 +73,7 @@ func Open(home string) (*sqlite.Store, error) {
 	return store, nil
 }
 
-// openEmpty makes a store in a new data folder.
+// openEmpty makes a store in a new data folder. It returns an error if the folder contains traces of another store.
 func openEmpty(home, path string) (*sqlite.Store, error) {
 	found, err := tracesIn(home)
 	if err != nil {
@@ -91,7 +90,7 @@ func openEmpty(home, path string) (*sqlite.Store, error) {
 		path, state, found.tasks, found.backups, home)
 }
 
-// clockSlack is how much a clock may have been put back between two entries.
+// clockSlack is how far a clock may have been set back between two entries.
 const clockSlack = time.Hour
 
 // AheadFolder is a task's folder that shows entries which the store does not have.
@@ -102,8 +101,8 @@ type AheadFolder struct {
 	Last  int  // last entry that history.jsonl shows
 }
 
-// FoldersAhead lists the folders that show more than the store knows. An entry that is missing was
-// decided after the newest that is there: a history that was not written since need not be read.
+// FoldersAhead lists the folders that show more entries than the store has. A missing entry was decided after the newest
+// one in the store, so FoldersAhead skips histories that were not written since.
 func FoldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]AheadFolder, error) {
 	folders, err := dir.ListFolders()
 	if err != nil {
@@ -123,7 +122,7 @@ func FoldersAhead(store *sqlite.Store, dir *taskdir.Dir) ([]AheadFolder, error) 
 		if known && f.Written.Before(newest.Add(-clockSlack)) {
 			continue
 		}
-		if last, err := dir.LastSeq(f.Project, f.ID); err == nil && last > seq { // what cannot be read shows nothing
+		if last, err := dir.LastSeq(f.Project, f.ID); err == nil && last > seq { // a history that cannot be read shows nothing
 			out = append(out, AheadFolder{f, known, seq, last})
 		}
 	}
@@ -141,11 +140,11 @@ type Backups struct {
 	store *sqlite.Store
 	home  string
 	log   *slog.Logger
-	first chan struct{}         // closes when the first backup was made, or failed
-	last  atomic.Pointer[error] // how the last one went
+	first chan struct{}         // closed when the first backup was made or failed
+	last  atomic.Pointer[error] // error of the last backup
 }
 
-// NewBackups returns what copies the store of a data folder. It copies nothing yet.
+// NewBackups returns the backups of a data folder's store. It copies nothing.
 func NewBackups(store *sqlite.Store, home string, log *slog.Logger) *Backups {
 	return &Backups{store: store, home: home, log: log, first: make(chan struct{})}
 }
@@ -173,7 +172,7 @@ func (b *Backups) Run(ctx context.Context) {
 	}
 }
 
-// Check says which backups there are, and why the last one failed.
+// Check returns how many backups there are, or the error of the last one. It waits for the first backup.
 func (b *Backups) Check(ctx context.Context) (string, error) {
 	select {
 	case <-b.first:

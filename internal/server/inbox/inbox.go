@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// TaskReader has the tasks and their journals.
+// TaskReader reads tasks and their journals.
 type TaskReader interface {
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	NeedAttention() ([]task.Task, error)
@@ -29,9 +29,9 @@ type Sources struct {
 	Projects   func() []task.Project
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	TaskFile   func(project string, id task.ID) (taskfile.Document, error)
-	Untrusted  func(ctx context.Context, p task.Project) string // says which programs of git nobody trusts, "" if there are none
-	Output     func(t *task.Task) func(attempt int) string      // reads what an attempt showed last
-	Message    func(t *task.Task) func(attempt int) string      // reads what an attempt said last
+	Untrusted  func(ctx context.Context, p task.Project) string // names the untrusted programs of git, "" if there are none
+	Output     func(t *task.Task) func(attempt int) string      // reads the last lines of an attempt
+	Message    func(t *task.Task) func(attempt int) string      // reads the last message of an attempt
 }
 
 // Inbox is what waits for people.
@@ -43,8 +43,8 @@ type Inbox struct {
 // New returns the inbox of all tasks.
 func New(o Sources) *Inbox { return &Inbox{Sources: o} }
 
-// Load lists what waits for a person. A task that holds a workspace while others are
-// queued for one frees them.
+// Load lists what waits for a person. For a task that holds a workspace, Frees is the number of tasks of the project that
+// are queued for one.
 func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error) {
 	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.Paused() {
@@ -80,7 +80,7 @@ func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error
 	return b.items, err
 }
 
-// listing is one look at all tasks.
+// listing collects the items of one Load.
 type listing struct {
 	s      *Inbox
 	items  []explain.Item
@@ -104,14 +104,14 @@ func (b *listing) addTask(t task.Task) {
 	}
 }
 
-// Reasons says why a task waits for a person, from its journal, its TASK.md and what
-// its agents wrote last. It says nothing about a task that waits for nobody.
+// Reasons returns why a task waits for a person, from its journal, its TASK.md and the last output of its agents. It
+// returns nil for a task that waits for nobody.
 func (s *Inbox) Reasons(t *task.Task) []explain.WaitReason {
 	def, err := s.Definition(t)
 	if err != nil {
 		return nil
 	}
-	if it, ok := explain.InboxItem(def, *t); !ok || it.Kind == explain.ItemStart { // most tasks: nothing is read for them
+	if it, ok := explain.InboxItem(def, *t); !ok || it.Kind == explain.ItemStart { // most tasks, for which nothing is read
 		return nil
 	}
 	from := explain.Records{Entries: s.lastMove(t), Output: s.Output(t), Message: s.Message(t)}
@@ -121,14 +121,13 @@ func (s *Inbox) Reasons(t *task.Task) []explain.WaitReason {
 	return explain.WaitReasons(def, *t, from)
 }
 
-// moves keeps the entries of tasks that say how they came to their states, so that a
-// journal is read once for each of its lengths.
+// moves caches the entries of tasks around their last moves, so that a journal is read once for each of its lengths.
 type moves struct {
 	mu    sync.Mutex
 	known map[task.ID]lastMove
 }
 
-// lastMove are the entries from the one before the last move on.
+// lastMove has the entries of a task, starting with the one before its last move.
 type lastMove struct {
 	seq     int
 	entries []journal.Entry
@@ -137,8 +136,8 @@ type lastMove struct {
 // maxMoves bounds how many tasks moves remembers.
 const maxMoves = 2000
 
-// lastMove returns the entries of a task from the one before its last move on. They are
-// empty if the journal cannot be read: orange doctor says why.
+// lastMove returns the entries of a task, starting with the one before its last move. It returns nil if the journal cannot
+// be read; orange doctor reports why.
 func (s *Inbox) lastMove(t *task.Task) []journal.Entry {
 	s.moves.mu.Lock()
 	known := s.moves.known[t.ID]

@@ -64,7 +64,7 @@ func (w FileSource) ListWorkflows(cwd string) ([]cli.WorkflowEntry, error) {
 		_, text, _, err := w.Dir.Find(f.Name, root)
 		var wrong *workflow.Error
 		switch {
-		case errors.As(err, &wrong): // said of this one; the others are listed
+		case errors.As(err, &wrong): // list this one without its text, and the others
 		case err != nil:
 			return nil, err
 		case workflow.IsFragment(f.File, text):
@@ -87,7 +87,7 @@ func (w FileSource) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, fo
 	case user:
 		root = ""
 	case root == "":
-		return nil, errors.New("here is no repository: go to the project's, or write among your own workflows with --user")
+		return nil, errors.New("there is no repository here: change to the project's folder, or add to your own workflows with --user")
 	}
 	files := make([]workflowdir.File, len(list))
 	for i, e := range list {
@@ -96,7 +96,7 @@ func (w FileSource) SaveWorkflows(list []cli.WorkflowEntry, cwd string, user, fo
 	return w.Dir.SaveFiles(files, root, force)
 }
 
-// GitRoot is the nearest folder above dir that holds a repository, "" if none does.
+// GitRoot returns dir or its nearest parent that holds a repository, or "" if none does.
 func GitRoot(dir string) string {
 	for ; dir != ""; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

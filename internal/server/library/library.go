@@ -17,7 +17,7 @@ import (
 	"orange/internal/wire"
 )
 
-// Pins has the tasks and the texts that they are pinned to.
+// Pins reads tasks and the workflow texts that they are pinned to.
 type Pins interface {
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
@@ -31,8 +31,8 @@ type Library struct {
 	Projects func() []task.Project
 }
 
-// ListWorkflows implements api.Library. What tasks are pinned to is listed as such only where
-// nobody has that text any more.
+// ListWorkflows implements api.Library. It lists a text that tasks are pinned to as pinned only if no file has that text
+// any more.
 func (l Library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
 	open, err := l.countOpenTasks()
 	if err != nil {
@@ -55,8 +55,7 @@ func (l Library) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 	return out, err
 }
 
-// Workflow implements api.Workflows: what tasks are pinned to, and everything that Known
-// lists.
+// Workflow implements api.Workflows. It finds the texts that tasks are pinned to, and all that ListWorkflows lists.
 func (l Library) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	name, file, text, ok, err = l.Tasks.Workflow(hash)
 	if ok || err != nil {
@@ -75,11 +74,11 @@ func (l Library) Workflow(hash string) (name, file, text string, ok bool, err er
 // foundWorkflow is a workflow text with where it is from.
 type foundWorkflow struct{ name, origin, file, text, pinned string }
 
-// pinHash is what a task that follows the text is pinned to.
+// pinHash returns the hash that a task with this text is pinned to.
 func (f *foundWorkflow) pinHash() string { return cmp.Or(f.pinned, workflow.HashOf(f.text)) }
 
-// eachWorkflow passes every workflow that a new task could follow, until yield says that it is
-// enough. A file that cannot be read is passed over: whoever wants to use it hears why.
+// eachWorkflow calls yield for every workflow that a new task could follow, until yield returns false. It skips a file
+// that cannot be read; using the file returns the error.
 func (l Library) eachWorkflow(yield func(foundWorkflow) bool) {
 	for _, name := range builtin.Names() {
 		if text, _ := builtin.Text(name); !yield(foundWorkflow{name: name, origin: "built-in", file: builtin.File(name), text: text}) {
@@ -96,14 +95,14 @@ func (l Library) eachWorkflow(yield func(foundWorkflow) bool) {
 	}
 }
 
-// eachFile passes the workflow files of one place. It says false when it is enough.
+// eachFile calls yield for the workflow files of one place. It returns false if yield did.
 func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(foundWorkflow) bool) bool {
 	seen := map[string]bool{}
 	for _, f := range dir.ListFiles(root) {
 		if f.Origin != place || seen[f.Name] {
 			continue
 		}
-		seen[f.Name] = true // of several files the one that Find returns comes first
+		seen[f.Name] = true // of several files with one name, the one that Find returns comes first
 		file, text, ok, err := dir.Find(f.Name, root)
 		if err == nil && ok && !yield(foundWorkflow{name: f.Name, origin: origin, file: file, text: text}) {
 			return false
@@ -112,7 +111,7 @@ func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found
 	return true
 }
 
-// countOpenTasks counts the tasks that are not over by what they are pinned to.
+// countOpenTasks counts the tasks that are not over by the hash they are pinned to.
 func (l Library) countOpenTasks() (map[string]int, error) {
 	out := map[string]int{}
 	err := l.Tasks.EachTask(task.Filter{}, func(fold []byte) error {

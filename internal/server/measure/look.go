@@ -134,7 +134,7 @@ func (s *Service) catchUp(after *int64) (<-chan struct{}, error) {
 	}
 }
 
-// tellsOfWork says whether the work of a task may be different after an entry.
+// tellsOfWork reports whether the work of a task may be different after an entry.
 func tellsOfWork(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.TaskCreated, journal.TaskUpdated, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentRespawn,
@@ -184,7 +184,7 @@ func (o *measurement) stopUnwanted(wanted map[string]filewatch.Watch) {
 	}
 }
 
-// filesToWatch are the files that tell of a task's work.
+// filesToWatch returns the files that tell of a task's work.
 func (s *Service) filesToWatch(t *task.Task) []filewatch.Watch {
 	var out []filewatch.Watch
 	id := t.ID

@@ -157,7 +157,7 @@ func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 	return f
 }
 
-// lastOutputTimes is when the living agents of a task last wrote anything.
+// lastOutputTimes returns when the living agents of a task last wrote anything.
 func (s *Service) lastOutputTimes(t *task.Task) map[int]time.Time {
 	if len(t.Attempts) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (s *Service) ChangedSince(mark int64) (ids []task.ID, now int64, more <-cha
 	return ids, s.mark, s.more
 }
 
-// measurementOf is what is known of a task. The caller holds the lock, as for all that follow here.
+// measurementOf returns what is known of a task. The caller holds the lock, as for all that follow here.
 func (s *Service) measurementOf(id task.ID) *measurement {
 	one := s.known[id]
 	if one == nil {
@@ -227,7 +227,7 @@ func (s *Service) markChanged(one *measurement) {
 	s.more = make(chan struct{})
 }
 
-// hasViewers says whether somebody wants to know what is new.
+// hasViewers reports whether somebody wants to know what is new.
 func (s *Service) hasViewers() bool { return time.Since(s.asked) < viewerTime }
 
 // markStale says that a task's work may be different now. If nobody is there to see it, it is

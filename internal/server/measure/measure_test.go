@@ -145,7 +145,7 @@ func (w *view) looked() []task.ID {
 
 func (w *view) facts(id task.ID) overview.Facts { return w.TaskFacts(&task.Task{ID: id}) }
 
-// commits is how many a task is known to have, -1 if nobody knows.
+// commits returns how many a task is known to have, -1 if nobody knows.
 func (w *view) commits(id task.ID) int {
 	if work := w.facts(id).Work; work != nil {
 		return work.Commits

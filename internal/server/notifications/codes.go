@@ -35,7 +35,7 @@ func (c Codes) Shares(ctx context.Context, a, b task.Project) bool {
 	return err != nil || same
 }
 
-// codeChannels are the notification channels that show codes of a project. The bell carries no
+// codeChannels returns the notification channels that show codes of a project. The bell carries no
 // text, and on the desktop the text is an argument of a program: every process of this
 // user, agents included, could read the code there.
 func (c Codes) codeChannels(project string) []*config.Notify {
@@ -77,7 +77,7 @@ func (c Codes) Show(ctx context.Context, code local.Code) error {
 	return errors.Join(append(failed, c.CanShow(code.Project))...)
 }
 
-// codeMessage is the notification that shows a code.
+// codeMessage returns the notification that shows a code.
 func codeMessage(c local.Code, brief bool) notify.Message {
 	it := explain.Item{Kind: notify.Code, Project: c.Project, Do: c.Do + " --code " + c.Code, Since: time.Now().UTC()}
 	words := []string{c.Code, "confirms", c.Action}

@@ -121,7 +121,7 @@ func SendTest(ctx context.Context, cfg config.Config, n config.Notify, kind stri
 	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: n.Brief, Test: true})
 }
 
-// Check says how telling people went the last time.
+// Check returns how telling people went the last time.
 func (s Channels) Check(context.Context) (string, error) {
 	if len(s.Config.Notify) == 0 {
 		return "nobody is to be told", nil

@@ -27,7 +27,7 @@ func (p *Page) mcpHandler(pageToken string) http.Handler {
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
 }
 
-// mcpCaller is who asks. The calls go through the socket like everybody's, where an
+// mcpCaller returns who asks. The calls go through the socket like everybody's, where an
 // attempt is known by its token; here it must not be shown by a process of another attempt.
 func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
 	o := client.Options{Socket: p.Socket, Home: p.Home}

@@ -66,7 +66,7 @@ type Page struct {
 // New returns a page that is not open.
 func New(o Parts) *Page { return &Page{Parts: o} }
 
-// SeenAt is where a person sees a task, or all that waits if none is named; "" if the page
+// SeenAt returns where a person sees a task, or all that waits if none is named; "" if the page
 // is not open. The token is not part of it: whoever has no session must ask for one.
 func (p *Page) SeenAt(id task.ID) string {
 	p.mu.Lock()
@@ -104,7 +104,7 @@ func (p *Page) PageToken(ctx context.Context) (wire.PageToken, error) {
 	return wire.PageToken{URL: at, Token: p.token}, nil
 }
 
-// openAddress is where the page is. It opens the page, if it is not open. The lock is held.
+// openAddress returns where the page is. It opens the page, if it is not open. The lock is held.
 func (p *Page) openAddress() (string, error) {
 	if p.life == nil {
 		return "", task.ErrClosing
@@ -180,7 +180,7 @@ func (p *Page) listenNear(address string) error {
 	return err
 }
 
-// KeepsServer says whether the page was wanted from the start, so that the server stays.
+// KeepsServer reports whether the page was wanted from the start, so that the server stays.
 func (p *Page) KeepsServer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +245,7 @@ func (p *Page) closePage() {
 	p.open = nil
 }
 
-// pageToken is what opens the page. It has a key of its own, so that removing web.key
+// pageToken returns what opens the page. It has a key of its own, so that removing web.key
 // ends every session without touching what agents hold.
 func pageToken(home string) (string, error) {
 	key, err := agents.LoadKey(filepath.Join(home, "web.key"))

@@ -13,7 +13,7 @@ import (
 	"orange/internal/adapter/sqlite"
 )
 
-// newPage is a web page of a data folder without a server behind it.
+// newPage returns a web page of a data folder without a server behind it.
 func newPage(t *testing.T, web string) *Page {
 	t.Helper()
 	dir := t.TempDir()

@@ -179,7 +179,7 @@ type Places struct {
 	Projects func() []task.Project
 }
 
-// Find says which task and project a folder belongs to.
+// Find returns which task and project a folder belongs to.
 func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
 	if !filepath.IsAbs(path) {
 		return wire.Place{}, task.Mistakef("path %q is not absolute", path)

@@ -31,7 +31,7 @@ type Renderer struct {
 	Pull       func(ctx context.Context, t task.Task) (url, state string, err error) // the pull request of the task as it is now; nil: what the record says
 }
 
-// PlanStart says which agent an effect starts.
+// PlanStart returns which agent an effect starts.
 func (s Renderer) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error) {
 	def, err := s.Definition(t)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s Renderer) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, e
 	return &report, nil
 }
 
-// codeResults says what each code that edges of a state answer to comes to. Only steps choose
+// codeResults returns what each code that edges of a state answer to comes to. Only steps choose
 // their codes themselves.
 func codeResults(def *workflow.Definition, state, protocol string) map[string]signal.Result {
 	if signal.Protocol(protocol) != signal.CompletionBlock {
@@ -160,7 +160,7 @@ func codeResults(def *workflow.Definition, state, protocol string) map[string]si
 	return out
 }
 
-// workerRoles are the roles that end with a worker's result.
+// workerRoles returns the roles that end with a worker's result.
 func workerRoles(def *workflow.Definition) []string {
 	var out []string
 	for i := range def.Roles {
@@ -180,7 +180,7 @@ type TaskRecords struct {
 	Log        *slog.Logger
 }
 
-// TaskFacts says what an agent of a role is told about a task besides its record.
+// TaskFacts returns what an agent of a role is told about a task besides its record.
 func (r TaskRecords) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 	doc, err := r.TaskFile(t.Project, t.ID)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r TaskRecords) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 	return out
 }
 
-// describeHalt is what the helper of a halted task is told besides the last report.
+// describeHalt returns what the helper of a halted task is told besides the last report.
 func describeHalt(reasons []explain.WaitReason) string {
 	var out []string
 	for _, r := range reasons {

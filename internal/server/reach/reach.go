@@ -54,7 +54,7 @@ func processMark(p shim.Process) string {
 	return strconv.FormatUint(p.Start, 10) + " " + shim.BootID()
 }
 
-// processOf is the process that server.lock names, if it still runs.
+// processOf returns the process that server.lock names, if it still runs.
 func processOf(h lock.Holder) (shim.Process, bool) {
 	if h.PID <= 0 {
 		return shim.Process{}, false
@@ -63,7 +63,7 @@ func processOf(h lock.Holder) (shim.Process, bool) {
 	return p, ok && h.Mark == processMark(p)
 }
 
-// ServerOf is the server that holds a data folder: server.lock names it, and the kernel says
+// ServerOf returns the server that holds a data folder: server.lock names it, and the kernel says
 // that it has the lock. Anybody can write the one; nobody but the holder can have the other.
 func ServerOf(home string) (shim.Process, bool) {
 	p, ok := processOf(lock.ReadHolder(home))

@@ -76,7 +76,7 @@ func PlaceStore(ctx context.Context, home string, report *cli.Restored, fault fu
 	return replaceStore(path, "", aside, report, fault)
 }
 
-// withoutAdvice is what is wrong with a store, for somebody who restores it already.
+// withoutAdvice returns what is wrong with a store, for somebody who restores it already.
 func withoutAdvice(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "; run orange")
 	return text
@@ -149,7 +149,7 @@ func (r *restorer) restoreAll(ctx context.Context) (err error) {
 	return r.importAll(ctx, bound)
 }
 
-// anchoredBeyond says whether a repository has an anchor of a row that the journal does not have.
+// anchoredBeyond reports whether a repository has an anchor of a row that the journal does not have.
 func (r *restorer) anchoredBeyond(ctx context.Context) bool {
 	id, err := r.Store.ID()
 	if err != nil {
@@ -229,7 +229,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 	return nil
 }
 
-// shownField is a value of the frontmatter of a task that is ahead, "" if there is none.
+// shownField returns a value of the frontmatter of a task that is ahead, "" if there is none.
 func (r *restorer) shownField(id task.ID, key string) string {
 	for _, f := range r.ahead {
 		if f.ID != id {
@@ -279,7 +279,7 @@ func (r *restorer) findProject(name string) (task.Project, error) {
 	return p, nil
 }
 
-// repositoryOf is the repository that a worktree belongs to, "" if its link does not say.
+// repositoryOf returns the repository that a worktree belongs to, "" if its link does not say.
 func repositoryOf(worktree string) string {
 	link, err := os.ReadFile(filepath.Join(worktree, ".git"))
 	if err != nil {
@@ -293,7 +293,7 @@ func repositoryOf(worktree string) string {
 	return root
 }
 
-// readMarkers says which workspace is bound to which task by its own mark.
+// readMarkers returns which workspace is bound to which task by its own mark.
 func (r *restorer) readMarkers() map[task.ID]string {
 	out := map[task.ID]string{}
 	list, err := r.Host.ListWorkspaces(r.runtime.Projects(), nil)
@@ -333,7 +333,7 @@ func (r *restorer) recoverTask(ctx context.Context, f homestore.AheadFolder, wor
 	return nil
 }
 
-// findLost is what the folders of a task show beyond its record.
+// findLost returns what the folders of a task show beyond its record.
 func (r *restorer) findLost(f homestore.AheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
 	h, err := r.Host.Folders.ReadHistory(f.Project, f.ID)
 	if err != nil {
@@ -453,7 +453,7 @@ func (r *restorer) setAside(f homestore.AheadFolder, why string) error {
 	return nil
 }
 
-// describeLost is a task as its folder shows it, and the name of its workflow.
+// describeLost returns a task as its folder shows it, and the name of its workflow.
 func (r *restorer) describeLost(f homestore.AheadFolder, h taskdir.History) (signal.New, string) {
 	text := func(key string) string { return r.shownField(f.ID, key) }
 	c := h.Created

@@ -58,7 +58,7 @@ func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.
 	return out, nil
 }
 
-// findAgent is the one that a person wants to see: the living one of the role, else the last
+// findAgent returns the one that a person wants to see: the living one of the role, else the last
 // one there was. Without a role it is the one whose turn it is.
 func (s Viewer) findAgent(t *task.Task, role string) (viewedAgent, bool, error) {
 	if live, ok := s.livingAttempt(t, role); ok {
@@ -77,7 +77,7 @@ func (s Viewer) findAgent(t *task.Task, role string) (viewedAgent, bool, error) 
 	return viewedAgent{}, false, nil
 }
 
-// livingAttempt is the newest living attempt of a role; without one, that of the state's role
+// livingAttempt returns the newest living attempt of a role; without one, that of the state's role
 // before all others.
 func (s Viewer) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
 	if role == "" {
@@ -92,7 +92,7 @@ func (s Viewer) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
 	return newestAttempt(t, role)
 }
 
-// newestAttempt is the last attempt of a role, or of any, that is not over; one that was not told
+// newestAttempt returns the last attempt of a role, or of any, that is not over; one that was not told
 // to end comes first.
 func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 	for _, a := range t.Attempts {
@@ -103,7 +103,7 @@ func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 	return out, ok
 }
 
-// hasTerminal says whether an agent has one.
+// hasTerminal reports whether an agent has one.
 func (s Viewer) hasTerminal(t *task.Task, a viewedAgent) bool {
 	return s.Host.HasTerminal() && t.TmuxSession != "" && a.card.Window != ""
 }

@@ -80,7 +80,7 @@ func (t Registry) loadCards(ctx context.Context, x wire.Examination) ([]cardChec
 	return out, tasks, err
 }
 
-// remoteCards are the issues of a tracker. They are read again before they are fixed,
+// remoteCards returns the issues of a tracker. They are read again before they are fixed,
 // and only then.
 func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
@@ -114,7 +114,7 @@ func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 	return out, tasks, err
 }
 
-// checkCard says what is wrong with a card. Fixing one thing may bring another to
+// checkCard returns what is wrong with a card. Fixing one thing may bring another to
 // light: the card is looked at again after each.
 func (t Registry) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.cardFacts(p, tasks)
@@ -162,7 +162,7 @@ func (t Registry) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anoma
 	return f
 }
 
-// cardFacts are what a card does not show by itself.
+// cardFacts returns what a card does not show by itself.
 func (t Registry) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
@@ -174,7 +174,7 @@ func (t Registry) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	return f
 }
 
-// lastTagTimes says when each tag was last set.
+// lastTagTimes returns when each tag was last set.
 func lastTagTimes(events []board.Event) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range events {
@@ -188,7 +188,7 @@ func lastTagTimes(events []board.Event) map[string]time.Time {
 	return out
 }
 
-// hasPlan says whether a description has a heading for a plan.
+// hasPlan reports whether a description has a heading for a plan.
 func hasPlan(description string) bool {
 	for line := range strings.Lines(strings.ToLower(description)) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") && slices.Contains(strings.Fields(strings.Trim(line, "# :*\r\n")), "plan") {

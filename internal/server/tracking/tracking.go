@@ -77,7 +77,7 @@ const hookSecretEvery = time.Minute
 // maxFault bounds how much of an answer is looked at to find out what is wrong, in bytes.
 const maxFault = 4 << 10
 
-// hostOfAPI is the host whose login gh is asked for.
+// hostOfAPI returns the host whose login gh is asked for.
 func hostOfAPI(url string) string {
 	host := github.HostOf(url)
 	if host == "api.github.com" {
@@ -114,7 +114,7 @@ func (c Connector) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
 	return mcpboard.New(o)
 }
 
-// boardEnv is the environment of a board's own program: what a tool needs, and the one
+// boardEnv returns the environment of a board's own program: what a tool needs, and the one
 // variable in which its secret is.
 func (c Connector) boardEnv(cfg tracker.Config) []string {
 	env := config.ToolEnv(config.Environ())
@@ -124,7 +124,7 @@ func (c Connector) boardEnv(cfg tracker.Config) []string {
 	return env
 }
 
-// loadMapping is one that comes with Orange, or a file.
+// loadMapping returns one that comes with Orange, or a file.
 func loadMapping(name string) (mcpboard.Mapping, error) {
 	known := mcpboard.ShippedMappings()
 	if m, ok := known[name]; ok {
@@ -228,7 +228,7 @@ func (t Registry) requireDistinct(cfg *tracker.Config) error {
 	return nil
 }
 
-// findBusyTask is a task that a tracker's issues are still worked on by, or that owes it
+// findBusyTask returns a task that a tracker's issues are still worked on by, or that owes it
 // something.
 func (t Registry) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	tasks, err := t.Connector.Store.TrackedTasks(cfg.IssueRef(""))

@@ -109,7 +109,7 @@ func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (remo
 	return removed, kept, err
 }
 
-// describeRemoved says what became of what was in a workspace, or would.
+// describeRemoved returns what became of what was in a workspace, or would.
 func describeRemoved(x worktree.Removed, dry bool) string {
 	is, are := "is", "are"
 	if dry {
