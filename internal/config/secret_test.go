@@ -126,7 +126,7 @@ func TestACommandIsBrokenOff(t *testing.T) {
 	}
 }
 
-// Agents never see the secrets of trackers and forges, whatever their own list says.
+// Agents never get the secrets of trackers and forges, even if agent_env names them.
 func TestNoAgentGetsASecretOfATracker(t *testing.T) {
 	names := []string{
 		"LINEAR_API_KEY", "LINEAR_WEBHOOK_SECRET", "GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_WEBHOOK_SECRET", "GITEA_TOKEN", "FORGEJO_TOKEN",
@@ -162,7 +162,7 @@ func TestNoAgentGetsASecretOfATracker(t *testing.T) {
 	}
 }
 
-// TestASecretIsKeptForAWhile reads a secret many times at once, with a clock of its own.
+// TestASecretIsKeptForAWhile reads a secret many times concurrently, with a fake clock.
 func TestASecretIsKeptForAWhile(t *testing.T) {
 	now, reads := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), 0
 	var broken error
@@ -193,7 +193,7 @@ func TestASecretIsKeptForAWhile(t *testing.T) {
 	ask(2)
 	now = now.Add(59 * time.Second)
 	ask(2)
-	now = now.Add(-time.Hour) // somebody sets the clock
+	now = now.Add(-time.Hour) // someone sets the clock
 	broken = nil
 	ask(3)
 }

@@ -72,7 +72,7 @@ func onDisk(t *testing.T, path string) (size int64) {
 	return size
 }
 
-// digits returns a text in which every ten bytes say where they are.
+// digits returns a text in which every ten bytes contain their position.
 func digits(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i += 10 {
@@ -165,8 +165,8 @@ func TestLastLinesAreFoundAcrossSegments(t *testing.T) {
 	}
 }
 
-// TestAFollowerMissesOnlyWhatIsGone reads while another writes: what it gets is in order,
-// and it is told of every byte that it did not get.
+// TestAFollowerMissesOnlyWhatIsGone reads while another goroutine writes: what it gets is in
+// order, and every missing byte is reported.
 func TestAFollowerMissesOnlyWhatIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "output.log")
 	const lines = 3000

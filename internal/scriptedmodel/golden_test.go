@@ -118,7 +118,7 @@ func TestRealRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// answerTo asks a model, checks what its log says and returns what was answered.
+// answerTo sends a request to a model, checks its log and returns the answer.
 func answerTo(t *testing.T, s sample, want Request) string {
 	t.Helper()
 	m := newModel(t, workAndMore()...)

@@ -46,7 +46,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// playWord does what a word of a script says, and returns what the breaker says then in the same form.
+// playWord performs one word of a script, and returns the breaker's state in the same form.
 func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) string {
 	t.Helper()
 	switch what, _, _ := strings.Cut(word, "="); what {
@@ -80,7 +80,8 @@ func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) s
 	return word
 }
 
-// Only some statuses say that the credentials are refused. A rate limit does not: it is waited for.
+// Only some statuses mean that the credentials are refused. A rate limit does not: the client
+// waits for its end.
 func TestStatusesThatRefuseCredentials(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 204: false, 401: true, 403: true, 404: false, 409: false, 429: false, 500: false, 503: false} {
 		sent := 0

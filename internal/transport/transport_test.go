@@ -24,7 +24,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// reply makes one: a status, then pairs of headers; a last single text is the body.
+// reply returns a response: a status, then pairs of headers; a last single text is the body.
 func reply(status int, parts ...string) *http.Response {
 	resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
 	for len(parts) >= 2 {
@@ -47,8 +47,7 @@ func request(t *testing.T, method, body string) *http.Request {
 	return req
 }
 
-// A server answers with its replies in turn, the last one for ever. A reply that is nil
-// is an error.
+// A server sends its responses in turn, the last one forever. A nil response is an error.
 type server struct {
 	mu      sync.Mutex
 	replies []func() (*http.Response, error)
@@ -255,7 +254,7 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 		expect("403") // the probe
 		expect("shop: the credentials were refused 3 times: check the secret in env:SHOP_TOKEN; no request is sent before 2000-01-01T00:03:00Z")
 		time.Sleep(2 * time.Minute)
-		expect("500") // says nothing about them, nor does no reply
+		expect("500") // means nothing for the credentials, and neither does no response
 		expect(errReset.Error())
 		if state, until := tr.BreakerStatus(); state != transport.HalfOpen || until.IsZero() {
 			t.Errorf("it is %s until %s", state, until)
@@ -437,7 +436,7 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// A server that is gone before it replied may have done what it was asked.
+// A server that disappears before it responds may have carried out the request.
 func TestAWriteWithoutAReplyIsNotSentTwice(t *testing.T) {
 	var sent atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

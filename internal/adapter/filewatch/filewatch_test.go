@@ -39,7 +39,7 @@ func opened(t *testing.T) *Watcher {
 	return w
 }
 
-// told is a counter of calls that can be waited for.
+// told counts calls, and can be waited for.
 type told struct {
 	t     *testing.T
 	count atomic.Int64
@@ -73,7 +73,7 @@ func add(t *testing.T, w *Watcher, watch Watch) (stop func()) {
 	return stop
 }
 
-// settle makes sure that everything that happened before was heard: it happens in order.
+// settle makes sure that everything that happened before was handled: events are in order.
 func settle(t *testing.T, w *Watcher, dir string) {
 	t.Helper()
 	end := counter(t)
@@ -154,7 +154,7 @@ func TestWhatHappensInAPauseIsToldOnce(t *testing.T) {
 	}
 }
 
-// passHour waits until somebody waits to be told, and lets their hour pass.
+// passHour waits until a call is scheduled, and lets an hour pass.
 func passHour(t *testing.T, w *Watcher, dir string) {
 	t.Helper()
 	for end := time.Now().Add(longest); ; time.Sleep(time.Millisecond) {

@@ -69,7 +69,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Refs that others move meanwhile are waited for, and none of them is lost.
+// AddAnchor waits while others move the ref, and no anchor is lost.
 func TestAnchorsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
@@ -90,7 +90,7 @@ func TestAnchorsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// An anchor is read as it was written, whatever refs/replace/ says.
+// An anchor is read as it was written, regardless of refs/replace/.
 func TestAnchorsAreNotReplaced(t *testing.T) {
 	t.Parallel()
 	root := repository(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A folder inside a repository is not taken for a part of it: git is asked about worktrees.
+// A folder inside a repository is not taken for a part of it.
 func TestAnOuterRepositoryIsNotFound(t *testing.T) {
 	t.Parallel()
 	outer := repository(t)

@@ -23,7 +23,7 @@ func do(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestMain keeps the settings of whoever runs the tests out of them: git knows no user.
+// TestMain isolates the tests from the user's git settings: git knows no user.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// repository makes one with a commit on main.
+// repository creates a repository with a commit on main.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

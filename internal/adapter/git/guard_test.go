@@ -72,7 +72,7 @@ func (e *guardEnv) executable(path, text string) {
 	}
 }
 
-// ran says which programs have run since the last time.
+// ran returns which programs have run since the last call.
 func (e *guardEnv) ran() string {
 	text, _ := os.ReadFile(filepath.Join(e.outside, "ran"))
 	_ = os.Remove(filepath.Join(e.outside, "ran"))
@@ -273,7 +273,7 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 			t.Parallel()
 			e := newGuardEnv(t)
 			e.trust()
-			e.work(e.git) // it has looked before
+			e.work(e.git) // it has inspected before
 			attack(e, e.program("evil"))
 			e.ran()
 			e.work(e.git)
@@ -476,7 +476,7 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	}
 }
 
-// A merge that needs a driver which is not trusted is refused, and is no conflict.
+// A merge that needs an untrusted driver is refused and does not count as a conflict.
 func TestAMergeWithoutItsDriverIsRefused(t *testing.T) {
 	t.Parallel()
 	e := newGuardEnv(t)
@@ -704,7 +704,7 @@ func TestTheGuardAsksGitOnce(t *testing.T) {
 		_ = os.Remove(count)
 		return strings.Count(string(text), "\n")
 	}
-	settled := func() { // files that were just changed are looked at again
+	settled := func() { // files that were just changed are read again
 		for n := 0; n != 1; n = calls() {
 			calls()
 			if _, err := e.git.UncommittedFiles(context.Background(), e.dir); err != nil {

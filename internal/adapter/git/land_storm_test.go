@@ -78,7 +78,7 @@ func (s *storm) process(branches []string) (*os.Process, func()) {
 	}
 }
 
-// open lists the branches of which nothing was heard.
+// open returns the branches without a result.
 func (s *storm) open(branches []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,9 +103,9 @@ func stormSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// Sixteen branches are merged at the same time by two processes that know nothing of each
-// other, one of which is killed again and again. All land or are refused with a reason, and
-// the checkout has what the branch says and what the user had changed.
+// Two independent processes merge sixteen branches at the same time, and one of them is killed
+// repeatedly. All branches land or are refused with a reason, and the checkout contains what
+// the branch contains and what the user had changed.
 func TestManyMergesAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	seed := stormSeed(t)
@@ -235,8 +235,8 @@ func (s *storm) check(branches []string, checkedOut bool, before, index string) 
 	}
 }
 
-// A process is killed while git runs a slow hook. Git goes on and finishes; whoever comes
-// next waits for it and finds out.
+// A process is killed while git runs a slow hook. Git continues and finishes; the next landing
+// waits for it and finds the result.
 func TestAProcessIsKilledDuringAHook(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"post-merge", "reference-transaction"} {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// brokenOff returns a checkout of main with a landing of x that was broken off: the record is
-// there, and main has not moved. x changes f, adds dir/new and removes gone.
+// brokenOff returns a checkout of main with an interrupted landing of x: the record exists, and
+// main has not moved. x changes f, adds dir/new and removes gone.
 func brokenOff(t *testing.T) (root string, rec landRecord) {
 	t.Helper()
 	root = repository(t)
@@ -109,8 +109,8 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// The commit of a landing that was broken off is removed with all that no branch leads to. The
-// record then helps nobody, and must not keep others from landing.
+// Git removes the commit of an interrupted landing with everything that no branch reaches. The
+// record is then useless, and must not prevent other landings.
 func TestRecoverWithoutTheCommit(t *testing.T) {
 	t.Parallel()
 	root, rec := brokenOff(t)
@@ -144,7 +144,7 @@ func TestLandAfterABrokenLanding(t *testing.T) {
 	}
 }
 
-// Nothing of the user's is overwritten, not even what git would overwrite without a word.
+// Nothing of the user's is overwritten, not even what git would overwrite silently.
 func TestLandLeavesTheUsersFilesAlone(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -224,7 +224,7 @@ func content(t *testing.T, root string) string {
 	return b.String()
 }
 
-// Who waits for a landing is told for whom.
+// A waiting landing reports which landing it waits for.
 func TestLandWaitsAndSaysForWhom(t *testing.T) {
 	t.Parallel()
 	root, _ := forMerge(t)
@@ -246,7 +246,7 @@ func TestLandWaitsAndSaysForWhom(t *testing.T) {
 	}
 }
 
-// A commit is signed if the user wants that, and what gpg says is said.
+// A commit is signed if the user has configured that, and gpg's message is passed on.
 func TestMergeIsSigned(t *testing.T) {
 	t.Parallel()
 	root, dir := forMerge(t)
@@ -311,7 +311,7 @@ func TestMergeWaitsForALock(t *testing.T) {
 	}
 }
 
-// heldByAnother reports whether somebody holds the lock of landings.
+// heldByAnother reports whether another process holds the landing lock.
 func heldByAnother(t *testing.T, root string) bool {
 	t.Helper()
 	file, err := os.OpenFile(filepath.Join(root, ".git", landingName), os.O_RDWR|os.O_CREATE, 0o644)

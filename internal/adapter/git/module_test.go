@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// bringBack gives a new clone of the project, with its submodules as the remote has them,
-// what was kept of a salvage: by the ref alone, and by what the list says about it.
+// bringBack restores a salvage in a new clone of the project, with the submodules of the
+// remote: from the ref alone, and from what the list contains about it.
 func bringBack(t *testing.T, root, ref string) (clone string, s Salvage) {
 	t.Helper()
 	list, err := New().ListSalvages(context.Background(), root)
@@ -256,7 +256,7 @@ func TestCommitsInANestedSubmoduleAreKept(t *testing.T) {
 	}
 }
 
-// A worktree whose folder is gone still has its index, what an operation under way holds,
+// A worktree whose folder is gone still has its index, the commits of an operation in progress,
 // and the repositories of its submodules.
 func TestForgetKeepsWhatIsLeft(t *testing.T) {
 	t.Parallel()

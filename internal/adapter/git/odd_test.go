@@ -270,7 +270,7 @@ func TestWorkThatGitCannotReadIsAnError(t *testing.T) {
 func TestLineEndsAndFiltersAreNoObstacle(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
-	commitFile(t, root, "crlf", "a\r\nb\r\n") // before there were attributes: looks changed forever
+	commitFile(t, root, "crlf", "a\r\nb\r\n") // from before there were attributes: looks changed permanently
 	commitFile(t, root, "main-only", "m")
 	do(t, root, "config", "core.safecrlf", "true")
 	do(t, root, "config", "filter.rot.clean", "tr a-z n-za-m")
@@ -323,8 +323,8 @@ func TestASparseCheckoutIsNoDeletion(t *testing.T) {
 	}
 }
 
-// A change that neither the size nor the time of a file tells is found by its content, as
-// long as the index that is looked at is as old as the one it is a copy of.
+// A change that neither the size nor the time of a file shows is found by its content, as long
+// as the copied index is as old as the original.
 func TestAChangeInTheSameInstantIsKept(t *testing.T) {
 	t.Parallel()
 	root := repository(t)

@@ -80,7 +80,7 @@ func TestPushIsDeclined(t *testing.T) {
 	wantError(t, New().PushBranch(context.Background(), root, "origin", "x"), "does not accept x")
 }
 
-// An address may hold a secret, and the far side may say anything.
+// An address may contain a secret, and the remote may print anything.
 func TestWhatARemoteSaysIsFitToBeShown(t *testing.T) {
 	t.Parallel()
 	root, _, _ := withOrigin(t)
@@ -101,8 +101,8 @@ func TestWhatARemoteSaysIsFitToBeShown(t *testing.T) {
 	}
 }
 
-// Nothing asks for a password: there is no program for it, and no terminal in a session
-// of its own.
+// Nothing asks for a password: there is no program for it, and no terminal in a separate
+// session.
 func TestNoQuestionsAreAsked(t *testing.T) {
 	t.Parallel()
 	if !pathExists("/", "proc/self/stat") {

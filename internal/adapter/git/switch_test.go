@@ -142,7 +142,7 @@ func TestSwitchRefuses(t *testing.T) {
 	}
 }
 
-// An ignored file of an earlier task is not overwritten without a word.
+// An ignored file of an earlier task is not overwritten silently.
 func TestIgnoredFilesAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	root := repository(t)

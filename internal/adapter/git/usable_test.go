@@ -64,8 +64,8 @@ func TestARepositoryThatWasMovedIsFound(t *testing.T) {
 	}
 }
 
-// TestAWorktreeThatIsBeingMadeHidesNoCommit looks at a repository in which git worktree add
-// has written the HEAD of a worktree as zeros, as it does before the worktree has a commit.
+// TestAWorktreeThatIsBeingMadeHidesNoCommit uses a repository in which git worktree add has
+// written the HEAD of a worktree as zeros, as it does before the worktree has a commit.
 func TestAWorktreeThatIsBeingMadeHidesNoCommit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

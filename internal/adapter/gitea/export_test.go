@@ -2,7 +2,7 @@ package gitea
 
 import "time"
 
-// Hasten takes the time out of the pauses between looks.
+// Hasten removes the pauses between checks.
 func Hasten(f *Forge) {
 	for i := range f.pauses {
 		f.pauses[i] = time.Microsecond

@@ -31,8 +31,8 @@ const (
 // began is when the fake's first pull request was opened.
 var began = time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 
-// A fake is a Gitea with one repository: what it says is what a real one was heard to
-// say. It gives a few items at once, and fails when it is told to.
+// A fake is a Gitea with one repository: its responses are those of a real one. It returns
+// small pages, and fails on demand.
 type fake struct {
 	server  *httptest.Server
 	version string
@@ -52,7 +52,7 @@ type fake struct {
 	fault    trackertest.Fault
 }
 
-// atOnce is how many items a page has at most, whatever is asked for.
+// atOnce is the largest page, whatever the request.
 const atOnce = 3
 
 func newFake(t testing.TB) *fake {
@@ -319,8 +319,8 @@ func say(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// page gives a part of a list, and says how much there is. Where the next is a real one
-// says of some lists only.
+// page returns a part of a list, and the total. Like a real Gitea, it links to the next page
+// only in some lists.
 func page[T any](w http.ResponseWriter, r *http.Request, list []T) {
 	n, _ := strconv.Atoi(r.FormValue("page"))
 	from := min((max(n, 1)-1)*atOnce, len(list))
@@ -334,5 +334,5 @@ func id(r *http.Request, name string) int64 {
 	return n
 }
 
-// sum looks like a commit.
+// sum returns something that looks like a commit.
 func sum(of string) string { return fmt.Sprintf("%040x", []byte(of + "....................")[:20]) }

@@ -23,7 +23,7 @@ func (p parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: p.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(p.body)), Request: r}, nil
 }
 
-// FuzzAnswers has a Gitea that says anything.
+// FuzzAnswers runs the client against a Gitea that sends arbitrary responses.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "[]", "null", `{"message":"x\ny"}`, `{"version":"1.22.0"}`,

@@ -121,7 +121,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 		w.add(fmt.Sprint("Work ", i), "", fmt.Sprint("b", i), "main")
 	}
 	w.ClosePull(t, 1)
-	w.before = func(r *http.Request) { // somebody opens another one in between
+	w.before = func(r *http.Request) { // someone opens another one in between
 		if r.FormValue("page") == "2" && len(w.pulls) == 10 {
 			w.add("Another", "", "b0", "main")
 		}
@@ -276,7 +276,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// flood writes more than anybody should read, until nobody does.
+// flood writes until the reader stops.
 func flood(w io.Writer) {
 	chunk := []byte(strings.Repeat(" ", 1<<20))
 	for range 64 {

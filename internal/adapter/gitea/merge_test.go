@@ -145,7 +145,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// answering makes the forge say no to a merge.
+// answering makes the forge refuse a merge.
 func answering(status int, body any) func(*fake, *sdk.PullRequest) {
 	return func(w *fake, _ *sdk.PullRequest) { w.refusal = func(rw http.ResponseWriter) { say(rw, status, body) } }
 }

@@ -10,7 +10,7 @@ import (
 	"orange/internal/testneeds"
 )
 
-// complaints is a test that only notes what is said.
+// complaints is a test that only records failures.
 type complaints struct {
 	testing.TB
 	said []string

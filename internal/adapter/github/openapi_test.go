@@ -189,7 +189,7 @@ func validRequest(router routers.Router, r *http.Request) (*openapi3filter.Reque
 	return in, known(route, r)
 }
 
-// known says which parameters of the query GitHub does not have.
+// known returns the parameters of the query that GitHub does not have.
 func known(route *routers.Route, r *http.Request) error {
 	var names []string
 	for _, p := range route.Operation.Parameters {

@@ -178,7 +178,7 @@ func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
 	}
 }
 
-// TestHearExamples hears everything that GitHub is known to send.
+// TestHearExamples parses every kind of delivery that GitHub is known to send.
 func TestHearExamples(t *testing.T) {
 	if npmDir() == "" {
 		t.Skip("ORANGE_NPM_DIR is not set: the examples of webhooks are not here")

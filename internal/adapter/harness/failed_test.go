@@ -29,7 +29,8 @@ func TestAScreenSaysThatATurnFailed(t *testing.T) {
 	}
 }
 
-// A limit that is over stays on the screen. Screens are looked at seconds after a prompt, when the answer is not there yet.
+// A limit that is over stays on the screen. Screens are read seconds after a prompt, before the
+// answer arrives.
 func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		agent, pane string

@@ -25,8 +25,8 @@ func word(text string) string {
 	return string(out)
 }
 
-// A talk is a conversation as a harness writes it down: a prompt, something said, a tool
-// and what it put out, and the last message.
+// A talk is a conversation as a harness records it: a prompt, a message, a tool with its
+// output, and the last message.
 type talk struct {
 	harness  string
 	headless bool
@@ -218,8 +218,8 @@ func TestFinalMessages(t *testing.T) {
 
 func tailOf(s string) string { return s[max(0, len(s)-60):] }
 
-// TestNothingElseIsAFinalMessage reads conversations that broke off in a tool: the last
-// thing that was said counts, never what went into the tool or came out of it.
+// TestNothingElseIsAFinalMessage reads conversations that were interrupted in a tool: the last
+// message counts, never the input or output of a tool.
 func TestNothingElseIsAFinalMessage(t *testing.T) {
 	for name, c := range talks() {
 		for _, work := range []int64{0, 6 << 20} {
@@ -234,8 +234,8 @@ func TestNothingElseIsAFinalMessage(t *testing.T) {
 	}
 }
 
-// TestClaudeSaysItsMessageInParts joins the parts of one message, which are records of
-// their own; the last line of a run names only the last of them.
+// TestClaudeSaysItsMessageInParts joins the parts of one message, which are separate records;
+// the last line of a run contains only the last of them.
 func TestClaudeSaysItsMessageInParts(t *testing.T) {
 	for name, c := range talks() {
 		if c.harness != "claude" {

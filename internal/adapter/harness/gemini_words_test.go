@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// geminiResponse returns what Gemini's hook says of messages that came in pieces.
+// geminiResponse returns what Gemini's hook passes for messages that came in pieces.
 func geminiResponse(messages ...[]string) string {
 	var out []string
 	for _, pieces := range messages {

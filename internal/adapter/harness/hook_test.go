@@ -16,7 +16,7 @@ const (
 	common   = `"session_id":"` + aSession + `","transcript_path":"/home/u/t.jsonl","cwd":"/work/tree"`
 )
 
-// with returns a Notice with what every payload of claude, codex and gemini says.
+// with returns a Notice with what every payload of claude, codex and gemini contains.
 func with(n agent.Notice) agent.Notice {
 	n.Session, n.Transcript = aSession, "/home/u/t.jsonl"
 	return n

@@ -10,9 +10,9 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// view reads a recorded screen: its first line says where the cursor was and how large the window, the
-// rest is what tmux capture-pane -e printed. The file is named after the agent, what it shows and the
-// version of the program.
+// view reads a recorded screen: its first line contains the position of the cursor and the size
+// of the window, the rest is the output of tmux capture-pane -e. The file is named after the
+// agent, what it shows and the version of the program.
 func view(t *testing.T, file string) ansi.View {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -188,7 +188,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// A dialog is no empty prompt, wherever its program keeps the cursor.
+// A dialog is not an empty prompt, wherever its program keeps the cursor.
 func TestDialogsOfOtherRecordings(t *testing.T) {
 	for _, name := range []string{
 		"claude-permission", "claude-question", "claude-trust", "claude-trust-no", "claude-bypass", "codex-permission", "codex-trust", "gemini-permission", "gemini-limit", "opencode-permission",

@@ -175,8 +175,8 @@ func TestEveryAgentIsToldItsModel(t *testing.T) {
 	}
 }
 
-// TestPromptsArriveWhole checks that the prompt is in the plan byte by byte, or that
-// the agent is told to read it.
+// TestPromptsArriveWhole checks that the plan contains the prompt byte by byte, or an
+// instruction to read it.
 func TestPromptsArriveWhole(t *testing.T) {
 	order := "Read /attempt/prompt.md and follow it."
 	long := strings.Repeat("é", maxArgument)

@@ -93,7 +93,7 @@ func (s *env) play(t *testing.T, ctx context.Context, in io.Reader, env map[stri
 	})
 }
 
-// conditions lists what Orange was told, in short.
+// conditions returns a short form of the events that Orange received.
 func (s *env) conditions() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,7 +289,7 @@ func self(t *testing.T) string {
 	return path
 }
 
-// process starts a script as a process of its own.
+// process starts a script as a separate process.
 func (s *env) process(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(self(t), "play", s.script)

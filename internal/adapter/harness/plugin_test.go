@@ -16,8 +16,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// inNode loads a plugin in node, drives it with a program and returns what its hook
-// was told. Agents bring their own JavaScript; where node is missing there is none.
+// inNode loads a plugin in node, drives it with a program and returns what its hook received.
+// Agents bring their own JavaScript runtime; without node the test is skipped.
 func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told []agent.Notice) {
 	t.Helper()
 	node, err := exec.LookPath("node")

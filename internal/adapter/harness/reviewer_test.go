@@ -172,8 +172,8 @@ func TestAReviewerKeepsTheHooksOfTheRepository(t *testing.T) {
 	}
 }
 
-// TestAReviewerReadsAForge asks the wrapper of gh with a program in the place of gh that
-// says what it was asked.
+// TestAReviewerReadsAForge calls the wrapper of gh, with a program in place of gh that prints
+// its arguments.
 func TestAReviewerReadsAForge(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte("#!/bin/sh\nprintf '%s\\n' real \"$@\"\n"), 0o700); err != nil {

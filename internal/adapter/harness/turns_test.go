@@ -47,8 +47,8 @@ func leave(t *testing.T, name, kind, text string) Output {
 	return o
 }
 
-// The recorded files come from the real programs, which the scripted model told to run
-// two commands and to ask a question.
+// The recorded files come from the real programs, which the scripted model told to run two
+// commands and to ask a question.
 func TestConversationsOfTheRealAgents(t *testing.T) {
 	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {

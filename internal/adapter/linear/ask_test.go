@@ -17,7 +17,7 @@ import (
 
 const planted = "lin_api_planted"
 
-// A reply is one answer of a server that says what it is told to.
+// A reply is one response of a scripted server.
 type reply struct {
 	status int
 	header map[string]string

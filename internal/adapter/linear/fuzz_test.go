@@ -23,7 +23,7 @@ func (p parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: p.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(p.body)), Request: r}, nil
 }
 
-// FuzzAnswers has a Linear that says anything.
+// FuzzAnswers runs the client against a Linear that sends arbitrary responses.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", `{"data":null}`, `{"data":{"viewer":{"displayName":"a"}}}`, `{"errors":[{"message":"x\ny","extensions":{"code":"RATELIMITED"}}]}`,
@@ -38,7 +38,7 @@ func FuzzAnswers(f *testing.F) {
 		if status < 200 || status > 599 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it waits where it is told to
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it waits as the response requires
 		defer cancel()
 		tr := New(Options{URL: "http://linear.invalid", Scope: "ENG/Shop", Token: give("lin_api_planted"), HTTP: &http.Client{Transport: parrot{status, body}}, Now: func() time.Time { return noon }})
 		_, who := tr.AccountName(ctx)

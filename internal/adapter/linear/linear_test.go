@@ -209,7 +209,7 @@ func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
 	}
 }
 
-// TestACommentIsTakenOnce even if nobody looks whether it is there.
+// TestACommentIsTakenOnce even if the caller does not check for it.
 func TestACommentIsTakenOnce(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
@@ -225,8 +225,8 @@ func TestACommentIsTakenOnce(t *testing.T) {
 	}
 }
 
-// TestLinearsOwnHand: what Linear makes of texts neither has anything said twice nor
-// looks like somebody's change.
+// TestLinearsOwnHand checks that Linear's normalization of texts neither causes duplicate
+// comments nor looks like a person's change.
 func TestLinearsOwnHand(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.Options{OwnHand: true})
 	key := w.AddIssue(t, draft("One", "Backlog"))

@@ -16,8 +16,8 @@ import (
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// TestMarksSurviveInIDs: whatever Linear makes of a text, its mark is found again, on
-// the issue it was said about and on no other.
+// TestMarksSurviveInIDs checks that a mark is found again, however Linear changes the text, on
+// its own issue and on no other.
 func TestMarksSurviveInIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		issue := rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`).Draw(t, "issue")

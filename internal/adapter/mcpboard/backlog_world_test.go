@@ -25,8 +25,8 @@ import (
 	"orange/internal/trackertest"
 )
 
-// backlog is a repository with a board of Backlog.md. People work on it with a server of
-// their own; what is real is what is in its files.
+// backlog is a repository with a board of Backlog.md. People use a separate server; its files
+// are the real state.
 type backlog struct {
 	program string
 	dir     string
@@ -238,7 +238,7 @@ func (w *backlog) files(t testing.TB) map[string]taskFile {
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // renamed meanwhile
+			continue // renamed in the meantime
 		}
 		head, body, _ := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
 		f := taskFile{name: name, body: body}
@@ -256,8 +256,8 @@ var (
 	comment   = regexp.MustCompile(`(?ms)^(?:author: ([^\n]*)\n)?created: [^\n]*\n---\n(.*?)\n---$`)
 )
 
-// ReadIssue returns what the file of a task says. Its times are too coarse to be compared. A
-// line of "- - -" stands for one that cannot be in a comment, for the mapping as well.
+// ReadIssue returns the content of a task's file. Its times are too coarse to be compared. A
+// line of "- - -" stands for one that cannot be in a comment, as in the mapping.
 func (w *backlog) ReadIssue(t testing.TB, key string) tracker.Issue {
 	t.Helper()
 	all := w.files(t)
@@ -308,7 +308,7 @@ func (w *backlog) CountWrites() int {
 	return w.writes
 }
 
-// CanDo implements trackertest.Limit: a real server does not fail when it is told to.
+// CanDo implements trackertest.Limit: a real server does not fail on demand.
 func (w *backlog) CanDo(string) bool { return false }
 
 func TestBacklog(t *testing.T) {

@@ -170,7 +170,7 @@ func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
 	}
 }
 
-// strange returns a server with some tools of its own.
+// strange returns a server with its own tools.
 func strange(t *testing.T, tools map[string]func() (*mcp.CallToolResult, error)) string {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "strange", Version: "1"}, nil)
@@ -215,7 +215,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// A write counts as made only if the answer says so.
+// A write counts as made only if the answer confirms it.
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})

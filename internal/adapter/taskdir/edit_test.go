@@ -27,8 +27,8 @@ func TestAnEditThatCannotBeSplicedIsKept(t *testing.T) {
 	}
 }
 
-// saveBrokenEdit replaces TASK.md, as an editor does, as soon as Orange's own new
-// file is there and not yet in place; at the latest when it is told to stop.
+// saveBrokenEdit replaces TASK.md, like an editor, as soon as Orange's own new file exists and
+// is not yet in place, or at the latest when it is told to stop.
 func saveBrokenEdit(path string, stop <-chan struct{}, edited chan<- struct{}) {
 	defer close(edited)
 	dir := filepath.Dir(path)

@@ -77,7 +77,7 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 	}
 }
 
-// shows puts a report into a TASK.md and returns what the file says then.
+// shows writes a report to a TASK.md and returns the file's content.
 func shows(t *testing.T, before string, e journal.Entry) string {
 	t.Helper()
 	d := taskdir.New(t.TempDir())

@@ -17,8 +17,8 @@ import (
 	"orange/internal/testneeds"
 )
 
-// terminal returns a tmux server for one test. Its socket is in a folder of its own with a
-// short name, because the path of a socket may not be long.
+// terminal returns a tmux server for one test. Its socket is in a separate folder with a short
+// name, because the path of a socket must be short.
 func terminal(t *testing.T) *tmux.Server {
 	t.Helper()
 	return terminalAt(t, func(string) string { return "test" })

@@ -84,7 +84,7 @@ func TestAcquireRefuses(t *testing.T) {
 	}
 }
 
-// What kept a workspace from being ready may be put right.
+// Acquire succeeds once its obstacle is removed.
 func TestAcquireAgainAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -349,7 +349,7 @@ func await(t *testing.T, holds func() bool) {
 	}
 }
 
-// gone reports whether a process has ended, even if nobody has taken note of that.
+// gone reports whether a process has ended, even if its parent has not waited for it.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

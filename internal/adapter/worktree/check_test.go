@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// noted collects what a person is told.
+// noted collects the notes for a person.
 func noted(s *Slot) *[]string {
 	var notes []string
 	s.Note = func(text string) { notes = append(notes, text) }
@@ -39,8 +39,8 @@ func TestRepair(t *testing.T) {
 	none := "is no longer a worktree of"
 	for name, tc := range map[string]struct {
 		arrange func(b *env, s *Slot, dir string)
-		wrong   string // what Check says, "" if nothing
-		note    string // what a person is told
+		wrong   string // error of CheckWorkspace; "" for none
+		note    string // note for a person
 		kept    map[string]string
 	}{
 		"nothing is wrong": {func(b *env, s *Slot, dir string) { write(b.t, dir, "f", "changed") }, "", "", map[string]string{"f": "changed"}},
@@ -299,7 +299,7 @@ func TestReleaseWithoutEntryAndBranch(t *testing.T) {
 	}
 }
 
-// A lock that somebody holds is nobody's to remove.
+// A lock that a process holds is not removed.
 func TestALockThatIsHeldStays(t *testing.T) {
 	t.Parallel()
 	t.Run("open", func(t *testing.T) {

@@ -27,7 +27,7 @@ func (b *env) withLibrary(s Slot) (dir, lib string) {
 	return dir, filepath.Join(dir, "lib")
 }
 
-// Settings that somebody has written are kept, and no other task has them.
+// Settings that someone has written are kept, and no other task gets them.
 func TestSettingsOfAHarnessAreSetAside(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -137,7 +137,7 @@ func TestGCAfterACrashAtAnyStep(t *testing.T) {
 		commitFile(t, lib, "s", "committed")
 		do(t, dir, "commit", "-q", "-a", "-m", "lib")
 		b.release(s)
-		// Somebody works on in a workspace that no task has.
+		// Someone continues to work in a workspace that no task has.
 		write(t, lib, "s", "changed")
 		write(t, lib, "x.o", "built")
 		write(t, dir, "f", "staged")
@@ -171,7 +171,7 @@ func TestGCAfterACrashAtAnyStep(t *testing.T) {
 	}
 }
 
-// foundAgain looks for everything that TestGCAfterACrashAtAnyStep left in the workspace.
+// foundAgain finds everything that TestGCAfterACrashAtAnyStep left in the workspace.
 func (b *env) foundAgain(s Slot, n int) {
 	b.t.Helper()
 	list, err := git.New().ListSalvages(context.Background(), b.project.Path)

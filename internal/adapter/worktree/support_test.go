@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// TestMain keeps the settings of whoever runs the tests out of them: git knows no user.
+// TestMain isolates the tests from the user's git settings: git knows no user.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
@@ -143,7 +143,7 @@ func newBench(t *testing.T) *env {
 // id makes the id of the n-th task.
 func id(n int) task.ID { return task.ID(fmt.Sprintf("Task%017d", n)) }
 
-// slot returns what the n-th task wants: workspace p--1, a branch of its own.
+// slot returns the slot of the n-th task: workspace p--1, a separate branch.
 func (b *env) slot(n int) Slot {
 	b.t.Helper()
 	file := filepath.Join(b.home, "tasks", "p", string(id(n)), TaskFileName)
@@ -173,7 +173,7 @@ func (b *env) release(s Slot) string {
 	return ref
 }
 
-// isClear reports whether a workspace is as it should be when nobody has it.
+// isClear reports whether a workspace is as it should be when no task has it.
 func (b *env) isClear(name string) {
 	b.t.Helper()
 	dir := b.Path(name)

@@ -31,7 +31,7 @@ func sized(t *testing.T, size int) handoff.Handoff {
 	return h
 }
 
-// limits returns the bounds: what is just allowed, what is just not, and what is said then.
+// limits returns the limits: what is just allowed, what is just not, and the message for it.
 func limits(t *testing.T) []limit {
 	change := func(f func(*handoff.Handoff)) handoff.Handoff {
 		h := valid()
@@ -75,7 +75,7 @@ type limit struct {
 	name           string
 	allowed, wrong handoff.Handoff
 	want           string
-	unsaid         bool // no schema can say it
+	unsaid         bool // a schema cannot express it
 }
 
 func TestCheck(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// told returns what a new agent of a role is told by a prompt.
+// told returns the prompt of a new agent of a role.
 func told(f prompt.Facts, role, name string) string {
 	if !strings.HasPrefix(f.Def.Name, "orange") {
 		f.Task.Status = stateOf(f.Def, name)
@@ -124,7 +124,7 @@ func TestTheOneWhoHelpsIsToldWhy(t *testing.T) {
 	}
 }
 
-// A mark is only given to an agent that is asked for it, and then it is in the form that it fills in.
+// Only an agent that must report with a nonce gets one, and then in the form that it fills in.
 func TestTheMarkIsWhereItIsAskedFor(t *testing.T) {
 	for _, name := range builtin.Names() {
 		f := facts(t, name)
@@ -144,7 +144,7 @@ func TestTheMarkIsWhereItIsAskedFor(t *testing.T) {
 
 var waits = regexp.MustCompile(`(?i)\bwait\b`)
 
-// What every prompt of the built-in workflows must say, and must not.
+// What every prompt of the built-in workflows must contain, and must not.
 func TestThePromptsOfTheBuiltInsSayWhatMatters(t *testing.T) {
 	for _, name := range builtin.Names() {
 		f := facts(t, name)

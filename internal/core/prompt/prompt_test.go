@@ -34,7 +34,7 @@ func facts(t *testing.T, name string) prompt.Facts {
 	}
 }
 
-// stateOf finds where a prompt is told.
+// stateOf returns the state in which a prompt is used.
 func stateOf(def *workflow.Definition, name string) string {
 	for _, s := range def.States {
 		if s.Prompt == name || s.Role == roleOf(def, name) {
@@ -44,7 +44,7 @@ func stateOf(def *workflow.Definition, name string) string {
 	return "working"
 }
 
-// roleOf finds who is told a prompt.
+// roleOf returns the role that gets a prompt.
 func roleOf(def *workflow.Definition, name string) string {
 	for _, s := range def.States {
 		if s.Prompt == name && s.Role != "" {

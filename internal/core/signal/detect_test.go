@@ -89,8 +89,8 @@ func TestAnExitCodeIsNoVerdict(t *testing.T) {
 	}
 }
 
-// FuzzDetect looks for a text that panics, is read differently the second time, or is
-// read differently in small parts.
+// FuzzDetect searches for a text that panics, gives another report the second time, or gives
+// another report in small parts.
 func FuzzDetect(f *testing.F) {
 	for _, text := range []string{
 		passedMark, "```\n" + passedMark, "<!--\nWORK_RESULT:passed\n-->", "- a\n  ```yaml\n  ---\n  agent: a",

@@ -257,7 +257,7 @@ func TestThePublishedSchemaAgrees(t *testing.T) {
 	}
 }
 
-// endless repeats a text up to a number of bytes, then says something else.
+// endless repeats a text up to a number of bytes, then ends with another.
 type endless struct {
 	head, body, tail string
 	left             int64

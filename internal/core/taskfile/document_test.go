@@ -139,7 +139,7 @@ func TestWithBody(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreTooLarge are told in one sentence what is too much.
+// TestFilesThatAreTooLarge checks that the error names the exceeded limit in one sentence.
 func TestFilesThatAreTooLarge(t *testing.T) {
 	for name, tc := range map[string]struct{ src, want string }{
 		"bytes":               {strings.Repeat("x", MaxSize+1), "it has 4194305 bytes and 4194304 are allowed; shorten it"},

@@ -67,8 +67,8 @@ func TestGuardsCountChildren(t *testing.T) {
 	}
 }
 
-// Orange itself tells a parent that a child moved, also when the parent begins to wait. No person is needed for it, and no
-// tracker says it.
+// Orange itself reports to a parent that a child moved, also when the parent begins to wait.
+// This needs no person, and no tracker reports it.
 func TestAChildThatMovedIsNoPerson(t *testing.T) {
 	const waits = "to: done, on: [request, {tracker: child}], as: complete, by: [human, engine], gate: parts}"
 	verified := func(by string) *verify.Report {

@@ -17,8 +17,8 @@ import (
 	"orange/internal/testneeds"
 )
 
-// The search leaves out worlds that can do the same as others. Whatever it says must be
-// what the search of all of them says.
+// The search leaves out worlds that can do the same as others. Its report must be that of the
+// search of all worlds.
 
 func TestTheFilesAreJudgedAlikeInFull(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.yaml"))
@@ -140,8 +140,8 @@ func boundsOf(r verify.Report) string {
 	return fmt.Sprintf("%+v", r.Bounds)
 }
 
-// violationsOf lists what is violated and how many steps lead there. Of loops it lists the
-// states of those that are in no larger one: what they lead through besides is not told.
+// violationsOf returns the violations and the number of steps to each. For loops it returns the
+// states of those that are in no larger one; other states on a loop are left out.
 func violationsOf(r verify.Report) []string {
 	var out, loops []string
 	for _, v := range r.Violations {

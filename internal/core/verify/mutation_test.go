@@ -48,10 +48,10 @@ var optional = map[string]string{
 	"orange-direct: tracker pr:merged of reviewing -> done on request+tracker": "a person must say that it was merged",
 }
 
-// TestTakingAnythingOutIsNoticed removes every single edge, gate, exit rule and bound
-// from the built-in workflows. Each time either the check or the search must say so, or
-// the part must stand in the list above. The larger built-ins have too many states for
-// that; they are made of the same parts.
+// TestTakingAnythingOutIsNoticed removes every single edge, gate, exit rule and bound from the
+// built-in workflows. Each time either the check or the search must report it, or the part must
+// be in the list above. The larger built-ins have too many states for that; they are made of
+// the same parts.
 func TestTakingAnythingOutIsNoticed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range []string{"orange", "orange-direct"} {

@@ -7,7 +7,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A person who asks for a move gets the whole bound again, so a guard of it keeps nobody from going on.
+// A person who requests a move resets the bound, so a guard on it never blocks the task for
+// good.
 const heldByBound = `
 name: bounded
 version: 1

@@ -11,10 +11,10 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// What the search does with each field of a record. Who adds a field says here whether
-// worlds that differ in it are told apart: compared (it is in the key), forgotten (canon
-// takes it out, because nothing that can happen depends on it), follows (from what is
-// compared) or fixed (nothing in the model changes it).
+// What the search does with each field of a record. A new field must be classified here:
+// compared (it is in the key), forgotten (makeCanonical removes it, because nothing that can
+// happen depends on it), follows (from what is compared) or fixed (nothing in the model changes
+// it).
 const (
 	compared  = "compared"
 	forgotten = "forgotten"

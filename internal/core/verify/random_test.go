@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// randomWorkflow returns the text of a small workflow that nobody thought about. Some do not
-// load; most have something wrong with them.
+// randomWorkflow returns the text of a small random workflow. Some do not load; most have
+// something wrong with them.
 func randomWorkflow(r *rand.Rand) string {
 	w := &randomText{r: r}
 	w.roles()

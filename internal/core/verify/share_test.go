@@ -17,7 +17,7 @@ func share(parts int, work func(int)) {
 	all.Wait()
 }
 
-// Whoever shares the work gets the same report, counterexamples included.
+// The report, including counterexamples, does not depend on how the work is shared.
 func TestAReportDoesNotDependOnHowTheWorkIsShared(t *testing.T) {
 	for _, name := range []string{"literal-002", "orange-direct", "endless-steps"} {
 		for _, full := range []bool{false, true} {

@@ -48,7 +48,7 @@ func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 	}
 }
 
-// What a file can say wrongly must be reported, each thing by its name.
+// Each kind of mistake in a file must be reported under its own name.
 func TestTheDesignsAsTheyWereWrittenAreReported(t *testing.T) {
 	for name, want := range map[string][]string{
 		"literal-002": {

@@ -36,7 +36,7 @@ func unguard(counter string) func(*workflow.Definition) {
 	}
 }
 
-// leave takes the edges away by which somebody leaves a state: those of a verb, or all.
+// leave removes the edges by which a task leaves a state: those of a verb, or all.
 func leave(from, verb string) func(*workflow.Definition) {
 	return func(d *workflow.Definition) {
 		for i := range d.Edges {

@@ -120,7 +120,7 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 	}
 }
 
-// What agents are told opens nothing, however it is spelled.
+// A section that agents only read opens nothing, however it is spelled.
 func TestNoGateAsksForWhatAgentsAreTold(t *testing.T) {
 	text := readFile(t, "testdata/check/gate-given.yaml")
 	for _, section := range []string{"Requirements", "context", "ANSWER", "Feedback", "Checks", "Last report"} {

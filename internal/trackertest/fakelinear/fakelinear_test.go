@@ -21,7 +21,7 @@ import (
 	"orange/internal/trackertest/fakelinear"
 )
 
-// asked is an answer as it comes over HTTP.
+// asked is a response over HTTP.
 type asked struct {
 	status int
 	header http.Header
