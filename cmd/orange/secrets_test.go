@@ -86,7 +86,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 		told.WriteString(out + said)
 	}
 	first := lin.AddIssue(t, filed("Login", "Backlog"))
-	for _, d := range lin.TakeNews(t) {
+	for _, d := range lin.TakeDeliveries(t) {
 		delivers(t, url+"lin", d)
 		d.Header.Set("Linear-Signature", planted["webhook"])
 		if code := deliver(t, url+"lin", d); code != http.StatusForbidden {

@@ -67,7 +67,7 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	lin := url + "lin"
 
 	key := w.AddIssue(t, filed("Login", "Backlog"))
-	news := w.TakeNews(t)
+	news := w.TakeDeliveries(t)
 	if len(news) != 1 {
 		t.Fatalf("%d pieces of news", len(news))
 	}
@@ -102,17 +102,17 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 
 	// News say where to look, and not what is there: in which order they come is all one.
 	w.CommentIssue(t, key, "alice", "HOLD - wait")
-	delivers(t, lin, w.TakeNews(t)...)
+	delivers(t, lin, w.TakeDeliveries(t)...)
 	s.await(id, "it is held", func(t task.Task) bool { return t.Paused })
 	w.CommentIssue(t, key, "mallory", "RESUME")
-	delivers(t, lin, w.TakeNews(t)...)
+	delivers(t, lin, w.TakeDeliveries(t)...)
 	if !s.task(id).Paused {
 		t.Error("a stranger resumes it")
 	}
 	w.CommentIssue(t, key, "alice", "RESUME")
 	w.CommentIssue(t, key, "alice", "HOLD")
 	w.CommentIssue(t, key, "alice", "RESUME")
-	news = w.TakeNews(t)
+	news = w.TakeDeliveries(t)
 	slices.Reverse(news)
 	delivers(t, lin, slices.Concat(news, news)...)
 	if s.task(id).Paused {
@@ -120,13 +120,13 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	}
 	s.write("go", "")
 	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && len(t.Pending) == 0 })
-	delivers(t, lin, w.TakeNews(t)...) // of what we did ourselves
+	delivers(t, lin, w.TakeDeliveries(t)...) // of what we did ourselves
 
 	w.MoveIssue(t, key, "Started")
-	news = w.TakeNews(t)
+	news = w.TakeDeliveries(t)
 	delivers(t, lin, news[0], news[0])
 	s.await(id, "QA is at work again", func(t task.Task) bool { return t.AttemptsOfRole("qa") == 2 && len(t.Pending) == 0 })
-	news = append(w.TakeNews(t), news...)
+	news = append(w.TakeDeliveries(t), news...)
 	delivers(t, lin, news...) // the move comes once more, late
 	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished")
 	if r := s.sync(); len(r.News)+len(r.Drift) != 0 {
@@ -134,9 +134,9 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	}
 
 	// News that could not be followed are sent again, and are not old then.
-	w.TakeNews(t)
+	w.TakeDeliveries(t)
 	w.AddIssue(t, filed("Logout", "Backlog"))
-	news = w.TakeNews(t)
+	news = w.TakeDeliveries(t)
 	w.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 100})
 	if code := deliver(t, lin, news[0]); code != http.StatusServiceUnavailable {
 		t.Errorf("news that cannot be followed is answered with %d", code)

@@ -26,14 +26,14 @@ type memory struct {
 	mistake string // of its clients
 	trims   bool   // blanks around a description
 
-	mu      sync.Mutex
-	columns []named
-	tags    []named
-	issues  []*issue
-	ids     int
-	fault   trackertest.Fault
-	writes  int
-	news    []trackertest.Delivery
+	mu         sync.Mutex
+	columns    []named
+	tags       []named
+	issues     []*issue
+	ids        int
+	fault      trackertest.Fault
+	writes     int
+	deliveries []trackertest.Delivery
 }
 
 type named struct{ id, name string }
@@ -93,7 +93,7 @@ func (m *memory) find(key string) *issue {
 	return nil
 }
 
-// act changes an issue at the server, and sends news of it.
+// act changes an issue at the server, and sends deliveries of it.
 func (m *memory) act(key string, do func(*issue)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *memory) tell(key string) {
 	body := fmt.Appendf(nil, "%s changed %s", key, m.id())
 	sum := hmac.New(sha256.New, []byte(secret))
 	sum.Write(body)
-	m.news = append(m.news, trackertest.Delivery{Body: body, Header: http.Header{
+	m.deliveries = append(m.deliveries, trackertest.Delivery{Body: body, Header: http.Header{
 		"X-Signature": {hex.EncodeToString(sum.Sum(nil))}, "X-Delivery": {m.id()},
 	}})
 }
@@ -224,11 +224,11 @@ func (m *memory) CountWrites() int {
 	return m.writes
 }
 
-func (m *memory) TakeNews(testing.TB) []trackertest.Delivery {
+func (m *memory) TakeDeliveries(testing.TB) []trackertest.Delivery {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.news
-	m.news = nil
+	out := m.deliveries
+	m.deliveries = nil
 	return out
 }
 

@@ -24,7 +24,7 @@ type story struct {
 // RunTracker tests everything that a tracker must be able to do, each story with a new world.
 // It works like Orange, through a trackers.Client, and checks the result in the world.
 func RunTracker(t *testing.T, open func(t *testing.T) World) {
-	for _, st := range slices.Concat(readStories(), changeStories(), faultStories(), meanwhileStories(), textStories(), newsStories()) {
+	for _, st := range slices.Concat(readStories(), changeStories(), faultStories(), meanwhileStories(), textStories(), webhookStories()) {
 		t.Run(st.name, func(t *testing.T) {
 			w := open(t)
 			s := &env{T: t, World: w}

@@ -171,7 +171,7 @@ func (c *client) AccountName(context.Context) (name string, err error) {
 }
 
 func (c *client) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
-	if !tracker.SignedBy(secret, body, header.Get("X-Signature")) && c.mistake != "all news are believed" {
+	if !tracker.SignedBy(secret, body, header.Get("X-Signature")) && c.mistake != "all deliveries are believed" {
 		return tracker.Event{}, tracker.ErrForged
 	}
 	return tracker.Event{Delivery: header.Get("X-Delivery"), Keys: strings.Fields(string(body))[:1]}, nil
@@ -212,7 +212,7 @@ func TestTheSuiteFindsMistakes(t *testing.T) {
 		"a comment is cut":               "a_long_comment_is_split",
 		"tags are one list":              "what_a_person_does_between",
 		"a tag is made again":            "a_tag_that_was_deleted",
-		"all news are believed":          "forged_news",
+		"all deliveries are believed":    "forged_deliveries",
 	} {
 		t.Run(mistake, func(t *testing.T) {
 			out, err := exec.CommandContext(t.Context(), self, "-test.run=^TestATrackerInMemory$", "-mistake="+mistake).CombinedOutput()

@@ -40,8 +40,8 @@ type World interface {
 
 // A Sender is a world whose tracker sends webhooks.
 type Sender interface {
-	// TakeNews returns the deliveries since the last call, signed with the right secret.
-	TakeNews(t testing.TB) []Delivery
+	// TakeDeliveries returns the deliveries since the last call, signed with the right secret.
+	TakeDeliveries(t testing.TB) []Delivery
 }
 
 // A Linker is a world in which pull requests can be linked with issues.

@@ -158,13 +158,13 @@ func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.TakeNews(t)
+	s.TakeDeliveries(t)
 	s.AddCheck(t, head, tracker.Check{Name: "ci/test", State: tracker.CheckFailed})
 	s.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckFailed})
 	s.PushBranch(t, "work/one")
 	s.PushBranch(t, "work/two")
 	named := 0
-	for _, d := range s.TakeNews(t) {
+	for _, d := range s.TakeDeliveries(t) {
 		e, err := tr.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			t.Fatal(err)

@@ -18,11 +18,11 @@ func (s *Server) AdoptCommit(branch, commit string) {
 		before = strings.Repeat("0", len(commit))
 	}
 	s.refs[branch] = commit
-	s.recordNews("push", object{"ref": "refs/heads/" + branch, "before": before, "after": commit, "commits": []object{}})
+	s.queueDelivery("push", object{"ref": "refs/heads/" + branch, "before": before, "after": commit, "commits": []object{}})
 	for _, is := range s.sortedItems() {
 		if is.pull != nil && !is.closed && is.pull.branch == branch {
 			is.pull.head, is.updated = commit, s.nextTime()
-			s.recordNews("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
+			s.queueDelivery("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
 		}
 	}
 }

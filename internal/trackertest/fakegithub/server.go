@@ -42,18 +42,18 @@ type Server struct {
 	ticks int64 // of the clock: every change takes a second
 	ids   int64
 
-	undecided int // reads of a pull request that leave open whether it can be merged
-	last      int // highest number of an issue or a pull request
-	labels    []*label
-	items     map[int]*item
-	refs      map[string]string // commits of branches
-	checks    map[string][]*check
-	news      []trackertest.Delivery
-	fault     trackertest.Fault
-	failed    int // faults so far
-	writes    int
-	counted   int // requests that the rate limit counts
-	repeated  int // requests that it does not count: nothing had changed
+	undecided  int // reads of a pull request that leave open whether it can be merged
+	last       int // highest number of an issue or a pull request
+	labels     []*label
+	items      map[int]*item
+	refs       map[string]string // commits of branches
+	checks     map[string][]*check
+	deliveries []trackertest.Delivery
+	fault      trackertest.Fault
+	failed     int // faults so far
+	writes     int
+	counted    int // requests that the rate limit counts
+	repeated   int // requests that it does not count: nothing had changed
 }
 
 // New starts a server with the columns and tags of trackertest.

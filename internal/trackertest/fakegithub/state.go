@@ -120,7 +120,7 @@ func (s *Server) putLabel(is *item, l *label) {
 	}
 	is.labels = append(is.labels, l)
 	is.updated = s.nextTime()
-	s.recordNews("issues", object{"action": "labeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
+	s.queueDelivery("issues", object{"action": "labeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
 func (s *Server) takeLabel(is *item, l *label) {
@@ -129,7 +129,7 @@ func (s *Server) takeLabel(is *item, l *label) {
 	}
 	is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
 	is.updated = s.nextTime()
-	s.recordNews("issues", object{"action": "unlabeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
+	s.queueDelivery("issues", object{"action": "unlabeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
 // setClosed closes an issue with a reason, or opens it if reason is "".
@@ -144,7 +144,7 @@ func (s *Server) setClosed(is *item, reason string) {
 	} else {
 		is.reason, is.closes, action = "reopened", time.Time{}, "reopened"
 	}
-	s.recordNews("issues", object{"action": action, "issue": s.issueObject(is)})
+	s.queueDelivery("issues", object{"action": action, "issue": s.issueObject(is)})
 }
 
 func (s *Server) editItem(is *item, title, body *string) {
@@ -155,14 +155,14 @@ func (s *Server) editItem(is *item, title, body *string) {
 		is.body = *body
 	}
 	is.updated = s.nextTime()
-	s.recordNews("issues", object{"action": "edited", "issue": s.issueObject(is), "changes": object{}})
+	s.queueDelivery("issues", object{"action": "edited", "issue": s.issueObject(is), "changes": object{}})
 }
 
 func (s *Server) addComment(is *item, author, body string) *comment {
 	c := &comment{id: s.nextID(), author: author, body: body, at: s.nextTime()}
 	is.comments = append(is.comments, c)
 	is.updated = c.at
-	s.recordNews("issue_comment", object{"action": "created", "issue": s.issueObject(is), "comment": s.commentObject(is, c)})
+	s.queueDelivery("issue_comment", object{"action": "created", "issue": s.issueObject(is), "comment": s.commentObject(is, c)})
 	return c
 }
 
@@ -178,11 +178,11 @@ func (s *Server) pushBranch(branch string) string {
 		before = strings.Repeat("0", 40)
 	}
 	s.refs[branch] = sha
-	s.recordNews("push", object{"ref": "refs/heads/" + branch, "before": before, "after": sha, "commits": []object{}})
+	s.queueDelivery("push", object{"ref": "refs/heads/" + branch, "before": before, "after": sha, "commits": []object{}})
 	for _, is := range s.sortedItems() {
 		if is.pull != nil && !is.closed && is.pull.branch == branch {
 			is.pull.head, is.updated = sha, s.nextTime()
-			s.recordNews("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
+			s.queueDelivery("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pullObject(is)})
 		}
 	}
 	return sha
@@ -201,7 +201,7 @@ func (s *Server) filePull(number int, title, body, author string, p pull) *item 
 			about.named = append(about.named, is.number)
 		}
 	}
-	s.recordNews("pull_request", object{"action": "opened", "number": is.number, "pull_request": s.pullObject(is)})
+	s.queueDelivery("pull_request", object{"action": "opened", "number": is.number, "pull_request": s.pullObject(is)})
 	return is
 }
 
@@ -223,5 +223,5 @@ func (s *Server) mergeItem(is *item) {
 func (s *Server) closePull(is *item) {
 	is.closed, is.updated = true, s.nextTime()
 	is.closes = is.updated
-	s.recordNews("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pullObject(is)})
+	s.queueDelivery("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pullObject(is)})
 }

@@ -70,7 +70,7 @@ func (s *Server) AddIssue(t testing.TB, draft tracker.Issue) string {
 	if p := int(draft.Priority); p > 0 && p < len(priorities) {
 		is.labels = append(is.labels, s.ensureLabel("priority:"+priorities[p]))
 	}
-	s.recordNews("issues", object{"action": "opened", "issue": s.issueObject(is)})
+	s.queueDelivery("issues", object{"action": "opened", "issue": s.issueObject(is)})
 	if draft.Card.Column != "" {
 		s.moveItem(is, draft.Card.Column)
 	}
@@ -169,7 +169,7 @@ func (s *Server) RenameColumn(t testing.TB, from, to string) {
 		return
 	}
 	l.name = "status:" + to
-	s.recordNews("label", object{"action": "edited", "label": s.labelObject(l), "changes": object{"name": object{"from": "status:" + from}}})
+	s.queueDelivery("label", object{"action": "edited", "label": s.labelObject(l), "changes": object{"name": object{"from": "status:" + from}}})
 }
 
 // DeleteTag implements trackertest.World.
@@ -185,7 +185,7 @@ func (s *Server) DeleteTag(t testing.TB, name string) {
 	for _, is := range s.items {
 		is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
 	}
-	s.recordNews("label", object{"action": "deleted", "label": s.labelObject(l)})
+	s.queueDelivery("label", object{"action": "deleted", "label": s.labelObject(l)})
 }
 
 // LinkPull implements trackertest.Linker: the pull request declares that it closes the issue.
@@ -236,7 +236,7 @@ func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 	if made.isStatus() {
 		o := s.statusObject(commit, made)
 		o["sha"], o["name"] = commit, s.opts.Scope
-		s.recordNews("status", o)
+		s.queueDelivery("status", o)
 		return
 	}
 	run := s.checkRun(commit, made)
@@ -245,7 +245,7 @@ func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 			run["pull_requests"] = append(run["pull_requests"].([]object), object{"number": is.number, "id": is.id, "url": s.apiURL("/pulls/%d", is.number)})
 		}
 	}
-	s.recordNews("check_run", object{"action": "completed", "check_run": run})
+	s.queueDelivery("check_run", object{"action": "completed", "check_run": run})
 }
 
 // AddReview implements trackertest.ForgeWorld.
@@ -262,7 +262,7 @@ func (s *Server) AddReview(t testing.TB, number int, r tracker.Review) {
 		}
 		is.pull.reviews = append(is.pull.reviews, made)
 		is.updated = s.nextTime()
-		s.recordNews("pull_request_review", object{"action": "submitted", "pull_request": s.pullSimple(is), "review": s.reviewObject(is, made)})
+		s.queueDelivery("pull_request_review", object{"action": "submitted", "pull_request": s.pullSimple(is), "review": s.reviewObject(is, made)})
 	})
 }
 
@@ -278,8 +278,8 @@ func (s *Server) ClosePull(t testing.TB, number int) {
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.closePull(is) })
 }
 
-// recordNews queues a delivery of an event.
-func (s *Server) recordNews(event string, o object) {
+// queueDelivery queues a delivery of an event.
+func (s *Server) queueDelivery(event string, o object) {
 	o["repository"], o["sender"] = s.repositoryObject(), s.userObject("alice")
 	body, err := json.Marshal(o)
 	if err != nil {
@@ -294,14 +294,14 @@ func (s *Server) recordNews(event string, o object) {
 	h.Set("X-GitHub-Delivery", fmt.Sprintf("00000000-0000-4000-8000-%012d", s.nextID()))
 	h.Set("X-GitHub-Hook-ID", "1")
 	h.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	s.news = append(s.news, trackertest.Delivery{Header: h, Body: body})
+	s.deliveries = append(s.deliveries, trackertest.Delivery{Header: h, Body: body})
 }
 
-// TakeNews implements trackertest.Sender.
-func (s *Server) TakeNews(testing.TB) []trackertest.Delivery {
+// TakeDeliveries implements trackertest.Sender.
+func (s *Server) TakeDeliveries(testing.TB) []trackertest.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := s.news
-	s.news = nil
+	out := s.deliveries
+	s.deliveries = nil
 	return out
 }

@@ -203,9 +203,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// newsFields are the fields of Linear's webhooks that are always there, and those that the fake sends besides, which have
+// deliveryFields are the fields of Linear's webhooks that are always there, and those that the fake sends besides, which have
 // a question mark.
-var newsFields = map[string]string{
+var deliveryFields = map[string]string{
 	"":                   "action createdAt data organizationId type webhookId webhookTimestamp url?",
 	"Attachment":         "createdAt groupBySource id issueId metadata title updatedAt url",
 	"Comment":            "body createdAt id reactionData updatedAt issue? issueId? user? userId?",
@@ -219,14 +219,14 @@ var newsFields = map[string]string{
 	"IssueLabel":  "color createdAt id isGroup name updatedAt",
 }
 
-func TestNewsHaveTheFormOfLinears(t *testing.T) {
+func TestDeliveriesHaveTheFormOfLinears(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.Options{})
 	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
 	w.CommentIssue(t, key, "bob", "hello")
 	w.LinkPull(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1", State: tracker.Open})
 	w.DeleteTag(t, "bug")
 	kinds := map[string]bool{}
-	for _, d := range w.TakeNews(t) {
+	for _, d := range w.TakeDeliveries(t) {
 		var body map[string]any
 		if err := json.Unmarshal(d.Body, &body); err != nil {
 			t.Fatal(err)
@@ -236,35 +236,35 @@ func TestNewsHaveTheFormOfLinears(t *testing.T) {
 		if d.Header.Get("Linear-Event") != kind {
 			t.Errorf("%q is sent as %q", kind, d.Header.Get("Linear-Event"))
 		}
-		checkNews(t, "", body)
-		checkNews(t, kind, body["data"])
+		checkDelivery(t, "", body)
+		checkDelivery(t, kind, body["data"])
 	}
 	if len(kinds) != 4 {
-		t.Errorf("news of %v", kinds)
+		t.Errorf("deliveries of %v", kinds)
 	}
-	if more := w.TakeNews(t); len(more) != 0 {
+	if more := w.TakeDeliveries(t); len(more) != 0 {
 		t.Errorf("%d more", len(more))
 	}
 }
 
-// checkNews compares an object of the news with the fields of its kind, and what it holds likewise.
-func checkNews(t *testing.T, kind string, value any) {
+// checkDelivery compares an object of a delivery with the fields of its kind, and what it holds likewise.
+func checkDelivery(t *testing.T, kind string, value any) {
 	t.Helper()
 	object, ok := value.(map[string]any)
-	if newsFields[kind] == "" || !ok {
+	if deliveryFields[kind] == "" || !ok {
 		t.Errorf("%s: %v", kind, value)
 		return
 	}
 	known := map[string]bool{}
-	for field := range strings.FieldsSeq(newsFields[kind]) {
+	for field := range strings.FieldsSeq(deliveryFields[kind]) {
 		name, optional := strings.CutSuffix(field, "?")
 		known[name] = true
 		v, has := object[name]
 		if !has && !optional {
 			t.Errorf("%s lacks %s", kind, name)
 		}
-		if inner := kind + "." + name; newsFields[inner] != "" && has {
-			checkNews(t, inner, v)
+		if inner := kind + "." + name; deliveryFields[inner] != "" && has {
+			checkDelivery(t, inner, v)
 		}
 	}
 	for name := range object {

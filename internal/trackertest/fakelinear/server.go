@@ -35,13 +35,13 @@ type Server struct {
 	opts Options
 	mux  *http.ServeMux
 
-	mu       sync.Mutex
-	st       *state
-	news     []occurrence // not sent yet
-	fault    trackertest.Fault
-	requests int
-	writes   int
-	limits   int // requests that were refused because of a limit
+	mu          sync.Mutex
+	st          *state
+	occurrences []occurrence // not sent yet
+	fault       trackertest.Fault
+	requests    int
+	writes      int
+	limits      int // requests that were refused because of a limit
 }
 
 // New returns a server with the initial columns and tags of every world, or with the state in

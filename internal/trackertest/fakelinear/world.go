@@ -130,8 +130,8 @@ func (w *World) InjectFault(f trackertest.Fault) { w.Server.InjectFault(f) }
 // CountWrites returns the number of requests that changed something or tried to.
 func (w *World) CountWrites() int { return w.Server.CountWrites() }
 
-// TakeNews returns the deliveries since the last call.
-func (w *World) TakeNews(t testing.TB) []trackertest.Delivery {
+// TakeDeliveries returns the deliveries since the last call.
+func (w *World) TakeDeliveries(t testing.TB) []trackertest.Delivery {
 	t.Helper()
 	out, err := w.Server.SignedDeliveries()
 	requireNoError(t, err)

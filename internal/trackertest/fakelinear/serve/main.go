@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&s.state, "state", "", "a file that keeps the state")
 	flags.StringVar(&s.token, "token", "", "the only token that is taken")
 	flags.StringVar(&s.seed, "seed", "", "a JSON file of issues to begin with, if there is no state yet")
-	flags.StringVar(&s.secret, "secret", "", "with which news is signed")
+	flags.StringVar(&s.secret, "secret", "", "signs deliveries")
 	flags.StringVar(&s.schema, "schema", "", "the schema that Linear publishes, to check requests against")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -20,15 +20,15 @@ type occurrence struct {
 	data   map[string]any
 }
 
-// maxNews limits how many occurrences are kept.
-const maxNews = 1000
+// maxOccurrences limits how many occurrences are kept.
+const maxOccurrences = 1000
 
 // recordChange records that something happened to an issue or to what belongs to it.
 func (s *Server) recordChange(kind, action string, i *issue, what any) {
 	o := occurrence{kind: kind, action: action}
 	switch what := what.(type) {
 	case *comment:
-		o.url, o.data = s.st.issueURL(i)+"#comment-"+what.ID[:8], s.st.commentNews(i, what)
+		o.url, o.data = s.st.issueURL(i)+"#comment-"+what.ID[:8], s.st.commentData(i, what)
 	case *attachment:
 		o.data = map[string]any{
 			"id": what.ID, "issueId": i.ID, "url": what.URL, "title": what.Title, "metadata": what.Metadata,
@@ -37,23 +37,23 @@ func (s *Server) recordChange(kind, action string, i *issue, what any) {
 	case *label:
 		o.data = map[string]any{"id": what.ID, "name": what.Name, "color": "#888888", "isGroup": what.Group, "createdAt": formatTime(s.st.Last), "updatedAt": formatTime(s.st.Last)}
 	default:
-		o.url, o.data = s.st.issueURL(i), s.st.issueNews(i)
+		o.url, o.data = s.st.issueURL(i), s.st.issueData(i)
 	}
-	s.addNews(o)
+	s.addOccurrence(o)
 }
 
-func (s *Server) addNews(o occurrence) {
+func (s *Server) addOccurrence(o occurrence) {
 	o.id = s.st.newID()
-	if s.news = append(s.news, o); len(s.news) > maxNews {
-		s.news = s.news[1:]
+	if s.occurrences = append(s.occurrences, o); len(s.occurrences) > maxOccurrences {
+		s.occurrences = s.occurrences[1:]
 	}
 }
 
-func (st *state) teamNews() map[string]any {
+func (st *state) teamData() map[string]any {
 	return map[string]any{"id": st.Team.ID, "key": st.Team.Key, "name": st.Team.Name}
 }
 
-func (st *state) issueNews(i *issue) map[string]any {
+func (st *state) issueData(i *issue) map[string]any {
 	labels := []any{}
 	for _, id := range i.Labels {
 		if l := st.findLabel(id); l != nil {
@@ -64,17 +64,17 @@ func (st *state) issueNews(i *issue) map[string]any {
 	return map[string]any{
 		"id": i.ID, "identifier": st.issueKey(i), "number": i.Number, "title": i.Title, "description": i.Description,
 		"priority": i.Priority, "priorityLabel": "", "prioritySortOrder": 0, "sortOrder": 0, "previousIdentifiers": []any{},
-		"teamId": st.Team.ID, "team": st.teamNews(), "stateId": c.ID, "state": map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "color": "#888888"},
+		"teamId": st.Team.ID, "team": st.teamData(), "stateId": c.ID, "state": map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "color": "#888888"},
 		"labelIds": i.Labels, "labels": labels, "subscriberIds": []any{}, "reactionData": []any{}, "url": st.issueURL(i),
 		"createdAt": formatTime(i.Created), "updatedAt": formatTime(i.Updated),
 	}
 }
 
-func (st *state) commentNews(i *issue, c *comment) map[string]any {
+func (st *state) commentData(i *issue, c *comment) map[string]any {
 	u := st.ensureUser(c.Author)
 	return map[string]any{
 		"id": c.ID, "body": c.Body, "issueId": i.ID, "userId": u.ID, "reactionData": []any{},
-		"issue":     map[string]any{"id": i.ID, "identifier": st.issueKey(i), "title": i.Title, "teamId": st.Team.ID, "team": st.teamNews(), "url": st.issueURL(i)},
+		"issue":     map[string]any{"id": i.ID, "identifier": st.issueKey(i), "title": i.Title, "teamId": st.Team.ID, "team": st.teamData(), "url": st.issueURL(i)},
 		"user":      map[string]any{"id": u.ID, "name": u.Name, "email": u.Name + "@example.com", "url": "https://linear.test/profiles/" + u.ID},
 		"createdAt": formatTime(c.Created), "updatedAt": formatTime(c.Created),
 	}
@@ -85,14 +85,14 @@ func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []trackertest.Delivery
-	for _, o := range s.news {
+	for _, o := range s.occurrences {
 		d, err := s.signDelivery(o)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, d)
 	}
-	s.news = nil
+	s.occurrences = nil
 	return out, nil
 }
 

@@ -10,12 +10,12 @@ import (
 	"orange/internal/runtime/trackers"
 )
 
-func newsStories() []story {
+func webhookStories() []story {
 	return []story{
-		{"genuine news name the issue", genuineNews},
-		{"forged news are not believed", forgedNews},
-		{"news that come twice are the same news", doubledNews},
-		{"news in the wrong order lead to what is so", reorderedNews},
+		{"genuine deliveries name the issue", genuineDeliveries},
+		{"forged deliveries are refused", forgedDeliveries},
+		{"deliveries that come twice are the same", doubledDeliveries},
+		{"deliveries in the wrong order lead to the real state", reorderedDeliveries},
 	}
 }
 
@@ -25,12 +25,12 @@ func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	sender, sends := s.World.(Sender)
 	hearer, hears := s.port.Backend.(trackers.WebhookParser)
 	if sends != hears {
-		s.Fatalf("the world sends news: %v; the client hears them: %v", sends, hears)
+		s.Fatalf("the world sends deliveries: %v; the client parses them: %v", sends, hears)
 	}
 	if !sends {
-		s.Skip("this tracker sends no news")
+		s.Skip("this tracker sends no webhooks")
 	}
-	sender.TakeNews(s.T) // earlier deliveries do not matter
+	sender.TakeDeliveries(s.T) // earlier deliveries do not matter
 	return sender, hearer
 }
 
@@ -41,13 +41,13 @@ func (s *env) makeDeliveries(from Sender) (key string, list []Delivery) {
 	s.MoveIssue(s.T, key, "Started")
 	s.TagIssue(s.T, key, []string{"bug"}, nil)
 	s.CommentIssue(s.T, key, "bob", "News!")
-	if list = from.TakeNews(s.T); len(list) < 2 {
+	if list = from.TakeDeliveries(s.T); len(list) < 2 {
 		s.Fatalf("%d deliveries about an issue that came, went and was talked about", len(list))
 	}
 	return key, list
 }
 
-func genuineNews(s *env) {
+func genuineDeliveries(s *env) {
 	from, hearer := s.senderAndParser()
 	key, list := s.makeDeliveries(from)
 	named := 0
@@ -55,7 +55,7 @@ func genuineNews(s *env) {
 	for _, d := range list {
 		e, err := hearer.ParseWebhook(d.Header, d.Body)
 		if err != nil {
-			s.Errorf("genuine news: %v", err)
+			s.Errorf("genuine delivery: %v", err)
 			continue
 		}
 		if e.Delivery == "" || slices.Contains(seen, e.Delivery) {
@@ -69,12 +69,12 @@ func genuineNews(s *env) {
 	if named < 2 {
 		s.Errorf("%d of %d deliveries name the issue %s", named, len(list), key)
 	}
-	if more := from.TakeNews(s.T); len(more) != 0 {
+	if more := from.TakeDeliveries(s.T); len(more) != 0 {
 		s.Errorf("%d deliveries about nothing", len(more))
 	}
 }
 
-func forgedNews(s *env) {
+func forgedDeliveries(s *env) {
 	from, hearer := s.senderAndParser()
 	_, list := s.makeDeliveries(from)
 	first, last := list[0], list[len(list)-1]
@@ -114,7 +114,7 @@ func replaceSignatures(h http.Header, to func(string) string) http.Header {
 	return out
 }
 
-func doubledNews(s *env) {
+func doubledDeliveries(s *env) {
 	from, hearer := s.senderAndParser()
 	_, list := s.makeDeliveries(from)
 	for _, d := range list {
@@ -126,11 +126,11 @@ func doubledNews(s *env) {
 	}
 }
 
-func reorderedNews(s *env) {
+func reorderedDeliveries(s *env) {
 	from, hearer := s.senderAndParser()
 	key, list := s.makeDeliveries(from)
 	s.MoveIssue(s.T, key, "Finished")
-	list = append(list, from.TakeNews(s.T)...)
+	list = append(list, from.TakeDeliveries(s.T)...)
 	slices.Reverse(list)
 	for _, d := range list {
 		e, err := hearer.ParseWebhook(d.Header, d.Body)
