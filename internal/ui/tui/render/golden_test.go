@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -53,8 +52,8 @@ func entries(t testing.TB, name string) []journal.Entry {
 	}
 	var out []journal.Entry
 	for line := range strings.Lines(string(text)) {
-		var e journal.Entry
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
+		e, err := journal.Decode([]byte(strings.TrimSpace(line)))
+		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, e)
