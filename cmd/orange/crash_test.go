@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"orange/internal/core/workflow"
@@ -8,8 +9,9 @@ import (
 	"orange/internal/selftest"
 )
 
-// TestCrashAtEveryBoundary kills real server processes. The program is built without
-// the race detector: it is run some hundred times.
+// TestCrashAtEveryBoundary kills real server processes: at every boundary for the workflow orange, at the
+// first 20 for the others; make soak kills them at every boundary of orange-direct too. The program is built
+// without the race detector, because it runs some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
 	program, err := built()
 	if err != nil {
@@ -23,7 +25,8 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 				t.Fatal(err)
 			}
 			limit := 0
-			if testing.Short() || name != "orange" && name != "orange-direct" { // their cards and reports are killed in board_effects_test.go
+			long := name == "orange" || name == "orange-direct" && os.Getenv("ORANGE_SOAK_SEED") != ""
+			if testing.Short() || !long { // board_effects_test.go kills the server at effects on cards and at reports
 				limit = 20
 			}
 			report, err := selftest.RunCrashes(t.Context(), selftest.Options{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})
