@@ -2,31 +2,31 @@ package agent
 
 import "slices"
 
-// Harnesses that are not programs which people install.
+// Harnesses that are not installed programs.
 const (
 	Script        = "script"   // plays the file that ORANGE_SCRIPT names
 	ScriptPrefix  = "script:"  // plays the file whose path follows
 	CommandPrefix = "command:" // runs the command line that follows
 )
 
-// A Harness is what more than one package needs to know about a coding agent that people
-// install. How it is started and what it prints, adapter/harness knows.
+// A Harness is what more than one package needs to know about an installed coding agent. adapter/harness knows how to
+// start it and how to read its output.
 type Harness struct {
 	Name      string
 	Program   string      // the executable that must be in PATH
-	Tried     string      // the version that Orange was tried with, as scripts/agents.sh installs it
-	Efforts   []string    // that it takes; nil if it takes none
-	Variables []string    // beginnings of the names of variables with its credentials and settings
+	Tried     string      // the version that Orange was tested with, as scripts/agents.sh installs it
+	Efforts   []string    // accepted efforts; nil if it accepts none
+	Variables []string    // prefixes of the names of variables with its credentials and settings
 	Exclusive bool        // it works with one provider: it gets no variables of other harnesses
-	Skills    SkillFolder // where it looks for skills of the user
-	Silent    bool        // no hook of it says that a turn failed
+	Skills    SkillFolder // where it reads the user's skills
+	Silent    bool        // it has no hook that reports a failed turn
 }
 
-// A SkillFolder is the folder Path in the folder that the variable Variable names, or in
-// the folder Default in the user's home if the variable is not set.
+// A SkillFolder is the folder Path in the folder that the variable Variable names, or in the folder Default in the
+// user's home if the variable is not set.
 type SkillFolder struct{ Variable, Default, Path string }
 
-// harnesses are in order of preference.
+// harnesses is in order of preference.
 var harnesses = [...]Harness{
 	{
 		Name: "claude", Program: "claude", Tried: "2.1.197", Exclusive: true,
@@ -42,7 +42,8 @@ var harnesses = [...]Harness{
 	},
 	{
 		Name: "opencode", Program: "opencode", Tried: "1.18.33",
-		// opencode calls them variants. Which there are depends on the model; one that a model does not have has no effect.
+		// opencode calls them variants. The set depends on the model; a variant that a model does not have has no
+		// effect.
 		Efforts:   []string{"minimal", "low", "medium", "high", "xhigh", "max"},
 		Variables: []string{"OPENCODE_"},
 		Skills:    SkillFolder{"XDG_CONFIG_HOME", ".config", "opencode/skills"},
@@ -60,7 +61,7 @@ var harnesses = [...]Harness{
 	},
 }
 
-// Harnesses lists the coding agents that people install, the preferred first.
+// Harnesses lists the coding agents that people install, preferred first.
 func Harnesses() []Harness { return slices.Clone(harnesses[:]) }
 
 // HarnessNames lists the names of Harnesses.
@@ -72,7 +73,7 @@ func HarnessNames() []string {
 	return out
 }
 
-// FindHarness returns the row of a name. There is none for scripts and commands.
+// FindHarness returns the row of a name. Scripts and commands have none.
 func FindHarness(name string) (Harness, bool) {
 	i := slices.IndexFunc(harnesses[:], func(h Harness) bool { return h.Name == name })
 	if i < 0 {

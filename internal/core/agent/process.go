@@ -2,7 +2,7 @@ package agent
 
 import "time"
 
-// A Phase says how far the processes of an attempt are.
+// A Phase is the stage of an attempt's processes.
 type Phase int
 
 // The phases of an attempt's processes.
@@ -12,10 +12,10 @@ const (
 	Gone                // over, or lost
 )
 
-// An Exit says how an attempt ended. It is the content of exit.json.
+// An Exit records how an attempt ended. It is the content of exit.json.
 type Exit struct {
-	// Code is the agent's exit code, 128 plus the number of the signal that killed it, 127
-	// if it could not be started, or -1 if it is not known.
+	// Code is the agent's exit code, 128 plus the number of the signal that killed it, 127 if it could not be started,
+	// or -1 if it is unknown.
 	Code        int          `json:"code"`
 	Signal      string       `json:"signal,omitempty"`
 	Reason      string       `json:"reason,omitempty"`
@@ -25,22 +25,22 @@ type Exit struct {
 	Mass        string       `json:"mass,omitempty"` // what ended it together with others: a signal's Mass
 }
 
-// DescribeCause says in words why the attempt ended, "" if the agent ended by itself.
-func (x Exit) DescribeCause() string {
-	if x.Reason == "" && x.Signal != "" {
-		return "killed by " + x.Signal
+// DescribeCause describes why the attempt ended, or returns "" if the agent ended by itself.
+func (e Exit) DescribeCause() string {
+	if e.Reason == "" && e.Signal != "" {
+		return "killed by " + e.Signal
 	}
-	return x.Reason
+	return e.Reason
 }
 
-// An ExternalEnd is what something outside did to the shim of an attempt: the signal that told it
-// to end, or that it was lost. At is zero if nobody saw when.
+// An ExternalEnd is how something outside ended the shim of an attempt: the signal that told it to end, or that it was
+// lost. At is zero if the time is unknown.
 type ExternalEnd struct {
 	By string    `json:"by"`
 	At time.Time `json:"at,omitzero"`
 }
 
-// An Origin is where the parents of a process lead.
+// An Origin is where the ancestors of a process lead.
 type Origin int
 
 // The origins of processes.

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Apply returns the card as a change leaves it, and what the change says about it, nil
-// if nothing. It is all of the change or, with an error, none of it. A change that
-// changes nothing leaves the version as it is. The error is a *Refusal. Whether a key
-// was seen before is for whoever keeps the keys to say.
+// Apply returns the card after a change, and the comment that the change makes, or nil. It applies all of the change
+// or, with an error, none of it. A change without effect leaves the version unchanged. The error is a *Refusal. The
+// caller checks whether a key was used before.
 func Apply(card Card, c Change, v Vocabulary, now time.Time) (Card, *Comment, error) {
 	said, err := newComment(c, now)
 	if err != nil {
@@ -27,8 +26,8 @@ func Apply(card Card, c Change, v Vocabulary, now time.Time) (Card, *Comment, er
 	return next, said, nil
 }
 
-// New returns a card with the title, description, column and tags of draft, in the
-// first column if it names none. The number is for whoever keeps the cards to set.
+// New returns a card with the title, description, column and tags of draft, in the first column if draft names none.
+// The caller sets the number.
 func New(draft Card, v Vocabulary, now time.Time) (Card, error) {
 	if err := v.Check(); err != nil {
 		return Card{}, err
@@ -48,8 +47,8 @@ func New(draft Card, v Vocabulary, now time.Time) (Card, error) {
 	return card, nil
 }
 
-// ChangeBetween says how two versions of a card differ: the change that leads from one to
-// the other. Whoever tells of a change tells this, so that it is true.
+// ChangeBetween returns the change that leads from one version of a card to another. Reports of a change use it, so
+// that they show what really changed.
 func ChangeBetween(from, to Card, said *Comment) Change {
 	var c Change
 	c.AddTags, c.RemoveTags = namesWithout(to.Tags, from.Tags), namesWithout(from.Tags, to.Tags)
@@ -77,7 +76,7 @@ func ChangeBetween(from, to Card, said *Comment) Change {
 	return c
 }
 
-// newComment is what the change says, nil if it says nothing.
+// newComment returns the comment of a change, or nil.
 func newComment(c Change, now time.Time) (*Comment, error) {
 	text := strings.TrimSpace(c.Comment)
 	if text == "" {
@@ -106,7 +105,7 @@ func (card *Card) applyFields(c Change, v Vocabulary, now time.Time) (err error)
 	return err
 }
 
-// changeDescription takes a change that was made already for one that may be made.
+// changeDescription sets the description. A change that was made already counts as made.
 func (card *Card) changeDescription(to, was *string) error {
 	done := to != nil && card.Description == *to
 	if was != nil && card.Description != *was && !done {
@@ -119,7 +118,7 @@ func (card *Card) changeDescription(to, was *string) error {
 	return checkText("description", card.Description, MaxDescription)
 }
 
-// sameCard compares all that a change may change.
+// sameCard compares every field that a change may change.
 func sameCard(a, b Card) bool {
 	return a.Title == b.Title && a.Description == b.Description && a.Column == b.Column &&
 		slices.Equal(a.Tags, b.Tags) && sameClaim(a.Claim, b.Claim)

@@ -1,6 +1,5 @@
-// Package board is a board with columns, tags, comments and descriptions, as values:
-// what a card is, what may change about it, and what a change comes to. It stores
-// nothing.
+// Package board defines a board with columns, tags, comments and descriptions, as values: what a card is, what may
+// change about it, and what a change results in. It stores nothing.
 package board
 
 import (
@@ -14,7 +13,7 @@ type Card struct {
 	Project     string    `json:"project"`
 	Number      int       `json:"number"`
 	Title       string    `json:"title"`
-	Author      string    `json:"author,omitempty"` // who put it on the board
+	Author      string    `json:"author,omitempty"` // who created it
 	Description string    `json:"description,omitempty"`
 	Column      string    `json:"column"`
 	Tags        []string  `json:"tags"` // in the order in which they were set
@@ -24,14 +23,14 @@ type Card struct {
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
-// A Claim is a lease: while it lasts, nobody but its owner works on the card.
+// A Claim is a lease: while it lasts, only its owner works on the card.
 type Claim struct {
 	Owner string    `json:"owner"`
 	Tag   string    `json:"tag,omitempty"` // shown on the card while it is claimed
 	Until time.Time `json:"until"`
 }
 
-// A Comment is something said about a card. Its text is untrusted.
+// A Comment is a comment on a card. Its text is untrusted.
 type Comment struct {
 	Number int       `json:"number"`
 	Author string    `json:"author"`
@@ -39,8 +38,8 @@ type Comment struct {
 	Text   string    `json:"text"`
 }
 
-// A Change is what is to become of a card, all of it or nothing. Applying a change
-// with a key a second time changes nothing.
+// A Change describes changes to a card; all of them are applied, or none. Applying a change with the same key a second
+// time has no effect.
 type Change struct {
 	Key         string   `json:"key,omitempty"`
 	Author      string   `json:"author,omitempty"`
@@ -51,18 +50,17 @@ type Change struct {
 	Title       string   `json:"title,omitempty"`
 	Description *string  `json:"description,omitempty"`
 	Was         *string  `json:"was,omitempty"`     // the description must still be this one
-	Claim       *Claim   `json:"claim,omitempty"`   // taken if it is free, stale or the owner's own
+	Claim       *Claim   `json:"claim,omitempty"`   // taken if the card is unclaimed, the claim is stale, or it is the owner's own
 	Release     string   `json:"release,omitempty"` // owner whose claim ends
 }
 
-// A Vocabulary is what a board knows: its columns in order, and its tags.
+// A Vocabulary lists a board's columns, in order, and its tags.
 type Vocabulary struct {
 	Columns []string `json:"columns"`
 	Tags    []string `json:"tags"`
 }
 
-// An Event is one change of a card that did change something: what became of it, not
-// what was asked for. The first one made the card.
+// An Event is one effective change of a card: its result, not the request. The first event creates the card.
 type Event struct {
 	Seq    int       `json:"seq"`
 	At     time.Time `json:"at"`
@@ -70,16 +68,15 @@ type Event struct {
 	Change Change    `json:"change"`
 }
 
-// ErrNotFound says that there is no such card.
+// ErrNotFound means that the card does not exist.
 var ErrNotFound = errors.New("card not found")
 
-// A Refusal is why a change cannot be made. Trying again does not help; asking
-// differently does.
+// A Refusal is the reason why a change cannot be made. Retrying does not help; a different request does.
 type Refusal struct{ text string }
 
 func (r *Refusal) Error() string { return r.text }
 
-// Refusef makes a refusal of one line.
+// Refusef returns a refusal of one line.
 func Refusef(format string, args ...any) error {
 	return &Refusal{text: fmt.Sprintf(format, args...)}
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// How much a card holds. Names and titles are counted in characters, texts in bytes.
+// Limits of a card. Names and titles are counted in characters, texts in bytes.
 const (
 	MaxTitle       = 200
 	MaxDescription = 256 << 10
@@ -40,7 +40,7 @@ func checkText(what, text string, most int) error {
 	return nil
 }
 
-// checkName says what is wrong with the name of a tag or a column.
+// checkName returns what is wrong with the name of a tag or a column.
 func checkName(what, name string) error {
 	switch {
 	case name == "" || name != strings.TrimSpace(name):
@@ -63,14 +63,14 @@ func checkWord(what, text string, most int) error {
 	return nil
 }
 
-// oneLine says whether text is one line that can be shown.
+// oneLine reports whether text is a single printable line.
 func oneLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 	})
 }
 
-// cutName shortens what somebody else wrote for an error.
+// cutName shortens untrusted text for an error.
 func cutName(text string) string {
 	runes := []rune(text)
 	if len(runes) <= MaxName {

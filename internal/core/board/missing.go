@@ -2,9 +2,8 @@ package board
 
 import "strings"
 
-// MissingEffect says which effect of a change a card does not show, "" if it shows all of
-// them: the card was read again after the change was made. What was said about the card
-// is not part of it and is not looked for.
+// MissingEffect returns which effect of a change a card does not show, or "" if it shows all of them. The card must be
+// read after the change. Comments are not checked.
 func MissingEffect(card Card, c Change) string {
 	has := func(tag string) bool { return findName(card.Tags, strings.TrimSpace(tag)) != "" }
 	for _, tag := range c.AddTags {

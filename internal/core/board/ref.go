@@ -7,12 +7,12 @@ import (
 
 const refPrefix = "board:"
 
-// Ref is how a card is called where trackers of all kinds are: board:shop/3.
+// Ref returns the name of a card among trackers of all kinds: board:shop/3.
 func Ref(project string, number int) string {
 	return refPrefix + project + "/" + strconv.Itoa(number)
 }
 
-// ParseRef reads what Ref writes.
+// ParseRef parses what Ref returns.
 func ParseRef(ref string) (project string, number int, ok bool) {
 	rest, isBoard := strings.CutPrefix(ref, refPrefix)
 	if !isBoard {
@@ -21,7 +21,7 @@ func ParseRef(ref string) (project string, number int, ok bool) {
 	return ParsePath(rest)
 }
 
-// ParsePath reads the name of a card without its prefix: shop/3.
+// ParsePath parses the name of a card without its prefix: shop/3.
 func ParsePath(path string) (project string, number int, ok bool) {
 	project, digits, found := strings.Cut(path, "/")
 	number, ok = ParseNumber(digits)
@@ -31,7 +31,7 @@ func ParsePath(path string) (project string, number int, ok bool) {
 	return project, number, true
 }
 
-// ParseNumber reads the number of a card, written the one way there is.
+// ParseNumber parses the number of a card. It accepts only the canonical form.
 func ParseNumber(digits string) (int, bool) {
 	n, err := strconv.Atoi(digits)
 	return n, err == nil && n > 0 && strconv.Itoa(n) == digits

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// changeTags settles the tags as one set, together with the claim that one of them shows. A
-// claim and its tag go together: who takes the tag off ends the claim.
+// changeTags applies the tag changes as one set, together with the claim that one of the tags shows. Removing the tag
+// of a claim ends the claim.
 func (card *Card) changeTags(c Change, v Vocabulary, now time.Time) error {
 	w, err := card.wantedTags(c, v)
 	if err != nil {
@@ -34,9 +34,9 @@ func (card *Card) changeTags(c Change, v Vocabulary, now time.Time) error {
 	return nil
 }
 
-// wanted is what a change wants of tags and claim, with names as the board spells them.
+// wanted is the requested change of tags and claim, with names in the board's spelling.
 type wanted struct {
-	add, remove []string // add has the tag of the claim, too
+	add, remove []string // add includes the tag of the claim
 	claim       *Claim
 }
 
@@ -69,7 +69,7 @@ func (card *Card) wantedTags(c Change, v Vocabulary) (w wanted, err error) {
 	return w, nil
 }
 
-// resolveAll finds tags, each once.
+// resolveAll returns the known tags for names, each once.
 func resolveAll(names, known []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
@@ -84,8 +84,8 @@ func resolveAll(names, known []string) ([]string, error) {
 	return out, nil
 }
 
-// mayClaim says why a claim cannot be taken, nil if it can: nobody holds the card, or
-// the claim that is there has lapsed or is the owner's own.
+// mayClaim returns why a claim cannot be taken, or nil if it can: the card is unclaimed, or the present claim has
+// expired or is the owner's own.
 func mayClaim(held, wanted *Claim, now time.Time) error {
 	switch {
 	case !wanted.Until.After(now):
@@ -96,12 +96,12 @@ func mayClaim(held, wanted *Claim, now time.Time) error {
 	return nil
 }
 
-// HoldsAt says whether the claim keeps others away at a moment. One that is nil does not.
+// HoldsAt reports whether the claim excludes others at a moment. A nil claim does not.
 func (c *Claim) HoldsAt(now time.Time) bool { return c != nil && c.Until.After(now) }
 
 func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// namesWithout returns the names of list that are not among others, in their order.
+// namesWithout returns the names of list that are not in others, in order.
 func namesWithout(list, others []string) []string {
 	var out []string
 	for _, name := range list {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Check says what is wrong with a vocabulary, nil if nothing is.
+// Check returns what is wrong with a vocabulary, or nil.
 func (v Vocabulary) Check() error {
 	if len(v.Columns) == 0 {
 		return Refusef("a board needs a column")
@@ -31,9 +31,8 @@ func checkNames(what string, names []string) error {
 	return nil
 }
 
-// UnionWith returns the vocabulary with what other knows besides. Nothing is taken away,
-// and what is known keeps its spelling and its place; what is new comes behind the name
-// that it follows in other.
+// UnionWith returns the vocabulary extended by what only other has. Existing names keep their spelling and place; a new
+// name comes after the name that it follows in other.
 func (v Vocabulary) UnionWith(other Vocabulary) Vocabulary {
 	return Vocabulary{Columns: uniteNames(v.Columns, other.Columns), Tags: uniteNames(v.Tags, other.Tags)}
 }
@@ -52,7 +51,7 @@ func uniteNames(have, more []string) []string {
 	return out
 }
 
-// findName returns name as the list spells it, "" if it is not there.
+// findName returns name as the list spells it, or "" if it is not there.
 func findName(list []string, name string) string {
 	if slices.Contains(list, name) {
 		return name
@@ -65,7 +64,7 @@ func findName(list []string, name string) string {
 	return ""
 }
 
-// resolveName finds what somebody calls a tag or a column.
+// resolveName returns the known tag or column for a name.
 func resolveName(what, name string, known []string) (string, error) {
 	if found := findName(known, strings.TrimSpace(name)); found != "" {
 		return found, nil
@@ -73,7 +72,7 @@ func resolveName(what, name string, known []string) (string, error) {
 	return "", Refusef("%s %q is not known on this board: use %s", what, cutName(name), joinChoices(known))
 }
 
-// maxChoices bounds, in bytes, the names an error lists.
+// maxChoices limits the names that an error lists, in bytes.
 const maxChoices = 400
 
 func joinChoices(known []string) string {

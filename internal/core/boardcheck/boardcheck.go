@@ -1,7 +1,6 @@
-// Package boardcheck finds cards of a board that nobody will ever pick up, or that say two
-// things at once, and says how to mend them. It knows the columns and tags of the
-// workflow joan-board, in any spelling of capitals; what it does not know it leaves alone.
-// It is rules over values: reading boards and making the changes is for others.
+// Package boardcheck finds cards of a board that nobody will ever pick up, or whose tags contradict each other, and
+// proposes fixes. It knows the columns and tags of the workflow joan-board, in any case; it ignores all others. It has
+// only rules over values: other packages read boards and make the changes.
 package boardcheck
 
 import (
@@ -11,33 +10,32 @@ import (
 	"orange/internal/core/board"
 )
 
-// Type names what is wrong with a card.
+// Type is the kind of an anomaly.
 type Type string
 
 // The types.
 const (
 	InvalidTagCombo       Type = "INVALID_TAG_COMBO"       // tags that contradict each other
-	OrphanedInAnalyse     Type = "ORPHANED_IN_ANALYSE"     // no tag there asks for anything
+	OrphanedInAnalyse     Type = "ORPHANED_IN_ANALYSE"     // no tag requests anything there
 	OrphanedInDevelopment Type = "ORPHANED_IN_DEVELOPMENT" // likewise
 	OrphanedInReview      Type = "ORPHANED_IN_REVIEW"      // likewise
-	OrphanedApproval      Type = "ORPHANED_APPROVAL"       // a plan is approved that waits for nothing
-	StaleTagsInDeploy     Type = "STALE_TAGS_IN_DEPLOY"    // tags of work that is over, in Deploy or Done
-	StaleClaim            Type = "STALE_CLAIM"             // somebody took it long ago
-	StuckPlanFinalization Type = "STUCK_PLAN_FINALIZATION" // a plan was approved long ago
-	StuckOpsMerge         Type = "STUCK_OPS_MERGE"         // a merge was allowed long ago
-	ReadyNotPlanned       Type = "READY_NOT_PLANNED"       // ready long ago, where nobody plans
-	PRAlreadyMerged       Type = "PR_ALREADY_MERGED"       // the work is in, the card is not there
-	PRClosedWithoutMerge  Type = "PR_CLOSED_WITHOUT_MERGE" // the work was thrown away, the card goes on
+	OrphanedApproval      Type = "ORPHANED_APPROVAL"       // a plan is approved, but none waits for approval
+	StaleTagsInDeploy     Type = "STALE_TAGS_IN_DEPLOY"    // tags of finished work, in Deploy or Done
+	StaleClaim            Type = "STALE_CLAIM"             // claimed too long ago
+	StuckPlanFinalization Type = "STUCK_PLAN_FINALIZATION" // a plan was approved too long ago
+	StuckOpsMerge         Type = "STUCK_OPS_MERGE"         // a merge was allowed too long ago
+	ReadyNotPlanned       Type = "READY_NOT_PLANNED"       // ready too long ago, where nobody plans
+	PRAlreadyMerged       Type = "PR_ALREADY_MERGED"       // the work is merged, but the card is not in that column
+	PRClosedWithoutMerge  Type = "PR_CLOSED_WITHOUT_MERGE" // the pull request was closed, but the card is still active
 )
 
 // Severities.
 const (
-	Error   = "error"   // it stays as it is until somebody does something
-	Warning = "warning" // it may be meant
+	Error   = "error"   // the card is stuck until somebody acts
+	Warning = "warning" // it may be intended
 )
 
-// An Anomaly is one thing that is wrong with a card. The fix makes it go away; without one
-// a person has to decide.
+// An Anomaly is one thing that is wrong with a card. The fix removes it; without a fix a person has to decide.
 type Anomaly struct {
 	Type     Type          `json:"type"`
 	Severity string        `json:"severity"`
@@ -47,14 +45,14 @@ type Anomaly struct {
 
 // Facts are what a card does not show by itself.
 type Facts struct {
-	PR      string               // state of its pull request, as package tracker has it; "" if none is known
-	Planned bool                 // a plan is in its description
-	Busy    bool                 // a task works on it at this moment
-	Since   map[string]time.Time // when tags were set, as far as the tracker says; else the card's last change counts
+	PR      string               // state of its pull request, as package tracker has it; "" if unknown
+	Planned bool                 // its description contains a plan
+	Busy    bool                 // a task is working on it
+	Since   map[string]time.Time // when tags were set, if the tracker reports it; else the card's last change counts
 	Limits  Limits
 }
 
-// Limits are how long things may take. What is 0 has the usual value.
+// Limits are how long things may take. Zero means the default.
 type Limits struct {
 	Claim    time.Duration // 2 h
 	Finalize time.Duration // 1 h
@@ -63,16 +61,16 @@ type Limits struct {
 	Review   time.Duration // 2 h
 }
 
-// CheckCard says what is wrong with a card, the most telling first. A card that somebody is
-// working on, or holds by a claim that lasts, is left alone: it changes under one's hands.
-// Mending one thing may bring another to light, and mending all of them comes to an end.
+// CheckCard returns what is wrong with a card, most important first. It skips a card that somebody is working on, or
+// holds by an active claim, because it is about to change. One fix may reveal another anomaly; a sequence of fixes
+// always ends.
 func CheckCard(card board.Card, f Facts, now time.Time) []Anomaly {
 	if f.Busy || card.Claim.HoldsAt(now) {
 		return nil
 	}
 	v := &cardView{card: card, facts: f, now: now, tags: tagSet(card.Tags)}
 	if a := v.findMerged(); a != nil {
-		return []Anomaly{*a} // whatever else its tags say is over
+		return []Anomaly{*a} // the other tags no longer matter
 	}
 	var out []Anomaly
 	for _, rule := range []func(*cardView) *Anomaly{
@@ -103,7 +101,7 @@ func (v *cardView) isIn(columns ...string) bool {
 	return false
 }
 
-// tagAge is how long ago the last of some tags was set; 0 if nobody knows.
+// tagAge returns how long ago the last of some tags was set, or 0 if unknown.
 func (v *cardView) tagAge(tags ...string) time.Duration {
 	var last time.Time
 	for _, tag := range tags {

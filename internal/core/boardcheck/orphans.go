@@ -6,7 +6,7 @@ import (
 	"orange/internal/core/board"
 )
 
-// findOrphan: nothing on the card asks anybody for anything.
+// findOrphan finds a card that requests nothing from anybody.
 func (v *cardView) findOrphan() *Anomaly {
 	switch {
 	case v.isIn(toDo):
@@ -32,8 +32,7 @@ func (v *cardView) orphanedApproval() *Anomaly {
 	return newAnomaly(OrphanedApproval, "a plan is approved, and none is pending: nobody finalizes it", fix)
 }
 
-// orphanInAnalyse does not send a card on to where code is written: a person may have
-// taken it back.
+// orphanInAnalyse does not move a card on to development: a person may have moved it back.
 func (v *cardView) orphanInAnalyse() *Anomaly {
 	if v.tags.hasAny(ready, planPending, needsClarification) {
 		return nil
@@ -98,16 +97,15 @@ func (v *cardView) orphanInReview() *Anomaly {
 	return newAnomaly(OrphanedInReview, text, moveFix(development, planned))
 }
 
-// isPastReview says that a card in Review is past waiting for one: somebody has it, has
-// decided, or has to.
+// isPastReview reports whether a card in Review does not wait for a review: somebody has it, has decided, or has to.
 func (v *cardView) isPastReview() bool {
 	return v.tags.hasAny(reviewInProgress, reviewApproved, reworkRequested, claimed, invokeArchitect, assistComplete,
 		mergeConflict, implementationFailed, branchSetupFailed) ||
 		v.tags.hasAll(needsClarification) && !v.tags.hasAll(clarificationAnswered)
 }
 
-// halfComplete: a card waits for a review only with all three of the tags. One that lacks
-// some may get them yet, for a while.
+// halfComplete finds a card with only some of the three tags that request a review. It may still get the others for a
+// while.
 func (v *cardView) halfComplete() *Anomaly {
 	if v.tags.isComplete() || v.isPastReview() ||
 		v.tagAge(devComplete, designComplete, testComplete) <= orDefault(v.facts.Limits.Review, 2*time.Hour) {

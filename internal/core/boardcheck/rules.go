@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// findMerged: the change is in the default branch, and the card is where changes are made. If
-// more work was asked for, only a person knows whether that came before or after.
+// findMerged finds a card whose change is merged while its column is one in which changes are made. If more work was
+// requested, only a person knows whether that was before or after the merge.
 func (v *cardView) findMerged() *Anomaly {
 	if !v.isIn(development, review) || !strings.EqualFold(v.facts.PR, tracker.Merged) {
 		return nil
@@ -24,7 +24,7 @@ func (v *cardView) findMerged() *Anomaly {
 	return newAnomaly(PRAlreadyMerged, "its pull request is merged, and the card is still in "+v.card.Column, fix)
 }
 
-// findClosed: the pull request was given up, and nothing on the card says that it begins anew.
+// findClosed finds a card whose pull request was closed, where nothing on the card shows a new start.
 func (v *cardView) findClosed() *Anomaly {
 	if !v.isIn(development, review, deploy) || !strings.EqualFold(v.facts.PR, tracker.Closed) || v.tags.hasAll(reworkRequested) {
 		return nil
@@ -37,7 +37,7 @@ func (v *cardView) findClosed() *Anomaly {
 func (v *cardView) findContradiction() *Anomaly {
 	all := v.tags.contradictingPairs()
 	if len(all) == 0 || v.isIn(deploy, done) && !v.mergeToCome() {
-		return nil // there all of them are left over
+		return nil // there all of them are leftovers
 	}
 	var said, remove []string
 	person := false
@@ -60,8 +60,8 @@ func (v *cardView) findContradiction() *Anomaly {
 	return newAnomaly(InvalidTagCombo, text, fix)
 }
 
-// forAPerson says whether no rule may settle a contradiction: it is about what a person
-// said, or about whether one said it at all.
+// forAPerson reports whether only a person may resolve a contradiction: it is about what a person said, or whether a
+// person said it.
 func (v *cardView) forAPerson(p pair) bool {
 	switch {
 	case p.a == planApproved && p.b == planRejected:
@@ -72,7 +72,7 @@ func (v *cardView) forAPerson(p pair) bool {
 	return false
 }
 
-// releaseClaim ends the claim that shows in a tag that is taken off.
+// releaseClaim ends the claim that a removed tag shows.
 func (v *cardView) releaseClaim(fix *board.Change) {
 	claim := v.card.Claim
 	if claim == nil {
@@ -85,7 +85,7 @@ func (v *cardView) releaseClaim(fix *board.Change) {
 	}
 }
 
-// staleClaim: a claim that lapsed is stale at once, one without an end when it is too old.
+// staleClaim finds a stale claim: an expired one immediately, one without an end when it is too old.
 func (v *cardView) staleClaim() *Anomaly {
 	tags := v.tags.findTags(claimed, reviewInProgress)
 	if len(tags) == 0 || v.isIn(deploy, done) {
@@ -116,7 +116,7 @@ func (v *cardView) stuckPlan() *Anomaly {
 	return newAnomaly(StuckPlanFinalization, text, nil)
 }
 
-// mergeToCome says that a person allowed the merge, and it is not known to be done.
+// mergeToCome reports whether a person allowed the merge, and it is not known to be done.
 func (v *cardView) mergeToCome() bool {
 	return v.tags.hasAll(opsReady) && (v.isIn(deploy) || v.tags.hasAll(reviewApproved)) && !v.isIn(done)
 }
@@ -137,7 +137,7 @@ func (v *cardView) notPlanned() *Anomaly {
 	return newAnomaly(ReadyNotPlanned, fmt.Sprintf("it is ready for %s, and nobody plans cards in %s", roughDuration(age), v.card.Column), moveFix(analyse))
 }
 
-// leftOver: tags of work that is over. What asks for more work is not taken off like that.
+// leftOver finds tags of finished work. It keeps tags that request more work.
 func (v *cardView) leftOver() *Anomaly {
 	tags := v.tags.workflowTags()
 	if !v.isIn(deploy, done) || len(tags) == 0 || v.mergeToCome() {
@@ -151,7 +151,7 @@ func (v *cardView) leftOver() *Anomaly {
 	return newAnomaly(StaleTagsInDeploy, fmt.Sprintf("it is in %s with tags of work that is over: %s", v.card.Column, strings.Join(tags, ", ")), fix)
 }
 
-// roughDuration writes a time as people say it.
+// roughDuration returns a duration in words, rounded.
 func roughDuration(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -162,5 +162,5 @@ func roughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", int(d.Minutes()))
 }
 
-// ClaimIsStale says whether a claim is older than it may be.
+// ClaimIsStale reports whether a claim is older than permitted.
 func ClaimIsStale(age, threshold time.Duration) bool { return age > threshold }

@@ -48,7 +48,7 @@ var workflowTags = []string{
 	mergeConflict, implementationFailed, branchSetupFailed, opsReady, invokeArchitect, assistComplete,
 }
 
-// tagSpellings is the tags of a card: spelled as it has them, by what they are called in lower case.
+// tagSpellings maps the lower-case names of a card's tags to their spelling on the card.
 type tagSpellings map[string]string
 
 func tagSet(tags []string) tagSpellings {
@@ -59,14 +59,14 @@ func tagSet(tags []string) tagSpellings {
 	return s
 }
 
-// hasAll says whether all of the tags are there; claimed stands for any claim of a developer.
+// hasAll reports whether all of the tags are there; claimed stands for any claim of a developer.
 func (s tagSpellings) hasAll(tags ...string) bool {
 	return !slices.ContainsFunc(tags, func(tag string) bool { return len(s.findTags(tag)) == 0 })
 }
 
 func (s tagSpellings) hasAny(tags ...string) bool { return len(s.findTags(tags...)) > 0 }
 
-// findTags returns those of some tags that are there, as the card spells them, in order.
+// findTags returns those of the tags that are there, as the card spells them, in order.
 func (s tagSpellings) findTags(tags ...string) []string {
 	var out []string
 	for _, tag := range tags {
@@ -81,21 +81,21 @@ func (s tagSpellings) findTags(tags ...string) []string {
 	return slices.Compact(out)
 }
 
-// workflowTags returns the tags that mean something to the workflow, claims included.
+// workflowTags returns the tags that the workflow uses, claims included.
 func (s tagSpellings) workflowTags() []string {
 	return s.findTags(append(slices.Clone(workflowTags), claimed)...)
 }
 
-// isComplete says that a developer is done.
+// isComplete reports whether a developer is done.
 func (s tagSpellings) isComplete() bool {
 	return s.hasAll(devComplete, designComplete, testComplete) || s.hasAll(reworkComplete)
 }
 
-// A pair is two tags that contradict each other, and which of them goes.
+// A pair is two tags that contradict each other, and which of them to remove.
 type pair struct{ a, b, remove string }
 
-// pairs has the tag of the earlier step go where a later one was reached, and what would
-// let a merge happen go where somebody wants more work.
+// pairs removes the tag of the earlier step where a later one was reached, and the tag that would permit a merge where
+// somebody wants more work.
 var pairs = []pair{
 	{ready, planPending, ready},
 	{ready, planApproved, ready},
@@ -113,8 +113,8 @@ var pairs = []pair{
 	{invokeArchitect, assistComplete, invokeArchitect},
 }
 
-// contradictingPairs are the pairs that are on a card. A claim beside what an earlier round
-// completed is none while that round is to be done again.
+// contradictingPairs returns the pairs on a card. A claim together with the completion of an earlier round is not one
+// while that round is repeated.
 func (s tagSpellings) contradictingPairs() []pair {
 	var out []pair
 	for _, p := range pairs {

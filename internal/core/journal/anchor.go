@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// MergeOf is the commit by which the work of a task came into the default branch, if the entry
-// records that: the receipt of a merge, or the news of a forge.
+// MergeOf returns the commit by which the work of a task was merged into the default branch, if the entry records that:
+// as the receipt of a merge, or as an event of a forge.
 func MergeOf(e *Entry) (commit string, ok bool) {
 	if r := e.Receipt; r != nil && r.OK && isCommit(r.Commit) {
 		return r.Commit, true
@@ -39,16 +39,16 @@ func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// An Anchor is a link of a journal that is kept outside of its store: in the repository of the
-// project whose task was merged.
+// An Anchor is a link of a journal that is kept outside its store: in the repository of the project whose task was
+// merged.
 type Anchor struct {
 	Store  string    `json:"store"` // id of the store
-	Row    int64     `json:"row"`   // that records the merge
+	Row    int64     `json:"row"`   // the row that records the merge
 	Link   Link      `json:"link"`  // of the row
 	Task   task.ID   `json:"task"`
-	Seq    int       `json:"seq"`    // entry of the task
+	Seq    int       `json:"seq"`    // of the task's entry
 	At     time.Time `json:"at"`     // of the entry
-	Commit string    `json:"commit"` // by which the work was merged
+	Commit string    `json:"commit"` // the merge commit
 }
 
 // The labels of an anchor's text.
@@ -62,7 +62,7 @@ const (
 	anchorCommit = "Orange-Commit: "
 )
 
-// CommitMessage is the anchor as the message of a commit.
+// CommitMessage returns the anchor as the message of a commit.
 func (a *Anchor) CommitMessage() string {
 	return fmt.Sprintf("journal: task %s was merged as %.12s\n\n", a.Task, a.Commit) +
 		"The journal of Orange that led to this merge ended with this row. Its link is the SHA-256 of the\n" +
@@ -72,7 +72,7 @@ func (a *Anchor) CommitMessage() string {
 		anchorCommit + a.Commit + "\n"
 }
 
-// ParseAnchor reads what Text wrote.
+// ParseAnchor parses what CommitMessage returns.
 func ParseAnchor(text string) (Anchor, error) {
 	var a Anchor
 	missing := map[string]bool{anchorStore: true, anchorRow: true, anchorLink: true, anchorTask: true, anchorEntry: true, anchorTime: true, anchorCommit: true}
@@ -129,20 +129,20 @@ func (l *Link) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A Restore is a place in a journal at which it goes on from a backup.
+// A Restore is a place in a journal at which it continues from a backup.
 type Restore struct {
-	Row int64     // the first that was written afterwards
+	Row int64     // the first row written afterwards
 	At  time.Time // when it was restored
 }
 
 const restoreSegment = "restore at "
 
-// RestoreText is the segment that begins when a store was put back.
+// RestoreText returns the name of the segment that begins when a store is restored.
 func RestoreText(at time.Time) string {
 	return restoreSegment + StoredTime(at) + ": the journal goes on from a backup"
 }
 
-// RestoreOf reads a segment that RestoreText began.
+// RestoreOf parses the name of a segment that RestoreText returned.
 func RestoreOf(row int64, segment string) (Restore, bool) {
 	rest, ok := strings.CutPrefix(segment, restoreSegment)
 	text, _, found := strings.Cut(rest, ": ")
@@ -150,20 +150,19 @@ func RestoreOf(row int64, segment string) (Restore, bool) {
 	return Restore{row, at}, ok && found && err == nil
 }
 
-// Anchored says how a journal and its anchors agree.
+// Anchored reports how a journal and its anchors agree.
 type Anchored struct {
 	Anchors int     `json:"anchors"`
 	Agree   int     `json:"agree"`
-	Lost    int     `json:"lost,omitempty"`  // name rows that were lost when the store was restored
-	Later   int     `json:"later,omitempty"` // name rows that the journal does not have, for another reason
+	Lost    int     `json:"lost,omitempty"`  // number of rows that were lost when the store was restored
+	Later   int     `json:"later,omitempty"` // number of rows that the journal lacks for another reason
 	Last    *Anchor `json:"-"`               // the last one that agrees
 
-	Differs *Anchor `json:"differs,omitempty"` // the first one whose row is another now
-	Beyond  *Anchor `json:"beyond,omitempty"`  // the first one whose row the journal does not have
+	Differs *Anchor `json:"differs,omitempty"` // the first one whose row differs now
+	Beyond  *Anchor `json:"beyond,omitempty"`  // the first one whose row the journal lacks
 }
 
-// CompareAnchors compares anchors, in the order in which they were made, with a journal of so
-// many rows.
+// CompareAnchors compares anchors, in the order in which they were created, with a journal of the given number of rows.
 func CompareAnchors(anchors []Anchor, rows int64, link func(row int64) (Link, bool), restores []Restore) Anchored {
 	out := Anchored{Anchors: len(anchors)}
 	for i := range anchors {
@@ -185,7 +184,7 @@ func CompareAnchors(anchors []Anchor, rows int64, link func(row int64) (Link, bo
 	return out
 }
 
-// lostWith says whether the row of an anchor was lost when a store was put back.
+// lostWith reports whether the row of an anchor was lost when a store was restored.
 func lostWith(restores []Restore, a *Anchor) bool {
 	for _, r := range restores {
 		if a.Row >= r.Row && a.At.Before(r.At) {
@@ -195,7 +194,7 @@ func lostWith(restores []Restore, a *Anchor) bool {
 	return false
 }
 
-// Err is what is wrong, nil if nothing is. It names the first row that is known to be another.
+// Err returns what is wrong, or nil. It names the first row that is known to differ.
 func (a *Anchored) Err(rows int64) error {
 	after := ""
 	if a.Last != nil {

@@ -8,8 +8,8 @@ import (
 	"hash"
 )
 
-// A Link is the hash of a row of the journal and of all rows before it: whoever changes,
-// removes or inserts a row changes every link behind it.
+// A Link is the hash of a row of the journal and of all rows before it: changing, removing or inserting a row changes
+// every later link.
 type Link [sha256.Size]byte
 
 func (l Link) String() string { return hex.EncodeToString(l[:]) }
@@ -21,10 +21,10 @@ type Stored struct {
 	Seq     int
 	At      string
 	Entry   []byte
-	Segment string // what begins with this row, for instance an import; usually nothing
+	Segment string // what begins with this row, for instance an import; usually empty
 }
 
-// NextLink is the link of the row that follows on the row of l.
+// NextLink returns the link of the row that follows the row of l.
 func (l Link) NextLink(r *Stored) Link {
 	h := sha256.New()
 	h.Write(l[:])
@@ -46,19 +46,18 @@ func writeNumber(h hash.Hash, n uint64) {
 	h.Write(b[:])
 }
 
-// Chain follows the rows of a journal in their order and compares each with its link.
-// The zero value is before the first row.
+// Chain follows the rows of a journal in order and compares each with its link. The zero value is before the first row.
 type Chain struct {
-	Rows int64 // that were followed
-	Head Link  // of the last of them
+	Rows int64 // number of rows followed
+	Head Link  // link of the last row followed
 }
 
-// A Broken row is not what was written.
+// A Broken row differs from what was written.
 type Broken struct {
 	Row  int64  `json:"row"`
 	Task string `json:"task,omitempty"`
 	Seq  int    `json:"seq,omitempty"`
-	What string `json:"what"` // differs
+	What string `json:"what"` // what differs
 }
 
 // Error implements error.
@@ -69,7 +68,7 @@ func (b *Broken) Error() string {
 	return fmt.Sprintf("row %d (entry %d of task %s) is not what was written: %s", b.Row, b.Seq, b.Task, b.What)
 }
 
-// FollowRow takes the next row. The error is a *Broken that names the row that is not what was written.
+// FollowRow checks the next row. The error is a *Broken that names the row that differs from what was written.
 func (c *Chain) FollowRow(r *Stored, link []byte) error {
 	if r.Row != c.Rows+1 {
 		return &Broken{Row: r.Row, What: fmt.Sprintf("row %d follows row %d: rows were removed or inserted there", r.Row, c.Rows)}
@@ -82,7 +81,7 @@ func (c *Chain) FollowRow(r *Stored, link []byte) error {
 	return nil
 }
 
-// whatDiffers says as much about a changed row as the row itself shows.
+// whatDiffers describes a change of a row as far as the row itself shows it.
 func whatDiffers(r *Stored, link []byte) string {
 	row := Row{ID: r.Row, Entry: r.Entry}
 	entry, err := row.Stored()

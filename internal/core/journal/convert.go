@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// convertUnversioned turns an entry of the format before format 1, in which all fields stood side by side and some had
-// other names, into one of format 1. Stored rows are never rewritten: this happens whenever one is read.
+// convertUnversioned converts an entry of the format before format 1, which was flat and had some other names, to
+// format 1. Stored rows are never rewritten: the conversion happens at every read.
 func convertUnversioned(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -21,8 +21,8 @@ func convertUnversioned(text []byte) ([]byte, error) {
 	return json.Marshal(entry)
 }
 
-// moveValue moves the value at a path. The paths begin alike, except in their last step; a list on the way means each
-// of its elements.
+// moveValue moves the value at a path. The paths are equal except in their last step; a list on the way means each of
+// its elements.
 func moveValue(node map[string]any, from, to []string) {
 	if len(from) > 1 {
 		switch next := node[from[0]].(type) {
@@ -53,8 +53,8 @@ func moveValue(node map[string]any, from, to []string) {
 	node[to[0]] = value
 }
 
-// unversionedPaths says where format 1 has the values of entries from before it, in the order in which they are moved.
-// Values that are not listed are where they were. This list never changes.
+// unversionedPaths maps the values of entries before format 1 to their place in it, in the order in which they are
+// moved. Values that are not listed keep their place. This list never changes.
 var unversionedPaths = []struct{ from, to string }{
 	{"heard.broken", "heard.workspace_problem"},
 	{"heard.face", "heard.card_snapshot"},

@@ -12,17 +12,17 @@ import (
 	"orange/internal/lazy"
 )
 
-// Format is the version of the format in which entries are stored. It grows by optional fields and by new types of
-// entries only; docs/FORMAT.md lists the rules.
+// Format is the version of the format in which entries are stored. It grows only by optional fields and new types of
+// entries; docs/FORMAT.md lists the rules.
 const Format = 1
 
 // formatHead begins every entry of this format.
 const formatHead = `{"format":1,`
 
-// ErrUpgrade says that an entry was written by a later version.
+// ErrUpgrade means that a later version wrote an entry.
 var ErrUpgrade = errors.New("upgrade orange")
 
-// Encode writes an entry as stores keep it.
+// Encode returns an entry as stores keep it.
 func Encode(e *Entry) ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -32,8 +32,8 @@ func Encode(e *Entry) ([]byte, error) {
 	return append(append(out, formatHead...), text[1:]...), nil
 }
 
-// Decode reads an entry as a store keeps it, of this format or of the one before, which had no number. What Encode
-// wrote it reads several times as fast as encoding/json. The error is ErrUpgrade for an entry of a later version.
+// Decode parses an entry as a store keeps it, in this format or the unversioned one before it. It is several times as
+// fast as encoding/json for what Encode wrote. The error is ErrUpgrade for an entry of a later version.
 func Decode(text []byte) (Entry, error) {
 	var e Entry
 	if bytes.HasPrefix(text, []byte(formatHead)) {
@@ -45,7 +45,7 @@ func Decode(text []byte) (Entry, error) {
 	return decodeSlowly(text)
 }
 
-// decodeSlowly reads whatever encoding/json reads.
+// decodeSlowly parses everything that encoding/json parses.
 func decodeSlowly(text []byte) (Entry, error) {
 	var head struct {
 		Format int `json:"format"`
@@ -68,7 +68,7 @@ func decodeSlowly(text []byte) (Entry, error) {
 	return e, e.Type.check()
 }
 
-// EntryJSON is the entry of a row as clients see it: in the words of this version, whichever version wrote it.
+// EntryJSON returns the entry of a row as clients see it: in the format of this version, whichever version wrote it.
 func (r *Row) EntryJSON() (json.RawMessage, error) {
 	if rest, ok := bytes.CutPrefix(r.Entry, []byte(formatHead)); ok {
 		return append([]byte{'{'}, rest...), nil
@@ -80,10 +80,10 @@ func (r *Row) EntryJSON() (json.RawMessage, error) {
 	return json.Marshal(&e)
 }
 
-// entryShape never changes: reading needs no look at the types then.
+// entryShape is computed once, so that reading needs no reflection on types.
 var entryShape = lazy.OnFirstUse(func() *shape { return shapeOf(reflect.TypeFor[Entry]()) })
 
-// shape is how a value of a type is read.
+// shape describes how a value of a type is read.
 type shape struct {
 	kind   reflect.Kind // Invalid if only encoding/json can read it
 	moment bool         // a time

@@ -20,7 +20,7 @@ const (
 	ExportBody     = "body"
 )
 
-// ExportLine is one line of an export. Its kind says which of the fields count.
+// ExportLine is one line of an export. Its kind determines which fields are used.
 type ExportLine struct {
 	Kind    string          `json:"kind"`
 	Version int             `json:"version,omitempty"`
@@ -36,10 +36,10 @@ type ExportLine struct {
 	Segment string          `json:"segment,omitempty"` // that begins with the row
 }
 
-// ErrNoLinks is what is wrong with exports of versions before the chain.
+// ErrNoLinks means that an export is of a version before the chain.
 var ErrNoLinks = errors.New("the export has no links")
 
-// FollowChain takes a line with an entry as the next row of a chain. The error says why it is not.
+// FollowChain follows the chain by a line with an entry. The error says why the line is not the next row.
 func (l *ExportLine) FollowChain(c *Chain) error {
 	if l.Row == 0 && l.Link == "" {
 		return ErrNoLinks

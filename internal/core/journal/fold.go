@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Fold applies entries, in order, to the task they are about.
+// Fold applies entries, in order, to their task.
 func Fold(t task.Task, entries []Entry) (task.Task, error) {
 	t = t.Clone()
 	for i := range entries {
@@ -21,8 +21,7 @@ func Fold(t task.Task, entries []Entry) (task.Task, error) {
 	return t, nil
 }
 
-// Apply folds one entry into t, in place. It fails, and leaves t as it was, if the
-// entry does not follow on t.
+// Apply folds one entry into t, in place. It returns an error, and leaves t unchanged, if the entry does not follow t.
 func Apply(t *task.Task, e *Entry) error {
 	if e.Seq != t.Seq+1 || t.Seq > 0 && e.Task != t.ID {
 		return fmt.Errorf("entry %d of task %s does not follow entry %d of task %s", e.Seq, e.Task, t.Seq, t.ID)
@@ -78,7 +77,7 @@ func applyMove(t *task.Task, e *Entry) {
 	t.Crashed, t.StateReason = "", e.Reason
 	t.WorkFailed = ""
 	t.Unanswered, t.Answered, t.Unstarted = nil, nil, nil
-	if e.Actor == task.Human || movedInTracker(t, e) { // a person's word ends every cooldown
+	if e.Actor == task.Human || movedInTracker(t, e) { // a person's decision ends every cooldown
 		t.Failed = nil
 	}
 	t.Attention, t.GaveUp = "", nil
@@ -87,7 +86,7 @@ func applyMove(t *task.Task, e *Entry) {
 		t.Paused, t.PauseReason = false, ""
 	}
 	t.RespawnAt = time.Time{}
-	for i := range t.Attempts { // what the last visit cost them counts no more
+	for i := range t.Attempts { // the last visit counts no more
 		a := &t.Attempts[i]
 		a.Credit, a.Nudged = 0, time.Time{}
 		a.Done = slices.Contains(e.DoneAttempts, a.Number)
@@ -95,12 +94,12 @@ func applyMove(t *task.Task, e *Entry) {
 	tryAgain(t)
 }
 
-// movedInTracker says that a person moved the issue of the task. What a forge asks for names a verb.
+// movedInTracker reports whether a person moved the task's issue. A forge's request names a verb.
 func movedInTracker(t *task.Task, e *Entry) bool {
 	return e.Actor == task.Tracker && e.Cause == string(signal.Request) && e.Verb == "" && max(t.Rules, e.Rules) >= 2
 }
 
-// tryAgain gives effects that were given up, or wait for another try, a new chance.
+// tryAgain retries effects that were given up, or wait for another try.
 func tryAgain(t *task.Task) {
 	for i := range t.Pending {
 		t.Pending[i].GivenUp = false
@@ -129,7 +128,7 @@ func applyFields(t *task.Task, e *Entry) {
 	}
 }
 
-// fieldOf finds the field of the record that an update may set.
+// fieldOf returns the field of the record that an update may set.
 func fieldOf(t *task.Task, name string) *string {
 	switch name {
 	case "branch":
@@ -186,8 +185,8 @@ func mergeDigests(have, changed []task.Digest) []task.Digest {
 	return have
 }
 
-// applySamples folds how sections with verdicts look, and that an agent was asked to state
-// one by command. A move begins a new visit, in which neither counts.
+// applySamples folds the samples of sections with verdicts, and that an agent was asked to state one by command. A move
+// begins a new visit, which resets both.
 func applySamples(t *task.Task, e *Entry) {
 	if e.Type == AgentRestate {
 		t.Restated = t.Visit
@@ -255,8 +254,8 @@ func applyAttempts(t *task.Task, e *Entry) {
 // LostKept is how many of the last mass deaths a record keeps.
 const LostKept = 3
 
-// applyLost folds when the task's agent ended together with others. A person who starts
-// an agent or moves the task has looked.
+// applyLost folds when the task's agent ended together with others. A person who starts an agent or moves the task
+// clears the list.
 func applyLost(t *task.Task, e *Entry) {
 	switch {
 	case e.Actor == task.Human && (e.To != "" || len(e.Started) > 0):
@@ -267,8 +266,9 @@ func applyLost(t *task.Task, e *Entry) {
 	}
 }
 
-// applyUnstarted folds how often the agent could not start. A person who starts it has seen why, and any other
-// end of the state's agent shows that it could. Where another agent goes on, the start has not failed yet.
+// applyUnstarted folds how often the agent could not start. A start by a person resets the count, and so does any other
+// end of the state's agent, which shows that it could start. Where another agent continues, the start has not failed
+// yet.
 func applyUnstarted(t *task.Task, e *Entry) {
 	switch {
 	case e.Actor == task.Human && len(e.Started) > 0:
@@ -284,8 +284,7 @@ func applyUnstarted(t *task.Task, e *Entry) {
 	}
 }
 
-// applyNotice folds what was heard of an attempt: how it is doing, what it consumed,
-// that it was told to go on.
+// applyNotice folds a notice about an attempt: its condition, its consumption, and that it was told to continue.
 func applyNotice(t *task.Task, e *Entry) {
 	number := e.Attempt
 	if len(e.Ended) > 0 {
@@ -312,8 +311,8 @@ func applyNotice(t *task.Task, e *Entry) {
 	}
 }
 
-// waitedTime is how long of this visit the attempt has been waiting for somebody else. Since
-// RulesOfIdle one whose turn ended waits too.
+// waitedTime returns how long in this visit the attempt has waited for somebody else. Since RulesOfIdle an attempt
+// whose turn ended waits too.
 func waitedTime(t *task.Task, a *task.Attempt, now time.Time) time.Duration {
 	if !a.Condition.IsBlocked() && (a.Condition.Name != task.Idle || t.Rules < RulesOfIdle) {
 		return 0
@@ -325,8 +324,7 @@ func waitedTime(t *task.Task, a *task.Attempt, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
-// RulesOfIdle is the number of the rules since which an agent whose turn ended in its own state waits
-// for a person.
+// RulesOfIdle is the version of the rules since which an agent whose turn ended in its own state waits for a person.
 const RulesOfIdle = 2
 
 func attemptIndex(t *task.Task, number int) int {
@@ -378,11 +376,11 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	}
 	if at := attemptIndex(t, p.Attempt); at >= 0 {
 		t.Attempts[at].Running = t.Attempts[at].Running || p.Start
-		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // it has been told something
+		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // the attempt got a message
 	}
 }
 
-// applyWords folds what agents said, what they told each other, and how the card looks.
+// applyWords folds the reports of agents, their handoffs, and the snapshot of the card.
 func applyWords(t *task.Task, e *Entry) {
 	t.Rules = max(t.Rules, e.Rules)
 	applyAnswer(t, e)
@@ -431,7 +429,7 @@ func applyAnswer(t *task.Task, e *Entry) {
 	}
 }
 
-// The evidence that says which commits are a task's, as workflows name it.
+// Names of the evidence for a task's commits, as workflows use them.
 const (
 	factCommits = "commits"
 	factMerged  = "merged"

@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// Frontmatter is the part of a record that TASK.md shows, in the order it is written.
-// A counter that is called like a field of the record is not shown.
+// Frontmatter returns the part of a record that TASK.md shows, in writing order. It leaves out a counter with the name
+// of a field of the record.
 func Frontmatter(t task.Task) []taskfile.Field {
 	fields := []taskfile.Field{
 		{Key: "id", Value: string(t.ID)},
@@ -51,9 +51,8 @@ func textOrOmit(s string) any {
 	return s
 }
 
-// TamperedFields lists the keys of Orange that a document shows differently from the
-// record: From is what Orange wrote, To is what is there now. Keys that Orange does
-// not own are nobody's business here.
+// TamperedFields lists the keys of Orange whose value in a document differs from the record: From is what Orange wrote,
+// To is the present value. It ignores keys that Orange does not own.
 func TamperedFields(doc taskfile.Document, t task.Task) []signal.Field {
 	var changed []signal.Field
 	for _, f := range Frontmatter(t) {
@@ -67,7 +66,7 @@ func TamperedFields(doc taskfile.Document, t task.Task) []signal.Field {
 	return changed
 }
 
-// valueText is a value as it counts: null and an empty text are the same.
+// valueText returns a value for comparison: null and an empty text are equal.
 func valueText(v any) string {
 	if v == nil || v == taskfile.Omit {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Names of events that are not types of entries of their own.
+// Names of events that are not types of entries.
 const (
 	agentStopped  Type = "agent.stopped"
 	taskCancelled Type = "task.cancelled"
@@ -23,18 +23,17 @@ const (
 	complete   = "complete"
 )
 
-// TimeLayout is how times are written where people read them: UTC, in milliseconds.
+// TimeLayout is the format of times that people read: UTC, in milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
-// Timestamp writes a time as TASK.md and history.jsonl show it.
+// Timestamp formats a time as TASK.md and history.jsonl show it.
 func Timestamp(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// An Event is one line of history.jsonl: an entry, or one aspect of it, for people
-// and their scripts.
+// An Event is one line of history.jsonl: an entry, or one aspect of it, for people and their scripts.
 type Event struct {
 	Type   Type
 	At     time.Time
-	Seq    int // of the entry it shows; several events may share it
+	Seq    int // of the entry that it shows; several events may share it
 	Fields []EventField
 }
 
@@ -44,7 +43,7 @@ type EventField struct {
 	Value any
 }
 
-// HistoryEvents shows an entry as the events of history.jsonl, in the order of the lines.
+// HistoryEvents returns an entry as events of history.jsonl, in the order of the lines.
 func HistoryEvents(e Entry) []Event {
 	h := eventBuilder{e: &e}
 	switch e.Type {
@@ -74,7 +73,7 @@ type eventBuilder struct {
 	events []Event
 }
 
-// addEvent appends an event with those of the fields that say something.
+// addEvent appends an event with the fields that are not empty.
 func (h *eventBuilder) addEvent(typ Type, fields ...EventField) {
 	ev := Event{Type: typ, At: h.e.At, Seq: h.e.Seq}
 	for _, f := range fields {
@@ -107,7 +106,7 @@ func (h *eventBuilder) addCrashed() {
 	h.addEvent(AgentCrashed, append(fields, EventField{"reason", h.e.Reason}, optionalField("role", h.e.Role), optionalField("attention", h.e.Attention))...)
 }
 
-// addMoved is the status.changed of a transition, and what follows from where it leads.
+// addMoved adds the status.changed of a transition, and what follows from its target.
 func (h *eventBuilder) addMoved() {
 	h.addEvent(StatusChanged, EventField{"from", h.e.From}, EventField{"to", h.e.To}, h.actorField(), h.noteField(), h.viaField())
 	if h.e.To == cancelled {
@@ -115,19 +114,19 @@ func (h *eventBuilder) addMoved() {
 	}
 }
 
-// addStopped says, as earlier readers expect it, that a state's work was completed with
-// something to show for it. It is an extra line: the agent itself may live on.
+// addStopped adds the event that earlier readers expect when a state's work was completed with a result. It is an extra
+// line: the agent itself may live on.
 func (h *eventBuilder) addStopped() {
 	if h.e.Verb == complete && len(h.e.Opened) > 0 {
 		h.addEvent(agentStopped, EventField{"outcome", "passed"})
 	}
 }
 
-// detailFields lists what any other entry says.
+// detailFields returns the fields of any other entry.
 func (h *eventBuilder) detailFields() []EventField {
 	e := h.e
 	reason := e.Reason
-	if e.Type == EffectAsked && e.Actor == task.Human && len(e.Effects) > 0 { // its reason is only that a person asked
+	if e.Type == EffectAsked && e.Actor == task.Human && len(e.Effects) > 0 { // its reason is only that a person requested it
 		reason = e.describeEffects()
 	}
 	fields := []EventField{h.actorField(), optionalField("from", e.From), optionalField("to", e.To), optionalField("reason", reason), h.noteField(), optionalField("attention", e.Attention)}
@@ -150,7 +149,7 @@ func (h *eventBuilder) detailFields() []EventField {
 	return append(fields, h.rejectedField(), h.viaField())
 }
 
-// rejectedField is what of a worker's wishes was not done.
+// rejectedField returns the actions of a worker that were not done.
 func (h *eventBuilder) rejectedField() EventField {
 	return optionalField("rejected", strings.Join(h.e.Rejected, "; "))
 }
@@ -159,7 +158,7 @@ func (h *eventBuilder) actorField() EventField { return optionalField("actor", s
 
 func (h *eventBuilder) noteField() EventField { return optionalField("note", h.e.Note) }
 
-// viaField says where an action of a person came from.
+// viaField returns where a person's action came from.
 func (h *eventBuilder) viaField() EventField {
 	if h.e.Via == nil {
 		return EventField{}
@@ -167,7 +166,7 @@ func (h *eventBuilder) viaField() EventField {
 	return EventField{"via", h.e.Via}
 }
 
-// optionalField is a field that is left out if it is empty.
+// optionalField returns a field that is left out if it is empty.
 func optionalField(name, value string) EventField {
 	if value == "" {
 		return EventField{}
@@ -189,8 +188,7 @@ func receiptSession(e *Entry) string {
 	return e.Receipt.Session
 }
 
-// fieldChanges maps fields to what became of them. A summary may be long: it is only said
-// that it changed.
+// fieldChanges maps fields to their changes. A summary may be long, so only the fact of its change is shown.
 func fieldChanges(e *Entry) map[string]any {
 	out := make(map[string]any, len(e.Fields))
 	for _, f := range e.Fields {
@@ -218,7 +216,7 @@ func (ev Event) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte("\n")), err
 }
 
-// HistoryLine is the event as a line of history.jsonl, with its line ending.
+// HistoryLine returns the event as a line of history.jsonl, with its line ending.
 func (ev Event) HistoryLine() ([]byte, error) {
 	var b bytes.Buffer
 	head := []EventField{{"type", ev.Type}, {"timestamp", Timestamp(ev.At)}, {"seq", ev.Seq}}
@@ -236,7 +234,7 @@ func (ev Event) HistoryLine() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeValue writes JSON on one line, leaving <, > and & readable.
+// writeValue writes JSON on one line, without escaping <, > and &.
 func writeValue(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)

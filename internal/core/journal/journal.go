@@ -1,6 +1,5 @@
-// Package journal is what was decided: entries, the record they fold into, and the
-// effects that are still owed. Folding needs no workflow: an entry carries what it
-// changed, so a journal can be read by any later version.
+// Package journal defines what was decided: entries, the record they fold into, and the pending effects. Folding needs
+// no workflow: an entry carries what it changed, so any later version can read a journal.
 package journal
 
 import (
@@ -14,7 +13,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Type names what an entry records. The names are those of history.jsonl.
+// Type is what an entry records. The names are those of history.jsonl.
 type Type string
 
 // The types of entries.
@@ -31,30 +30,30 @@ const (
 	AgentSpawned  Type = "agent.spawned"
 	AgentExited   Type = "agent.exited"
 	AgentCrashed  Type = "agent.crashed"
-	AgentLost     Type = "agent.lost"        // ended from outside together with others: no crash
-	AgentNotBegun Type = "agent.not-started" // ended before its first turn: no crash
+	AgentLost     Type = "agent.lost"        // ended from outside together with others: not a crash
+	AgentNotBegun Type = "agent.not-started" // ended before its first turn: not a crash
 	AgentRespawn  Type = "agent.respawned"
 	AgentOverdue  Type = "agent.overdue"
 	AgentNotice   Type = "agent.condition"
-	AgentLimited  Type = "agent.limited"   // ended at its provider's limit: no crash
-	AgentNudged   Type = "agent.nudged"    // was told to go on
-	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
+	AgentLimited  Type = "agent.limited"   // ended at its provider's limit: not a crash
+	AgentNudged   Type = "agent.nudged"    // was told to continue
+	AgentSilent   Type = "agent.no-answer" // ended without a report
 	AgentAnswered Type = "agent.answered"  // a person answered it; the task stays
 	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
-	AgentRestate  Type = "agent.restate"   // ended beside a verdict that may not be its own, and was asked to state it
-	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
-	CardSeen      Type = "card.seen"       // the task's card looks different
+	AgentRestate  Type = "agent.restate"   // ended, left a verdict that may not be its own, and was asked to state it
+	WorkFailed    Type = "work.failed"     // an agent reports that the work failed; the task stays
+	CardSeen      Type = "card.seen"       // the task's card changed
 	PRClosed      Type = "pr.closed"       // without a merge; the task stays
-	EffectAsked   Type = "effect.asked"    // a person wants something done that moves no task
+	EffectAsked   Type = "effect.asked"    // a person requested an action that does not move the task
 	EffectDone    Type = "effect.done"
 	EffectFailed  Type = "effect.failed"
 	EffectGaveUp  Type = "effect.gave-up"
 	AskedPerson   Type = "confirmation.asked"
-	EntryLost     Type = "entry.lost"    // an entry that the store had before it was put back
-	TaskRestored  Type = "task.restored" // the store was put back; the task's folder knew more
+	EntryLost     Type = "entry.lost"    // an entry that the store had before it was restored
+	TaskRestored  Type = "task.restored" // the store was restored, and the task's folder was newer
 )
 
-// check refuses a type that only a later version knows: what it changes would be missing from the record.
+// check returns an error for a type that only a later version knows: its changes would be missing from the record.
 func (t Type) check() error {
 	switch t {
 	case TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged, AutoAdvanced,
@@ -68,9 +67,8 @@ func (t Type) check() error {
 	return fmt.Errorf("its type %.60q is not known to this version: %w", t, ErrUpgrade)
 }
 
-// An Entry is one decided change of a task. Its effects may start once it is
-// durable, and not before. Its groups are embedded: code reads e.To, and JSON nests it as move.to.
-// docs/FORMAT.md says which names may never change.
+// An Entry is one decided change of a task. Its effects may start only after it is durable. Its groups are embedded:
+// code reads e.To, and JSON nests it as move.to. docs/FORMAT.md lists the names that may never change.
 type Entry struct {
 	Task     task.ID          `json:"task"`
 	Seq      int              `json:"seq"` // from 1, without gaps
@@ -81,8 +79,8 @@ type Entry struct {
 	Cause    string           `json:"cause,omitempty"`   // kind of the signal
 	Reason   string           `json:"reason,omitempty"`
 	Note     string           `json:"note,omitempty"`
-	Verb     string           `json:"verb,omitempty"`     // the request's, if it named one
-	Rules    int              `json:"rules,omitempty"`    // by which it was decided, and what follows, see engine.Rules
+	Verb     string           `json:"verb,omitempty"`     // of the request, if it named one
+	Rules    int              `json:"rules,omitempty"`    // that decided this entry and the later ones, see engine.Rules
 	Snapshot *signal.Snapshot `json:"snapshot,omitempty"` // on the first entry of a decision
 	Via      *signal.Via      `json:"via,omitempty"`      // on the first entry of a decision: where the action came from
 
@@ -94,27 +92,27 @@ type Entry struct {
 	Results        `json:"results,omitzero"`
 }
 
-// Creation is what a task begins with. Only its first entry has it.
+// Creation is the initial content of a task. Only the first entry of a task has it.
 type Creation struct {
 	New          *signal.New `json:"new,omitempty"`
 	Workflow     string      `json:"workflow,omitempty"`
 	WorkflowHash string      `json:"workflow_hash,omitempty"`
 }
 
-// Move is where an entry leads the task, and what begins there.
+// Move is the transition of an entry, and the start of the new visit.
 type Move struct {
-	From         string        `json:"from,omitempty"` // the state left, or the one an agent crashed in
+	From         string        `json:"from,omitempty"` // the state left, or the one in which an agent crashed
 	To           string        `json:"to,omitempty"`
-	Edge         int           `json:"edge,omitempty"` // that was taken, by its place in the workflow file
-	Line         int           `json:"line,omitempty"` // of that edge
+	Edge         int           `json:"edge,omitempty"` // index of the edge in the workflow file
+	Line         int           `json:"line,omitempty"` // line of that edge
 	Override     bool          `json:"override,omitempty"`
 	ReturnTo     string        `json:"return_to,omitempty"`     // with To: the new value, "" clears
-	EntryCommit  string        `json:"entry_commit,omitempty"`  // with To: commit the branch is at
+	EntryCommit  string        `json:"entry_commit,omitempty"`  // with To: the branch's commit
 	Seen         []task.Digest `json:"seen,omitempty"`          // with To: sections as they are
 	DoneAttempts []int         `json:"done_attempts,omitempty"` // with To: attempts whose part is done
 	Question     string        `json:"question,omitempty"`      // with To: what a role is consulted about
-	Advice       string        `json:"advice,omitempty"`        // with To: what it answered
-	Unpause      bool          `json:"unpause,omitempty"`       // the task is over: nothing holds its clean-up
+	Advice       string        `json:"advice,omitempty"`        // with To: the answer
+	Unpause      bool          `json:"unpause,omitempty"`       // the task is over: nothing delays its clean-up
 }
 
 // RecordChanges are the values of the record that an entry sets.
@@ -125,30 +123,30 @@ type RecordChanges struct {
 	Samples         []task.Sample  `json:"samples,omitempty"`          // on the first entry of a decision: sections with verdicts that changed
 	BindWorkspace   string         `json:"bind_workspace,omitempty"`   // workspace bound by this entry
 	UnbindWorkspace bool           `json:"unbind_workspace,omitempty"` // the workspace is free again
-	Attention       string         `json:"attention,omitempty"`        // why a person must look
+	Attention       string         `json:"attention,omitempty"`        // why a person must act
 	GaveUp          *task.GaveUp   `json:"gave_up,omitempty"`          // with Attention: the effect it is about
 	Asked           *task.Asked    `json:"asked,omitempty"`
 }
 
-// AttemptChanges are what happens to attempts.
+// AttemptChanges are the changes of attempts.
 type AttemptChanges struct {
 	Started       []task.Attempt      `json:"started,omitempty"`
 	Ending        []int               `json:"ending,omitempty"`         // attempts ordered to end
 	Overdue       []int               `json:"overdue,omitempty"`        // attempts whose deadline passed
 	Ended         []Ended             `json:"ended,omitempty"`          // attempts that are over
-	Nudged        []int               `json:"nudged,omitempty"`         // attempts that were told to go on
+	Nudged        []int               `json:"nudged,omitempty"`         // attempts that were told to continue
 	AttemptCounts []task.AttemptTally `json:"attempt_counts,omitempty"` // new counts of the attempts of roles
 	Role          string              `json:"role,omitempty"`           // that crashed or was started
 	RespawnAt     time.Time           `json:"respawn_at,omitzero"`      // when the dead agent is replaced
 	Limit         *task.Limit         `json:"limit,omitempty"`          // of the agent that ended at it
-	ChosenHarness string              `json:"chosen_harness,omitempty"` // of the agent that was started, where it was chosen, and why not another
+	ChosenHarness string              `json:"chosen_harness,omitempty"` // of the started agent, if it was chosen, and why not another
 	StartedIn     string              `json:"started_in,omitempty"`     // workspace of the agent that was started
 	Condition     *task.Condition     `json:"condition,omitempty"`      // of Attempt, or of the one that ended
 	Usage         *task.Usage         `json:"usage,omitempty"`          // likewise, consumed so far
 	Unanswered    *task.Unanswered    `json:"unanswered,omitempty"`     // with Ended: it waited for a person
 }
 
-// EffectChanges are the effects that an entry asks for, and how one went.
+// EffectChanges are the effects that an entry requires, and the result of one.
 type EffectChanges struct {
 	Effects []task.Effect   `json:"effects,omitempty"`
 	Receipt *signal.Receipt `json:"receipt,omitempty"`
@@ -157,18 +155,18 @@ type EffectChanges struct {
 	Dropped []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
 }
 
-// Results are what an agent said about its work, and how the card looks.
+// Results are an agent's report about its work, and the snapshot of the card.
 type Results struct {
 	LastReport   *task.LastReport `json:"last_report,omitempty"`
 	WorkFailed   string           `json:"work_failed,omitempty"`
 	Handoff      *handoff.Handoff `json:"handoff,omitempty"`
 	Handover     *task.Handover   `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
 	CardSnapshot *board.Snapshot  `json:"card_snapshot,omitempty"`
-	Rejected     []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
+	Rejected     []string         `json:"rejected,omitempty"` // actions of a worker that are not done, and why
 }
 
-// Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
-// it has what decisions look at, not the words.
+// Signal returns the signal of the entry's decision, of which the entry must be the first. Of TASK.md it has what
+// decisions use, not the text.
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
@@ -190,15 +188,14 @@ func (e *Entry) Signal(visit int) signal.Signal {
 	return s
 }
 
-// BeginsDecision says whether the entry is the first of its decision. A signal whose decision
-// may weigh evidence leaves what was heard on its first entry, and there only; every
-// other signal leads to one entry.
+// BeginsDecision reports whether the entry is the first of its decision. If a decision may weigh evidence, its first
+// entry, and no other, has a snapshot; every other signal leads to one entry.
 func (e *Entry) BeginsDecision() bool {
 	sig := signal.Signal{Kind: signal.Kind(e.Cause)}
 	return e.Snapshot != nil || !sig.WeighsEvidence()
 }
 
-// SplitDecisions parts a journal into its decisions: the entries that one signal led to.
+// SplitDecisions splits a journal into its decisions: the entries that one signal led to.
 func SplitDecisions(entries []Entry) [][]Entry {
 	var out [][]Entry
 	first := 0
@@ -221,12 +218,12 @@ type Ended struct {
 	Code   int    `json:"code"`
 }
 
-// A Commit is what one decision changes: the entries it appends and the record they
-// leave. A store keeps all of it or nothing.
+// A Commit is what one decision changes: the entries that it appends and the resulting record. A store keeps all of it
+// or nothing.
 type Commit struct {
 	Task    task.Task
 	Entries []Entry
-	Due     time.Time // when the engine wants to hear of the task again; zero: never
+	Due     time.Time // when the engine needs the next timer signal; zero for never
 	Over    bool      // the record is in a terminal state of its workflow
-	Segment string    // what begins with the first entry, for instance an import; usually nothing
+	Segment string    // what begins with the first entry, for instance an import; usually empty
 }

@@ -9,30 +9,30 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// A Refusal is something that was asked of a task and refused. It changed nothing:
-// it is kept beside the journal, for people, and nothing is folded from it.
+// A Refusal is a refused request about a task. It changed nothing: it is kept beside the journal, for people, and
+// nothing is folded from it.
 type Refusal struct {
 	Task    task.ID     `json:"task"`
 	At      time.Time   `json:"at"`
 	Actor   task.Actor  `json:"actor,omitempty"`
 	Attempt int         `json:"attempt,omitempty"`
 	Kind    signal.Kind `json:"kind"`
-	Asked   string      `json:"asked,omitempty"` // the state, the verb or the fields
+	Asked   string      `json:"asked,omitempty"` // the requested state, verb or fields
 	Why     string      `json:"why"`
-	Via     *signal.Via `json:"via,omitempty"` // where it came from, if a person or a tracker asked
+	Via     *signal.Via `json:"via,omitempty"` // where it came from, if a person or a tracker sent it
 }
 
-// MaxRefusals is how many refusals of a task are kept, the newest.
+// MaxRefusals is how many refusals of a task are kept; the newest are.
 const MaxRefusals = 200
 
-// Bounds of a refusal's words, in bytes. Whoever is refused chose some of them.
+// Limits of a refusal's texts, in bytes. The requester chose some of them.
 const (
 	maxActor = 64
 	maxAsked = 200
 	maxWhy   = 1000
 )
 
-// NewRefusal is the refusal of a signal about a task, with bounded words.
+// NewRefusal returns the refusal of a signal about a task, with its texts truncated.
 func NewRefusal(id task.ID, sig *signal.Signal, why string) Refusal {
 	return Refusal{
 		Task: id, At: sig.At, Actor: task.Actor(humanize.Cut(string(sig.Actor), maxActor)), Attempt: sig.Attempt,

@@ -14,7 +14,7 @@ type Row struct {
 	Segment string          `json:"segment,omitempty"` // likewise
 }
 
-// Stored is the row as its link covers it.
+// Stored returns the row as its link covers it.
 func (r *Row) Stored() (Stored, error) {
 	var e struct {
 		Task string    `json:"task"`
@@ -27,5 +27,5 @@ func (r *Row) Stored() (Stored, error) {
 	return Stored{Row: r.ID, Task: e.Task, Seq: e.Seq, At: StoredTime(e.At), Entry: r.Entry, Segment: r.Segment}, nil
 }
 
-// StoredTime is the time of an entry as stores write it.
+// StoredTime formats the time of an entry as stores write it.
 func StoredTime(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads JSON in the one form that encoding/json writes: fields in their order,
-// no spaces, no nulls. Whatever else it meets, it is lost and stays so: then
-// encoding/json has to read the text.
+// scanner parses JSON in the exact form that encoding/json writes: fields in order, no spaces, no nulls. Any other
+// input sets lost, which is never reset: then encoding/json has to parse the text.
 type scanner struct {
 	text []byte
 	at   int
@@ -40,8 +39,7 @@ func (s *scanner) readValue(x *shape, v reflect.Value) {
 	}
 }
 
-// readObject reads the fields of a struct. A name that is not listed, or not behind the
-// one before, cannot be read here.
+// readObject reads the fields of a struct. It fails for a name that is not listed or out of order.
 func (s *scanner) readObject(fields []shapeField, v reflect.Value) {
 	s.readByte('{')
 	if s.peekByte() == '}' {
@@ -51,7 +49,7 @@ func (s *scanner) readObject(fields []shapeField, v reflect.Value) {
 	s.readFields(fields, v)
 }
 
-// readFields reads what follows on the beginning of an object: at least one field, and its end.
+// readFields reads the rest of an object after its opening brace: at least one field, and its end.
 func (s *scanner) readFields(fields []shapeField, v reflect.Value) {
 	for !s.lost {
 		name, _ := s.readQuoted()
@@ -91,7 +89,7 @@ func (s *scanner) readList(elem *shape, v reflect.Value) {
 	}
 }
 
-// readByte reads one character that must be there.
+// readByte reads one required character.
 func (s *scanner) readByte(c byte) {
 	if s.peekByte() != c {
 		s.lost = true
@@ -107,7 +105,7 @@ func (s *scanner) peekByte() byte {
 	return s.text[s.at]
 }
 
-// readQuoted reads a text between quotes, and says whether it stands for itself.
+// readQuoted reads a quoted text, and reports whether it contains no escapes.
 func (s *scanner) readQuoted() (text []byte, plain bool) {
 	s.readByte('"')
 	for start := s.at; !s.lost; {

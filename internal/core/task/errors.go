@@ -5,43 +5,41 @@ import (
 	"fmt"
 )
 
-// ErrNotFound says that there is no such task.
+// ErrNotFound means that the task does not exist.
 var ErrNotFound = errors.New("task not found")
 
-// ErrClosing says that the server takes no more signals.
+// ErrClosing means that the server accepts no more signals.
 var ErrClosing = errors.New("the server is shutting down: try again")
 
-// ErrNotNow says that something waits for somebody else and is tried again later; nothing
-// went wrong.
+// ErrNotNow means that something must wait and is tried again later. It is not a failure.
 var ErrNotNow = errors.New("not now")
 
-// A Mistake is an error of the one who asks: asking differently helps.
+// A Mistake is an error that the caller can correct by a different request.
 type Mistake struct{ text string }
 
 func (m *Mistake) Error() string { return m.text }
 
-// A Conflict is what keeps a branch from being merged: lines that the branch and its target
-// have both changed.
+// A Conflict describes why a branch cannot be merged: lines that both the branch and its target changed.
 type Conflict struct {
 	Onto  string   `json:"onto"`  // the target
-	Files []string `json:"files"` // as they may be shown
+	Files []string `json:"files"` // safe to show
 }
 
-// A ConflictError is a Mistake that a Conflict explains.
+// A ConflictError is a Mistake with a Conflict that explains it.
 type ConflictError struct {
 	Mistake
 	Conflict Conflict
 }
 
-// Unwrap makes it a Mistake.
+// Unwrap returns the Mistake.
 func (e *ConflictError) Unwrap() error { return &e.Mistake }
 
-// NewConflict makes a ConflictError from the error of a merge.
+// NewConflict returns a ConflictError for the error of a merge.
 func NewConflict(why error, c Conflict) error {
 	return &ConflictError{Mistake: Mistake{text: why.Error()}, Conflict: c}
 }
 
-// Mistakef makes a Mistake. Its text says what to do instead.
+// Mistakef returns a Mistake. Its text must say what to do instead.
 func Mistakef(format string, args ...any) error {
 	return &Mistake{text: fmt.Sprintf(format, args...)}
 }

@@ -8,23 +8,22 @@ import (
 	"strings"
 )
 
-// A GitProgram is a program that git runs because its configuration says so: a hook, a
-// filter, a merge driver, a program that signs, connects or knows passwords.
+// A GitProgram is a program that git runs because of its configuration: a hook, a filter, a merge driver, or a program
+// that signs, connects or provides passwords.
 type GitProgram struct {
 	Kind    GitProgramKind `json:"kind"`
-	Key     string         `json:"key"`             // of the configuration; of a hook its name
-	Command string         `json:"command"`         // as it is configured, or sealed; of a hook the value of core.hooksPath
-	Files   []GitFile      `json:"files,omitempty"` // that the command names, the program first
+	Key     string         `json:"key"`             // of the configuration; for a hook its name
+	Command string         `json:"command"`         // as configured, or sealed; for a hook the value of core.hooksPath
+	Files   []GitFile      `json:"files,omitempty"` // files that the command names, the program first
 }
 
-// A GitFile is a file as it was when it was looked at. A relative path begins at the top of
-// the working tree.
+// A GitFile is a file as it was when it was read. A relative path is relative to the top of the working tree.
 type GitFile struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 }
 
-// GitProgramKind says what git runs a program for.
+// GitProgramKind is the purpose for which git runs a program.
 type GitProgramKind string
 
 // The kinds of programs.
@@ -38,17 +37,17 @@ const (
 	GitOther      GitProgramKind = "other"
 )
 
-// Unreadable stands for the sum of what cannot be read: a file of a program, which is then never
-// trusted, or a section of TASK.md.
+// Unreadable replaces the checksum of what cannot be read: a file of a program, which is then never trusted, or a
+// section of TASK.md.
 const Unreadable = "unreadable"
 
-// SameAs says whether two programs are the same one with the same files.
+// SameAs reports whether two programs are equal, including their files.
 func (p GitProgram) SameAs(q GitProgram) bool {
 	return p.Kind == q.Kind && p.Key == q.Key && p.Command == q.Command && slices.Equal(p.Files, q.Files)
 }
 
-// WithoutSecret is the program as it may be kept and shown. The command of a credential helper may hold a
-// password: its sum stands for it, and its program.
+// WithoutSecret returns the program in the form that may be stored and shown. The command of a credential helper may
+// hold a password: its checksum and its program replace it.
 func (p GitProgram) WithoutSecret() GitProgram {
 	if p.Kind != GitCredential || strings.HasPrefix(p.Command, sealed) {
 		return p
@@ -64,7 +63,7 @@ func (p GitProgram) WithoutSecret() GitProgram {
 	return p
 }
 
-// DisplayCommand is the command as people read it.
+// DisplayCommand returns the command as people read it.
 func (p GitProgram) DisplayCommand() string {
 	p = p.WithoutSecret()
 	if text, ok := strings.CutPrefix(p.Command, sealed); ok && p.Kind == GitCredential {
@@ -74,10 +73,10 @@ func (p GitProgram) DisplayCommand() string {
 	return p.Command
 }
 
-// sealed begins a command that is only kept as its sum. No configuration may have it.
+// sealed begins a command that is stored only as its checksum. No configuration may have it.
 const sealed = "sha256:"
 
-// GitProgramsWithoutSecrets is Sealed for a list.
+// GitProgramsWithoutSecrets applies WithoutSecret to a list.
 func GitProgramsWithoutSecrets(list []GitProgram) []GitProgram {
 	out := make([]GitProgram, 0, len(list))
 	for _, p := range list {
@@ -86,7 +85,7 @@ func GitProgramsWithoutSecrets(list []GitProgram) []GitProgram {
 	return out
 }
 
-// UntrustedGitPrograms lists those of the programs that are not among the trusted ones.
+// UntrustedGitPrograms returns the programs that are not in trusted.
 func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
 	for _, p := range programs {
 		unreadable := slices.ContainsFunc(p.Files, func(f GitFile) bool { return f.SHA256 == Unreadable })
@@ -98,8 +97,7 @@ func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
 	return out
 }
 
-// UniteGitPrograms puts lists of programs into one, each program once, in the order of kinds
-// and keys.
+// UniteGitPrograms merges lists of programs, each program once, ordered by kind and key.
 func UniteGitPrograms(lists ...[]GitProgram) (out []GitProgram) {
 	for _, list := range lists {
 		for _, p := range list {

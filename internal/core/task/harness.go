@@ -2,14 +2,14 @@ package task
 
 import "time"
 
-// A Choice is an agent that may run a role: a harness, and the model and the effort it runs with, "" for its own.
+// A Choice is an agent that may run a role: a harness, and its model and effort, "" for the harness's default.
 type Choice struct {
 	Harness string `json:"harness"`
 	Model   string `json:"model,omitempty"`
 	Effort  string `json:"effort,omitempty"`
 }
 
-// String names the choice as people write it.
+// String returns the choice as people write it.
 func (c Choice) String() string {
 	if c.Model == "" {
 		return c.Harness
@@ -17,7 +17,7 @@ func (c Choice) String() string {
 	return c.Harness + ":" + c.Model
 }
 
-// A RoleChoice is an agent that a task has for one of its roles. Of several for a role the first is preferred.
+// A RoleChoice is an agent that a task assigns to one of its roles. Of several for a role the first is preferred.
 type RoleChoice struct {
 	Role    string `json:"role"`
 	Harness string `json:"harness"`
@@ -25,10 +25,10 @@ type RoleChoice struct {
 	Effort  string `json:"effort,omitempty"`
 }
 
-// Choice is the agent, whatever its role is.
+// Choice returns the agent without its role.
 func (r RoleChoice) Choice() Choice { return Choice{r.Harness, r.Model, r.Effort} }
 
-// A Limit is until when a provider serves an agent no more, by the name of the choice.
+// A Limit records until when a choice, by its name, is at its provider's limit.
 type Limit struct {
 	Choice string    `json:"choice"`
 	Until  time.Time `json:"until"`

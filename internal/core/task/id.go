@@ -11,14 +11,14 @@ const (
 	idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewID derives an id from entropy; the caller supplies at least 16 random bytes.
-// It never contains a dash, so that an id can always be an argument.
+// NewID derives an id from entropy; the caller supplies at least 16 random bytes. An id never contains a dash, so that
+// it can always be a command-line argument.
 func NewID(entropy []byte) ID {
 	out := make([]byte, 0, idLength)
 	for block := uint32(0); len(out) < idLength; block++ {
 		sum := sha256.Sum256(binary.BigEndian.AppendUint32(append([]byte(nil), entropy...), block))
 		for _, b := range sum {
-			if int(b) < 4*len(idAlphabet) && len(out) < idLength { // no bias towards early letters
+			if int(b) < 4*len(idAlphabet) && len(out) < idLength { // avoids a bias towards early letters
 				out = append(out, idAlphabet[int(b)%len(idAlphabet)])
 			}
 		}
@@ -26,10 +26,10 @@ func NewID(entropy []byte) ID {
 	return ID(out)
 }
 
-// IsValid says whether id has the form of a task id.
+// IsValid reports whether id has the form of a task id.
 func (id ID) IsValid() bool { return len(id) == idLength && isAlphanumeric(string(id)) }
 
-// ValidPrefix says whether s could be the beginning of a task id.
+// ValidPrefix reports whether s could be the beginning of a task id.
 func ValidPrefix(s string) bool {
 	return len(s) > 0 && len(s) <= idLength && isAlphanumeric(s)
 }
@@ -43,7 +43,7 @@ func isAlphanumeric(s string) bool {
 	return true
 }
 
-// EffectID names the index-th effect of entry seq of a task.
+// EffectID returns the id of the index-th effect of entry seq of a task.
 func EffectID(id ID, seq, index int) string {
 	return string(id) + "/" + strconv.Itoa(seq) + "/" + strconv.Itoa(index)
 }

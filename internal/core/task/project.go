@@ -12,31 +12,31 @@ type Project struct {
 	Path          string `json:"path"`
 	DefaultBranch string `json:"default_branch"`
 	PoolSize      int    `json:"pool_size"`
-	Workflow      string `json:"workflow,omitempty"` // name of the workflow new tasks follow
+	Workflow      string `json:"workflow,omitempty"` // name of the workflow of new tasks
 	Policy
 }
 
-// A Policy is what a person lays down for a project's tasks.
+// A Policy holds what a person configured for a project's tasks.
 type Policy struct {
 	Delivery Delivery `json:"delivery,omitempty"` // "" for local
-	Setup    string   `json:"setup,omitempty"`    // shell command for a workspace that a task takes
-	Teardown string   `json:"teardown,omitempty"` // likewise, before it is given back
+	Setup    string   `json:"setup,omitempty"`    // shell command for a workspace when a task takes it
+	Teardown string   `json:"teardown,omitempty"` // likewise, before the workspace is released
 	Budget   Budget   `json:"budget,omitzero"`
 	Forge    Forge    `json:"forge,omitzero"`
 	Confirm  Confirm  `json:"confirm,omitzero"`
 	Vars     Vars     `json:"vars,omitempty"` // for the prompts of its tasks
 }
 
-// A Confirm says what a person must confirm before it is done.
+// A Confirm lists the actions that need a person's confirmation.
 type Confirm struct {
-	Merge string `json:"merge,omitempty"` // ConfirmCode, or "" for nothing
+	Merge string `json:"merge,omitempty"` // ConfirmCode, or "" for no confirmation
 }
 
-// ConfirmCode asks for a code that is shown by notification.
+// ConfirmCode requires a code that Orange sends by notification.
 const ConfirmCode = "code"
 
-// A Forge is where pull requests of a project live. What is empty follows from the
-// project's remote. It holds no secret, only where one is found.
+// A Forge is where the pull requests of a project are. Empty fields follow from the project's remote. It holds no
+// secret, only a reference to one.
 type Forge struct {
 	Kind  string `json:"kind,omitempty"`  // ForgeGitHub or ForgeGitea
 	URL   string `json:"url,omitempty"`   // github: of the API; gitea: of the forge
@@ -47,37 +47,37 @@ type Forge struct {
 // Kinds of forges.
 const (
 	ForgeGitHub = "github"
-	ForgeGitea  = "gitea" // Forgejo, too
+	ForgeGitea  = "gitea" // also Forgejo
 )
 
-// Delivery says how finished work leaves this machine.
+// Delivery is how finished work leaves this machine.
 type Delivery string
 
-// The ways of delivery.
+// The values of Delivery.
 const (
-	DeliverLocal Delivery = "local" // it stays: a person merges
+	DeliverLocal Delivery = "local" // it stays; a person merges it
 	DeliverPush  Delivery = "push"  // the branch is pushed
 	DeliverPR    Delivery = "pr"    // the branch is pushed and a pull request is opened
 )
 
-// PushesBranch says whether the branch goes to the remote.
+// PushesBranch reports whether the branch is pushed to the remote.
 func (d Delivery) PushesBranch() bool { return d == DeliverPush || d == DeliverPR }
 
-// A Budget bounds what agents may cost. Zero means no bound.
+// A Budget limits what agents may cost. Zero means no limit.
 type Budget struct {
 	TaskAttempts int   `json:"task_attempts,omitempty"`
 	TaskMicros   int64 `json:"task_cost_micro_usd,omitempty"`
-	DayAttempts  int   `json:"day_attempts,omitempty"` // of all tasks of the project, a day in UTC
+	DayAttempts  int   `json:"day_attempts,omitempty"` // of all tasks of the project, per day in UTC
 	DayMicros    int64 `json:"day_cost_micro_usd,omitempty"`
 }
 
-// HasDailyLimit says whether anything is bounded by the day.
+// HasDailyLimit reports whether there is a limit per day.
 func (b Budget) HasDailyLimit() bool { return b.DayAttempts > 0 || b.DayMicros > 0 }
 
-// DefaultPoolSize is the number of workspaces of a project that names none.
+// DefaultPoolSize is the pool size of a project that does not set one.
 const DefaultPoolSize = 2
 
-// MaxPoolSize bounds a pool: each workspace is a checkout on disk.
+// MaxPoolSize limits the pool size: each workspace is a checkout on disk.
 const MaxPoolSize = 256
 
 // WorkspaceNames lists the names of the project's pool, in order.
@@ -89,7 +89,7 @@ func (p Project) WorkspaceNames() []string {
 	return names
 }
 
-// Check says what is wrong with a project, nil if nothing is.
+// Check returns what is wrong with a project, or nil.
 func (p Project) Check() error {
 	switch {
 	case !validName(p.Name):
@@ -128,9 +128,9 @@ func validName(s string) bool {
 	return true
 }
 
-// A Filter chooses tasks. Its zero value chooses all that are not over.
+// A Filter selects tasks. Its zero value selects all that are not over.
 type Filter struct {
 	Project string // "" for every project
 	Status  string // "" for every status
-	All     bool   // those that are over, too
+	All     bool   // include those that are over
 }

@@ -1,5 +1,5 @@
-// Package task holds the nouns every other part speaks of: a task and what hangs
-// on it. They are plain values: nothing here decides, stores or starts anything.
+// Package task declares the types that every other part uses: a task and what belongs to it. They are plain values:
+// nothing here decides, stores or starts anything.
 package task
 
 import (
@@ -14,8 +14,7 @@ import (
 // ID names a task: 21 characters of [0-9A-Za-z].
 type ID string
 
-// Actor says who asks for something: Human, Engine, Tracker, or a role that the
-// task's workflow declares.
+// Actor is who requests something: Human, Engine, Tracker, or a role that the task's workflow declares.
 type Actor string
 
 // The actors that are not roles. They cannot be used as role names.
@@ -25,8 +24,8 @@ const (
 	Tracker Actor = "tracker"
 )
 
-// Task is the record folded from a task's journal. Its groups are embedded: code reads t.Attention, and JSON nests it as
-// waiting.attention. docs/FORMAT.md says which names may never change.
+// Task is the record folded from a task's journal. Its groups are embedded: code reads t.Attention, and JSON nests it
+// as waiting.attention. docs/FORMAT.md lists the names that may never change.
 type Task struct {
 	ID        ID        `json:"id"`
 	Project   string    `json:"project"`
@@ -35,11 +34,11 @@ type Task struct {
 	Status    string    `json:"status"`
 	Counters  []Counter `json:"counters"`
 	Seq       int       `json:"seq"`             // last entry folded
-	Rules     int       `json:"rules,omitempty"` // of the engine, by which it was last decided
+	Rules     int       `json:"rules,omitempty"` // engine rules of its last decision
 	Deleted   bool      `json:"deleted,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	Pending   []Effect  `json:"pending,omitempty"` // asked for, no final receipt yet, in order
+	Pending   []Effect  `json:"pending,omitempty"` // required, no final receipt yet, in order
 
 	Setup        `json:"setup"`
 	Resources    `json:"resources,omitzero"`
@@ -49,7 +48,7 @@ type Task struct {
 	Results      `json:"results,omitzero"`
 }
 
-// Setup is how a task is to be worked on, and what it was made from.
+// Setup is how a task is to be worked on, and what it was created from.
 type Setup struct {
 	Workflow      string       `json:"workflow"`
 	WorkflowHash  string       `json:"workflow_hash"`
@@ -57,15 +56,15 @@ type Setup struct {
 	ReviewHarness string       `json:"review_harness"`
 	Effort        string       `json:"effort,omitempty"`
 	ReviewEffort  string       `json:"review_effort,omitempty"`
-	Roles         []RoleChoice `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
-	Vars          Vars         `json:"vars,omitempty"`     // of people, for its prompts
+	Roles         []RoleChoice `json:"roles,omitempty"`    // the task's own agents for roles, in order of preference
+	Vars          Vars         `json:"vars,omitempty"`     // for its prompts, set by people
 	Delivery      Delivery     `json:"delivery,omitempty"` // how finished work leaves this machine
-	Base          string       `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
-	ForkOf        string       `json:"fork_of,omitempty"`  // ID@SEQ it was made from
-	Parent        ID           `json:"parent,omitempty"`   // task whose work this is a part of
+	Base          string       `json:"base,omitempty"`     // commit at which its branch begins, "" for the default branch
+	ForkOf        string       `json:"fork_of,omitempty"`  // ID@SEQ that it was created from
+	Parent        ID           `json:"parent,omitempty"`   // task of which this is a part
 }
 
-// Resources are the things outside of the record that belong to a task.
+// Resources are things outside the record that belong to a task.
 type Resources struct {
 	Workspace   string `json:"workspace,omitempty"`
 	TmuxSession string `json:"tmux_session,omitempty"`
@@ -74,17 +73,17 @@ type Resources struct {
 	PRState     string `json:"pr_state,omitempty"`
 }
 
-// CurrentVisit is the stay of a task in its state. Most of it begins anew with every transition.
+// CurrentVisit is the stay of a task in its state. Most of it is reset at every transition.
 type CurrentVisit struct {
 	Visit       int         `json:"visit"`                  // number of this stay in a state
 	Since       time.Time   `json:"since"`                  // when this visit began
-	EntryCommit string      `json:"entry_commit,omitempty"` // commit the branch was at then, "" if nobody knew
+	EntryCommit string      `json:"entry_commit,omitempty"` // commit of the branch at that time, "" if unknown
 	ReturnTo    string      `json:"return_to,omitempty"`
 	StateReason string      `json:"state_reason,omitempty"` // why the task came to its state, or why its agent died there
 	Question    string      `json:"question,omitempty"`     // what a role is consulted about
-	Advice      string      `json:"advice,omitempty"`       // what it answered
+	Advice      string      `json:"advice,omitempty"`       // the answer
 	Seen        []Digest    `json:"seen,omitempty"`         // sections as they were when this visit began
-	Samples     []Sample    `json:"samples,omitempty"`      // sections with verdicts that changed in this visit, as they were last looked at
+	Samples     []Sample    `json:"samples,omitempty"`      // sections with verdicts that changed in this visit, as last read
 	Restated    int         `json:"restated,omitempty"`     // visit in which an agent was asked to state its verdict by command
 	Crashed     string      `json:"crashed,omitempty"`      // role that died in this visit and was not replaced
 	Unanswered  *Unanswered `json:"unanswered,omitempty"`   // the agent of this visit that ended while it waited for a person
@@ -92,40 +91,40 @@ type CurrentVisit struct {
 	Answered    *Answered   `json:"answered,omitempty"`     // the last answer of a person in this visit, or the one that began it
 }
 
-// Waiting is what keeps a task from going on by itself.
+// Waiting is what keeps a task from continuing by itself.
 type Waiting struct {
 	Queued      bool    `json:"queued,omitempty"`       // leaves its queue as soon as a workspace is free
 	Paused      bool    `json:"paused,omitempty"`       // no effect starts and no timer fires
-	PauseReason string  `json:"pause_reason,omitempty"` // why it is paused, if somebody said
-	Attention   string  `json:"attention,omitempty"`    // why a person must look, empty if nobody must
-	GaveUp      *GaveUp `json:"gave_up,omitempty"`      // the effect that Attention is about, if that says how to help
-	Asked       *Asked  `json:"asked,omitempty"`        // a request that waits for a person's word
-	WorkFailed  string  `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person looked
+	PauseReason string  `json:"pause_reason,omitempty"` // why it is paused, if a reason was given
+	Attention   string  `json:"attention,omitempty"`    // why a person must act, empty if nobody must
+	GaveUp      *GaveUp `json:"gave_up,omitempty"`      // the effect that Attention is about, if that shows how to help
+	Asked       *Asked  `json:"asked,omitempty"`        // a request that waits for a person's approval
+	WorkFailed  string  `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person acts
 }
 
-// Agents are the attempts of a task and what became of them.
+// Agents are the attempts of a task and their history.
 type Agents struct {
 	Attempts      []Attempt      `json:"attempts,omitempty"`       // not over yet, oldest first
-	AttemptCounts []AttemptTally `json:"attempt_counts,omitempty"` // attempts ever asked for, by role
+	AttemptCounts []AttemptTally `json:"attempt_counts,omitempty"` // attempts ever requested, by role
 	RespawnAt     time.Time      `json:"respawn_at,omitzero"`      // when the state's dead agent is replaced
 	Limits        []Limit        `json:"limits,omitempty"`         // of agents that were chosen from several
-	Lost          []time.Time    `json:"lost,omitempty"`           // when its agent last ended together with others, since a person looked
+	Lost          []time.Time    `json:"lost,omitempty"`           // when its agent last ended together with others, since a person last acted
 	Failed        []Moment       `json:"failed,omitempty"`         // when the work last failed, by state
 	Spent         Spend          `json:"spent,omitzero"`           // by all attempts so far
 }
 
-// Results are what agents said and made.
+// Results are the reports and the work of agents.
 type Results struct {
-	LastReport   *LastReport       `json:"last_report,omitempty"`   // how the last agent that said anything said it went
+	LastReport   *LastReport       `json:"last_report,omitempty"`   // the last report of an agent
 	Handoffs     []handoff.Handoff `json:"handoffs,omitempty"`      // the newest from each stage to each other
 	Handover     *Handover         `json:"handover,omitempty"`      // what the last hand-over left out, nil if nothing
-	Work         *Work             `json:"work,omitempty"`          // the commits of the task, nil if nobody knows
+	Work         *Work             `json:"work,omitempty"`          // the commits of the task, nil if unknown
 	Salvages     []string          `json:"salvages,omitempty"`      // refs at which its uncommitted work is kept
 	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
-	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as it was last seen
+	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as last read
 }
 
-// Unanswered is an agent that ended while it waited for a person's words. No other was started since.
+// Unanswered is an agent that ended while it waited for a person's answer. No other agent was started since.
 type Unanswered struct {
 	Attempt int       `json:"attempt"`
 	Role    string    `json:"role"`
@@ -133,28 +132,28 @@ type Unanswered struct {
 	Since   time.Time `json:"since"`
 }
 
-// Answered says who answered an agent, and when.
+// Answered records who answered an agent, and when.
 type Answered struct {
 	By  Actor     `json:"by"`
-	Via string    `json:"via,omitempty"` // where the answer came from, in words; "" if that is not known
+	Via string    `json:"via,omitempty"` // where the answer came from, for people; "" if unknown
 	At  time.Time `json:"at"`
 }
 
-// A Handover is what was missing when an agent handed its work over.
+// A Handover lists what was missing when an agent handed its work over.
 type Handover struct {
 	Missing []string `json:"missing,omitempty"`
 	Nothing bool     `json:"nothing,omitempty"` // the agent says that there was nothing to commit
-	Visit   int      `json:"visit,omitempty"`   // in which the agent was asked to finish it
+	Visit   int      `json:"visit,omitempty"`   // in which the agent was asked to finish
 }
 
-// Work is where the commits of a task begin and end.
+// Work is the range of commits of a task.
 type Work struct {
-	Base   string `json:"base"`             // last commit before them
-	Head   string `json:"head,omitempty"`   // the last one, "" if none was seen
+	Base   string `json:"base"`             // parent of the first
+	Head   string `json:"head,omitempty"`   // the last one, "" if there is none
 	Landed bool   `json:"landed,omitempty"` // they are in the default branch
 }
 
-// LastReport is how an agent said it went. Code, Detail and Diagnosis may hold its words.
+// LastReport is an agent's report about its work. Code, Detail and Diagnosis may contain its text.
 type LastReport struct {
 	Role      string    `json:"role"`
 	State     string    `json:"state"`
@@ -164,7 +163,7 @@ type LastReport struct {
 	Code      string    `json:"code,omitempty"`
 	Detail    string    `json:"detail,omitempty"`
 	Source    string    `json:"source,omitempty"`
-	Diagnosis string    `json:"diagnosis,omitempty"` // what was seen and did not count
+	Diagnosis string    `json:"diagnosis,omitempty"` // what was found and did not count
 	Message   string    `json:"message,omitempty"`   // fingerprint of the message it was in
 	At        time.Time `json:"at"`
 }
@@ -175,14 +174,14 @@ type Moment struct {
 	At    time.Time `json:"at"`
 }
 
-// A Counter is a bounded number that guards may ask about. Total is never reset.
+// A Counter is a bounded number for guards. Total is never reset.
 type Counter struct {
 	Name  string `json:"name"`
 	Value int    `json:"value"`
 	Total int    `json:"total"`
 }
 
-// DescribeCount is the counter as people read it.
+// DescribeCount returns the counter as people read it.
 func (c Counter) DescribeCount() string {
 	if c.Total == c.Value {
 		return fmt.Sprintf("%s %d", c.Name, c.Value)
@@ -190,7 +189,7 @@ func (c Counter) DescribeCount() string {
 	return fmt.Sprintf("%s %d (%d in all)", c.Name, c.Value, c.Total)
 }
 
-// An AttemptTally is how many attempts of a role were ever asked for.
+// An AttemptTally counts the attempts of a role that were ever requested.
 type AttemptTally struct {
 	Role  string `json:"role"`
 	Count int    `json:"count"`
@@ -210,14 +209,14 @@ type Digest struct {
 	Sum     string `json:"sum"`
 }
 
-// A Sample is the text of a section when Orange last looked at it.
+// A Sample is the text of a section when Orange last read it.
 type Sample struct {
 	Section string `json:"section"`
-	Sum     string `json:"sum"`               // of the text, "" for none, Unreadable if nobody could tell
+	Sum     string `json:"sum"`               // of the text, "" for no text, Unreadable if it could not be read
 	Foreign string `json:"foreign,omitempty"` // role that may not use the section and was in a turn when the text changed
 }
 
-// SampleOf returns what is known of a section in a list of samples.
+// SampleOf returns the sample of a section in a list.
 func SampleOf(list []Sample, section string) (Sample, bool) {
 	for i := range list {
 		if list[i].Section == section {
@@ -227,30 +226,30 @@ func SampleOf(list []Sample, section string) (Sample, bool) {
 	return Sample{}, false
 }
 
-// An Attempt is one run of one role. It may outlive the visit it began in.
+// An Attempt is one run of one role. It may outlive the visit in which it began.
 type Attempt struct {
 	Number  int       `json:"number"`
 	Role    string    `json:"role"`
 	State   string    `json:"state"`
 	Visit   int       `json:"visit"`
-	Since   time.Time `json:"since"`             // asked for at
+	Since   time.Time `json:"since"`             // when it was requested
 	Running bool      `json:"running,omitempty"` // its start was confirmed
-	Ending  bool      `json:"ending,omitempty"`  // its end was ordered: the exit is no crash
+	Ending  bool      `json:"ending,omitempty"`  // its end was ordered: the exit is not a crash
 	Overdue bool      `json:"overdue,omitempty"` // its deadline passed: the exit is judged
-	Done    bool      `json:"done,omitempty"`    // its own request was accepted, and nobody told it anything since
+	Done    bool      `json:"done,omitempty"`    // its own request was accepted, and it got no message since
 
-	Condition Condition     `json:"condition,omitzero"` // as it was last heard
-	Credit    time.Duration `json:"credit,omitempty"`   // of this visit, spent waiting for others: no deadline counts it
-	Nudged    time.Time     `json:"nudged,omitzero"`    // in this visit, when it was asked to go on
+	Condition Condition     `json:"condition,omitzero"` // as last reported
+	Credit    time.Duration `json:"credit,omitempty"`   // time of this visit spent waiting for others, which no deadline counts
+	Nudged    time.Time     `json:"nudged,omitzero"`    // in this visit, when it was asked to continue
 	Usage     Usage         `json:"usage,omitzero"`
 
 	Harness string `json:"harness,omitempty"` // the choice that was made for it, "" for the harness that the role always has
-	Why     string `json:"why,omitempty"`     // what kept it from the choices before
-	Tried   string `json:"tried,omitempty"`   // choices that this start tried before, one to a line
+	Why     string `json:"why,omitempty"`     // what ruled out the choices before
+	Tried   string `json:"tried,omitempty"`   // choices that this start tried before, one per line
 }
 
-// An Effect is something to do in the world. Its ID is task/seq/index of the
-// entry that asks for it, so that it names the same deed after any crash.
+// An Effect is an action outside the record. Its ID is task/seq/index of the entry that requires it, so that it
+// identifies the same action after any crash.
 type Effect struct {
 	ID        string  `json:"id"`
 	Do        string  `json:"do"`
@@ -258,18 +257,18 @@ type Effect struct {
 	Role      string  `json:"role,omitempty"`
 	Attempt   int     `json:"attempt,omitempty"`
 	Start     bool    `json:"start,omitempty"` // the attempt is a new one
-	Head      string  `json:"head,omitempty"`  // of a merge: the commit that a person confirmed; no other is merged
-	Turn      bool    `json:"turn,omitempty"`  // tells the attempt that the task is in a state of its role; obsolete when it leaves it
+	Head      string  `json:"head,omitempty"`  // for a merge: the commit that a person confirmed; no other is merged
+	Turn      bool    `json:"turn,omitempty"`  // notifies the attempt that the task is in a state of its role; obsolete when the task leaves it
 	Window    string  `json:"window,omitempty"`
 	Prompt    string  `json:"prompt,omitempty"`  // name of the prompt or message
-	Message   string  `json:"message,omitempty"` // name of the words a replacement is told beside its prompt
+	Message   string  `json:"message,omitempty"` // name of the text that a replacement gets in addition to its prompt
 	Workspace string  `json:"workspace,omitempty"`
-	Choice    *Choice `json:"choice,omitempty"` // of a start: the agent that was chosen
+	Choice    *Choice `json:"choice,omitempty"` // for a start: the agent that was chosen
 	Arg       string  `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
-	Text      string  `json:"text,omitempty"`   // a person's words: what to write or to tell; words for a card
+	Text      string  `json:"text,omitempty"`   // a person's text: what to write or to send; text for a card
 
 	Tags        []string `json:"tags,omitempty"`         // tag_card: to set
-	Untags      []string `json:"untags,omitempty"`       // tag_card: to take off
+	Untags      []string `json:"untags,omitempty"`       // tag_card: to remove
 	NonBlocking bool     `json:"non_blocking,omitempty"` // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
@@ -278,7 +277,7 @@ type Effect struct {
 	Error     string    `json:"error,omitempty"`
 }
 
-// GaveUp is an effect that was given up. It is said of merges.
+// GaveUp is an effect that was given up. It is recorded for merges.
 type GaveUp struct {
 	Do       string    `json:"do"`
 	Conflict *Conflict `json:"conflict,omitempty"`
@@ -289,10 +288,10 @@ const (
 	ByEdge  = "edge"
 	ByState = "state"
 
-	ByPerson = "person" // somebody waits to hear how it goes
+	ByPerson = "person" // somebody waits for the result
 )
 
-// CounterValue returns the value of the counter called name, 0 if there is none.
+// CounterValue returns the value of the named counter, 0 if there is none.
 func (t *Task) CounterValue(name string) int {
 	for i := range t.Counters {
 		if t.Counters[i].Name == name {
@@ -312,7 +311,7 @@ func (t *Task) LiveAttempt(role string) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// AttemptsOfRole returns how many attempts of role were ever asked for.
+// AttemptsOfRole returns how many attempts of role were ever requested.
 func (t *Task) AttemptsOfRole(role string) int {
 	for i := range t.AttemptCounts {
 		if t.AttemptCounts[i].Role == role {
@@ -322,8 +321,7 @@ func (t *Task) AttemptsOfRole(role string) int {
 	return 0
 }
 
-// AttemptCount returns how many attempts were ever asked for; the next one's
-// number is one higher.
+// AttemptCount returns how many attempts were ever requested; the next attempt's number is one higher.
 func (t *Task) AttemptCount() int {
 	n := 0
 	for i := range t.AttemptCounts {
@@ -342,8 +340,8 @@ func (t *Task) AttemptByNumber(n int) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// Clone returns a copy that may be changed. What entries bring as a whole, such as the
-// tags of an effect or the lists of a handoff, is never changed and is shared.
+// Clone returns a copy that may be changed. What entries bring as a whole, such as the tags of an effect or the lists
+// of a handoff, is never changed and is shared.
 func (t *Task) Clone() Task {
 	c := *t
 	c.Counters = slices.Clone(t.Counters)

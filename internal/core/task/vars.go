@@ -11,11 +11,11 @@ import (
 	"orange/internal/lazy"
 )
 
-// Vars are texts of people that prompts may name, as {vars.NAME}. They are shown to agents and stored as they are:
-// no place for secrets.
+// Vars are texts of people that prompts may name, as {vars.NAME}. They are shown to agents and stored in plain text, so
+// they must not contain secrets.
 type Vars map[string]string
 
-// The bounds of variables.
+// Limits of variables.
 const (
 	maxVars     = 64
 	maxVarBytes = 8 << 10
@@ -23,7 +23,7 @@ const (
 
 var varName = lazy.NewRegexp(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// WithChanges returns v with the changes made; an empty text takes a variable away.
+// WithChanges returns v with the changes applied; an empty text removes a variable.
 func (v Vars) WithChanges(change Vars) Vars {
 	out := maps.Clone(v)
 	for name, text := range change {
@@ -40,7 +40,7 @@ func (v Vars) WithChanges(change Vars) Vars {
 	return out
 }
 
-// Check says what is wrong with the variables, nil if nothing is.
+// Check returns what is wrong with the variables, or nil.
 func (v Vars) Check() error {
 	if len(v) > maxVars {
 		return fmt.Errorf("there are %d variables, and the limit is %d: remove some with --var NAME=", len(v), maxVars)

@@ -9,12 +9,10 @@ import (
 	"orange/internal/lazy"
 )
 
-// ChoosePR says which pull request of an issue is meant, false if there is none. Those
-// that are linked with the issue come first, then those from the branch of its task, then
-// those that mention its key: a later list counts only if the ones before it are empty.
-// In a list an open one is preferred to a merged one and that to one that was closed; of
-// several in the same state the newest is taken. One in a state that is unknown is never
-// meant.
+// ChoosePR returns the pull request of an issue, or false if there is none. It prefers linked to byBranch, the pull
+// requests from the branch of its task, and byBranch to byKey, those that mention its key: a later list counts only if
+// the ones before it are empty. In a list an open one is preferred to a merged one, and a merged one to a closed one;
+// of several in the same state the newest is chosen. A pull request in an unknown state is never chosen.
 func ChoosePR(linked, byBranch, byKey []PR) (PR, bool) {
 	for _, list := range [][]PR{linked, byBranch, byKey} {
 		if pr, ok := bestPR(list); ok {
@@ -34,7 +32,7 @@ func bestPR(list []PR) (PR, bool) {
 	}), true
 }
 
-// prRank is higher the rather a pull request is meant, 0 if it never is.
+// prRank returns a higher number for a pull request that is preferred, and 0 for one that is never chosen.
 func prRank(pr PR) int {
 	switch strings.ToUpper(pr.State) {
 	case Open:
@@ -49,8 +47,7 @@ func prRank(pr PR) int {
 
 var prNumber = lazy.NewRegexp(`PR #(\d+)|pulls?/(\d+)|#(\d+)`)
 
-// PRNumber finds the first pull request that a text mentions: PR #42, .../pull/42,
-// .../pulls/42 (as Gitea has it) or #42.
+// PRNumber finds the first pull request that a text mentions: PR #42, .../pull/42, .../pulls/42 (as in Gitea) or #42.
 func PRNumber(text string) (int, bool) {
 	for _, found := range prNumber.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.Atoi(cmp.Or(found[1], found[2], found[3]))

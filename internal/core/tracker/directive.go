@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Mark begins the invisible line by which Orange knows what it wrote itself.
+// Mark begins the invisible line that identifies text written by Orange.
 const Mark = "<!-- orange:"
 
 // Kinds of directives.
@@ -21,21 +21,21 @@ const (
 	Prioritize = "priority"
 )
 
-// maxReason bounds, in characters, why somebody wants a hold.
+// maxReason is the maximum length of the reason for a hold, in characters.
 const maxReason = 200
 
-// A Directive is what a comment orders. Its reason is somebody else's text.
+// A Directive is an instruction in a comment. Its reason is untrusted text.
 type Directive struct {
 	Kind     string    `json:"kind"`
-	Reason   string    `json:"reason,omitempty"`   // of a hold: one line
-	Priority Priority  `json:"priority,omitempty"` // of Prioritize
+	Reason   string    `json:"reason,omitempty"`   // for a hold: one line
+	Priority Priority  `json:"priority,omitempty"` // for Prioritize
 	Comment  string    `json:"comment"`            // id
 	Author   string    `json:"author"`
 	At       time.Time `json:"at,omitzero"`
 }
 
-// ParseDirective reads the order that a comment is, false if it is none. An order is the
-// whole first line of what a person wrote, in any case:
+// ParseDirective parses the directive in a comment, or returns false if there is none. A directive is the whole first
+// line of what a person wrote, in any case:
 //
 //	HOLD
 //	HOLD - why            a dash of any length
@@ -46,9 +46,8 @@ type Directive struct {
 //	PRIORITY HIGH         or MEDIUM, LOW, URGENT
 //	PRIORITY: high        or medium, low
 //
-// The form with a colon has three levels, as boards that knew it before have: there
-// "PRIORITY: urgent" is a sentence and orders nothing. What a bot or Orange wrote is no
-// order, and neither is a quotation.
+// The form with a colon has three levels, as on older boards: "PRIORITY: urgent" is a sentence and not a directive.
+// Text by a bot or by Orange is never a directive, and neither is a quotation.
 func ParseDirective(c Comment) (Directive, bool) {
 	if c.Bot || strings.Contains(c.Text, Mark) {
 		return Directive{}, false
@@ -61,7 +60,7 @@ func ParseDirective(c Comment) (Directive, bool) {
 	return d, true
 }
 
-// firstLine is where an order stands. Empty lines before it do not count.
+// firstLine returns the line that may hold a directive. It skips empty lines.
 func firstLine(text string) string {
 	text = strings.TrimSpace(text)
 	if end := strings.IndexAny(text, "\n\r\v\f\u0085\u2028\u2029"); end >= 0 {
@@ -91,8 +90,7 @@ func parseLine(line string) (Directive, bool) {
 	return Directive{}, false
 }
 
-// holdReason reads HOLD and what follows a dash. A dash with nothing behind it is a hold,
-// too: who wrote that wants it held.
+// holdReason parses HOLD and the reason after a dash. A dash without a reason is a hold, too.
 func holdReason(line string) (reason string, ok bool) {
 	const word = "HOLD"
 	if len(line) < len(word) || !strings.EqualFold(line[:len(word)], word) {
@@ -129,7 +127,7 @@ func parsePriority(line string) Priority {
 
 var priorities = map[string]Priority{"URGENT": Urgent, "HIGH": High, "MEDIUM": Medium, "LOW": Low}
 
-// tidyLine makes one bounded line that can be shown out of somebody else's.
+// tidyLine turns untrusted text into one printable line of limited length.
 func tidyLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -147,8 +145,8 @@ func tidyLine(text string) string {
 	return text
 }
 
-// Orders is what the comments on an issue come to. Each order has a place of its own, so
-// that one does not undo another; nil if nobody gave it.
+// Orders are the directives in effect on an issue. Each kind has its own field, so that one does not undo another; nil
+// if there is none.
 type Orders struct {
 	Hold      *Directive `json:"hold,omitempty"`
 	SkipQA    *Directive `json:"skip_qa,omitempty"`
@@ -158,9 +156,9 @@ type Orders struct {
 	Last      *Directive `json:"last,omitempty"` // the latest of all, RESUME included
 }
 
-// OrdersIn folds the comments of an issue. Only those count whose author is allowed; with
-// no rule nobody is. The latest order of a kind holds, and a RESUME ends a HOLD and
-// nothing else. Comments of the same moment count in the order in which they are given.
+// OrdersIn folds the comments of an issue. Only comments by allowed authors count; if allowed is nil, none do. The
+// latest directive of a kind is in effect, and a RESUME ends a HOLD and nothing else. Comments with the same time count
+// in the order of the list.
 func OrdersIn(comments []Comment, allowed func(author string) bool) Orders {
 	var o Orders
 	if allowed == nil {

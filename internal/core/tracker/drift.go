@@ -8,16 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Drift is a task and a tracker that do not say the same, or an issue of which no task
-// can be made.
+// A Drift is a difference between a task and its tracker, or an issue for which no task can be created.
 type Drift struct {
-	Task   string    `json:"task"` // "" if none can be made
+	Task   string    `json:"task"` // "" if none can be created
 	Ref    string    `json:"ref"`
 	Status string    `json:"status"` // of the task
 	Want   string    `json:"want"`   // column in which the tracker should show it
-	Have   string    `json:"have"`   // in which it did when it was read
+	Have   string    `json:"have"`   // column in which it was when it was read
 	ReadAt time.Time `json:"read_at"`
-	Reason string    `json:"reason,omitempty"` // why no task can be made
+	Reason string    `json:"reason,omitempty"` // why no task can be created
 }
 
 func (d Drift) String() string {
@@ -27,7 +26,7 @@ func (d Drift) String() string {
 	return fmt.Sprintf("%s is in %s and should be in %s: task %s is %s", d.Ref, d.Have, d.Want, d.Task, d.Status)
 }
 
-// ColumnName is the tracker's name for what a workflow calls a column.
+// ColumnName returns the tracker's name for a column of a workflow.
 func (c *Config) ColumnName(name string) string {
 	if own, ok := c.Columns[name]; ok {
 		return own
@@ -35,8 +34,8 @@ func (c *Config) ColumnName(name string) string {
 	return name
 }
 
-// AllowsAuthor says whether an author's words count: directives, and text for agents. Without
-// a list nobody's directives count, and everybody's issues are worked on.
+// AllowsAuthor reports whether an author is on the list of those whose directives count and whose text agents may read.
+// Without a list nobody's directives count, and everybody's issues are worked on.
 func (c *Config) AllowsAuthor(author string) bool {
 	for _, a := range c.Authors {
 		if author != "" && plainFold(a) == plainFold(author) {
@@ -46,8 +45,8 @@ func (c *Config) AllowsAuthor(author string) bool {
 	return false
 }
 
-// plainFold makes small letters of the plain ones only: letters of other scripts that are
-// folded to them are other names.
+// plainFold converts ASCII letters to lower case and leaves all others: letters of other scripts that fold to ASCII
+// belong to other names.
 func plainFold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -57,8 +56,8 @@ func plainFold(name string) string {
 	}, name)
 }
 
-// AuthorName is the name of an account as an allow-list may have it, "" if it has anything in
-// it that cannot be seen: cleaned, it might be somebody else's.
+// AuthorName returns the name of an account as an allow-list may contain it, or "" if it has an invisible character:
+// without it, the name might be somebody else's.
 func AuthorName(name string) string {
 	const longest = 200
 	if len(name) > longest || !utf8.ValidString(name) || name != strings.TrimSpace(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -67,8 +66,8 @@ func AuthorName(name string) string {
 	return name
 }
 
-// IssueRef is how tasks name an issue of this tracker. Cards of the local board are named the
-// same, whoever made their tasks.
+// IssueRef returns the name that tasks use for an issue of this tracker. Cards of the embedded board have the same
+// name, whoever created their tasks.
 func (c *Config) IssueRef(key string) string {
 	if c.Kind == Board {
 		return NewRef(Board, c.Project+"/"+key)
@@ -76,7 +75,7 @@ func (c *Config) IssueRef(key string) string {
 	return NewRef(c.Name, key)
 }
 
-// IssueKey is the issue that a task names, false if it is none of this tracker's.
+// IssueKey returns the issue that a task names, or false if it does not belong to this tracker.
 func (c *Config) IssueKey(ref string) (string, bool) {
 	key, ok := strings.CutPrefix(ref, c.IssueRef(""))
 	return key, ok && key != ""

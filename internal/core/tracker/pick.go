@@ -10,14 +10,14 @@ import (
 // A Candidate is an issue that may be worked on, with what is known about it.
 type Candidate struct {
 	Issue    Issue
-	Priority Priority // the issue's own, unless somebody ordered another
+	Priority Priority // the issue's own, unless a directive sets another
 	Held     string   // who holds it back and why, "" if nobody does
-	Task     string   // that works on it, or did and left it in this column
-	Stranger bool     // its author is not among those whose words count
-	Claimed  string   // the tag by which somebody else works on it
+	Task     string   // task that works on it, or did and left it in this column
+	Stranger bool     // its author is not on the list of authors
+	Claimed  string   // the tag that shows that somebody else works on it
 }
 
-// A Choice is what becomes of a candidate in one round.
+// A Choice is the decision about a candidate in one round.
 type Choice struct {
 	Key      string   `json:"key"`
 	Ref      string   `json:"ref"` // as tasks name it
@@ -26,11 +26,11 @@ type Choice struct {
 	Priority Priority `json:"priority,omitempty"`
 	Dispatch bool     `json:"dispatch"`
 	Task     string   `json:"task,omitempty"`
-	Reason   string   `json:"reason"` // why it is, or why it is not
+	Reason   string   `json:"reason"` // why it is dispatched, or why not
 }
 
-// PickIssues says which issues are dispatched in a round with so many free places, in order:
-// the most urgent first, then the oldest; a parent before its children.
+// PickIssues returns which issues are dispatched in a round with free places, in order: the most urgent first, then the
+// oldest; a parent before its children.
 func PickIssues(list []Candidate, free int) []Choice {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Candidate) int {
@@ -44,7 +44,7 @@ func PickIssues(list []Candidate, free int) []Choice {
 		switch {
 		case choice.Reason != "":
 		case begun[c.Issue.Parent] && c.Issue.Parent != "":
-			choice.Dispatch, choice.Reason = true, "it is a part of "+c.Issue.Parent // which would be done without it
+			choice.Dispatch, choice.Reason = true, "it is a part of "+c.Issue.Parent // the parent would be done without it
 			free--
 		case free <= 0:
 			choice.Reason = "all places are taken"
@@ -58,7 +58,7 @@ func PickIssues(list []Candidate, free int) []Choice {
 	return out
 }
 
-// priorityRank puts the most urgent first and those without a priority last.
+// priorityRank returns the sort key of a priority: the most urgent first, none last.
 func (c *Candidate) priorityRank() Priority {
 	if c.Priority == 0 {
 		return Low + 1
@@ -66,7 +66,7 @@ func (c *Candidate) priorityRank() Priority {
 	return c.Priority
 }
 
-// describeObstacle says what keeps an issue from being worked on, "" if nothing does.
+// describeObstacle returns what keeps an issue from being worked on, or "".
 func (c *Candidate) describeObstacle() string {
 	open := func(l Link) bool { return !l.Closed }
 	switch {
@@ -93,8 +93,7 @@ func openKeys(links []Link) (out []string) {
 	return out
 }
 
-// parentsFirst moves children behind their parents, where both are in the list. Links
-// that go round in a circle are left as they are.
+// parentsFirst moves children behind their parents, where both are in the list. It leaves cycles unchanged.
 func parentsFirst(list []Candidate) []Candidate {
 	at := map[string]int{}
 	for i := range list {

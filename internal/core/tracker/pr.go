@@ -19,8 +19,8 @@ type PR struct {
 	Branch    string    `json:"branch,omitempty"` // its head
 	Base      string    `json:"base,omitempty"`
 	Head      string    `json:"head,omitempty"`      // commit
-	Landed    string    `json:"landed,omitempty"`    // commit by which it was merged, "" if the forge does not say
-	Mergeable string    `json:"mergeable,omitempty"` // yes, no, or "" while nobody knows
+	Landed    string    `json:"landed,omitempty"`    // commit by which it was merged, "" if the forge does not report it
+	Mergeable string    `json:"mergeable,omitempty"` // yes, no, or "" while unknown
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	Checks    []Check   `json:"checks,omitempty"`  // of its head
 	Reviews   []Review  `json:"reviews,omitempty"` // oldest first
@@ -33,7 +33,7 @@ const (
 	CheckFailed  = "failed"
 )
 
-// A Check is what a machine says about a commit.
+// A Check is the result of an automatic check of a commit.
 type Check struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // CheckPending, CheckPassed or CheckFailed
@@ -48,7 +48,7 @@ const (
 	Commented        = "commented"
 )
 
-// A Review is what a person says about a pull request.
+// A Review is a person's review of a pull request.
 type Review struct {
 	ID      string    `json:"id"`
 	Author  string    `json:"author"`
@@ -60,14 +60,14 @@ type Review struct {
 	Lines   []Remark  `json:"lines,omitempty"`
 }
 
-// A Remark is a comment of a review on one line.
+// A Remark is a review comment on one line.
 type Remark struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
 }
 
-// A NewPR describes the pull request that is wanted.
+// A NewPR describes a pull request to open.
 type NewPR struct {
 	Branch string
 	Base   string

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// SignatureForm reports whether a text can be a signature at all: 64 hexadecimal digits.
-// What cannot be one is refused before anybody looks for the secret.
+// SignatureForm reports whether a text has the form of a signature: 64 hexadecimal digits. Other texts are rejected
+// before the secret is read.
 func SignatureForm(signature string) bool {
 	if len(signature) != 2*sha256.Size {
 		return false
@@ -16,10 +16,9 @@ func SignatureForm(signature string) bool {
 	return err == nil
 }
 
-// SignedBy reports whether signature is the HMAC-SHA256 of body under secret, in
-// hexadecimal digits of either case and without any prefix. It takes the same time for
-// every signature of the right form. Without a secret nothing is signed, so that one
-// nobody set up lets nothing in.
+// SignedBy reports whether signature is the HMAC-SHA256 of body under secret, in hexadecimal digits of either case and
+// without any prefix. It takes the same time for every signature of the right form. With an empty secret it returns
+// false, so that a webhook without a secret accepts nothing.
 func SignedBy(secret string, body []byte, signature string) bool {
 	if secret == "" || signature == "" {
 		return false

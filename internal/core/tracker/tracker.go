@@ -1,7 +1,6 @@
-// Package tracker is what Orange knows about issues that live somewhere else: how an
-// issue looks, which pull request is meant, what a comment orders, which issues are to be
-// worked on next, and where a tracker and a task disagree. It is values and rules over
-// them; it reads no network.
+// Package tracker defines issues that are kept somewhere else and the rules about them: which pull request belongs to
+// an issue, which directive a comment contains, which issues to work on next, and where a tracker and a task disagree.
+// It consists of values and rules over them; it does no I/O.
 package tracker
 
 import (
@@ -12,11 +11,10 @@ import (
 	"orange/internal/core/board"
 )
 
-// An Issue is a piece of work in a tracker, as it was when it was read. Every text in it
-// is somebody else's and untrusted.
+// An Issue is a piece of work in a tracker, as it was when it was read. Every text in it is untrusted.
 type Issue struct {
 	Key       string     `json:"key"`          // as people write it: ENG-12, 42, task-7
-	ID        string     `json:"id,omitempty"` // the tracker's own name for it, if that is another
+	ID        string     `json:"id,omitempty"` // the tracker's internal id, if it differs
 	URL       string     `json:"url,omitempty"`
 	Card      board.Card `json:"card"` // title, author, description, column, tags, times
 	Priority  Priority   `json:"priority,omitempty"`
@@ -26,7 +24,7 @@ type Issue struct {
 	BlockedBy []Link     `json:"blocked_by,omitempty"`
 	PRs       []PR       `json:"prs,omitempty"`      // linked with it
 	Comments  []Comment  `json:"comments,omitempty"` // oldest first
-	Brief     bool       `json:"brief,omitempty"`    // of a list: links, pull requests and comments were not read
+	Brief     bool       `json:"brief,omitempty"`    // from a list: links, pull requests and comments were not read
 	ReadAt    time.Time  `json:"read_at,omitzero"`
 }
 
@@ -37,7 +35,7 @@ type Link struct {
 	Closed bool   `json:"closed,omitempty"` // nothing is left to do there
 }
 
-// A Comment is something said about an issue.
+// A Comment is a comment on an issue.
 type Comment struct {
 	ID     string    `json:"id"`
 	Author string    `json:"author"` // the account's name, as an allow-list has it
@@ -46,7 +44,7 @@ type Comment struct {
 	Text   string    `json:"text"`
 }
 
-// Priority is how urgent an issue is; 0 if nobody said.
+// Priority is how urgent an issue is; 0 if not set.
 type Priority int
 
 // The priorities, the most urgent first.
@@ -57,39 +55,37 @@ const (
 	Low
 )
 
-// A Query says which issues are wanted.
+// A Query selects issues.
 type Query struct {
 	Columns []string  // in one of these; none: in any
 	Since   time.Time // changed after this; zero: any
-	Limit   int       // at most so many, 0 for all
+	Limit   int       // maximum number, 0 for all
 }
 
-// An Event is news of a tracker that was found to be genuine. It says where to look, and
-// nothing about what is there: news may come twice, late, or in the wrong order.
+// An Event is a verified notification of a tracker. It names what may have changed, and not how: events may arrive
+// twice, late, or out of order.
 type Event struct {
-	Delivery string   // names this delivery; one that was heard before is no news
+	Delivery string   // id of this delivery; a repeated id is ignored
 	Keys     []string // issues that may have changed
-	PRs      []int    // pull requests that may have
+	PRs      []int    // pull requests that may have changed
 }
 
-// ErrNotFound says that a tracker has no such issue.
+// ErrNotFound means that the tracker has no such issue.
 var ErrNotFound = errors.New("issue not found")
 
-// ErrStale says that a column or a tag is not what it was when the tracker's words were
-// read: they are to be read again.
-var ErrStale = errors.New("the tracker knows this name no more")
+// ErrStale means that a column or a tag changed since the tracker's vocabulary was read, which must be read again.
+var ErrStale = errors.New("the tracker no longer has this name")
 
-// ErrForged says that news does not come from whom it claims to.
-var ErrForged = errors.New("the signature does not fit")
+// ErrForged means that an event does not come from its claimed sender.
+var ErrForged = errors.New("the signature does not match")
 
-// ErrMalformed says that news is signed and still not what the tracker sends. Sending it
-// again does not help.
-var ErrMalformed = errors.New("the news is not understood")
+// ErrMalformed means that an event is signed but cannot be parsed. Sending it again does not help.
+var ErrMalformed = errors.New("the event cannot be parsed")
 
-// NewRef is how a task names the issue it works on.
+// NewRef returns the name that a task uses for its issue.
 func NewRef(tracker, key string) string { return tracker + ":" + key }
 
-// ParseRef splits what Ref made. The local board's are of tracker "board".
+// ParseRef splits what NewRef returns. The refs of the embedded board have tracker "board".
 func ParseRef(ref string) (tracker, key string, ok bool) {
 	tracker, key, ok = strings.Cut(ref, ":")
 	if !ok || tracker == "" || key == "" {
