@@ -112,16 +112,15 @@ func (s Source) checkClean(ctx context.Context, t *task.Task) (bool, string, err
 	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", ansi.OneLine(humanize.FirstFew(files, 5))), nil
 }
 
-// checkKept returns whether the forge has all that the task's branch has: its pull request ends
-// with q.Commit, and people may have added to it there. tip is where the branch is, "" if
-// there is none.
+// checkKept reports whether the forge has all commits of the task's branch: the head of its pull request is q.Commit, and
+// people may have added commits there. Tip is the head of the branch, or "" if there is no branch.
 func (s Source) checkKept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
 	tip, err = s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
 	if err != nil || tip == "" || tip == q.Commit {
 		return tip, err == nil, err
 	}
 	if q.Commit == "" || s.Git.EnsureCommit(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
-		return tip, false, nil // as far as anybody can tell here
+		return tip, false, nil // q.Commit is not available here to compare with
 	}
 	return tip, s.Git.IsAncestor(ctx, q.Project.Path, tip, q.Commit), nil
 }

@@ -15,7 +15,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// measureTasks measures tasks, one after the other, until ctx ends.
+// measureTasks measures queued tasks, one after another, until ctx ends.
 func (s *Service) measureTasks(ctx context.Context) {
 	for one := s.nextTask(ctx); one != nil; one = s.nextTask(ctx) {
 		work, err := s.measureTask(ctx, one)
@@ -59,11 +59,11 @@ func (s *Service) measureTask(ctx context.Context, one *measurement) (*overview.
 	if err != nil || !ok || t.Deleted {
 		return nil, err
 	}
-	s.updateWatches(one, &t) // before it is measured: what happens from now on is heard
+	s.updateWatches(one, &t) // before it is measured, so that no later change is missed
 	return s.Measure(ctx, &t)
 }
 
-// keepWork takes over what was measured. Where it could not be, what was known stays.
+// keepWork stores the result of a measurement. If the measurement failed, the previous result stays.
 func (s *Service) keepWork(one *measurement, work *overview.Work, measured bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Service) keepWork(one *measurement, work *overview.Work, measured bool)
 
 func sameWork(a, b *overview.Work) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// followJournal listens to the journal: it says when the work of a task may have changed.
+// followJournal follows the journal until ctx ends and marks tasks whose work may have changed.
 func (s *Service) followJournal(ctx context.Context, after int64) {
 	for {
 		more, err := s.catchUp(&after)
@@ -103,10 +103,10 @@ func (s *Service) followJournal(ctx context.Context, after int64) {
 	}
 }
 
-// catchUp reads what is new in the journal. However much it is, each task hears of it once.
+// catchUp reads the new rows of the journal and marks each task in them once.
 func (s *Service) catchUp(after *int64) (<-chan struct{}, error) {
 	const stride = 1000
-	different := map[task.ID]bool{} // true: there is no such task any more
+	different := map[task.ID]bool{} // true: the task was deleted
 	defer func() {
 		for id, gone := range different {
 			if gone {
@@ -134,7 +134,7 @@ func (s *Service) catchUp(after *int64) (<-chan struct{}, error) {
 	}
 }
 
-// tellsOfWork reports whether the work of a task may be different after an entry.
+// tellsOfWork reports whether an entry may have changed the work of a task.
 func tellsOfWork(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.TaskCreated, journal.TaskUpdated, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentRespawn,
@@ -146,8 +146,8 @@ func tellsOfWork(e *journal.Entry) bool {
 	return false
 }
 
-// updateWatches sees to it that the worktree of a task and what its agents write are watched, and
-// nothing else. What cannot be watched is said once; the journal is followed all the same.
+// updateWatches watches the worktree of a task and the output of its agents, and nothing else. It logs only the first
+// failure; the journal is followed in any case.
 func (s *Service) updateWatches(one *measurement, t *task.Task) {
 	wanted := map[string]filewatch.Watch{}
 	for _, w := range s.filesToWatch(t) {
@@ -169,12 +169,12 @@ func (s *Service) updateWatches(one *measurement, t *task.Task) {
 			one.watches[folder] = stop
 		case !s.watchFailed && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, filewatch.ErrClosed):
 			s.watchFailed = true
-			s.logWarning("some work is looked at only when a task moves on: files cannot be watched", err)
+			s.logWarning("files cannot be watched: some work is measured only when its task changes", err)
 		}
 	}
 }
 
-// stopUnwanted stops watching what is not wanted.
+// stopUnwanted stops watching the folders that are not in wanted.
 func (o *measurement) stopUnwanted(wanted map[string]filewatch.Watch) {
 	for folder, stop := range o.watches {
 		if _, ok := wanted[folder]; !ok {
@@ -184,7 +184,7 @@ func (o *measurement) stopUnwanted(wanted map[string]filewatch.Watch) {
 	}
 }
 
-// filesToWatch returns the files that tell of a task's work.
+// filesToWatch returns the watches that show changes of a task's work.
 func (s *Service) filesToWatch(t *task.Task) []filewatch.Watch {
 	var out []filewatch.Watch
 	id := t.ID
@@ -206,8 +206,8 @@ func (s *Service) filesToWatch(t *task.Task) []filewatch.Watch {
 	return out
 }
 
-// dropWatch says that a folder is not there any more. If another takes its place it is watched
-// from the next look on.
+// dropWatch removes the watch of a folder that no longer exists. If the folder is made again, the next measurement watches
+// it.
 func (s *Service) dropWatch(id task.ID, folder string) {
 	s.mu.Lock()
 	if one := s.known[id]; one != nil {

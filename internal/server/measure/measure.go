@@ -1,4 +1,4 @@
-// Package measure measures the work of tasks in their repositories and tells when it changed.
+// Package measure measures the work of tasks in their repositories and reports when it changed.
 package measure
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// settling is how long after something happened to a task its work is looked at: one
-	// thing seldom happens alone.
+	// settling is how long to wait after a change of a task before its work is measured, because changes seldom come
+	// alone.
 	settling = 150 * time.Millisecond
-	// outputInterval is the least time between two news that an agent has written something.
+	// outputInterval is the least time between two reports that an agent has written something.
 	outputInterval = 10 * time.Second
-	// viewerTime is how long after somebody asked what is new they are taken to be there still:
-	// streams ask at least every 30 seconds.
+	// viewerTime is how long after a call of ChangedSince somebody counts as watching. Streams call it at least every
+	// 30 seconds.
 	viewerTime = 75 * time.Second
-	// measurers is how many tasks are measured at once.
+	// measurers is how many tasks are measured at the same time.
 	measurers = 2
 )
 
@@ -40,16 +40,15 @@ type Options struct {
 	Measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
 	Worktree func(t *task.Task) string               // folder, "" if it has none
 	Output   func(id task.ID, attempt int) string    // file, "" if there are no agents
-	Children func(t *task.Task) []signal.Child       // nil: nobody has any
-	Absent   func(t *task.Task) []int                // attempts that have no process; nil: nobody knows
-	Over     func(t *task.Task) bool                 // nil: no task is
+	Children func(t *task.Task) []signal.Child       // nil: no task has any
+	Absent   func(t *task.Task) []int                // attempts that have no process; nil: unknown
+	Over     func(t *task.Task) bool                 // nil: no task is over
 	Reasons  func(t *task.Task) []explain.WaitReason // nil: nothing waits
 	Log      *slog.Logger
 }
 
-// A Service knows what the journals of tasks do not say. What git knows is measured in
-// the background: when a task is first asked for, and again when its journal or its
-// worktree says that something may have changed and somebody is there to see it. Nothing
+// A Service provides facts about tasks that their journals do not contain. It runs git in the background: when the facts
+// of a task are first read, and again when the journal or the worktree may have changed and somebody is watching. Nothing
 // runs in between.
 type Service struct {
 	Options
@@ -60,34 +59,34 @@ type Service struct {
 	changes     *list.List // of *measurement, in the order in which they last changed
 	mark        int64      // of the last change
 	more        chan struct{}
-	asked       time.Time // when somebody last wanted to know what is new
+	asked       time.Time // when ChangedSince was last called
 	queue       []*measurement
 	work        chan struct{}
-	watchFailed bool // something could not be watched, and that was said
+	watchFailed bool // something could not be watched, and that was logged
 }
 
-// measurement is what is known of one task.
+// measurement is what is known about one task.
 type measurement struct {
 	id      task.ID
 	phase   phase
-	work    *overview.Work // never changed: a new one takes its place
+	work    *overview.Work // never modified, only replaced
 	mark    int64
 	place   *list.Element
 	watches map[string]func() // by folder: stops watching it
 }
 
-// phase says how far the measuring of a task is.
+// phase is the state of a measurement.
 type phase int
 
 const (
-	stale   phase = iota // it may be different by now, or was never looked at
-	queued               // it will be looked at
-	looking              // it is being looked at
-	again                // likewise, and something happened meanwhile
+	stale   phase = iota // out of date, or never measured
+	queued               // waiting to be measured
+	looking              // being measured
+	again                // being measured, and something changed meanwhile
 	fresh
 )
 
-// A Store reads tasks, and keeps what nobody can measure again.
+// A Store reads tasks, and keeps what cannot be measured again.
 type Store interface {
 	Task(id task.ID) (task.Task, bool, error)
 	LastRow() (int64, error)
@@ -95,7 +94,7 @@ type Store interface {
 	SetChecks(id task.ID, word string) error
 }
 
-// New builds a Service. It measures nothing before Start.
+// New returns a Service. It measures nothing before Start.
 func New(o Options) *Service {
 	return &Service{
 		Options: o, known: map[task.ID]*measurement{}, checks: map[task.ID]string{}, changes: list.New(),
@@ -103,7 +102,7 @@ func New(o Options) *Service {
 	}
 }
 
-// Start begins to measure, and returns what ends it.
+// Start begins to measure, and returns a function that ends it.
 func (s *Service) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
@@ -132,9 +131,8 @@ func (s *Service) logWarning(msg string, err error) {
 	s.Log.Warn(msg, "component", "measure", "error", err)
 }
 
-// TaskFacts implements api.Measurements. It starts nothing and waits for nothing. Of a task that is
-// over and has no workspace any more it says what was measured before: whoever asks for
-// all tasks there ever were does not make git look at each.
+// TaskFacts implements api.Measurements. It does not wait for git. It never measures a task that is over and has no
+// workspace any more, so that listing all tasks does not run git for each.
 func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 	gone := t.Workspace == "" && s.Over != nil && s.Over(t)
 	s.mu.Lock()
@@ -157,7 +155,7 @@ func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 	return f
 }
 
-// lastOutputTimes returns when the living agents of a task last wrote anything.
+// lastOutputTimes returns when the running agents of a task last wrote anything.
 func (s *Service) lastOutputTimes(t *task.Task) map[int]time.Time {
 	if len(t.Attempts) == 0 {
 		return nil
@@ -172,7 +170,7 @@ func (s *Service) lastOutputTimes(t *task.Task) map[int]time.Time {
 	return out
 }
 
-// ChangedSince implements api.Measurements. That an agent writes is told every now and then.
+// ChangedSince implements api.Measurements. A task whose agent writes output counts as changed every outputInterval.
 func (s *Service) ChangedSince(mark int64) (ids []task.ID, now int64, more <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +188,7 @@ func (s *Service) ChangedSince(mark int64) (ids []task.ID, now int64, more <-cha
 	return ids, s.mark, s.more
 }
 
-// measurementOf returns what is known of a task. The caller holds the lock, as for all that follow here.
+// measurementOf returns the measurement of a task, and makes it if there is none. The caller holds s.mu.
 func (s *Service) measurementOf(id task.ID) *measurement {
 	one := s.known[id]
 	if one == nil {
@@ -200,7 +198,7 @@ func (s *Service) measurementOf(id task.ID) *measurement {
 	return one
 }
 
-// enqueueTask puts a task in line to be measured.
+// enqueueTask queues a task to be measured. The caller holds s.mu.
 func (s *Service) enqueueTask(one *measurement) {
 	one.phase = queued
 	s.queue = append(s.queue, one)
@@ -214,7 +212,7 @@ func (s *Service) wakeWorker() {
 	}
 }
 
-// markChanged tells whoever waits that something else is known of a task.
+// markChanged wakes the callers that wait for a change of a task. The caller holds s.mu.
 func (s *Service) markChanged(one *measurement) {
 	s.mark++
 	one.mark = s.mark
@@ -227,11 +225,10 @@ func (s *Service) markChanged(one *measurement) {
 	s.more = make(chan struct{})
 }
 
-// hasViewers reports whether somebody wants to know what is new.
+// hasViewers reports whether somebody is watching. The caller holds s.mu.
 func (s *Service) hasViewers() bool { return time.Since(s.asked) < viewerTime }
 
-// markStale says that a task's work may be different now. If nobody is there to see it, it is
-// looked at when somebody asks.
+// markStale marks that a task's work may have changed. If nobody is watching, it is measured when its facts are read.
 func (s *Service) markStale(id task.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +244,7 @@ func (s *Service) markStale(id task.ID) {
 	}
 }
 
-// markOutput says that an agent of a task has written something.
+// markOutput marks that an agent of a task has written something.
 func (s *Service) markOutput(id task.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +253,7 @@ func (s *Service) markOutput(id task.ID) {
 	}
 }
 
-// forgetTask drops what is known of a task that is deleted.
+// forgetTask drops the measurement of a task that was deleted.
 func (s *Service) forgetTask(id task.ID) {
 	s.mu.Lock()
 	one := s.known[id]
@@ -274,7 +271,7 @@ func (s *Service) forgetTask(id task.ID) {
 	}
 }
 
-// KeepPullRequest keeps how the checks of a task's pull request are.
+// KeepPullRequest stores the result of the checks of a task's pull request.
 func (s *Service) KeepPullRequest(id task.ID, pr tracker.PR) {
 	s.setChecks(id, overview.SumChecks(pr.Checks))
 }
@@ -295,6 +292,6 @@ func (s *Service) setChecks(id task.ID, word string) {
 		return
 	}
 	if err := s.Store.SetChecks(id, word); err != nil {
-		s.logWarning("keep the checks of a pull request", err)
+		s.logWarning("store the checks of a pull request", err)
 	}
 }

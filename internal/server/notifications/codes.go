@@ -29,15 +29,14 @@ func (c Codes) Head(ctx context.Context, p task.Project, branch string) (string,
 	return c.Git.BranchTip(ctx, p.Path, branch)
 }
 
-// Shares implements local.Codes. Where it cannot be told, the answer is yes.
+// Shares implements local.Codes. It returns true if git fails.
 func (c Codes) Shares(ctx context.Context, a, b task.Project) bool {
 	same, err := c.Git.SameRepository(ctx, a.Path, b.Path)
 	return err != nil || same
 }
 
-// codeChannels returns the notification channels that show codes of a project. The bell carries no
-// text, and on the desktop the text is an argument of a program: every process of this
-// user, agents included, could read the code there.
+// codeChannels returns the notification channels that show codes of a project. The bell carries no text, and on the
+// desktop the text is an argument of a program, where every process of this user, including agents, could read the code.
 func (c Codes) codeChannels(project string) []*config.Notify {
 	var out []*config.Notify
 	for i := range c.Config.Notify {
@@ -57,8 +56,7 @@ func (c Codes) CanShow(project string) error {
 	return nil
 }
 
-// Show implements local.Codes: it sends a code by every channel and returns an error if
-// none took it.
+// Show implements local.Codes. It sends a code by every channel and returns an error if none accepted it.
 func (c Codes) Show(ctx context.Context, code local.Code) error {
 	channels := c.codeChannels(code.Project)
 	failed := make([]error, len(channels))
@@ -88,6 +86,6 @@ func codeMessage(c local.Code, brief bool) notify.Message {
 	if c.Head != "" {
 		words = append(words, fmt.Sprintf("at commit %.12s", c.Head))
 	}
-	words = append(words, "for five minutes; if you did not ask for it, look at orange task history")
+	words = append(words, "for five minutes; if you did not request it, check orange task history")
 	return notify.Message{ID: "code-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: brief, Code: strings.Join(words, " ")}
 }

@@ -1,5 +1,5 @@
-// Package notifications tells people what waits for them, and shows the codes that confirm merges, by the channels
-// of the configuration.
+// Package notifications sends people notifications of what waits for them, and the codes that confirm merges, by the
+// channels of the configuration.
 package notifications
 
 import (
@@ -23,7 +23,7 @@ import (
 	"orange/internal/runtime/notifier"
 )
 
-// maxSingleMessages is how many items a person is told one by one. More are told as one message.
+// maxSingleMessages is how many items are sent one by one. More are sent as one message.
 const maxSingleMessages = 5
 
 // Channels builds the channels of the configuration.
@@ -31,30 +31,30 @@ type Channels struct {
 	Config  config.Config
 	Task    func(id task.ID) (task.Task, bool, error)
 	Reasons func(t *task.Task) []explain.WaitReason
-	SeenAt  func(id task.ID) string // where a person sees a task, or all that waits if none is named; "": nowhere
+	SeenAt  func(id task.ID) string // returns the page of a task, or that of the inbox for ""; "": there is no page
 	Log     *slog.Logger
 }
 
-// NewNotifier builds what tells people what waits for them. Of the options it is given it sets the channels
-// and what becomes of the results.
+// NewNotifier returns the notifier of people. It sets the channels, the log and the report of results in the given
+// options.
 func (s Channels) NewNotifier(o notifier.Options) *notifier.Notifier {
 	told := &deliveryFile{path: s.Config.ToldFile(), names: map[string]bool{}}
-	var ways []notifier.Channel
+	var channels []notifier.Channel
 	for i := range s.Config.Notify {
 		n := &s.Config.Notify[i]
 		told.names[n.Name()] = true
-		ways = append(ways, s.newChannel(n))
+		channels = append(channels, s.newChannel(n))
 	}
-	o.Channels, o.Log = ways, s.Log
+	o.Channels, o.Log = channels, s.Log
 	o.Report = func(r notifier.Result) {
 		if err := told.recordResult(r); err != nil {
-			s.Log.Warn("keep how notifications went", "component", "herald", "error", err)
+			s.Log.Warn("store the results of notifications", "component", "notifier", "error", err)
 		}
 	}
 	return notifier.New(o)
 }
 
-// newChannel builds the notification channel that the configuration describes.
+// newChannel returns the notification channel that the configuration describes.
 func (s Channels) newChannel(n *config.Notify) notifier.Channel {
 	w := notifier.Channel{
 		Name: n.Name(), Retry: n.IsRemote(), Several: maxSingleMessages,
@@ -92,7 +92,7 @@ type sender interface {
 	SendMessage(ctx context.Context, m notify.Message) error
 }
 
-// newSender builds the adapter of a channel. Secrets are read each time something is told.
+// newSender returns the adapter of a channel. It reads secrets for each message.
 func newSender(cfg config.Config, n *config.Notify) sender {
 	r := notify.Remote{Client: notify.NewClient(), URL: n.URL}
 	if n.Secret != "" {
@@ -111,20 +111,19 @@ func newSender(cfg config.Config, n *config.Notify) sender {
 	case "desktop":
 		return notify.Desktop{System: runtime.GOOS, Env: env}
 	}
-	panic("server: channel " + n.Kind + " has no sender") // config.Notify.Check knows the others
+	panic("server: channel " + n.Kind + " has no sender") // config.Notify.Check refuses other kinds
 }
 
-// SendTest tells a test, from this very process. It says that it is one, also where the
-// words of people are left out.
+// SendTest sends a test notification from this process. The message says that it is a test, even if it is brief.
 func SendTest(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	it := explain.Item{Kind: explain.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
 	return newSender(cfg, &n).SendMessage(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []explain.Item{it}, Brief: n.Brief, Test: true})
 }
 
-// Check returns how telling people went the last time.
+// Check returns how many channels worked when they were last used, or the errors of those that did not.
 func (s Channels) Check(context.Context) (string, error) {
 	if len(s.Config.Notify) == 0 {
-		return "nobody is to be told", nil
+		return "no channel is configured", nil
 	}
 	known, err := config.ReadTold(s.Config.ToldFile())
 	if err != nil {
@@ -141,22 +140,22 @@ func (s Channels) Check(context.Context) (string, error) {
 			good++
 		}
 	}
-	return fmt.Sprintf("%d ways, %d were told something and it went well", len(s.Config.Notify), good), errors.Join(bad...)
+	return fmt.Sprintf("%d channels, %d of them delivered their last message", len(s.Config.Notify), good), errors.Join(bad...)
 }
 
-// deliveryFile keeps how telling people went, for orange notify list and orange doctor.
+// deliveryFile stores the results of notifications, for orange notify list and orange doctor.
 type deliveryFile struct {
 	path  string
-	names map[string]bool // of the ways there are
+	names map[string]bool // of the configured channels
 
 	mu sync.Mutex
 }
 
-// recordResult writes a result down. A reader sees the file before or after, never between.
+// recordResult stores a result. It replaces the file atomically.
 func (f *deliveryFile) recordResult(r notifier.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known, _ := config.ReadTold(f.path) // one that does not parse is written anew
+	known, _ := config.ReadTold(f.path) // replace a file that does not parse
 	out := map[string]config.Told{}
 	for name, told := range known {
 		if f.names[name] {

@@ -21,7 +21,7 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 			t.Errorf("the doctor says %q, %v", text, err)
 		}
 	}
-	says("2 ways, 0 were told", false)
+	says("2 channels, 0 of them", false)
 	one, two := cfg.Notify[0].Name(), cfg.Notify[1].Name()
 	file := &deliveryFile{path: cfg.ToldFile(), names: map[string]bool{one: true, two: true}}
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 	}
 	says("desktop (number 1): no desktop", true)
 	s.Config.Notify = nil
-	says("nobody is to be told", false)
+	says("no channel is configured", false)
 	check(t, os.WriteFile(cfg.ToldFile(), []byte("{"), 0o600))
 	check(t, file.recordResult(notifier.Result{Channel: two, At: at})) // a broken one is written anew
 	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {

@@ -20,15 +20,15 @@ import (
 	"orange/internal/ui/web"
 )
 
-// mcpHandler speaks MCP over HTTP with those who show the token of the web page, as a
-// person, and with those who show an attempt's, as that attempt.
+// mcpHandler serves MCP over HTTP. A client with the token of the web page acts as a person, and a client with the token
+// of an attempt acts as that attempt.
 func (p *Page) mcpHandler(pageToken string) http.Handler {
 	o := mcp.Options{Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere}
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
 }
 
-// mcpCaller returns who asks. The calls go through the socket like everybody's, where an
-// attempt is known by its token; here it must not be shown by a process of another attempt.
+// mcpCaller identifies the caller of a request. Its calls go through the socket like all others, where the token
+// identifies an attempt; here the token of an attempt must not come from a process of another attempt.
 func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
 	o := client.Options{Socket: p.Socket, Home: p.Home}
 	c := mcp.Caller{}
@@ -36,8 +36,8 @@ func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(),
 	switch {
 	case !shown || token == "":
 		return c, nil, mcp.ErrNoToken
-	case web.EqualSecrets(token, pageToken): // that it is no agent who shows it, the page has seen to
-	case p.Agents == nil: // nobody could tell an attempt from a person
+	case web.EqualSecrets(token, pageToken): // the page has refused agents already
+	case p.Agents == nil: // without agents no attempt can be identified
 		return c, nil, callers.ErrUnknownToken
 	default:
 		who, err := callers.AttemptOf(p.Agents, token, r)
@@ -51,8 +51,7 @@ func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(),
 	return c, api.Close, nil
 }
 
-// verifyElsewhere searches the states of a workflow in a process of its own: it may take
-// a gigabyte and a core, which are not this server's to give.
+// verifyElsewhere verifies a workflow in a separate process, because that may need a gigabyte and a core.
 func (p *Page) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
 	var r verify.Report
 	dir, err := os.MkdirTemp("", "orange-verify")
@@ -68,9 +67,9 @@ func (p *Page) verifyElsewhere(ctx context.Context, def *workflow.Definition, ma
 	cmd.Dir, cmd.Env = dir, p.ToolEnv()
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	err = cmd.Run() // 1 is a workflow that is not proved, which the report says
+	err = cmd.Run() // exit code 1 means that a property does not hold, which the report contains
 	if json.Unmarshal(out.Bytes(), &r) != nil || r.Workflow == "" {
-		return r, fmt.Errorf("search the workflow: %s", strings.TrimSpace(said.String()+" "+fmt.Sprint(err)))
+		return r, fmt.Errorf("verify the workflow: %s", strings.TrimSpace(said.String()+" "+fmt.Sprint(err)))
 	}
 	return r, nil
 }

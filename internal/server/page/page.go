@@ -1,4 +1,4 @@
-// Package page opens the web page of a server, and MCP over HTTP beside it.
+// Package page serves the web page of a server, and MCP over HTTP at the same address.
 package page
 
 import (
@@ -26,36 +26,35 @@ import (
 	"orange/internal/wire"
 )
 
-// Settings keep what the next server should know.
+// Settings store values for the next server.
 type Settings interface {
 	Setting(key string) (string, error)
 	SetSetting(key, value string) error
 }
 
-// Parts are what a Page is put together from.
+// Parts are what New needs to make a Page.
 type Parts struct {
 	Home     string
 	Socket   string        // of the server, whose client the page is
-	At       func() string // where the socket is now
-	Web      string        // address of the configuration, "" for the usual one
+	At       func() string // returns the present path of the socket
+	Web      string        // configured address, "" for the default
 	Self     string        // this program
 	Version  string
 	Settings Settings
 	Workflow func(name, cwd string) (file, text string, err error)
-	ToolEnv  func() []string // what a program inherits that searches a workflow
+	ToolEnv  func() []string // environment of a program that verifies a workflow
 	Agents   *agents.Agents  // nil: no agents run
 	Log      *slog.Logger
 }
 
-// Page is the web page of this server: opened when it is asked for. It is a client of
-// the server's own socket, like every other.
+// Page is the web page of this server. It is opened on request. It is a client of the server's socket like every other.
 type Page struct {
 	Parts
 
 	mu     sync.Mutex
-	life   context.Context // the server's; nil: it has not begun, or leaves
+	life   context.Context // the server's; nil before Start and while the server stops
 	input  bool
-	stays  bool // it was wanted from the start: the server waits for visitors
+	stays  bool // the page was opened at the start, so the server does not stop when idle
 	open   net.Listener
 	token  string
 	codes  *web.Codes
@@ -66,8 +65,8 @@ type Page struct {
 // New returns a page that is not open.
 func New(o Parts) *Page { return &Page{Parts: o} }
 
-// SeenAt returns where a person sees a task, or all that waits if none is named; "" if the page
-// is not open. The token is not part of it: whoever has no session must ask for one.
+// SeenAt returns the address of a task's page, or of the inbox if id is "". It returns "" if the page is not open. The
+// address contains no token: a person without a session must log in.
 func (p *Page) SeenAt(id task.ID) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,8 +80,7 @@ func (p *Page) SeenAt(id task.ID) string {
 	}
 }
 
-// OpenPage implements api.Page: it opens the page, if it is not open. Where its usual port is
-// taken it takes any.
+// OpenPage implements api.Page. It opens the page if it is not open, at any free port if the usual one is taken.
 func (p *Page) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +102,7 @@ func (p *Page) PageToken(ctx context.Context) (wire.PageToken, error) {
 	return wire.PageToken{URL: at, Token: p.token}, nil
 }
 
-// openAddress returns where the page is. It opens the page, if it is not open. The lock is held.
+// openAddress returns the address of the page. It opens the page if it is not open. The caller holds p.mu.
 func (p *Page) openAddress() (string, error) {
 	if p.life == nil {
 		return "", task.ErrClosing
@@ -118,8 +116,7 @@ func (p *Page) openAddress() (string, error) {
 	return "http://" + p.open.Addr().String() + "/", nil
 }
 
-// Start opens the page at an address, if one is wanted at once. The function it returns
-// waits for the end.
+// Start opens the page at an address, unless that is "". The function it returns closes the page and waits for its end.
 func (p *Page) Start(ctx context.Context, address string, input bool) (ended func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,35 +125,35 @@ func (p *Page) Start(ctx context.Context, address string, input bool) (ended fun
 	case address == "":
 		p.reopenLast()
 		return p.closePage, nil
-	case address == p.Web: // a setting is no reason that a server cannot start
+	case address == p.Web: // a taken port in the configuration must not keep the server from starting
 		err = p.listenNear(address)
 	default:
 		err = p.listenAt(address)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
+		err = fmt.Errorf("open the web page: %s is in use: choose another address with --web=127.0.0.1:PORT", address)
 	}
 	p.stays = err == nil
 	return p.closePage, err
 }
 
-// Where the page was when somebody last asked for it, and for how long servers that come
-// later open it there: whoever has it before them need not do anything.
+// The setting that holds the last address of the page, and for how long later servers open the page there, so that an open
+// browser keeps working.
 const (
 	pageSetting = "web.page"
 	pageMemory  = 24 * time.Hour
 )
 
-// saveAddress notes where the page is, for the next server. The lock is held.
+// saveAddress saves the address of the page for the next server. The caller holds p.mu.
 func (p *Page) saveAddress() {
 	at := p.open.Addr().String() + " " + time.Now().UTC().Format(time.RFC3339)
 	if err := p.Settings.SetSetting(pageSetting, at); err != nil {
-		p.Log.Warn("remember where the web page is", "component", "web", "error", err)
+		p.Log.Warn("save the address of the web page", "component", "web", "error", err)
 	}
 }
 
-// reopenLast opens the page where the server before had it, if somebody asked for it lately.
-// One that cannot be opened there is opened when it is asked for. The lock is held.
+// reopenLast opens the page where the previous server had it, if somebody opened it within pageMemory. If that fails, the
+// page is opened on request. The caller holds p.mu.
 func (p *Page) reopenLast() {
 	text, err := p.Settings.Setting(pageSetting)
 	address, when, ok := strings.Cut(text, " ")
@@ -165,12 +162,11 @@ func (p *Page) reopenLast() {
 		return
 	}
 	if err := p.listenAt(address); err != nil {
-		p.Log.Info("the web page is not where it was", "component", "web", "error", err)
+		p.Log.Info("the web page cannot be opened at its last address", "component", "web", "error", err)
 	}
 }
 
-// listenNear opens the page at an address, or at any port beside it if that is taken. The
-// lock is held.
+// listenNear opens the page at an address, or at another port of the same host if that is taken. The caller holds p.mu.
 func (p *Page) listenNear(address string) error {
 	err := p.listenAt(address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -180,14 +176,14 @@ func (p *Page) listenNear(address string) error {
 	return err
 }
 
-// KeepsServer reports whether the page was wanted from the start, so that the server stays.
+// KeepsServer reports whether the page was opened at the start, so that the server does not stop when idle.
 func (p *Page) KeepsServer() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stays
 }
 
-// listenAt opens the page. The lock is held.
+// listenAt opens the page. The caller holds p.mu.
 func (p *Page) listenAt(address string) error {
 	if err := config.CheckLoopback(address); err != nil {
 		return task.Mistakef("web page: %v", err)
@@ -221,14 +217,14 @@ func (p *Page) listenAt(address string) error {
 	go func() {
 		defer close(p.ended)
 		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			p.Log.Error("the web page is not served any more", "component", "web", "error", err)
+			p.Log.Error("the web page is no longer served", "component", "web", "error", err)
 		}
 	}()
 	p.Log.Info("the web page is open", "component", "web", "address", l.Addr().String())
 	return nil
 }
 
-// closePage ends the page. What is being answered has a moment.
+// closePage closes the page. Requests in progress have one second to finish.
 func (p *Page) closePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,8 +241,8 @@ func (p *Page) closePage() {
 	p.open = nil
 }
 
-// pageToken returns what opens the page. It has a key of its own, so that removing web.key
-// ends every session without touching what agents hold.
+// pageToken returns the token of the page. It has its own key, so that removing web.key ends every session without
+// affecting the tokens of agents.
 func pageToken(home string) (string, error) {
 	key, err := agents.LoadKey(filepath.Join(home, "web.key"))
 	if err != nil {

@@ -104,7 +104,7 @@ func TestTheWebPageHasAnAddress(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	p := newPage(t, "")
-	if _, err := p.Start(t.Context(), address, false); err == nil || !strings.Contains(err.Error(), "is taken: give another") || p.KeepsServer() {
+	if _, err := p.Start(t.Context(), address, false); err == nil || !strings.Contains(err.Error(), "is in use: choose another") || p.KeepsServer() {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	p = newPage(t, address)

@@ -1,4 +1,4 @@
-// Package projects registers repositories, and says which task and project a folder belongs to.
+// Package projects registers repositories, and finds the task and the project that a folder belongs to.
 package projects
 
 import (
@@ -23,8 +23,8 @@ type Registry struct {
 	Git     *git.Git
 	Trust   *gittrust.Trust
 	Host    *host.Host
-	Size    int                       // of the pool of a project that does not say otherwise; 0 for the usual one
-	Load    func(ctx context.Context) // looks again which programs git may run
+	Size    int                       // pool size of a project that names none; 0 for the default
+	Load    func(ctx context.Context) // reloads which programs git may run
 }
 
 // Projects implements api.Projects.
@@ -60,7 +60,7 @@ func (p Registry) RegisterProject(ctx context.Context, given task.Project) (task
 	if err := p.Runtime.AddProject(given); err != nil {
 		return given, err
 	}
-	if _, err = p.Trust.AcceptPrograms(ctx, given); err != nil { // later it would be given trust that nobody saw
+	if _, err = p.Trust.AcceptPrograms(ctx, given); err != nil { // otherwise a later load would trust programs that nobody has seen
 		return given, errors.Join(err, p.Runtime.RemoveProject(given.Name), p.Trust.ForgetProject(given.Name))
 	}
 	return given, nil
@@ -102,11 +102,11 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	return have, nil
 }
 
-// confirmUpdate makes sure that codes can be shown before they are asked for, and that nobody
-// stops asking for them without one.
+// confirmUpdate makes sure that codes can be shown before the project requires them, and checks a code before it stops
+// requiring them.
 func (p Registry) confirmUpdate(ctx context.Context, have *task.Project, c *wire.ProjectChange) error {
 	switch {
-	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // its folder could then be added without
+	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // otherwise its folder could be added again without codes
 		return p.Runtime.ConfirmProject(ctx, have.Name, "change of the path", "orange project update "+have.Name+" --path "+*c.Path, c.Code)
 	case c.Confirm == nil || *c.Confirm == have.Confirm:
 		return nil
@@ -116,8 +116,8 @@ func (p Registry) confirmUpdate(ctx context.Context, have *task.Project, c *wire
 	return p.Runtime.ConfirmProject(ctx, have.Name, "change of its --confirm", "orange project update "+have.Name+" --confirm merge=none", c.Code)
 }
 
-// moveRepository follows a repository that was moved. Its worktrees point to where it was, and it
-// points to them: both are repaired.
+// moveRepository sets the new path of a repository that was moved. It repairs the links between the repository and its
+// worktrees in both directions.
 func (p Registry) moveRepository(ctx context.Context, have *task.Project, path string) error {
 	if !filepath.IsAbs(path) {
 		return task.Mistakef("path %q is not absolute", path)
@@ -131,12 +131,12 @@ func (p Registry) moveRepository(ctx context.Context, have *task.Project, path s
 			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
 		}
 	}
-	if p.Host.Recording { // effects are only recorded: there are no worktrees
+	if p.Host.Recording { // then there are no worktrees
 		have.Path = root
 		return nil
 	}
 	var places []string
-	for _, name := range have.WorkspaceNames() { // also those that no task holds
+	for _, name := range have.WorkspaceNames() { // including those that no task holds
 		places = append(places, p.Host.Path(name))
 	}
 	if err := p.Git.RepairMoved(ctx, have.Path, root, places); err != nil {
@@ -146,7 +146,7 @@ func (p Registry) moveRepository(ctx context.Context, have *task.Project, path s
 	return nil
 }
 
-// setIfGiven changes a value if there is a new one.
+// setIfGiven sets *have to *to, unless to is nil.
 func setIfGiven[T any](have, to *T) {
 	if to != nil {
 		*have = *to
@@ -155,7 +155,7 @@ func setIfGiven[T any](have, to *T) {
 
 // UnregisterProject implements api.Projects.
 func (p Registry) UnregisterProject(ctx context.Context, name, code string) error {
-	if have, ok := p.Runtime.Project(name); ok && have.Confirm.Merge != "" { // else it could be added again without
+	if have, ok := p.Runtime.Project(name); ok && have.Confirm.Merge != "" { // otherwise it could be added again without codes
 		if err := p.Runtime.ConfirmProject(ctx, name, "removal of the project", "orange project remove "+name, code); err != nil {
 			return err
 		}
@@ -166,20 +166,20 @@ func (p Registry) UnregisterProject(ctx context.Context, name, code string) erro
 	return p.Trust.ForgetProject(name)
 }
 
-// Holders has the tasks and their workspaces.
+// Holders finds tasks and the task that holds a workspace.
 type Holders interface {
 	Task(id task.ID) (task.Task, bool, error)
 	TaskByWorkspace(name string) (task.ID, bool, error)
 }
 
-// Places say which task and project a folder belongs to.
+// Places finds the task and the project that a folder belongs to.
 type Places struct {
 	Home     string
 	Tasks    Holders
 	Projects func() []task.Project
 }
 
-// Find returns which task and project a folder belongs to.
+// Find returns the task and the project that a folder belongs to.
 func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
 	if !filepath.IsAbs(path) {
 		return wire.Place{}, task.Mistakef("path %q is not absolute", path)

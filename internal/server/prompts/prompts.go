@@ -1,5 +1,5 @@
-// Package prompts is the server's part in running an attempt: it says which agent a role wants, renders what
-// the agent is told, and reads what the agent reports.
+// Package prompts is the server's part in running an attempt: it chooses the agent of a role, renders the agent's prompts
+// and messages, and reads its reports.
 package prompts
 
 import (
@@ -27,8 +27,8 @@ type Renderer struct {
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Project    func(name string) (task.Project, bool)
 	Card       func(t *task.Task) *prompt.Card                                       // the task's card, nil if it is on no board; nil: no task is on one
-	Facts      func(t *task.Task, role string) prompt.Known                          // what is known about the task, for an agent of a role; nil: nothing
-	Pull       func(ctx context.Context, t task.Task) (url, state string, err error) // the pull request of the task as it is now; nil: what the record says
+	Facts      func(t *task.Task, role string) prompt.Known                          // facts about the task for an agent of a role; nil: none
+	Pull       func(ctx context.Context, t task.Task) (url, state string, err error) // the present pull request of the task; nil: that of the record
 }
 
 // PlanStart returns which agent an effect starts.
@@ -47,12 +47,12 @@ func (s Renderer) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, erro
 		Reports: role.Protocol != "", GoesOn: role.Session == workflow.Persistent || workflow.GoesOn(e.Message), Answers: e.Message == workflow.MessageReply,
 	}
 	if st, ok := def.StateNamed(t.Status); ok && st.Role == role.Name && out.Model == "" && choice.Harness == engine.HarnessChoices(t, role)[0].Harness {
-		out.Model = st.Model // it is in the words of the preferred agent
+		out.Model = st.Model // the state names a model of the preferred agent
 	}
 	return out, nil
 }
 
-// StartPrompt renders what an agent is told when it is started.
+// StartPrompt renders the prompt with which an agent is started.
 func (s Renderer) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error) {
 	f, err := s.gatherFacts(t, e, o.Nonce)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s Renderer) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect,
 	return prompt.StartPrompt(f), nil
 }
 
-// MessageText renders what a living agent is told.
+// MessageText renders a message to a running agent.
 func (s Renderer) MessageText(t *task.Task, e *task.Effect, nonce string) (string, error) {
 	f, err := s.gatherFacts(t, e, nonce)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s Renderer) MessageText(t *task.Task, e *task.Effect, nonce string) (strin
 	return prompt.MessageText(f), nil
 }
 
-// gatherFacts collects what the words for an attempt are made of.
+// gatherFacts collects the facts for a prompt or a message.
 func (s Renderer) gatherFacts(t *task.Task, e *task.Effect, nonce string) (prompt.Facts, error) {
 	def, err := s.Definition(t)
 	if err != nil {
@@ -96,11 +96,11 @@ func (s Renderer) gatherFacts(t *task.Task, e *task.Effect, nonce string) (promp
 	return f, nil
 }
 
-// maxText bounds a prompt that a repository brings, in bytes.
+// maxText bounds a prompt from a repository, in bytes.
 const maxText = 256 << 10
 
-// repositoryText finds a prompt of the repository's own: .orange/prompts/NAME.md in the project's
-// checkout.
+// repositoryText reads the prompt .orange/prompts/NAME.md from the project's checkout. It returns false if there is none
+// or it is too long.
 func repositoryText(p task.Project, name string) (string, bool) {
 	if name == "" || strings.ContainsAny(name, "/\\") {
 		return "", false
@@ -114,8 +114,8 @@ func repositoryText(p task.Project, name string) (string, bool) {
 	return string(text), err == nil && len(text) > 0 && len(text) <= maxText
 }
 
-// FindReport looks for what an attempt of a task reports in its last message. It returns nil for a role
-// without a protocol and for a task that is not known.
+// FindReport finds the report of an attempt in its last message. It returns nil for a role without a protocol and for an
+// unknown task.
 func (s Renderer) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) {
 	t, ok, err := s.Task(id)
 	if err != nil || !ok {
@@ -137,8 +137,8 @@ func (s Renderer) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, e
 	return &report, nil
 }
 
-// codeResults returns what each code that edges of a state answer to comes to. Only steps choose
-// their codes themselves.
+// codeResults maps the codes that the edges of a state respond to to their results. It returns nil for protocols with
+// fixed codes.
 func codeResults(def *workflow.Definition, state, protocol string) map[string]signal.Result {
 	if signal.Protocol(protocol) != signal.CompletionBlock {
 		return nil
@@ -171,7 +171,7 @@ func workerRoles(def *workflow.Definition) []string {
 	return out
 }
 
-// TaskRecords are where the facts about a task are read.
+// TaskRecords reads the facts about a task.
 type TaskRecords struct {
 	TaskFile   func(project string, id task.ID) (taskfile.Document, error)
 	Definition func(t *task.Task) (*workflow.Definition, error)
@@ -180,7 +180,7 @@ type TaskRecords struct {
 	Log        *slog.Logger
 }
 
-// TaskFacts returns what an agent of a role is told about a task besides its record.
+// TaskFacts returns the facts about a task that a prompt for an agent of a role contains besides the record.
 func (r TaskRecords) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 	doc, err := r.TaskFile(t.Project, t.ID)
 	if err != nil {
@@ -200,13 +200,13 @@ func (r TaskRecords) TaskFacts(t *task.Task, role string) (out prompt.Known) {
 		found, _ := taskfile.FindSection(doc.Sections(), section)
 		return found.Text
 	})
-	if at, ok := def.StateNamed(t.Status); ok && at.Kind == workflow.Halt { // its role, or the one that stands in for it
+	if at, ok := def.StateNamed(t.Status); ok && at.Kind == workflow.Halt { // for its role or the role that replaces it
 		out.Why = describeHalt(r.Reasons(t))
 	}
 	return out
 }
 
-// describeHalt returns what the helper of a halted task is told besides the last report.
+// describeHalt returns the reasons that the helper of a halted task is given besides the last report.
 func describeHalt(reasons []explain.WaitReason) string {
 	var out []string
 	for _, r := range reasons {

@@ -1,4 +1,5 @@
-// Package reach holds a data folder for one server, finds the server that holds it, and sees that commands find it.
+// Package reach locks a data folder for one server, finds the server that holds it, and keeps that server reachable for
+// commands.
 package reach
 
 import (
@@ -21,14 +22,14 @@ import (
 )
 
 const (
-	// quietTime is how long a change of the socket's folder is left to end: whoever removes
-	// the folder must not find a new socket in it.
+	// quietTime is how long to wait after a change of the socket's folder, so that a program that removes the folder does
+	// not find a new socket in it.
 	quietTime = 50 * time.Millisecond
-	// tryAgain is when a server that nobody can reach tries to listen again.
+	// tryAgain is how long an unreachable server waits before it tries to listen again.
 	tryAgain = 5 * time.Second
 )
 
-// TakeFolder takes the data folder for this process.
+// TakeFolder locks the data folder for this process.
 func TakeFolder(cfg config.Config) (*lock.Lock, error) {
 	self, _ := shim.FindProcess(os.Getpid())
 	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self)}, func(h lock.Holder) bool {
@@ -49,7 +50,7 @@ func TakeFolder(cfg config.Config) (*lock.Lock, error) {
 	return nil, fmt.Errorf("start a server: the store in %s is in use by the server with pid %d: end it with ORANGE_HOME=%s orange stop, or with kill %d", other.Folder, other.PID, other.Folder, other.PID)
 }
 
-// processMark tells a process from others that had or will have its pid.
+// processMark returns a mark that distinguishes a process from others that had or will have its pid.
 func processMark(p shim.Process) string {
 	return strconv.FormatUint(p.Start, 10) + " " + shim.BootID()
 }
@@ -63,14 +64,14 @@ func processOf(h lock.Holder) (shim.Process, bool) {
 	return p, ok && h.Mark == processMark(p)
 }
 
-// ServerOf returns the server that holds a data folder: server.lock names it, and the kernel says
-// that it has the lock. Anybody can write the one; nobody but the holder can have the other.
+// ServerOf returns the server that holds a data folder: the process that server.lock names, if the kernel reports that it
+// has the lock. Any process can write the file, but only the holder has the lock.
 func ServerOf(home string) (shim.Process, bool) {
 	p, ok := processOf(lock.ReadHolder(home))
 	return p, ok && lock.HeldBy(home, p.PID)
 }
 
-// FindOwner finds the server that holds a data folder, whether it answers or not.
+// FindOwner finds the server that holds a data folder, even if it does not respond.
 func FindOwner(home string) (client.Owner, bool) {
 	p, certain := processOf(lock.ReadHolder(home))
 	if !certain { // server.lock may be lost, or not be written yet
@@ -86,33 +87,32 @@ func FindOwner(home string) (client.Owner, bool) {
 	return out, true
 }
 
-// Reachable is what must stay in its place so that commands find a server.
+// Reachable has the files that commands need to find a server.
 type Reachable struct {
 	Home   string
 	Socket *socket.Listener
 	Held   *lock.Lock
-	Leave  func() // ends the server
+	Leave  func() // stops the server
 	Log    *slog.Logger
 }
 
-// Watch makes sure that commands find this server: when the socket or server.lock
-// is removed, or the folder of either, they are made again. A server whose data folder is
-// gone leaves. It returns when ctx ends.
+// Watch makes sure that commands find this server: when the socket, server.lock or the folder of either is removed, it
+// makes them again. It stops a server whose data folder is gone. It returns when ctx ends.
 func (s Reachable) Watch(ctx context.Context) {
 	for problem := ""; ctx.Err() == nil; {
 		problem = s.watchSocket(ctx, problem)
 	}
 }
 
-// watchSocket looks whether everything is in its place, and returns when that may have
-// changed. Problem is what was wrong before, which is not said again.
+// watchSocket checks that everything is in its place, and returns when that may have changed. Problem is what was wrong
+// before, which is not logged again. It returns the present problem.
 func (s Reachable) watchSocket(ctx context.Context, problem string) string {
 	watch, err := pathwatch.Open(append(s.Socket.Paths(), filepath.Join(s.Home, "server.lock"))...)
 	if err == nil {
 		defer watch.Close()
 	}
 	if s.Held.HasMoved() {
-		s.Log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.Home)
+		s.Log.Error("the data folder is gone: stopping", "component", "serve", "pid", os.Getpid(), "home", s.Home)
 		s.Leave()
 		return ""
 	}
@@ -142,7 +142,7 @@ func (s Reachable) watchSocket(ctx context.Context, problem string) string {
 	return now
 }
 
-// sleepContext waits for a while, or until ctx ends.
+// sleepContext waits for d, or until ctx ends.
 func sleepContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -1,6 +1,6 @@
-// Package restore puts a lost or damaged store right: it takes the newest store that is intact, ends the agents that it
-// does not know, takes up the tasks that it does not know, and holds those that it knows as they were earlier. Cut short
-// at any point, it can be done again.
+// Package restore restores a lost or damaged store. It takes the newest intact store, ends the agents that this store does
+// not know, adds the tasks that it does not know, and pauses the tasks of which it has an earlier record. It can be
+// repeated after it was interrupted at any point.
 package restore
 
 import (
@@ -32,8 +32,7 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// PlaceStore makes sure that the store in place is the newest one that is intact. What it
-// replaces is moved aside.
+// PlaceStore makes sure that the store in place is the newest intact one. It moves a store that it replaces aside.
 func PlaceStore(ctx context.Context, home string, report *cli.Restored, fault func(string)) error {
 	path := sqlite.ResolvePath(homestore.Path(home))
 	have, err := sqlite.InspectFile(ctx, path)
@@ -43,7 +42,7 @@ func PlaceStore(ctx context.Context, home string, report *cli.Restored, fault fu
 		report.Problem = "the store was missing or empty"
 	case sqlite.IsDamaged(err):
 		report.Problem = withoutAdvice(err)
-	case err != nil: // nothing is known against it
+	case err != nil: // the store may be intact
 		return fmt.Errorf("restore the store: %w", err)
 	}
 	list, err := sqlite.ListBackups(homestore.BackupFolder(home))
@@ -76,7 +75,7 @@ func PlaceStore(ctx context.Context, home string, report *cli.Restored, fault fu
 	return replaceStore(path, "", aside, report, fault)
 }
 
-// withoutAdvice returns what is wrong with a store, for somebody who restores it already.
+// withoutAdvice returns an error's text without the advice to restore the store.
 func withoutAdvice(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "; run orange")
 	return text
@@ -96,13 +95,13 @@ type Parts struct {
 	Store *sqlite.Store
 	Host  *host.Host
 	Git   *git.Git
-	// OpenRuntime opens the runtime that decides. It drives nothing.
+	// OpenRuntime opens the runtime that decides. The runtime performs no effects.
 	OpenRuntime func() (*local.Runtime, error)
 	AddProject  func(ctx context.Context, p task.Project) (task.Project, error)
-	Fault       func(point string) // kills the process when it is told to
+	Fault       func(point string) // kills the process at a chosen point, for tests
 }
 
-// Run brings the store that was put back and the folders of tasks and attempts together.
+// Run reconciles the restored store with the folders of tasks and attempts.
 func Run(ctx context.Context, o Parts, report *cli.Restored) error {
 	return (&restorer{Parts: o, report: report}).restoreAll(ctx)
 }
@@ -112,7 +111,7 @@ type restorer struct {
 	runtime *local.Runtime
 	report  *cli.Restored
 	ahead   []homestore.AheadFolder
-	gone    []task.Task // the engine would go on with them, and their folder is gone
+	gone    []task.Task // not over, and their folders are gone
 }
 
 func (r *restorer) restoreAll(ctx context.Context) (err error) {
@@ -163,8 +162,8 @@ func (r *restorer) anchoredBeyond(ctx context.Context) bool {
 	return false
 }
 
-// findAhead finds the folders that show more than the store knows. A history with a number that
-// nothing can have led to is moved aside: the next server writes it again.
+// findAhead finds the folders that show more entries than the store has. It moves a history with an impossible number
+// aside; the next server writes it again.
 func (r *restorer) findAhead() error {
 	list, err := homestore.FoldersAhead(r.Store, r.Host.Folders.Dir)
 	if err != nil {
@@ -183,14 +182,13 @@ func (r *restorer) findAhead() error {
 		if err := os.Rename(path, path+".damaged"); err != nil {
 			return fmt.Errorf("move %s aside: %w", path, err)
 		}
-		r.report.Problems = append(r.report.Problems, fmt.Sprintf("%s has a line with number %d, which cannot be: it is history.jsonl.damaged now", path, f.Last))
+		r.report.Problems = append(r.report.Problems, fmt.Sprintf("%s has a line with the impossible number %d: it is history.jsonl.damaged now", path, f.Last))
 	}
 	return nil
 }
 
-// endAttempts ends every attempt that lives and that the store does not know as it is now: those of
-// tasks that it does not know or knows as they were earlier, and those that it has not heard of. The
-// others are left to the next server.
+// endAttempts ends every running attempt that the store does not list, and those of tasks that the store does not know or
+// has an earlier record of. The next server adopts the others.
 func (r *restorer) endAttempts(ctx context.Context) error {
 	for _, dir := range host.AttemptFolders(r.Home) {
 		id := task.ID(filepath.Base(filepath.Dir(dir)))
@@ -210,7 +208,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		card, _ := r.Host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // what is missing is not said
+		card, _ := r.Host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // without a card the role stays empty
 		said := cli.RestoredAttempt{Task: id, Number: n, Role: card.Role}
 		_, listed := t.AttemptByNumber(n)
 		if listed && !slices.ContainsFunc(r.ahead, func(f homestore.AheadFolder) bool { return f.ID == id }) {
@@ -229,7 +227,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 	return nil
 }
 
-// shownField returns a value of the frontmatter of a task that is ahead, "" if there is none.
+// shownField returns a value from the frontmatter of a task in r.ahead, or "" if there is none.
 func (r *restorer) shownField(id task.ID, key string) string {
 	for _, f := range r.ahead {
 		if f.ID != id {
@@ -246,8 +244,7 @@ func (r *restorer) shownField(id task.ID, key string) string {
 	return ""
 }
 
-// addProjects registers the projects of tasks that the store does not know and that it does not know
-// either, by the repository that their worktrees belong to.
+// addProjects registers the unknown projects of unknown tasks. It finds their repositories through their worktrees.
 func (r *restorer) addProjects(ctx context.Context) {
 	for _, f := range r.ahead {
 		if _, ok := r.runtime.Project(f.Project); ok || f.Known {
@@ -279,7 +276,7 @@ func (r *restorer) findProject(name string) (task.Project, error) {
 	return p, nil
 }
 
-// repositoryOf returns the repository that a worktree belongs to, "" if its link does not say.
+// repositoryOf returns the repository that a worktree belongs to, or "" if its link does not name one.
 func repositoryOf(worktree string) string {
 	link, err := os.ReadFile(filepath.Join(worktree, ".git"))
 	if err != nil {
@@ -293,7 +290,7 @@ func repositoryOf(worktree string) string {
 	return root
 }
 
-// readMarkers returns which workspace is bound to which task by its own mark.
+// readMarkers returns the workspace of each task, as the marker in the workspace names it.
 func (r *restorer) readMarkers() map[task.ID]string {
 	out := map[task.ID]string{}
 	list, err := r.Host.ListWorkspaces(r.runtime.Projects(), nil)
@@ -308,7 +305,7 @@ func (r *restorer) readMarkers() map[task.ID]string {
 	return out
 }
 
-// recoverTask takes up a task of which entries are lost.
+// recoverTask reconciles a task of which entries are lost.
 func (r *restorer) recoverTask(ctx context.Context, f homestore.AheadFolder, workspace string) error {
 	t, _, err := r.Store.Task(f.ID)
 	if err != nil {
@@ -321,7 +318,7 @@ func (r *restorer) recoverTask(ctx context.Context, f homestore.AheadFolder, wor
 	r.Fault("restore.hold")
 	answer, err := r.runtime.Reconcile(ctx, f.ID, signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &lost})
 	if err != nil {
-		return fmt.Errorf("hold task %s: %w", f.ID, err)
+		return fmt.Errorf("pause task %s: %w", f.ID, err)
 	}
 	if answer.Decision.Refused != "" {
 		r.report.Problems = append(r.report.Problems, fmt.Sprintf("task %s: %s", f.ID, answer.Decision.Refused))
@@ -333,7 +330,7 @@ func (r *restorer) recoverTask(ctx context.Context, f homestore.AheadFolder, wor
 	return nil
 }
 
-// findLost returns what the folders of a task show beyond its record.
+// findLost returns the entries, attempts and workspace that the folders of a task show beyond its record.
 func (r *restorer) findLost(f homestore.AheadFolder, t task.Task, workspace string) (taskdir.History, signal.Lost, error) {
 	h, err := r.Host.Folders.ReadHistory(f.Project, f.ID)
 	if err != nil {
@@ -343,7 +340,8 @@ func (r *restorer) findLost(f homestore.AheadFolder, t task.Task, workspace stri
 	return h, signal.Lost{Events: h.Lines[min(from+1, len(h.Lines)):], Status: h.Status, AttemptCounts: r.countLostAttempts(&t, f.ID), Workspace: workspace}, nil
 }
 
-// countLostAttempts counts the attempts that have a folder and that the record does not count, with all that it does.
+// countLostAttempts counts, for each role with attempts that have a folder and are not in the record, all attempts of the
+// role.
 func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTally {
 	last := 0
 	for _, dir := range homestore.GlobIn(r.Home, "attempts/"+string(id)+"/*") {
@@ -353,7 +351,7 @@ func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTal
 	}
 	more := map[string]int{}
 	for n := t.AttemptCount() + 1; n <= last; n++ {
-		card, _ := r.Host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // without one nobody knows the role
+		card, _ := r.Host.Agents.LoadCard(agents.Key{Task: id, Number: n}) // without a card the role is unknown
 		more[card.Role]++
 	}
 	var out []task.AttemptTally
@@ -364,8 +362,8 @@ func (r *restorer) countLostAttempts(t *task.Task, id task.ID) []task.AttemptTal
 	return out
 }
 
-// findGone finds tasks that somebody deleted after the store was copied. A restore that was killed may
-// have put that store in place, so it does not matter whether this one did.
+// findGone finds tasks that somebody deleted after the store was copied. It does so even if this restore did not replace
+// the store, because an earlier restore that was killed may have.
 func (r *restorer) findGone() error {
 	tasks, err := r.Store.UnsettledTasks()
 	for _, t := range tasks {
@@ -383,15 +381,15 @@ func (r *restorer) holdGone(ctx context.Context) error {
 		_, err := r.runtime.Reconcile(ctx, t.ID, signal.Signal{Kind: signal.Pause, Actor: task.Human,
 			Note: engine.RestoredHold + " and the task's folder is gone: cancel the task if it was deleted"})
 		if err != nil {
-			return fmt.Errorf("hold task %s: %w", t.ID, err)
+			return fmt.Errorf("pause task %s: %w", t.ID, err)
 		}
 		r.report.Held = append(r.report.Held, cli.RestoredTask{ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Event: "its folder is gone", Workspace: t.Workspace})
 	}
 	return nil
 }
 
-// importAll takes up the tasks that only their folders know, oldest first. One that cannot be taken up
-// is moved aside: the server would not start beside it.
+// importAll imports the tasks that only have folders, oldest first. It moves the folder of a task that cannot be imported
+// aside, because the server would not start with it.
 func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) error {
 	type foundWorkflow struct {
 		homestore.AheadFolder
@@ -418,7 +416,7 @@ func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) erro
 		r.Fault("restore.import")
 		answer, err := r.runtime.ImportLost(ctx, f.n, f.workflow, f.lost)
 		var mistake *task.Mistake
-		if errors.As(err, &mistake) && f.workflow != "" { // its workflow is gone: a person decides under another
+		if errors.As(err, &mistake) && f.workflow != "" { // its workflow is gone, so use the default one
 			answer, err = r.runtime.ImportLost(ctx, f.n, "", f.lost)
 		}
 		why := answer.Decision.Refused
@@ -442,14 +440,14 @@ func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) erro
 	return nil
 }
 
-// setAside moves the folder of a task that cannot be taken up out of the way.
+// setAside moves the folder of a task that cannot be imported into lost-tasks.
 func (r *restorer) setAside(f homestore.AheadFolder, why string) error {
 	to := filepath.Join(r.Home, "lost-tasks", f.Project, string(f.ID))
 	r.Fault("restore.lost")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(r.Host.Folders.Path(f.Project, f.ID), to)); err != nil {
 		return fmt.Errorf("move the folder of task %s aside: %w", f.ID, err)
 	}
-	r.report.Problems = append(r.report.Problems, fmt.Sprintf("task %s cannot be taken up (%s); its folder is %s now", f.ID, why, to))
+	r.report.Problems = append(r.report.Problems, fmt.Sprintf("task %s cannot be imported (%s); its folder is %s now", f.ID, why, to))
 	return nil
 }
 

@@ -16,15 +16,15 @@ import (
 // maxTailLines is how many lines of an agent's log are shown.
 const maxTailLines = 200
 
-// viewedAgent is an agent that can be looked at.
+// viewedAgent is an agent that a person watches.
 type viewedAgent struct {
 	agents.Key
 	card  agents.Card
 	alive bool
 }
 
-// ReadScreen implements api.Screens. An agent with a terminal shows what is on it; of one
-// that has none, or that has ended, the last lines of its log are shown.
+// ReadScreen implements api.Screens. It returns what the terminal of a running agent shows. For an agent that has no
+// terminal or has ended, it returns the last lines of its log.
 func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error) {
 	out := wire.Screen{Role: role, At: time.Now().UTC()}
 	a, ok, err := s.findAgent(&t, role)
@@ -58,8 +58,8 @@ func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.
 	return out, nil
 }
 
-// findAgent returns the one that a person wants to see: the living one of the role, else the last
-// one there was. Without a role it is the one whose turn it is.
+// findAgent returns the agent that a person wants to see: the running agent of the role, or else its last one. Without a
+// role, the agent of the task's state comes first.
 func (s Viewer) findAgent(t *task.Task, role string) (viewedAgent, bool, error) {
 	if live, ok := s.livingAttempt(t, role); ok {
 		k := agents.Key{Task: t.ID, Number: live.Number}
@@ -77,8 +77,7 @@ func (s Viewer) findAgent(t *task.Task, role string) (viewedAgent, bool, error) 
 	return viewedAgent{}, false, nil
 }
 
-// livingAttempt returns the newest living attempt of a role; without one, that of the state's role
-// before all others.
+// livingAttempt returns the newest running attempt of a role. Without a role, it prefers the role of the task's state.
 func (s Viewer) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
 	if role == "" {
 		if def, err := s.Definition(t); err == nil {
@@ -92,8 +91,8 @@ func (s Viewer) livingAttempt(t *task.Task, role string) (task.Attempt, bool) {
 	return newestAttempt(t, role)
 }
 
-// newestAttempt returns the last attempt of a role, or of any, that is not over; one that was not told
-// to end comes first.
+// newestAttempt returns the last attempt of a role, or of any role, that is not over. It prefers one that was not ordered to
+// end.
 func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 	for _, a := range t.Attempts {
 		if (role == "" || role == a.Role) && (!ok || out.Ending || !a.Ending) {
@@ -103,7 +102,7 @@ func newestAttempt(t *task.Task, role string) (out task.Attempt, ok bool) {
 	return out, ok
 }
 
-// hasTerminal reports whether an agent has one.
+// hasTerminal reports whether an agent has a terminal.
 func (s Viewer) hasTerminal(t *task.Task, a viewedAgent) bool {
 	return s.Host.HasTerminal() && t.TmuxSession != "" && a.card.Window != ""
 }
@@ -117,15 +116,14 @@ func (s Viewer) WatchOutput(ctx context.Context, t task.Task, role string) (<-ch
 	return s.Host.WatchOutput(ctx, a.Key), nil
 }
 
-// TypeText implements api.Screens. The text is pasted as one; its last line ends are those
-// that Enter makes.
+// TypeText implements api.Screens. It pastes the text in one piece, without its last line ends, and presses Enter.
 func (s Viewer) TypeText(ctx context.Context, t task.Task, role, text string) error {
 	text, err := host.CleanTypedText(text)
 	if err != nil {
 		return err
 	}
 	if !s.Host.HasTerminal() {
-		return task.Mistakef("agents run without a terminal here, where nothing can be typed: see orange task answer --help")
+		return task.Mistakef("agents run without a terminal here, so nothing can be typed: see orange task answer --help")
 	}
 	a, ok, err := s.findAgent(&t, role)
 	switch {

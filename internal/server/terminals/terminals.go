@@ -1,5 +1,5 @@
-// Package terminals shows agents to people: their attempts, what they said, and their screens, which a
-// person may type into. It chooses the attempt that a person means; the host has all the rest.
+// Package terminals shows agents to people: their attempts, conversations and screens, which a person may type into. It
+// chooses the attempt that a person means; the host does the rest.
 package terminals
 
 import (
@@ -21,7 +21,7 @@ type Viewer struct {
 	Definition func(t *task.Task) (*workflow.Definition, error)
 }
 
-// maxLogLines is how many lines of an output without turns are answered.
+// maxLogLines is how many lines of an output without turns are returned.
 const maxLogLines = 2000
 
 // ListAttempts implements api.Attempts.
@@ -106,7 +106,7 @@ func (s Viewer) LastMessage(t task.Task, number int, role string) (wire.Message,
 	return wire.Message{Attempt: number, Role: card.Role, Alive: alive, Text: text}, err
 }
 
-// findAttempt finds the attempt of a number, else the newest of a role, else the newest.
+// findAttempt finds the newest attempt that has the number, unless that is 0, and the role, unless that is "".
 func (s Viewer) findAttempt(t *task.Task, number int, role string) (int, agents.Card, error) {
 	list := s.Host.Agents.AttemptNumbers(t)
 	for i := len(list) - 1; i >= 0; i-- {

@@ -14,21 +14,21 @@ import (
 	"orange/internal/wire"
 )
 
-// cardCheck is a card that the doctor looks at, and how it is changed and read again.
+// cardCheck is a card to check, with functions that read and change it.
 type cardCheck struct {
 	ref    string
 	key    string
 	card   board.Card
-	since  map[string]time.Time                          // when its tags were set, as far as is known
-	read   func(ctx context.Context) (board.Card, error) // as it is now; nil if card is
+	since  map[string]time.Time                          // when its tags were set, if known
+	read   func(ctx context.Context) (board.Card, error) // reads the present card; nil if card is up to date
 	change func(ctx context.Context, c board.Change) (board.Card, error)
 }
 
-// maxFixes bounds how often one card is fixed in one check, so that fixing ends.
+// maxFixes bounds the fixes of one card in one check, so that the check ends.
 const maxFixes = 5
 
-// CheckBoard implements api.Trackers: it looks at the cards of a board as they are kept here,
-// and fixes what it can if asked.
+// CheckBoard implements api.Trackers. It checks the cards of a board as they are stored here, and fixes what it can if
+// x.Fix is set.
 func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	cards, tasks, err := t.loadCards(ctx, x)
 	if err != nil {
@@ -40,7 +40,7 @@ func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardch
 		x.Key = key
 	}
 	if x.Key != "" && !slices.ContainsFunc(cards, func(p cardCheck) bool { return p.key == x.Key }) {
-		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
+		return nil, task.Mistakef("the board has no card %q, as far as it was read", x.Key)
 	}
 	var out []boardcheck.Finding
 	for i := range cards {
@@ -80,8 +80,7 @@ func (t Registry) loadCards(ctx context.Context, x wire.Examination) ([]cardChec
 	return out, tasks, err
 }
 
-// remoteCards returns the issues of a tracker. They are read again before they are fixed,
-// and only then.
+// remoteCards returns the issues of a tracker as cards. It polls the tracker first if the cards are to be fixed.
 func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
@@ -93,7 +92,7 @@ func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 		return nil, nil, err
 	}
 	if at, _, err := t.Connector.Store.LastSync(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
-		return nil, nil, task.Mistakef("tracker %s was not looked at yet: orange tracker sync %s", x.Tracker, x.Tracker)
+		return nil, nil, task.Mistakef("tracker %s was not read yet: run orange tracker sync %s", x.Tracker, x.Tracker)
 	}
 	cfg, err := t.Config(x.Tracker)
 	if err != nil {
@@ -114,11 +113,11 @@ func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 	return out, tasks, err
 }
 
-// checkCard returns what is wrong with a card. Fixing one thing may bring another to
-// light: the card is looked at again after each.
+// checkCard returns what is wrong with a card. It checks the card again after each fix, because a fix may reveal another
+// problem.
 func (t Registry) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.cardFacts(p, tasks)
-	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
+	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may have changed since
 		now, err := p.read(ctx)
 		if err != nil {
 			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
@@ -162,7 +161,7 @@ func (t Registry) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anoma
 	return f
 }
 
-// cardFacts returns what a card does not show by itself.
+// cardFacts returns the facts for a check that a card itself does not show.
 func (t Registry) cardFacts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {

@@ -1,5 +1,4 @@
-// Package tracking connects trackers and carries out what people ask about them: registering them, taking their
-// webhooks, and checking the cards of their boards.
+// Package tracking connects to trackers, registers them, receives their webhooks, and checks the cards of their boards.
 package tracking
 
 import (
@@ -38,7 +37,7 @@ type Connector struct {
 	Log     *slog.Logger
 }
 
-// Connect opens the adapter of a tracker. It asks nobody yet.
+// Connect opens the adapter of a tracker. It sends no request.
 func (c Connector) Connect(cfg tracker.Config) (trackers.Backend, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
@@ -46,7 +45,7 @@ func (c Connector) Connect(cfg tracker.Config) (trackers.Backend, error) {
 	}
 	switch cfg.Kind {
 	case tracker.Board:
-		if cfg.Name != tracker.Board { // it is looked at as a tracker, and not only through its tasks
+		if cfg.Name != tracker.Board { // it was registered as a tracker, so its cards are polled
 			if err := c.Boards.LearnVocabulary(cfg.Project, cfg.Workflow); err != nil {
 				return nil, err
 			}
@@ -71,13 +70,13 @@ func (c Connector) Connect(cfg tracker.Config) (trackers.Backend, error) {
 	return nil, task.Mistakef("tracker %s is of kind %q: use %s", cfg.Name, cfg.Kind, tracker.KindNames())
 }
 
-// hookSecretEvery is how often the secret of a webhook is read at most.
+// hookSecretEvery is the least time between two reads of a webhook's secret.
 const hookSecretEvery = time.Minute
 
-// maxFault bounds how much of an answer is looked at to find out what is wrong, in bytes.
+// maxFault bounds how much of a response is read to find out what is wrong, in bytes.
 const maxFault = 4 << 10
 
-// hostOfAPI returns the host whose login gh is asked for.
+// hostOfAPI returns the host whose token gh has.
 func hostOfAPI(url string) string {
 	host := github.HostOf(url)
 	if host == "api.github.com" {
@@ -114,8 +113,7 @@ func (c Connector) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
 	return mcpboard.New(o)
 }
 
-// boardEnv returns the environment of a board's own program: what a tool needs, and the one
-// variable in which its secret is.
+// boardEnv returns the environment of a board's program: what a tool needs, and the variable that holds its secret.
 func (c Connector) boardEnv(cfg tracker.Config) []string {
 	env := config.ToolEnv(config.Environ())
 	if name, ok := strings.CutPrefix(cfg.Token, "env:"); ok {
@@ -124,7 +122,7 @@ func (c Connector) boardEnv(cfg tracker.Config) []string {
 	return env
 }
 
-// loadMapping returns one that comes with Orange, or a file.
+// loadMapping returns a mapping that comes with Orange, or reads one from a file.
 func loadMapping(name string) (mcpboard.Mapping, error) {
 	known := mcpboard.ShippedMappings()
 	if m, ok := known[name]; ok {
@@ -137,22 +135,22 @@ func loadMapping(name string) (mcpboard.Mapping, error) {
 			names = append(names, n)
 		}
 		slices.Sort(names)
-		return mcpboard.Mapping{}, task.Mistakef("mapping %q is none of %s, and no file: %v", name, strings.Join(names, ", "), err)
+		return mcpboard.Mapping{}, task.Mistakef("mapping %q is neither one of %s nor a file: %v", name, strings.Join(names, ", "), err)
 	}
 	return mcpboard.ParseMapping(text)
 }
 
-// Registry carries out what people ask about trackers. It implements api.Trackers.
+// Registry implements api.Trackers.
 type Registry struct {
 	*trackers.Service
 	Connector    Connector
 	CheckHarness func(name, effort string) error // nil: no agents run
-	Changed      func()                          // is told that the trackers are not the same any more
+	Changed      func()                          // called after the list of trackers changed
 }
 
 var _ api.Trackers = Registry{}
 
-// SaveTracker implements api.Trackers. It asks nobody: orange tracker test does.
+// SaveTracker implements api.Trackers. It sends no request to the tracker; orange tracker test does.
 func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
 	kind, known := tracker.FindKind(cfg.Kind)
 	switch {
@@ -161,9 +159,9 @@ func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Co
 	case kind.NeedsScope != "" && cfg.Scope == "":
 		return cfg, task.Mistakef("%s", kind.NeedsScope)
 	case cfg.Kind == tracker.Linear && cfg.URL != "" && !strings.HasPrefix(cfg.URL, "http://") && !strings.HasPrefix(cfg.URL, "https://"):
-		return cfg, task.Mistakef("the address of the API is not one: give https://HOST/graphql")
+		return cfg, task.Mistakef("the address of the API is not valid: give https://HOST/graphql")
 	case cfg.Max < 0 || cfg.Every < 0:
-		return cfg, task.Mistakef("--max and --every are not negative")
+		return cfg, task.Mistakef("--max and --every must not be negative")
 	case cfg.Every > 0 && cfg.Every < 5*time.Second:
 		return cfg, task.Mistakef("--every %s is too often: give at least 5s", cfg.Every)
 	}
@@ -194,7 +192,7 @@ func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Co
 		return cfg, task.Mistakef("%v", err)
 	}
 	if c, ok := port.(interface{ Close() error }); ok {
-		c.Close() //nolint:errcheck // nothing was asked
+		c.Close() //nolint:errcheck // nothing was sent
 	}
 	if err := t.Connector.Store.SetTracker(cfg); err != nil {
 		return cfg, err
@@ -203,8 +201,8 @@ func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Co
 	return cfg, nil
 }
 
-// requireDistinct refuses a tracker whose issues are another's already, and one that would become
-// another one under its open tasks.
+// requireDistinct returns an error if another tracker has the same issues, or if the change would point a tracker with open
+// tasks to other issues.
 func (t Registry) requireDistinct(cfg *tracker.Config) error {
 	list, err := t.Connector.Store.Trackers()
 	if err != nil {
@@ -217,19 +215,19 @@ func (t Registry) requireDistinct(cfg *tracker.Config) error {
 		}
 		switch {
 		case same && o.Name != cfg.Name:
-			return task.Mistakef("tracker %s has these issues already: change that one, or remove it first", o.Name)
+			return task.Mistakef("tracker %s already has these issues: change that tracker, or remove it first", o.Name)
 		case o.Name != cfg.Name || same && o.Project == cfg.Project:
 			continue
 		}
 		if id, err := t.findBusyTask(&o); err != nil || id != "" {
-			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, and that would become another tracker: end the task first, or take another name", id, o.Name))
+			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, which would become another tracker: end the task first, or choose another name", id, o.Name))
 		}
 	}
 	return nil
 }
 
-// findBusyTask returns a task that a tracker's issues are still worked on by, or that owes it
-// something.
+// findBusyTask returns a task that still works on an issue of a tracker or has a pending change for it, or "" if there is
+// none.
 func (t Registry) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	tasks, err := t.Connector.Store.TrackedTasks(cfg.IssueRef(""))
 	for i := range tasks {
@@ -243,7 +241,7 @@ func (t Registry) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	return "", err
 }
 
-// RemoveTracker implements api.Trackers. Issues of open tasks are still theirs.
+// RemoveTracker implements api.Trackers. It refuses a tracker with issues of open tasks.
 func (t Registry) RemoveTracker(_ context.Context, name string) error {
 	cfg, err := t.Config(name)
 	if err != nil {
@@ -251,7 +249,7 @@ func (t Registry) RemoveTracker(_ context.Context, name string) error {
 	}
 	if cfg.Kind != tracker.Board { // its cards stay
 		if id, err := t.findBusyTask(&cfg); err != nil || id != "" {
-			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, or owes it something: end or cancel it first, and let orange tracker sync %s deliver what is owed", id, name, name))
+			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s or has a pending change for it: end or cancel the task first, and send pending changes with orange tracker sync %s", id, name, name))
 		}
 	}
 	if err := t.Connector.Store.RemoveTracker(name); err != nil {
@@ -269,7 +267,7 @@ func (t Registry) ListIssues(name string) ([]tracker.Issue, error) {
 	return t.Connector.Store.KeptIssues(name)
 }
 
-// Check names trackers that do not answer and issues that drifted.
+// Check names the trackers that do not respond and the issues that drifted.
 func Check(s *trackers.Service) (string, error) {
 	list, err := s.List()
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package workspaces says which task holds which workspace of the host, and shows, makes and cleans them
-// for people.
+// Package workspaces lists, makes and cleans the workspaces of the host, and knows which task holds which.
 package workspaces
 
 import (
@@ -18,7 +17,7 @@ import (
 // Manager hands out the workspaces of projects.
 type Manager struct {
 	Host     *host.Host
-	Bound    func() (map[string]task.ID, error) // which task holds which
+	Bound    func() (map[string]task.ID, error) // returns the task that holds each workspace
 	Project  func(name string) (task.Project, bool)
 	Projects func() []task.Project
 	Log      *slog.Logger
@@ -90,7 +89,7 @@ func (s Manager) InitPool(ctx context.Context, project string, count int) ([]wir
 // CleanWorkspaces implements api.Workspaces.
 func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	if wish.Purge && wish.Older <= 0 {
-		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
+		return nil, nil, task.Mistakef("purge files that were set aside: give the least age as a positive duration")
 	}
 	bound, err := s.Bound()
 	if err != nil {
@@ -109,7 +108,7 @@ func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (remo
 	return removed, kept, err
 }
 
-// describeRemoved returns what became of what was in a workspace, or would.
+// describeRemoved returns what happened, or would happen, to the files of a workspace.
 func describeRemoved(x worktree.Removed, dry bool) string {
 	is, are := "is", "are"
 	if dry {
@@ -142,7 +141,7 @@ func (s Manager) ListSalvages(ctx context.Context, project string) ([]wire.Salva
 		if err != nil && project != "" {
 			return nil, err
 		}
-		if err != nil { // the others' can be listed
+		if err != nil { // the salvages of other projects can still be listed
 			s.Log.Warn("list salvaged work", "component", "worktrees", "project", p.Name, "error", err)
 		}
 		for _, x := range list {
