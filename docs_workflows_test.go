@@ -61,7 +61,7 @@ func checkWorkflowFile(t *testing.T, place, text string) {
 	for _, finding := range definition.Check() {
 		t.Error(finding)
 	}
-	if report := verify.Verify(definition, verify.Options{}); !report.OK {
+	if report := verify.Verify(definition, verify.SearchOptions{}); !report.OK {
 		t.Errorf("%s: %v", place, report.Violations)
 	}
 }

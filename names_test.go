@@ -2,7 +2,9 @@ package orange_test
 
 import (
 	"go/ast"
+	"go/token"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -27,5 +29,32 @@ func TestFunctionsAreNamedByMoreThanOneWord(t *testing.T) {
 	}
 	if short*100 >= most*all {
 		t.Errorf("%d of %d functions have a name of one word, not under %d %%", short, all, most)
+	}
+}
+
+// A type name that many packages declare says nothing by itself: a search finds all of them, and a reader must look at the
+// import to know which one is meant.
+func TestNoTypeNameIsDeclaredInFourPackages(t *testing.T) {
+	const most = 3
+	files, _ := sources(t)
+	where := map[string][]string{}
+	for _, s := range files {
+		for _, d := range s.file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range g.Specs {
+				name := spec.(*ast.TypeSpec).Name.Name
+				if !slices.Contains(where[name], s.dir) {
+					where[name] = append(where[name], s.dir)
+				}
+			}
+		}
+	}
+	for name, dirs := range where {
+		if len(dirs) > most {
+			t.Errorf("%d packages declare a type %s, want at most %d: %v", len(dirs), name, most, dirs)
+		}
 	}
 }

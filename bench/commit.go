@@ -102,7 +102,7 @@ func openRuntime(def *workflow.Definition, path string) (*local.Runtime, []task.
 		store.Close()
 		return nil, nil, nil, err
 	}
-	rt, err := local.Open(local.Options{Store: store, Performer: noopPerformer{}, Log: slog.New(slog.DiscardHandler)})
+	rt, err := local.Open(local.RuntimeOptions{Store: store, Performer: noopPerformer{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		store.Close()
 		return nil, nil, nil, err

@@ -87,7 +87,7 @@ func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 		return nil
 	}}
 	go func() {
-		failed <- s.client.FollowEvents(ctx, watch, func(e client.Event) error {
+		failed <- s.client.FollowEvents(ctx, watch, func(e client.StreamEvent) error {
 			if e.Entry.Type == journal.AgentCrashed || e.Entry.Type == journal.AutoAdvanced && e.Entry.Cause == "exit" {
 				out <- crash{e.Entry.Task, time.Now()}
 			}

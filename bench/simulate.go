@@ -19,7 +19,7 @@ func measureSimulations(r *report, _ string) error {
 		return err
 	}
 	lives := timedCall(func() error {
-		_, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, simulateLives)
+		_, err := simulate.Run(def, simulate.RunOptions{Seed: 1}, 0, simulateLives)
 		return err
 	})
 	took, err := alternateRounds(simulateRounds, lives, repeatDecision(hashBlock))

@@ -62,7 +62,7 @@ func measureVerify(r *report, def *workflow.Definition, name string, limit time.
 	var after runtime.MemStats
 	cores := runtime.GOMAXPROCS(0)
 	begin := time.Now()
-	found := verify.Verify(def, verify.Options{Workers: cores, Share: func(parts int, work func(int)) {
+	found := verify.Verify(def, verify.SearchOptions{Workers: cores, Share: func(parts int, work func(int)) {
 		var all sync.WaitGroup
 		for part := range parts {
 			all.Go(func() { work(part) })
@@ -108,7 +108,7 @@ func decideShare(def *workflow.Definition) float64 {
 		return out
 	}
 	begin := time.Now()
-	verify.Verify(def, verify.Options{Decide: timed})
+	verify.Verify(def, verify.SearchOptions{Decide: timed})
 	total := time.Since(begin)
 	clock := clockCost()
 	return (inside - time.Duration(calls)*clock).Seconds() / (total - 2*time.Duration(calls)*clock).Seconds()

@@ -42,7 +42,7 @@ worker:
 	})
 	s.write("id", string(id))
 	s.write("armed", "")
-	api := client.New(client.FindSocket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
+	api := client.New(client.FindSocket(client.DialOptions{Socket: s.cfg.Socket, Home: s.home}))
 	if _, err := api.ReadDiff(t.Context(), string(id)); err != nil {
 		t.Fatal(err)
 	}

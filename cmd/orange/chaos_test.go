@@ -15,7 +15,7 @@ func TestChaos(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary folder
-	done, wrong, err := selftest.RunFaults(t.Context(), selftest.Options{Program: program, Dir: dir}, 1)
+	done, wrong, err := selftest.RunFaults(t.Context(), selftest.CrashOptions{Program: program, Dir: dir}, 1)
 	t.Logf("%q", done)
 	check(t, err)
 	for _, w := range wrong {

@@ -29,7 +29,7 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 			if testing.Short() || !long { // board_effects_test.go kills the server at effects on cards and at reports
 				limit = 20
 			}
-			report, err := selftest.RunCrashes(t.Context(), selftest.Options{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})
+			report, err := selftest.RunCrashes(t.Context(), selftest.CrashOptions{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

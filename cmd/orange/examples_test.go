@@ -40,7 +40,7 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 				t.Errorf("its name is %s", def.Name)
 			}
 			testneeds.ModelChecker(t)
-			if r := verify.Verify(def, verify.Options{}); !r.OK {
+			if r := verify.Verify(def, verify.SearchOptions{}); !r.OK {
 				t.Errorf("%v", r.Violations)
 			}
 		})

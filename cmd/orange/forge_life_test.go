@@ -15,7 +15,7 @@ import (
 
 // hub is a GitHub whose branches are those of a bare repository.
 type hub struct {
-	*fakegithub.Server
+	*fakegithub.FakeServer
 	bare string
 }
 
@@ -27,7 +27,7 @@ func openHub(t *testing.T, flags ...string) (*env, *hub) {
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", h.bare)
 	s.git(s.repo, "remote", "add", "origin", h.bare)
 	s.git(s.repo, "push", "-q", "origin", "main")
-	server, err := fakegithub.New(fakegithub.Options{Wrap: func(next http.Handler) http.Handler {
+	server, err := fakegithub.New(fakegithub.FakeOptions{Wrap: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h.look(s)
 			next.ServeHTTP(w, r)
@@ -35,7 +35,7 @@ func openHub(t *testing.T, flags ...string) (*env, *hub) {
 	}})
 	check(t, err)
 	t.Cleanup(server.Stop)
-	h.Server = server
+	h.FakeServer = server
 	s.orange("project", "update", "shop", "--trust-git", "--delivery", "pr", "--forge-url", server.URL(), "--forge-repo", server.Scope(), "--forge-token", "file:"+s.secret("hub.token", server.Secret()))
 	return s, h
 }
@@ -225,7 +225,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	if is := h.ReadIssue(t, key); is.Card.Column != "Accepted" {
 		t.Errorf("%+v", is)
 	}
-	said(t, fakegithub.Tracker{Server: h.Server}, key, "2 tests failed", "Use the blue one.")
+	said(t, fakegithub.IssueWorld{FakeServer: h.FakeServer}, key, "2 tests failed", "Use the blue one.")
 	s.wayIs(id, "pending", "planning", "working", "agent-review", "reviewing", "working", "agent-review", "reviewing", "working", "agent-review", "reviewing", "done")
 	s.sound(id)
 	s.auditsForgeMerge(id)

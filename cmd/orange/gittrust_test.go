@@ -31,7 +31,7 @@ worker:
 		_, err := os.Stat(filepath.Join(s.dir, "ready"))
 		return err == nil
 	})
-	api := client.New(client.FindSocket(client.Options{Socket: s.cfg.Socket, Home: s.home}))
+	api := client.New(client.FindSocket(client.DialOptions{Socket: s.cfg.Socket, Home: s.home}))
 	if _, err := api.ReadDiff(t.Context(), string(id)); err != nil {
 		t.Fatal(err)
 	}

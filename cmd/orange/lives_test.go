@@ -93,7 +93,7 @@ func (s *env) recorded(id task.ID, workflow, role string, attempt int, starts st
 	}
 	key, err := agents.LoadKey(filepath.Join(s.home, "token.key"))
 	check(s.t, err)
-	nonce := agents.New(agents.Options{Key: key}).AttemptNonce
+	nonce := agents.New(agents.AgentOptions{Key: key}).AttemptNonce
 	pairs := []string{string(id), "0123456789abcdefghijk"}
 	for n := 1; n <= attempt; n++ {
 		pairs = append(pairs, nonce(agents.Key{Task: id, Number: n}), "1f0c22ab")

@@ -102,7 +102,7 @@ func settle(ctx context.Context, c *client.Client, id string) error {
 		}
 		return errSettled
 	}
-	err := c.FollowEvents(ctx, client.EventOptions{Task: id, Opened: look}, func(client.Event) error { return look() })
+	err := c.FollowEvents(ctx, client.EventOptions{Task: id, Opened: look}, func(client.StreamEvent) error { return look() })
 	if !errors.Is(err, errSettled) {
 		return err
 	}

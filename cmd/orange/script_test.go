@@ -105,7 +105,7 @@ func clientOf(home string, getenv func(string) string) *client.Client {
 		}
 		return getenv(name)
 	}, os.UserHomeDir)
-	return client.New(client.FindSocket(client.Options{Socket: cfg.Socket, Home: cfg.Home}))
+	return client.New(client.FindSocket(client.DialOptions{Socket: cfg.Socket, Home: cfg.Home}))
 }
 
 // endServer tells the server of a data folder to stop, and kills it if it does not.

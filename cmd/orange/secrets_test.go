@@ -58,8 +58,8 @@ func (s *env) grep(keep ...string) (found []string) {
 // and from a command, in good and in bad days, and looks for them in all that was written.
 func TestSecretsAreWrittenNowhere(t *testing.T) {
 	t.Parallel()
-	lin := fakelinear.OpenWorld(t, fakelinear.Options{Token: planted["linear"], Secret: planted["webhook"]})
-	hub, err := fakegithub.New(fakegithub.Options{Token: planted["github"]})
+	lin := fakelinear.OpenWorld(t, fakelinear.FakeOptions{Token: planted["linear"], Secret: planted["webhook"]})
+	hub, err := fakegithub.New(fakegithub.FakeOptions{Token: planted["github"]})
 	check(t, err)
 	t.Cleanup(hub.Stop)
 	s := openEnv(t, "headless", "--pool-size", "4")

@@ -48,7 +48,7 @@ const briefly = "development:\n  - commit: {file: a.txt, text: \"a\\n\", message
 // openBrief opens a shop with a Linear, an issue in it, and a short way to its end.
 func openBrief(t *testing.T) (*env, *fakelinear.World, string) {
 	t.Helper()
-	s, w := openEnv(t, "headless"), fakelinear.OpenWorld(t, fakelinear.Options{})
+	s, w := openEnv(t, "headless"), fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	s.write("config/orange/workflows/brief.yaml", brief)
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", briefly, "--kind", "linear", "--url", w.URL, "--scope", "ENG", "--workflow", "brief")

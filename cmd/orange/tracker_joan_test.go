@@ -16,7 +16,7 @@ import (
 // the workflow joan-board knows.
 func openJoan(t *testing.T, script string) (*env, *fakejoan.Fake) {
 	t.Helper()
-	f := fakejoan.New(t, fakejoan.Options{})
+	f := fakejoan.New(t, fakejoan.FakeOptions{})
 	text, _ := builtin.Text("joan-board")
 	def, err := workflow.Parse("joan-board", text)
 	check(t, err)

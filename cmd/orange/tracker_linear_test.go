@@ -17,7 +17,7 @@ func untilGo(name string) string {
 
 func TestAnIssueOfLinearGoesItsWay(t *testing.T) {
 	t.Parallel()
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	s.orange("stop")
 	s.environ = append(s.environ, "LINEAR_API_KEY="+w.Secret())

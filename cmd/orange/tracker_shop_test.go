@@ -36,7 +36,7 @@ func openLinear(t *testing.T, script string, more ...string) (*env, *fakelinear.
 
 func openLinearFor(t *testing.T, workflow, script string, more ...string) (*env, *fakelinear.World) {
 	t.Helper()
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	s := openEnv(t, "headless", "--workflow", workflow, "--pool-size", "4")
 	s.secret("linear.token", w.Secret())
 	s.addTracker("lin", script, append([]string{"--kind", "linear", "--url", w.URL, "--scope", "ENG", "--author", "alice"}, more...)...)

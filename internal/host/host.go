@@ -94,7 +94,7 @@ func (h *Host) newAgents() error {
 		}
 		h.terminal = tmux.New(h.Terminal, append(h.TerminalEnv(), "ORANGE_HOME="+h.Home, agents.ServerMark(id)))
 	}
-	o := agents.Options{
+	o := agents.AgentOptions{
 		Root: h.Data.Attempts, ID: id, Key: key, Tmux: h.Tmux, Log: h.Log,
 		Processes: &processes{Host: h, id: id, boot: shim.BootID(), self: os.Getpid()},
 		Harnesses: harness.Registry{

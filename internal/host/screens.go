@@ -45,7 +45,7 @@ func (h *Host) CaptureScreen(ctx context.Context, session, window string) (text 
 	return text, err == nil, err
 }
 
-// watchOutput implements agents.Options.
+// watchOutput implements agents.AgentOptions.
 func (h *Host) watchOutput(file string, changed func()) (stop func(), err error) {
 	return h.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.NamePattern(file)}, Pause: pasteDelay, Changed: changed})
 }

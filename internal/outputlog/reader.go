@@ -18,11 +18,11 @@ import (
 // Output is an output as it was when it was opened. Positions are those of the whole output,
 // including what was left out.
 type Output struct {
-	parts []part // never empty; in order, without overlap
+	parts []outputFile // never empty; in order, without overlap
 }
 
-// part is a file of an output.
-type part struct {
+// outputFile is a file of an output.
+type outputFile struct {
 	file       *os.File
 	start, end int64
 }
@@ -46,7 +46,7 @@ func openParts(path string) (o *Output, whole bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	o = &Output{parts: []part{{file: head}}}
+	o = &Output{parts: []outputFile{{file: head}}}
 	list, err := segmentsOf(path)
 	if err == nil { // a segment with a successor no longer grows
 		o.parts[0].end, err = sizeOf(head)
@@ -72,7 +72,7 @@ func openParts(path string) (o *Output, whole bool, err error) {
 			file.Close() //nolint:errcheck // read only
 			continue
 		}
-		o.parts = append(o.parts, part{file, start, start + size})
+		o.parts = append(o.parts, outputFile{file, start, start + size})
 	}
 	return o, whole, nil
 }

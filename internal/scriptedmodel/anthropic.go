@@ -62,21 +62,21 @@ func interjectedPrompts(texts []string) []string {
 	return out
 }
 
-func (u Usage) anthropicUsage() object {
-	return object{
+func (u Usage) anthropicUsage() jsonObject {
+	return jsonObject{
 		"input_tokens": u.Input, "output_tokens": u.Output,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite,
 	}
 }
 
 func writeAnthropic(w http.ResponseWriter, a modelRequest, out reply) {
-	message := object{
+	message := jsonObject{
 		"id": fmt.Sprintf("msg_%d", out.number), "type": "message", "role": "assistant", "model": a.model,
-		"content": []object{}, "stop_reason": nil, "stop_sequence": nil,
+		"content": []jsonObject{}, "stop_reason": nil, "stop_sequence": nil,
 	}
 	block, stop := out.anthropicBlock()
 	if !a.stream {
-		message["content"], message["stop_reason"], message["usage"] = []object{block}, stop, out.usage.anthropicUsage()
+		message["content"], message["stop_reason"], message["usage"] = []jsonObject{block}, stop, out.usage.anthropicUsage()
 		writeJSON(w, http.StatusOK, message)
 		return
 	}
@@ -84,37 +84,37 @@ func writeAnthropic(w http.ResponseWriter, a modelRequest, out reply) {
 	begun.Output = 1
 	message["usage"] = begun.anthropicUsage()
 	e := startEvents(w)
-	send := func(kind string, fields object) {
+	send := func(kind string, fields jsonObject) {
 		fields["type"] = kind
 		e.sendEvent(kind, fields)
 	}
-	send("message_start", object{"message": message})
+	send("message_start", jsonObject{"message": message})
 	out.sendAnthropicBlock(send, block)
-	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": out.usage.anthropicUsage()})
-	send("message_stop", object{})
+	send("message_delta", jsonObject{"delta": jsonObject{"stop_reason": stop, "stop_sequence": nil}, "usage": out.usage.anthropicUsage()})
+	send("message_stop", jsonObject{})
 }
 
-func (r reply) anthropicBlock() (block object, stop string) {
+func (r reply) anthropicBlock() (block jsonObject, stop string) {
 	if r.call == nil {
-		return object{"type": "text", "text": r.text}, "end_turn"
+		return jsonObject{"type": "text", "text": r.text}, "end_turn"
 	}
-	return object{"type": "tool_use", "id": r.call.id, "name": r.call.tool.name, "input": r.call.arguments}, "tool_use"
+	return jsonObject{"type": "tool_use", "id": r.call.id, "name": r.call.tool.name, "input": r.call.arguments}, "tool_use"
 }
 
 // sendAnthropicBlock streams the only block of an answer: first empty, then its content.
-func (r reply) sendAnthropicBlock(send func(string, object), block object) {
+func (r reply) sendAnthropicBlock(send func(string, jsonObject), block jsonObject) {
 	kind, field, text := "text_delta", "text", r.text
 	if r.call != nil {
-		block["input"] = object{}
+		block["input"] = jsonObject{}
 		kind, field, text = "input_json_delta", "partial_json", r.call.argumentsJSON()
 	} else {
 		block["text"] = ""
 	}
-	send("content_block_start", object{"index": 0, "content_block": block})
+	send("content_block_start", jsonObject{"index": 0, "content_block": block})
 	for _, piece := range splitInTwo(text) {
-		send("content_block_delta", object{"index": 0, "delta": object{"type": kind, field: piece}})
+		send("content_block_delta", jsonObject{"index": 0, "delta": jsonObject{"type": kind, field: piece}})
 	}
-	send("content_block_stop", object{"index": 0})
+	send("content_block_stop", jsonObject{"index": 0})
 }
 
 // failAnthropic sends an error response. It reports a used-up limit in the headers that
@@ -137,5 +137,5 @@ func failAnthropic(w http.ResponseWriter, f fault) {
 		h.Set("Anthropic-Ratelimit-Unified-Reset", strconv.FormatInt(f.reset.Unix(), 10))
 		h.Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
 	}
-	writeJSON(w, f.status, object{"type": "error", "error": object{"type": kind, "message": f.message}})
+	writeJSON(w, f.status, jsonObject{"type": "error", "error": jsonObject{"type": kind, "message": f.message}})
 }

@@ -49,17 +49,17 @@ func readChat(_ *http.Request, body []byte) (modelRequest, error) {
 }
 
 // chatUsage includes cached tokens in the prompt.
-func (u Usage) chatUsage() object {
+func (u Usage) chatUsage() jsonObject {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
-	return object{
+	return jsonObject{
 		"prompt_tokens": prompt, "completion_tokens": u.Output, "total_tokens": prompt + u.Output,
-		"prompt_tokens_details": object{"cached_tokens": u.CacheRead},
+		"prompt_tokens_details": jsonObject{"cached_tokens": u.CacheRead},
 	}
 }
 
 func writeChat(w http.ResponseWriter, a modelRequest, out reply) {
-	head := func(kind string) object {
-		return object{"id": fmt.Sprintf("chatcmpl-%d", out.number), "object": kind, "created": out.at.Unix(), "model": a.model}
+	head := func(kind string) jsonObject {
+		return jsonObject{"id": fmt.Sprintf("chatcmpl-%d", out.number), "object": kind, "created": out.at.Unix(), "model": a.model}
 	}
 	reason := "stop"
 	if out.call != nil {
@@ -67,48 +67,48 @@ func writeChat(w http.ResponseWriter, a modelRequest, out reply) {
 	}
 	if !a.stream {
 		whole := head("chat.completion")
-		whole["choices"] = []object{{"index": 0, "message": out.chatMessage(), "finish_reason": reason}}
+		whole["choices"] = []jsonObject{{"index": 0, "message": out.chatMessage(), "finish_reason": reason}}
 		whole["usage"] = out.usage.chatUsage()
 		writeJSON(w, http.StatusOK, whole)
 		return
 	}
 	e := startEvents(w)
-	chunk := func(delta object, reason any) {
+	chunk := func(delta jsonObject, reason any) {
 		c := head("chat.completion.chunk")
-		c["choices"] = []object{{"index": 0, "delta": delta, "finish_reason": reason}}
+		c["choices"] = []jsonObject{{"index": 0, "delta": delta, "finish_reason": reason}}
 		e.sendEvent("", c)
 	}
 	for _, delta := range out.chatDeltas() {
 		chunk(delta, nil)
 	}
-	chunk(object{}, reason)
+	chunk(jsonObject{}, reason)
 	last := head("chat.completion.chunk")
-	last["choices"], last["usage"] = []object{}, out.usage.chatUsage()
+	last["choices"], last["usage"] = []jsonObject{}, out.usage.chatUsage()
 	e.sendEvent("", last)
 	e.sendData("[DONE]")
 }
 
-func (r reply) chatMessage() object {
+func (r reply) chatMessage() jsonObject {
 	if r.call == nil {
-		return object{"role": "assistant", "content": r.text}
+		return jsonObject{"role": "assistant", "content": r.text}
 	}
-	function := object{"name": r.call.tool.name, "arguments": r.call.argumentsJSON()}
-	return object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": r.call.id, "type": "function", "function": function}}}
+	function := jsonObject{"name": r.call.tool.name, "arguments": r.call.argumentsJSON()}
+	return jsonObject{"role": "assistant", "content": nil, "tool_calls": []jsonObject{{"id": r.call.id, "type": "function", "function": function}}}
 }
 
 // chatDeltas returns the parts of an answer: first the role and the called tool, then the rest.
-func (r reply) chatDeltas() []object {
+func (r reply) chatDeltas() []jsonObject {
 	if r.call == nil {
-		deltas := []object{{"role": "assistant", "content": ""}}
+		deltas := []jsonObject{{"role": "assistant", "content": ""}}
 		for _, piece := range splitInTwo(r.text) {
-			deltas = append(deltas, object{"content": piece})
+			deltas = append(deltas, jsonObject{"content": piece})
 		}
 		return deltas
 	}
-	begun := object{"index": 0, "id": r.call.id, "type": "function", "function": object{"name": r.call.tool.name, "arguments": ""}}
-	deltas := []object{{"role": "assistant", "content": nil, "tool_calls": []object{begun}}}
+	begun := jsonObject{"index": 0, "id": r.call.id, "type": "function", "function": jsonObject{"name": r.call.tool.name, "arguments": ""}}
+	deltas := []jsonObject{{"role": "assistant", "content": nil, "tool_calls": []jsonObject{begun}}}
 	for _, piece := range splitInTwo(r.call.argumentsJSON()) {
-		deltas = append(deltas, object{"tool_calls": []object{{"index": 0, "function": object{"arguments": piece}}}})
+		deltas = append(deltas, jsonObject{"tool_calls": []jsonObject{{"index": 0, "function": jsonObject{"arguments": piece}}}})
 	}
 	return deltas
 }
@@ -124,5 +124,5 @@ func failChat(w http.ResponseWriter, f fault) {
 	if f.resetIn > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(f.resetIn.Seconds())))
 	}
-	writeJSON(w, f.status, object{"error": object{"message": f.message, "type": kind, "code": kind}})
+	writeJSON(w, f.status, jsonObject{"error": jsonObject{"message": f.message, "type": kind, "code": kind}})
 }

@@ -90,26 +90,26 @@ func commandIn(t *testing.T, key, arguments string) string {
 	return command
 }
 
-func shellSchema(key string) object {
-	return object{"type": "object", "properties": object{key: object{"type": "string"}}, "required": []string{key}}
+func shellSchema(key string) jsonObject {
+	return jsonObject{"type": "object", "properties": jsonObject{key: jsonObject{"type": "string"}}, "required": []string{key}}
 }
 
 func anthropicDialect() dialect {
 	write := func(history []moment) any {
-		var messages []object
+		var messages []jsonObject
 		for _, m := range history {
 			switch {
 			case m.prompt != "":
-				messages = append(messages, object{"role": "user", "content": m.prompt})
+				messages = append(messages, jsonObject{"role": "user", "content": m.prompt})
 			case m.call != "":
-				use := object{"type": "tool_use", "id": m.call, "name": "Bash", "input": object{"command": m.shell}}
-				result := object{"type": "tool_result", "tool_use_id": m.call, "content": "ok"}
-				messages = append(messages, object{"role": "assistant", "content": []object{use}}, object{"role": "user", "content": []object{result}})
+				use := jsonObject{"type": "tool_use", "id": m.call, "name": "Bash", "input": jsonObject{"command": m.shell}}
+				result := jsonObject{"type": "tool_result", "tool_use_id": m.call, "content": "ok"}
+				messages = append(messages, jsonObject{"role": "assistant", "content": []jsonObject{use}}, jsonObject{"role": "user", "content": []jsonObject{result}})
 			default:
-				messages = append(messages, object{"role": "assistant", "content": []object{{"type": "text", "text": m.text}}})
+				messages = append(messages, jsonObject{"role": "assistant", "content": []jsonObject{{"type": "text", "text": m.text}}})
 			}
 		}
-		return object{"model": "m", "stream": true, "messages": messages, "tools": []object{{"name": "Bash", "input_schema": shellSchema("command")}}}
+		return jsonObject{"model": "m", "stream": true, "messages": messages, "tools": []jsonObject{{"name": "Bash", "input_schema": shellSchema("command")}}}
 	}
 	read := func(t *testing.T, events []json.RawMessage) (m moment) {
 		arguments := ""
@@ -135,20 +135,20 @@ func anthropicDialect() dialect {
 
 func responsesDialect() dialect {
 	write := func(history []moment) any {
-		var items []object
+		var items []jsonObject
 		for _, m := range history {
 			switch {
 			case m.prompt != "":
-				items = append(items, object{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": m.prompt}}})
+				items = append(items, jsonObject{"type": "message", "role": "user", "content": []jsonObject{{"type": "input_text", "text": m.prompt}}})
 			case m.call != "":
 				items = append(items,
-					object{"type": "function_call", "call_id": m.call, "name": "exec_command", "arguments": compactJSON(object{"cmd": m.shell})},
-					object{"type": "function_call_output", "call_id": m.call, "output": "ok"})
+					jsonObject{"type": "function_call", "call_id": m.call, "name": "exec_command", "arguments": compactJSON(jsonObject{"cmd": m.shell})},
+					jsonObject{"type": "function_call_output", "call_id": m.call, "output": "ok"})
 			default:
-				items = append(items, object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": m.text}}})
+				items = append(items, jsonObject{"type": "message", "role": "assistant", "content": []jsonObject{{"type": "output_text", "text": m.text}}})
 			}
 		}
-		return object{"model": "m", "stream": true, "input": items, "tools": []object{{"type": "function", "name": "exec_command", "parameters": shellSchema("cmd")}}}
+		return jsonObject{"model": "m", "stream": true, "input": items, "tools": []jsonObject{{"type": "function", "name": "exec_command", "parameters": shellSchema("cmd")}}}
 	}
 	read := func(t *testing.T, events []json.RawMessage) (m moment) {
 		arguments := ""
@@ -179,22 +179,22 @@ func responsesDialect() dialect {
 
 func chatDialect() dialect {
 	write := func(history []moment) any {
-		messages := []object{{"role": "system", "content": "You are a coding agent."}}
+		messages := []jsonObject{{"role": "system", "content": "You are a coding agent."}}
 		for _, m := range history {
 			switch {
 			case m.prompt != "":
-				messages = append(messages, object{"role": "user", "content": m.prompt})
+				messages = append(messages, jsonObject{"role": "user", "content": m.prompt})
 			case m.call != "":
-				function := object{"name": "bash", "arguments": compactJSON(object{"command": m.shell})}
+				function := jsonObject{"name": "bash", "arguments": compactJSON(jsonObject{"command": m.shell})}
 				messages = append(messages,
-					object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": m.call, "type": "function", "function": function}}},
-					object{"role": "tool", "tool_call_id": m.call, "content": "ok"})
+					jsonObject{"role": "assistant", "content": nil, "tool_calls": []jsonObject{{"id": m.call, "type": "function", "function": function}}},
+					jsonObject{"role": "tool", "tool_call_id": m.call, "content": "ok"})
 			default:
-				messages = append(messages, object{"role": "assistant", "content": m.text})
+				messages = append(messages, jsonObject{"role": "assistant", "content": m.text})
 			}
 		}
-		tool := object{"type": "function", "function": object{"name": "bash", "parameters": shellSchema("command")}}
-		return object{"model": "m", "stream": true, "messages": messages, "tools": []object{tool}}
+		tool := jsonObject{"type": "function", "function": jsonObject{"name": "bash", "parameters": shellSchema("command")}}
+		return jsonObject{"model": "m", "stream": true, "messages": messages, "tools": []jsonObject{tool}}
 	}
 	read := func(t *testing.T, events []json.RawMessage) (m moment) {
 		arguments := ""
@@ -227,23 +227,23 @@ func chatDialect() dialect {
 
 func geminiDialect() dialect {
 	write := func(history []moment) any {
-		var contents []object
-		add := func(role string, part object) {
-			contents = append(contents, object{"role": role, "parts": []object{part}})
+		var contents []jsonObject
+		add := func(role string, part jsonObject) {
+			contents = append(contents, jsonObject{"role": role, "parts": []jsonObject{part}})
 		}
 		for _, m := range history {
 			switch {
 			case m.prompt != "":
-				add("user", object{"text": m.prompt})
+				add("user", jsonObject{"text": m.prompt})
 			case m.call != "":
-				add("model", object{"functionCall": object{"name": "run_shell_command", "args": object{"command": m.shell}}})
-				add("user", object{"functionResponse": object{"name": "run_shell_command", "response": object{"output": "ok"}}})
+				add("model", jsonObject{"functionCall": jsonObject{"name": "run_shell_command", "args": jsonObject{"command": m.shell}}})
+				add("user", jsonObject{"functionResponse": jsonObject{"name": "run_shell_command", "response": jsonObject{"output": "ok"}}})
 			default:
-				add("model", object{"text": m.text})
+				add("model", jsonObject{"text": m.text})
 			}
 		}
-		tool := object{"functionDeclarations": []object{{"name": "run_shell_command", "parametersJsonSchema": shellSchema("command")}}}
-		return object{"contents": contents, "tools": []object{tool}}
+		tool := jsonObject{"functionDeclarations": []jsonObject{{"name": "run_shell_command", "parametersJsonSchema": shellSchema("command")}}}
+		return jsonObject{"contents": contents, "tools": []jsonObject{tool}}
 	}
 	read := func(t *testing.T, events []json.RawMessage) (m moment) {
 		for _, e := range events {

@@ -48,9 +48,9 @@ func (a modelRequest) latestNonce() string {
 	return ""
 }
 
-// place is the position of a conversation: the script that applies and how many of its turns
+// turnPlace is the position of a conversation: the script that applies and how many of its turns
 // were already played in this conversation.
-type place struct {
+type turnPlace struct {
 	script *Script
 	done   int
 }
@@ -58,7 +58,7 @@ type place struct {
 // findPlace derives the place from the conversation alone; it is empty if no prompt chose a
 // script. Each script has its own count, so that a retry, a side request or another session
 // cannot change it.
-func findPlace(scripts []Script, said []utterance) place {
+func findPlace(scripts []Script, said []utterance) turnPlace {
 	done := map[*Script]int{}
 	var governs *Script
 	for _, u := range said {
@@ -69,9 +69,9 @@ func findPlace(scripts []Script, said []utterance) place {
 		}
 	}
 	if governs == nil {
-		return place{}
+		return turnPlace{}
 	}
-	return place{script: governs, done: done[governs]}
+	return turnPlace{script: governs, done: done[governs]}
 }
 
 // chooseScript returns the script that a prompt chooses. The last marker counts, because a CLI

@@ -76,27 +76,27 @@ func geminiParts(parts []geminiPart) (calls int, texts []string) {
 }
 
 // geminiUsage includes cached tokens in the prompt.
-func (u Usage) geminiUsage() object {
+func (u Usage) geminiUsage() jsonObject {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
-	return object{
+	return jsonObject{
 		"promptTokenCount": prompt, "candidatesTokenCount": u.Output, "totalTokenCount": prompt + u.Output,
 		"cachedContentTokenCount": u.CacheRead,
 	}
 }
 
 func writeGemini(w http.ResponseWriter, a modelRequest, out reply) {
-	whole := func(parts []object, last bool) object {
-		candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
-		response := object{"candidates": []object{candidate}, "modelVersion": a.model, "responseId": fmt.Sprintf("response-%d", out.number)}
+	whole := func(parts []jsonObject, last bool) jsonObject {
+		candidate := jsonObject{"index": 0, "content": jsonObject{"role": "model", "parts": parts}}
+		response := jsonObject{"candidates": []jsonObject{candidate}, "modelVersion": a.model, "responseId": fmt.Sprintf("response-%d", out.number)}
 		if last {
 			candidate["finishReason"] = "STOP"
 			response["usageMetadata"] = out.usage.geminiUsage()
 		}
 		return response
 	}
-	parts := []object{{"text": out.text}}
+	parts := []jsonObject{{"text": out.text}}
 	if out.call != nil {
-		parts = []object{{"functionCall": object{"name": out.call.tool.name, "args": out.call.arguments}}}
+		parts = []jsonObject{{"functionCall": jsonObject{"name": out.call.tool.name, "args": out.call.arguments}}}
 	}
 	if !a.stream {
 		writeJSON(w, http.StatusOK, whole(parts, true))
@@ -106,9 +106,9 @@ func writeGemini(w http.ResponseWriter, a modelRequest, out reply) {
 	if out.call == nil {
 		texts := splitInTwo(out.text)
 		for _, piece := range texts[:len(texts)-1] {
-			e.sendEvent("", whole([]object{{"text": piece}}, false))
+			e.sendEvent("", whole([]jsonObject{{"text": piece}}, false))
 		}
-		parts = []object{{"text": texts[len(texts)-1]}}
+		parts = []jsonObject{{"text": texts[len(texts)-1]}}
 	}
 	e.sendEvent("", whole(parts, true))
 }
@@ -116,16 +116,16 @@ func writeGemini(w http.ResponseWriter, a modelRequest, out reply) {
 // failGemini sends an error response. A used-up limit is a daily one, because clients wait for
 // the end of limits per minute.
 func failGemini(w http.ResponseWriter, f fault) {
-	detail := object{"code": f.status, "message": f.message, "status": geminiStatus(f.status)}
+	detail := jsonObject{"code": f.status, "message": f.message, "status": geminiStatus(f.status)}
 	if f.resetIn > 0 {
 		const types = "type.googleapis.com/google.rpc."
-		violation := object{"quotaMetric": "generativelanguage.googleapis.com/generate_content_requests", "quotaId": "GenerateRequestsPerDayPerProjectPerModel"}
-		detail["details"] = []object{
-			{"@type": types + "QuotaFailure", "violations": []object{violation}},
+		violation := jsonObject{"quotaMetric": "generativelanguage.googleapis.com/generate_content_requests", "quotaId": "GenerateRequestsPerDayPerProjectPerModel"}
+		detail["details"] = []jsonObject{
+			{"@type": types + "QuotaFailure", "violations": []jsonObject{violation}},
 			{"@type": types + "RetryInfo", "retryDelay": fmt.Sprintf("%ds", int(f.resetIn.Seconds()))},
 		}
 	}
-	writeJSON(w, f.status, object{"error": detail})
+	writeJSON(w, f.status, jsonObject{"error": detail})
 }
 
 func geminiStatus(status int) string {

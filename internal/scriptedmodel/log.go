@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// Kind is how a request was answered.
-type Kind string
+// RequestOutcome is how a request was answered.
+type RequestOutcome string
 
 // The ways in which a request is answered.
 const (
-	Played     Kind = "played"     // a turn of a script
-	Over       Kind = "over"       // the script had no turn left
-	Side       Kind = "side"       // a title or the like, not part of any script
-	Unscripted Kind = "unscripted" // no prompt of the conversation chooses a script
-	Unreadable Kind = "unreadable" // not valid in the protocol
-	Listed     Kind = "listed"     // a list of models, a token count, a health check
-	Unknown    Kind = "unknown"    // an address that the model does not serve
+	Played     RequestOutcome = "played"     // a turn of a script
+	Over       RequestOutcome = "over"       // the script had no turn left
+	Side       RequestOutcome = "side"       // a title or the like, not part of any script
+	Unscripted RequestOutcome = "unscripted" // no prompt of the conversation chooses a script
+	Unreadable RequestOutcome = "unreadable" // not valid in the protocol
+	Listed     RequestOutcome = "listed"     // a list of models, a token count, a health check
+	Unknown    RequestOutcome = "unknown"    // an address that the model does not serve
 )
 
 // Request is the log entry of a request.
 type Request struct {
-	Number   int      `json:"number"`
-	Kind     Kind     `json:"kind"`
-	Protocol string   `json:"protocol,omitempty"` // anthropic, responses, chat or gemini
-	Method   string   `json:"method"`
-	Path     string   `json:"path"`
-	Model    string   `json:"model,omitempty"`
-	Stream   bool     `json:"stream,omitempty"`
-	Tools    []string `json:"tools,omitempty"` // the names of the offered tools
-	Prompt   string   `json:"prompt,omitempty"`
-	Script   string   `json:"script,omitempty"`
-	Turn     int      `json:"turn"`             // the index in the script; -1 if no turn was played
-	Answer   string   `json:"answer,omitempty"` // a short description
-	Usage    Usage    `json:"usage"`
+	Number   int            `json:"number"`
+	Kind     RequestOutcome `json:"kind"`
+	Protocol string         `json:"protocol,omitempty"` // anthropic, responses, chat or gemini
+	Method   string         `json:"method"`
+	Path     string         `json:"path"`
+	Model    string         `json:"model,omitempty"`
+	Stream   bool           `json:"stream,omitempty"`
+	Tools    []string       `json:"tools,omitempty"` // the names of the offered tools
+	Prompt   string         `json:"prompt,omitempty"`
+	Script   string         `json:"script,omitempty"`
+	Turn     int            `json:"turn"`             // the index in the script; -1 if no turn was played
+	Answer   string         `json:"answer,omitempty"` // a short description
+	Usage    Usage          `json:"usage"`
 
 	Ended time.Time `json:"ended,omitzero"` // when the last byte of the answer was written
 }

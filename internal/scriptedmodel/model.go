@@ -40,7 +40,7 @@ func New(scripts []Script) (*Model, error) {
 // reply is an answer, independent of the protocol: a call, a text or a fault.
 type reply struct {
 	number int // number of the request, for ids
-	call   *call
+	call   *toolCall
 	text   string
 	fault  *fault
 	usage  Usage

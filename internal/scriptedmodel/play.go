@@ -35,7 +35,7 @@ func (m *Model) playTurn(a modelRequest, out *reply, record *Request) {
 	}
 }
 
-func (m *Model) playShell(a modelRequest, at place, turn Turn, out *reply, record *Request) {
+func (m *Model) playShell(a modelRequest, at turnPlace, turn Turn, out *reply, record *Request) {
 	t, offered := findShellTool(a.tools)
 	if !offered {
 		record.Kind, record.Turn, out.text = Side, -1, sideText(a)
@@ -47,7 +47,7 @@ func (m *Model) playShell(a modelRequest, at place, turn Turn, out *reply, recor
 
 // turnAt returns the turn after a number of answers. Errors leave no answer in a conversation,
 // so turnAt skips those that were sent often enough.
-func (m *Model) turnAt(at place) (int, Turn, bool) {
+func (m *Model) turnAt(at turnPlace) (int, Turn, bool) {
 	before := at.done
 	for i, turn := range at.script.Turns {
 		switch {

@@ -74,94 +74,94 @@ func readResponses(_ *http.Request, body []byte) (modelRequest, error) {
 }
 
 // responsesUsage includes cached tokens in the input.
-func (u Usage) responsesUsage() object {
+func (u Usage) responsesUsage() jsonObject {
 	input := u.Input + u.CacheRead + u.CacheWrite
-	return object{
+	return jsonObject{
 		"input_tokens": input, "output_tokens": u.Output, "total_tokens": input + u.Output,
-		"input_tokens_details":  object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite},
-		"output_tokens_details": object{"reasoning_tokens": 0},
+		"input_tokens_details":  jsonObject{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite},
+		"output_tokens_details": jsonObject{"reasoning_tokens": 0},
 	}
 }
 
 func writeResponses(w http.ResponseWriter, a modelRequest, out reply) {
-	response := object{
+	response := jsonObject{
 		"id": fmt.Sprintf("resp_%d", out.number), "object": "response", "created_at": out.at.Unix(), "model": a.model,
-		"status": "in_progress", "output": []object{}, "parallel_tool_calls": false, "tool_choice": "auto", "tools": []object{},
+		"status": "in_progress", "output": []jsonObject{}, "parallel_tool_calls": false, "tool_choice": "auto", "tools": []jsonObject{},
 	}
 	item := out.responsesItem()
 	whole := maps.Clone(response)
-	whole["status"], whole["output"], whole["usage"] = "completed", []object{item}, out.usage.responsesUsage()
+	whole["status"], whole["output"], whole["usage"] = "completed", []jsonObject{item}, out.usage.responsesUsage()
 	if !a.stream {
 		writeJSON(w, http.StatusOK, whole)
 		return
 	}
 	e := startEvents(w)
 	number := 0
-	send := func(kind string, fields object) {
+	send := func(kind string, fields jsonObject) {
 		fields["type"], fields["sequence_number"] = kind, number
 		number++
 		e.sendEvent(kind, fields)
 	}
-	send("response.created", object{"response": response})
+	send("response.created", jsonObject{"response": response})
 	out.sendResponsesItem(send, item)
-	send("response.completed", object{"response": whole})
+	send("response.completed", jsonObject{"response": whole})
 }
 
 // responsesItem returns the only item of an answer.
-func (r reply) responsesItem() object {
+func (r reply) responsesItem() jsonObject {
 	switch {
 	case r.call == nil:
-		part := object{"type": "output_text", "text": r.text, "annotations": []object{}}
-		return object{"type": "message", "id": fmt.Sprintf("msg_%d", r.number), "role": "assistant", "status": "completed", "content": []object{part}}
+		part := jsonObject{"type": "output_text", "text": r.text, "annotations": []jsonObject{}}
+		return jsonObject{"type": "message", "id": fmt.Sprintf("msg_%d", r.number), "role": "assistant", "status": "completed", "content": []jsonObject{part}}
 	case r.call.tool.native:
-		action := object{"type": "exec", "command": shellArgv(r.call.command), "env": object{}}
-		return object{"type": "local_shell_call", "id": "ls_" + r.call.id, "call_id": r.call.id, "status": "completed", "action": action}
+		action := jsonObject{"type": "exec", "command": shellArgv(r.call.command), "env": jsonObject{}}
+		return jsonObject{"type": "local_shell_call", "id": "ls_" + r.call.id, "call_id": r.call.id, "status": "completed", "action": action}
 	}
-	return object{"type": "function_call", "id": "fc_" + r.call.id, "call_id": r.call.id, "name": r.call.tool.name, "arguments": r.call.argumentsJSON(), "status": "completed"}
+	return jsonObject{"type": "function_call", "id": "fc_" + r.call.id, "call_id": r.call.id, "name": r.call.tool.name, "arguments": r.call.argumentsJSON(), "status": "completed"}
 }
 
 // sendResponsesItem streams an item: first empty, then its content, then the complete item.
-func (r reply) sendResponsesItem(send func(string, object), item object) {
+func (r reply) sendResponsesItem(send func(string, jsonObject), item jsonObject) {
 	begun := maps.Clone(item)
 	begun["status"] = "in_progress"
-	at := func(more object) object {
+	at := func(more jsonObject) jsonObject {
 		more["output_index"], more["item_id"] = 0, item["id"]
 		return more
 	}
 	switch {
 	case r.call == nil:
-		begun["content"] = []object{}
-		send("response.output_item.added", object{"output_index": 0, "item": begun})
+		begun["content"] = []jsonObject{}
+		send("response.output_item.added", jsonObject{"output_index": 0, "item": begun})
 		r.sendResponsesText(send, at)
 	case r.call.tool.native:
-		send("response.output_item.added", object{"output_index": 0, "item": begun})
+		send("response.output_item.added", jsonObject{"output_index": 0, "item": begun})
 	default:
 		begun["arguments"] = ""
-		send("response.output_item.added", object{"output_index": 0, "item": begun})
+		send("response.output_item.added", jsonObject{"output_index": 0, "item": begun})
 		for _, piece := range splitInTwo(r.call.argumentsJSON()) {
-			send("response.function_call_arguments.delta", at(object{"delta": piece}))
+			send("response.function_call_arguments.delta", at(jsonObject{"delta": piece}))
 		}
-		send("response.function_call_arguments.done", at(object{"arguments": r.call.argumentsJSON()}))
+		send("response.function_call_arguments.done", at(jsonObject{"arguments": r.call.argumentsJSON()}))
 	}
-	send("response.output_item.done", object{"output_index": 0, "item": item})
+	send("response.output_item.done", jsonObject{"output_index": 0, "item": item})
 }
 
-func (r reply) sendResponsesText(send func(string, object), at func(object) object) {
-	part := func(text string) object {
-		return object{"type": "output_text", "text": text, "annotations": []object{}}
+func (r reply) sendResponsesText(send func(string, jsonObject), at func(jsonObject) jsonObject) {
+	part := func(text string) jsonObject {
+		return jsonObject{"type": "output_text", "text": text, "annotations": []jsonObject{}}
 	}
-	send("response.content_part.added", at(object{"content_index": 0, "part": part("")}))
+	send("response.content_part.added", at(jsonObject{"content_index": 0, "part": part("")}))
 	for _, piece := range splitInTwo(r.text) {
-		send("response.output_text.delta", at(object{"content_index": 0, "delta": piece}))
+		send("response.output_text.delta", at(jsonObject{"content_index": 0, "delta": piece}))
 	}
-	send("response.output_text.done", at(object{"content_index": 0, "text": r.text}))
-	send("response.content_part.done", at(object{"content_index": 0, "part": part(r.text)}))
+	send("response.output_text.done", at(jsonObject{"content_index": 0, "text": r.text}))
+	send("response.content_part.done", at(jsonObject{"content_index": 0, "part": part(r.text)}))
 }
 
 // failResponses sends an error response. It reports a used-up limit in the body, with its reset
 // time.
 func failResponses(w http.ResponseWriter, f fault) {
-	detail := object{"message": f.message, "type": "server_error", "code": nil, "param": nil}
+	detail := jsonObject{"message": f.message, "type": "server_error", "code": nil, "param": nil}
 	switch {
 	case f.resetIn > 0:
 		seconds := int(f.resetIn.Seconds())
@@ -173,5 +173,5 @@ func failResponses(w http.ResponseWriter, f fault) {
 	case f.status < 500:
 		detail["type"] = "invalid_request_error"
 	}
-	writeJSON(w, f.status, object{"error": detail})
+	writeJSON(w, f.status, jsonObject{"error": detail})
 }

@@ -34,16 +34,16 @@ func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case strings.HasSuffix(path, "/count_tokens"):
-		writeJSON(w, http.StatusOK, object{"input_tokens": ordinaryUsage().Input})
+		writeJSON(w, http.StatusOK, jsonObject{"input_tokens": ordinaryUsage().Input})
 	case strings.HasSuffix(path, ":countTokens"):
-		writeJSON(w, http.StatusOK, object{"totalTokens": ordinaryUsage().Input})
+		writeJSON(w, http.StatusOK, jsonObject{"totalTokens": ordinaryUsage().Input})
 	case strings.HasSuffix(path, "/models"):
 		writeJSON(w, http.StatusOK, modelList())
 	case r.Method == http.MethodHead, path == "/":
 		w.WriteHeader(http.StatusOK)
 	default:
 		record.Kind = Unknown
-		writeJSON(w, http.StatusNotFound, object{"error": object{"message": "the scripted model does not serve " + path}})
+		writeJSON(w, http.StatusNotFound, jsonObject{"error": jsonObject{"message": "the scripted model does not serve " + path}})
 	}
 	m.appendRequest(record)
 }
@@ -52,11 +52,11 @@ func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 const ModelName = "scripted-1"
 
 // modelList returns a list of models that is valid in every protocol.
-func modelList() object {
-	return object{
+func modelList() jsonObject {
+	return jsonObject{
 		"object":   "list",
 		"has_more": false,
-		"data":     []object{{"id": ModelName, "object": "model", "type": "model", "display_name": ModelName, "owned_by": "script"}},
-		"models":   []object{{"name": "models/" + ModelName, "displayName": ModelName, "supportedGenerationMethods": []string{"generateContent", "countTokens"}}},
+		"data":     []jsonObject{{"id": ModelName, "object": "model", "type": "model", "display_name": ModelName, "owned_by": "script"}},
+		"models":   []jsonObject{{"name": "models/" + ModelName, "displayName": ModelName, "supportedGenerationMethods": []string{"generateContent", "countTokens"}}},
 	}
 }

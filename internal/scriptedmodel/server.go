@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Server is a model that listens on loopback.
-type Server struct {
+// ModelServer is a model that listens on loopback.
+type ModelServer struct {
 	*Model
 	url   string
 	http  *http.Server
@@ -18,12 +18,12 @@ type Server struct {
 }
 
 // Start serves the scripts on a free port of loopback.
-func Start(scripts []Script) (*Server, error) {
+func Start(scripts []Script) (*ModelServer, error) {
 	return StartAt("127.0.0.1:0", scripts)
 }
 
 // StartAt serves the scripts on an address.
-func StartAt(address string, scripts []Script) (*Server, error) {
+func StartAt(address string, scripts []Script) (*ModelServer, error) {
 	model, err := New(scripts)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func StartAt(address string, scripts []Script) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for agents: %w", err)
 	}
-	s := &Server{
+	s := &ModelServer{
 		Model: model,
 		url:   "http://" + listener.Addr().String(),
 		http:  &http.Server{Handler: model, ReadHeaderTimeout: 10 * time.Second},
@@ -46,10 +46,10 @@ func StartAt(address string, scripts []Script) (*Server, error) {
 }
 
 // URL returns where the server listens, without a path.
-func (s *Server) URL() string { return s.url }
+func (s *ModelServer) URL() string { return s.url }
 
 // Close ends the server and every answer in progress.
-func (s *Server) Close() error {
+func (s *ModelServer) Close() error {
 	closed := s.http.Close()
 	<-s.ended
 	if !errors.Is(s.err, http.ErrServerClosed) {

@@ -56,7 +56,7 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 func TestWhatElseCLIsAskIsAnswered(t *testing.T) {
 	for address, want := range map[string]struct {
 		status int
-		kind   Kind
+		kind   RequestOutcome
 		body   string
 	}{
 		"GET /v1/models":                       {200, Listed, `"id":"scripted-1"`},

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// object is a JSON object that is written once and never read.
-type object = map[string]any
+// jsonObject is a JSON object that is written once and never read.
+type jsonObject = map[string]any
 
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -17,8 +17,8 @@ func shellNames() []string {
 	return []string{"Bash", "bash", "run_shell_command", "exec_command", "shell_command", "local_shell", "shell", "execute_command", "run_terminal_cmd", "terminal"}
 }
 
-// call is a request to use a tool.
-type call struct {
+// toolCall is a request to use a tool.
+type toolCall struct {
 	id        string
 	tool      tool
 	command   string
@@ -27,7 +27,7 @@ type call struct {
 
 // argumentsJSON returns the arguments as JSON. Angle brackets and ampersands are not escaped,
 // as with a real model.
-func (c call) argumentsJSON() string { return compactJSON(c.arguments) }
+func (c toolCall) argumentsJSON() string { return compactJSON(c.arguments) }
 
 // findShellTool returns the tool to run a command with, or false if none is offered.
 func findShellTool(tools []tool) (tool, bool) {
@@ -41,8 +41,8 @@ func findShellTool(tools []tool) (tool, bool) {
 
 // shellCall returns the call of a shell tool that runs a command, with the arguments that the
 // tool's schema requires.
-func shellCall(id string, t tool, command string) call {
-	c := call{id: id, tool: t, command: command, arguments: map[string]any{}}
+func shellCall(id string, t tool, command string) toolCall {
+	c := toolCall{id: id, tool: t, command: command, arguments: map[string]any{}}
 	schema := parseSchema(t.schema)
 	key := "command"
 	if _, ok := schema.Properties["cmd"]; ok {

@@ -16,8 +16,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Options control a self-test.
-type Options struct {
+// CrashOptions control a self-test.
+type CrashOptions struct {
 	Program  string               // the orange binary
 	Dir      string               // an empty folder to work in
 	Workflow *workflow.Definition // the workflow of the task
@@ -26,8 +26,8 @@ type Options struct {
 	Progress func(tried int)      // called after every crash point; may be nil
 }
 
-// A Report is the result of a self-test.
-type Report struct {
+// A CrashReport is the result of a self-test.
+type CrashReport struct {
 	Workflow    string   `json:"workflow"`
 	Path        []string `json:"path"`             // the states of the walk
 	Entries     int      `json:"entries"`          // in the undisturbed journal
@@ -39,12 +39,12 @@ type Report struct {
 
 // RunCrashes kills the server at its first boundary, its second, and so on, each time in a
 // separate walk, until a walk ends before the boundary is reached.
-func RunCrashes(ctx context.Context, o Options) (Report, error) {
+func RunCrashes(ctx context.Context, o CrashOptions) (CrashReport, error) {
 	calm, err := o.runWalk(ctx, 0)
 	if err != nil {
-		return Report{}, fmt.Errorf("the undisturbed walk: %w", err)
+		return CrashReport{}, fmt.Errorf("the undisturbed walk: %w", err)
 	}
-	report := Report{Workflow: o.Workflow.Name, Path: calm.path, Entries: len(calm.journal), Effects: len(calm.effects), Divergences: []string{}}
+	report := CrashReport{Workflow: o.Workflow.Name, Path: calm.path, Entries: len(calm.journal), Effects: len(calm.effects), Divergences: []string{}}
 	s := &sweep{o: o, calm: calm, report: &report}
 	var wait sync.WaitGroup
 	for range max(o.Parallel, 1) {
@@ -56,9 +56,9 @@ func RunCrashes(ctx context.Context, o Options) (Report, error) {
 
 // sweep distributes crash points to the concurrent walks.
 type sweep struct {
-	o      Options
+	o      CrashOptions
 	calm   result
-	report *Report
+	report *CrashReport
 
 	mu   sync.Mutex
 	next int
@@ -108,7 +108,7 @@ func (s *sweep) recordWalk(point int, got result, err error) {
 }
 
 // runWalk plays the whole lifecycle once, in a separate folder.
-func (o Options) runWalk(ctx context.Context, crashAt int) (result, error) {
+func (o CrashOptions) runWalk(ctx context.Context, crashAt int) (result, error) {
 	dir, err := os.MkdirTemp(o.Dir, fmt.Sprintf("walk-%d-", crashAt))
 	if err != nil {
 		return result{}, err

@@ -31,7 +31,7 @@ const faultProject = "faults"
 // socket, in an order that depends on the seed. It merges their work at the same time. It
 // returns what was done, and what is wrong afterwards: an agent in its own worktree must have
 // done every task, and every task must be merged.
-func RunFaults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
+func RunFaults(ctx context.Context, o CrashOptions, seed uint64) (done, wrong []string, err error) {
 	dir, err := os.MkdirTemp(o.Dir, "f")
 	if err != nil {
 		return nil, nil, err

@@ -53,14 +53,14 @@ func MCPRunner(cfg config.Config, version, cwd string) func(context.Context, cli
 	return func(ctx context.Context, o cli.MCPOptions) error {
 		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
 		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
-		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflowFiles(cfg).FindWorkflow}, c, o.In, o.Out)
+		return mcp.Serve(ctx, mcp.ToolOptions{Version: version, Workflow: workflowFiles(cfg).FindWorkflow}, c, o.In, o.Out)
 	}
 }
 
 // DashboardRunner returns the function that shows the dashboard on this terminal.
 func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptions) error {
 	return func(ctx context.Context, o cli.DashboardOptions) error {
-		then, err := tui.Run(ctx, tui.Options{
+		then, err := tui.Run(ctx, tui.DashboardOptions{
 			API: o.Client, In: os.Stdin, Out: os.Stdout, Environ: o.Environ,
 			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: wantsBell(cfg.Notify), Harness: o.Harness,
 		})

@@ -9,7 +9,7 @@ import (
 
 // newMeasure returns the service that measures the work of tasks.
 func (s *Server) newMeasure() *measure.Service {
-	return measure.New(measure.Options{
+	return measure.New(measure.MeasureOptions{
 		Store: s.store, Rows: s.runtime.FollowJournal, Watcher: s.host.Watcher, Measure: s.host.MeasureWork, Worktree: s.host.WorktreeOf, Output: s.host.OutputFile,
 		Children: s.childrenOf, Absent: s.host.AbsentAttempts, Over: s.isOver, Reasons: s.waitReasons, Log: s.log,
 	})

@@ -30,7 +30,7 @@ func reportEvent(event string, payload []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, client.Options{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token, Owner: OwnerFinder(cfg)})
+	c, err := client.Connect(ctx, client.DialOptions{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token, Owner: OwnerFinder(cfg)})
 	if err != nil {
 		return err
 	}

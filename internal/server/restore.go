@@ -78,7 +78,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 
 // openStill opens the runtime of a store that is being restored. The runtime performs no effects.
 func (s *Server) openStill(fault func(string)) (_ *local.Runtime, err error) {
-	s.runtime, err = local.Open(local.Options{
+	s.runtime, err = local.Open(local.RuntimeOptions{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, Library: workflowdir.New(s.cfg.UserWorkflows), Workflow: s.cfg.Workflow,
 		Harness: cmp.Or(s.cfg.Harness, "claude"), Relations: s.store, Still: true, Fault: fault,
 	})

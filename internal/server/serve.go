@@ -76,7 +76,7 @@ type Server struct {
 	version          string
 	options          cli.ServeOptions
 	held             *lock.Lock
-	logs             *logfile.File
+	logs             *logfile.LogFile
 	socket           *socket.Listener // nil before Start
 	store            *sqlite.Store
 	log              *slog.Logger
@@ -166,7 +166,7 @@ func (s *Server) buildParts() (err error) {
 	if !s.cfg.Record {
 		s.executor = s.newExecutor()
 	}
-	s.notifier = s.notifications().NewNotifier(notifier.Options{Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition})
+	s.notifier = s.notifications().NewNotifier(notifier.NotifierOptions{Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition})
 	s.anchors = s.newAnchors()
 	s.api = s.newAPI()
 	return nil
@@ -174,7 +174,7 @@ func (s *Server) buildParts() (err error) {
 
 // newRuntime builds the runtime, with agents or with a recorder in their place.
 func (s *Server) newRuntime() (*local.Runtime, error) {
-	options := local.Options{
+	options := local.RuntimeOptions{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
 		Codes:    notifications.Codes{Config: s.cfg, Git: s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),

@@ -41,7 +41,7 @@ func owingHome(t *testing.T, tasks int) config.Config {
 	store, err := sqlite.Open(homestore.Path(cfg.Home))
 	check(t, err)
 	check(t, store.SaveProject(task.Project{Name: "shop", Path: dir, DefaultBranch: "main", PoolSize: tasks}))
-	still, err := local.New(local.Options{
+	still, err := local.New(local.RuntimeOptions{
 		Store: store, Relations: store, Library: workflowdir.New(cfg.UserWorkflows), Harness: "claude", Review: "claude", Still: true, Log: slog.New(slog.DiscardHandler),
 	})
 	check(t, err)

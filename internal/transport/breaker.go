@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// State is the state of a breaker.
-type State string
+// BreakerState is the state of a breaker.
+type BreakerState string
 
 // The states of a breaker.
 const (
-	Closed   State = "closed"    // requests pass
-	Open     State = "open"      // no request passes
-	HalfOpen State = "half-open" // one request passes, and decides
+	Closed   BreakerState = "closed"    // requests pass
+	Open     BreakerState = "open"      // no request passes
+	HalfOpen BreakerState = "half-open" // one request passes, and decides
 )
 
 // A Breaker stops a program from sending requests with credentials that are refused, because
@@ -48,7 +48,7 @@ func orDefault[T int | float64 | time.Duration](v, usual T) T {
 }
 
 // State returns the state at a time.
-func (b *Breaker) State(now time.Time) State {
+func (b *Breaker) State(now time.Time) BreakerState {
 	switch {
 	case !b.open:
 		return Closed

@@ -85,7 +85,7 @@ func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) s
 func TestStatusesThatRefuseCredentials(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 204: false, 401: true, 403: true, 404: false, 409: false, 429: false, 500: false, 503: false} {
 		sent := 0
-		tr := transport.New(transport.Options{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
+		tr := transport.New(transport.ClientOptions{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
 			sent++
 			return reply(status), nil
 		})})

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Options describe how to talk to one server with one secret. All but the name are optional.
-type Options struct {
+// ClientOptions describe how to talk to one server with one secret. All but the name are optional.
+type ClientOptions struct {
 	Name   string            // of the tracker, for errors and the log
 	Secret string            // where its secret comes from, never the secret: env:NAME, file:PATH
 	Base   http.RoundTripper // sends requests; by default one that waits 30 s for a response to begin
@@ -39,14 +39,14 @@ type Options struct {
 
 // A Transport is an http.RoundTripper for one server and one secret.
 type Transport struct {
-	o       Options
+	o       ClientOptions
 	mu      sync.Mutex
 	breaker Breaker
 	bucket  bucket
 }
 
 // New returns a transport in its initial state.
-func New(o Options) *Transport {
+func New(o ClientOptions) *Transport {
 	if o.Base == nil {
 		o.Base = baseTransport()
 	}
@@ -201,7 +201,7 @@ func (t *Transport) isRateLimited(resp *http.Response) bool {
 }
 
 // BreakerStatus returns the state of the breaker, for display.
-func (t *Transport) BreakerStatus() (state State, until time.Time) {
+func (t *Transport) BreakerStatus() (state BreakerState, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.breaker.State(time.Now()), t.breaker.OpenUntil()

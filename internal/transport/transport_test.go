@@ -152,7 +152,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 
 func ask(t *testing.T, s *server, method string, safe bool) string {
 	t.Helper()
-	tr := transport.New(transport.Options{
+	tr := transport.New(transport.ClientOptions{
 		Base:    s,
 		Wait:    transport.Backoff{}.Delay,
 		Limited: func(resp *http.Response) bool { return resp.Header.Get("X-Limit") != "" },
@@ -178,7 +178,7 @@ func ask(t *testing.T, s *server, method string, safe bool) string {
 func TestTheUsualWaitsVary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{replies: replies{says(500)}}
-		resp, err := transport.New(transport.Options{Base: s, Tries: 6}).RoundTrip(request(t, "GET", ""))
+		resp, err := transport.New(transport.ClientOptions{Base: s, Tries: 6}).RoundTrip(request(t, "GET", ""))
 		if err != nil || resp.StatusCode != 500 || len(s.at) != 6 {
 			t.Fatalf("%v, %v, %v", resp, err, s.at)
 		}
@@ -195,7 +195,7 @@ func TestABodyThatCannotBeReadAgain(t *testing.T) {
 	s := &server{replies: replies{says(429), says(200)}}
 	req := request(t, "POST", "once")
 	req.GetBody = nil
-	resp, err := transport.New(transport.Options{Base: s}).RoundTrip(req)
+	resp, err := transport.New(transport.ClientOptions{Base: s}).RoundTrip(req)
 	if err != nil || resp.StatusCode != 429 || len(s.bodies) != 1 {
 		t.Errorf("%v, %v, %q", resp, err, s.bodies)
 	}
@@ -206,7 +206,7 @@ func TestCancellingEndsAWait(t *testing.T) {
 		s := &server{replies: replies{says(429, "Retry-After", "50")}}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
-		_, err := transport.New(transport.Options{Base: s}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		_, err := transport.New(transport.ClientOptions{Base: s}).RoundTrip(request(t, "GET", "").WithContext(ctx))
 		if !errors.Is(err, context.Canceled) || len(s.at) != 1 {
 			t.Errorf("%v after %v", err, s.at)
 		}
@@ -221,7 +221,7 @@ func TestAWaitThatOutlastsTheDeadlineIsNotBegun(t *testing.T) {
 		s := &server{replies: replies{says(429, "Retry-After", "50")}}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		resp, err := transport.New(transport.Options{Base: s}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		resp, err := transport.New(transport.ClientOptions{Base: s}).RoundTrip(request(t, "GET", "").WithContext(ctx))
 		if err != nil || resp.StatusCode != 429 || time.Since(s.start) != 0 {
 			t.Errorf("%v, %v after %s", resp, err, time.Since(s.start))
 		}
@@ -231,7 +231,7 @@ func TestAWaitThatOutlastsTheDeadlineIsNotBegun(t *testing.T) {
 func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{replies: replies{says(401), says(200, "denied"), says(403), says(500), fails(errReset), says(200, "fine")}}
-		tr := transport.New(transport.Options{
+		tr := transport.New(transport.ClientOptions{
 			Name: "shop", Secret: "env:SHOP_TOKEN", Base: s, Tries: 1,
 			Denied: func(resp *http.Response) bool { return string(transport.PeekBody(resp, 100)) == "denied" },
 		})
@@ -269,7 +269,7 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 
 func TestAThingThatIsForbiddenIsNoRefusalOfTheSecret(t *testing.T) {
 	s := &server{replies: replies{says(403)}}
-	tr := transport.New(transport.Options{Base: s, Tries: 1, Forbids: true})
+	tr := transport.New(transport.ClientOptions{Base: s, Tries: 1, Forbids: true})
 	for range 5 {
 		if resp, err := tr.RoundTrip(request(t, "GET", "")); err != nil || resp.StatusCode != 403 {
 			t.Fatal(resp, err)
@@ -279,7 +279,7 @@ func TestAThingThatIsForbiddenIsNoRefusalOfTheSecret(t *testing.T) {
 
 func TestALimitIsNoRefusal(t *testing.T) {
 	s := &server{replies: replies{says(403, "X-Limit", "1")}}
-	tr := transport.New(transport.Options{Base: s, Tries: 1, Limited: func(resp *http.Response) bool { return resp.Header.Get("X-Limit") != "" }})
+	tr := transport.New(transport.ClientOptions{Base: s, Tries: 1, Limited: func(resp *http.Response) bool { return resp.Header.Get("X-Limit") != "" }})
 	for range 5 {
 		if _, err := tr.RoundTrip(request(t, "GET", "")); err != nil {
 			t.Fatal(err)
@@ -294,7 +294,7 @@ func TestOneProbeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := make(chan struct{})
 		sent := 0
-		tr := transport.New(transport.Options{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
+		tr := transport.New(transport.ClientOptions{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
 			if sent++; sent > 2 {
 				<-slow
 				return reply(200), nil
@@ -328,7 +328,7 @@ func TestOneProbeAtATime(t *testing.T) {
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{replies: replies{says(200)}}
-		tr := transport.New(transport.Options{Base: s, Rate: 2, Burst: 3})
+		tr := transport.New(transport.ClientOptions{Base: s, Rate: 2, Burst: 3})
 		var all sync.WaitGroup
 		for range 6 {
 			all.Go(func() { tr.RoundTrip(request(t, "GET", "")) })
@@ -348,7 +348,7 @@ func TestRate(t *testing.T) {
 func TestCancellingGivesTheTurnBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{replies: replies{says(200)}}
-		tr := transport.New(transport.Options{Base: s, Rate: 1})
+		tr := transport.New(transport.ClientOptions{Base: s, Rate: 1})
 		tr.RoundTrip(request(t, "GET", ""))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, cancel)
@@ -366,7 +366,7 @@ func TestTheLogHasNeitherHeadersNorBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		s := &server{replies: replies{says(429, "Retry-After", "1", "secret reply"), fails(errRefused), says(500, "secret reply")}}
-		tr := transport.New(transport.Options{Name: "shop", Base: s, Log: func(msg string, args ...any) { fmt.Fprintln(&log, msg, args) }})
+		tr := transport.New(transport.ClientOptions{Name: "shop", Base: s, Log: func(msg string, args ...any) { fmt.Fprintln(&log, msg, args) }})
 		tr.RoundTrip(request(t, "POST", "secret request"))
 		if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "rate limit") {
 			t.Errorf("the log is %s", log.String())
@@ -423,7 +423,7 @@ func TestOverHTTP(t *testing.T) {
 		io.WriteString(w, "done")
 	}))
 	defer srv.Close()
-	client := &http.Client{Transport: transport.New(transport.Options{Wait: func(int) time.Duration { return 0 }})}
+	client := &http.Client{Transport: transport.New(transport.ClientOptions{Wait: func(int) time.Duration { return 0 }})}
 	resp, err := client.Post(srv.URL, "text/plain", strings.NewReader("the body"))
 	if err != nil {
 		t.Fatal(err)
@@ -443,7 +443,7 @@ func TestAWriteWithoutAReplyIsNotSentTwice(t *testing.T) {
 		sent.Add(1)
 		panic(http.ErrAbortHandler)
 	}))
-	client := &http.Client{Transport: transport.New(transport.Options{Wait: func(int) time.Duration { return 0 }})}
+	client := &http.Client{Transport: transport.New(transport.ClientOptions{Wait: func(int) time.Duration { return 0 }})}
 	if _, err := client.Post(srv.URL, "text/plain", strings.NewReader("x")); err == nil || sent.Load() != 1 {
 		t.Errorf("%v after %d", err, sent.Load())
 	}

@@ -71,7 +71,7 @@ type env struct {
 	data  string
 	repo  string
 	env   []string
-	model *scriptedmodel.Server
+	model *scriptedmodel.ModelServer
 	tmux  string // its socket
 
 	crashes  int // that are wanted

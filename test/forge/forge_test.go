@@ -289,7 +289,7 @@ func neverPushed(t *testing.T, w *world) {
 
 func badToken(t *testing.T, w *world) {
 	const wrong = "0123456789abcdef0123456789abcdef01234567"
-	f, err := gitea.New(gitea.Options{URL: w.url, Scope: chief + "/" + w.repo, Token: func(context.Context) (string, error) { return wrong, nil }})
+	f, err := gitea.New(gitea.ForgeOptions{URL: w.url, Scope: chief + "/" + w.repo, Token: func(context.Context) (string, error) { return wrong, nil }})
 	must(t, err)
 	_, err = f.ListBranchPRs(t.Context(), "main")
 	if err == nil || strings.Contains(err.Error(), wrong) || !strings.Contains(err.Error(), "does not accept the token") {

@@ -69,12 +69,12 @@ func (w *world) OpenClient(t testing.TB) trackers.Forge {
 // patient is the adapter as Orange has it, over a transport that tries again.
 func (w *world) patient(t testing.TB) trackers.Forge {
 	t.Helper()
-	return w.adapter(t, &http.Client{Transport: transport.New(transport.Options{Name: "gitea"})}, time.Now)
+	return w.adapter(t, &http.Client{Transport: transport.New(transport.ClientOptions{Name: "gitea"})}, time.Now)
 }
 
 func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time) trackers.Forge {
 	t.Helper()
-	f, err := gitea.New(gitea.Options{
+	f, err := gitea.New(gitea.ForgeOptions{
 		URL: w.proxy, Scope: chief + "/" + w.repo, HTTP: client, Now: now,
 		Token: func(context.Context) (string, error) { return w.token, nil },
 	})

@@ -3,7 +3,7 @@ package gitea
 import "time"
 
 // Hasten removes the pauses between checks.
-func Hasten(f *Forge) {
+func Hasten(f *Repository) {
 	for i := range f.pauses {
 		f.pauses[i] = time.Microsecond
 	}

@@ -223,9 +223,9 @@ func (f *fake) merge(w http.ResponseWriter, r *http.Request) {
 func (f *fake) OpenClient(t testing.TB) trackers.Forge { return f.client(t, nil) }
 
 // client opens the adapter, with other options if that is wanted.
-func (f *fake) client(t testing.TB, change func(*gitea.Options)) *gitea.Forge {
+func (f *fake) client(t testing.TB, change func(*gitea.ForgeOptions)) *gitea.Repository {
 	t.Helper()
-	o := gitea.Options{
+	o := gitea.ForgeOptions{
 		URL: f.server.URL, Scope: owner + "/" + repo, HTTP: f.server.Client(),
 		Token: func(context.Context) (string, error) { return token, nil },
 		Now:   func() time.Time { return began.Add(1000 * time.Hour) },

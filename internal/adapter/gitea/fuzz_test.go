@@ -39,7 +39,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		forge, err := gitea.New(gitea.Options{URL: "http://forge.invalid", Scope: "acme/shop", Token: func(context.Context) (string, error) { return "planted", nil }, HTTP: &http.Client{Transport: parrot{status, body}}})
+		forge, err := gitea.New(gitea.ForgeOptions{URL: "http://forge.invalid", Scope: "acme/shop", Token: func(context.Context) (string, error) { return "planted", nil }, HTTP: &http.Client{Transport: parrot{status, body}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 	"orange/internal/lazy"
 )
 
-// Options select a repository and how to reach it.
-type Options struct {
+// ForgeOptions select a repository and how to reach it.
+type ForgeOptions struct {
 	URL   string                                // of the forge, with the path below which it is served
 	Scope string                                // owner/repository
 	Token func(context.Context) (string, error) // called before every use; nil for none
@@ -28,8 +28,8 @@ type Options struct {
 	Now   func() time.Time                      // nil for the clock
 }
 
-// A Forge is one repository on a Gitea or Forgejo server.
-type Forge struct {
+// A Repository is one repository on a Gitea or Forgejo server.
+type Repository struct {
 	url, host   string
 	owner, repo string
 	token       func(context.Context) (string, error)
@@ -45,7 +45,7 @@ type Forge struct {
 var name = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // New returns the repository that the options name. It sends no request.
-func New(o Options) (*Forge, error) {
+func New(o ForgeOptions) (*Repository, error) {
 	at, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	switch {
 	case err != nil, at.Host == "", at.Scheme != "http" && at.Scheme != "https":
@@ -59,7 +59,7 @@ func New(o Options) (*Forge, error) {
 	if !name.MatchString(owner) || !name.MatchString(repo) {
 		return nil, board.Refusef("%q names no repository: give OWNER/REPO", shortLine(o.Scope))
 	}
-	f := &Forge{
+	f := &Repository{
 		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now,
 		pauses: lookPauses(),
 	}
@@ -105,14 +105,14 @@ func sameMethod(req *http.Request, via []*http.Request) error {
 // token, and the last response.
 type connection struct {
 	*sdk.Client
-	forge *Forge
+	forge *Repository
 	ctx   context.Context
 	wire  *wire
 }
 
 // newConnection prepares a client. By default the SDK requests the server's version first, and
 // again before some calls; newConnection switches that off.
-func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
+func (f *Repository) newConnection(ctx context.Context) (*connection, error) {
 	var token string
 	if f.token != nil {
 		var err error
@@ -136,4 +136,4 @@ func (f *Forge) newConnection(ctx context.Context) (*connection, error) {
 }
 
 // String returns the name of the repository and its forge.
-func (f *Forge) String() string { return f.owner + "/" + f.repo + " at " + f.host }
+func (f *Repository) String() string { return f.owner + "/" + f.repo + " at " + f.host }

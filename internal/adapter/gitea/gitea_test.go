@@ -42,7 +42,7 @@ func TestOptionsAreLookedAt(t *testing.T) {
 		"a url that is no text": {"https://\x7f", "acme/shop", "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := gitea.New(gitea.Options{URL: tc.url, Scope: tc.scope})
+			_, err := gitea.New(gitea.ForgeOptions{URL: tc.url, Scope: tc.scope})
 			switch {
 			case tc.want == "" && err != nil:
 				t.Error(err)
@@ -261,7 +261,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(tc.answer)
 			defer s.Close()
-			f, err := gitea.New(gitea.Options{URL: s.URL, Scope: owner + "/" + repo, Token: func(context.Context) (string, error) { return token + "\n", nil }})
+			f, err := gitea.New(gitea.ForgeOptions{URL: s.URL, Scope: owner + "/" + repo, Token: func(context.Context) (string, error) { return token + "\n", nil }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -293,7 +293,7 @@ func TestTokenThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFake(t)
-			_, err := w.client(t, func(o *gitea.Options) { o.Token = token }).ListBranchPRs(t.Context(), "work")
+			_, err := w.client(t, func(o *gitea.ForgeOptions) { o.Token = token }).ListBranchPRs(t.Context(), "work")
 			if err == nil || !strings.Contains(err.Error(), "the token of acme/shop") || w.requests("") != 0 {
 				t.Errorf("error: %v", err)
 			}
@@ -312,7 +312,7 @@ func TestPostIsNotSentOnAsGet(t *testing.T) {
 		http.Redirect(rw, r, w.server.URL+r.URL.Path, http.StatusMovedPermanently)
 	}))
 	defer moved.Close()
-	_, err := w.client(t, func(o *gitea.Options) { o.URL = moved.URL }).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"})
+	_, err := w.client(t, func(o *gitea.ForgeOptions) { o.URL = moved.URL }).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "T"})
 	if err == nil || !strings.Contains(err.Error(), "give its new url") || w.requests("") != 0 {
 		t.Errorf("error: %v", err)
 	}

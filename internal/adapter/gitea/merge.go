@@ -17,7 +17,7 @@ import (
 
 // MergePR merges a pull request if its head is still that commit, with a merge commit if the
 // repository allows one, otherwise with the method that the repository prefers.
-func (f *Forge) MergePR(ctx context.Context, number int, head string) error {
+func (f *Repository) MergePR(ctx context.Context, number int, head string) error {
 	if strings.TrimSpace(head) == "" {
 		return board.Refusef("pull request %d is merged only at a known commit: give its head", number)
 	}

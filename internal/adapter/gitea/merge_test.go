@@ -231,7 +231,7 @@ func TestOpenOneIntoTheWantedBaseIsMeant(t *testing.T) {
 	w.PushBranch(t, "next")
 	w.add("Into main", "", "work", "main")
 	w.add("Into next", "", "work", "next")
-	f := w.client(t, func(o *gitea.Options) { o.Now = nil })
+	f := w.client(t, func(o *gitea.ForgeOptions) { o.Now = nil })
 	for base, want := range map[string]string{"main": "Into main", "next": "Into next", "other": "Into main"} {
 		pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: base, Title: "Work"})
 		if err != nil || pr.Title != want {

@@ -23,7 +23,7 @@ const (
 
 // CreatePR opens a pull request, or returns the open one that the branch already has,
 // preferably into the wanted base.
-func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error) {
+func (f *Repository) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error) {
 	if err := checkNew(n); err != nil {
 		return tracker.PR{}, err
 	}
@@ -108,7 +108,7 @@ func (v *connection) findOpen(n tracker.NewPR) (pr tracker.PR, found bool, err e
 }
 
 // ReadPR returns a pull request with its checks and reviews.
-func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
+func (f *Repository) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 	v, err := f.newConnection(ctx)
 	if err != nil {
 		return tracker.PR{}, err
@@ -128,7 +128,7 @@ func (f *Forge) ReadPR(ctx context.Context, number int) (tracker.PR, error) {
 
 // ListBranchPRs returns the pull requests of a branch of the repository itself, oldest first. A
 // fork's branch of the same name does not count.
-func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error) {
+func (f *Repository) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error) {
 	if !branchName(branch) {
 		return nil, nil
 	}
@@ -137,7 +137,7 @@ func (f *Forge) ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR,
 
 // ListMentioningPRs returns those of the latest pull requests that name an issue, oldest first.
 // It does not use the forge's search, which ignores branches and lags behind.
-func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error) {
+func (f *Repository) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error) {
 	if key = strings.TrimSpace(key); key == "" || len(key) > board.MaxKey {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func (f *Forge) ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR
 	})
 }
 
-func (f *Forge) findPulls(ctx context.Context, most int, wanted func(tracker.PR, string) bool) ([]tracker.PR, error) {
+func (f *Repository) findPulls(ctx context.Context, most int, wanted func(tracker.PR, string) bool) ([]tracker.PR, error) {
 	v, err := f.newConnection(ctx)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (v *connection) readSettled(number int, head string, enough, most int) (raw
 }
 
 // convertPull converts a pull request, without checks and reviews.
-func (f *Forge) convertPull(raw *sdk.PullRequest) tracker.PR {
+func (f *Repository) convertPull(raw *sdk.PullRequest) tracker.PR {
 	pr := tracker.PR{
 		Number: int(raw.Index),
 		URL:    safeLink(raw.HTMLURL),

@@ -29,8 +29,8 @@ const (
 	callTimeout    = 2 * time.Minute
 )
 
-// Options select a repository and how to reach it.
-type Options struct {
+// RepositoryOptions select a repository and how to reach it.
+type RepositoryOptions struct {
 	URL   string // of the API; "" for that of github.com; see APIBase
 	Scope string // OWNER/REPO
 	// Token returns the secret. It is called when a token is needed, and again when one was
@@ -76,7 +76,7 @@ type client struct {
 var scopeForm = lazy.NewRegexp(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
 // New returns the tracker and the forge of a repository. It sends no request.
-func New(o Options) (*Tracker, *Forge, error) {
+func New(o RepositoryOptions) (*Tracker, *Forge, error) {
 	owner, repo, _ := strings.Cut(o.Scope, "/")
 	if !scopeForm.MatchString(o.Scope) || repo == "." || repo == ".." {
 		return nil, nil, fmt.Errorf("%q is not a repository: give OWNER/REPO", shortText(o.Scope))
@@ -115,7 +115,7 @@ func baseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func newAPIClient(base *url.URL, o Options) (*gh.Client, error) {
+func newAPIClient(base *url.URL, o RepositoryOptions) (*gh.Client, error) {
 	below := &http.Client{Timeout: requestTimeout}
 	if o.HTTP != nil {
 		copied := *o.HTTP

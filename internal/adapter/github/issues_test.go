@@ -40,7 +40,7 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 		"one that is accepted and was given up":        {[]string{"status:Accepted"}, "not_planned", "Accepted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fakegithub.Options{})
+			s := serve(t, fakegithub.FakeOptions{})
 			key := s.AddIssue(t, issue("", tc.labels...))
 			s.CloseIssue(t, key, tc.reason)
 			tr := port(t, s)
@@ -65,7 +65,7 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 }
 
 func TestMovesOpenAndClose(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	tr := port(t, s)
 	key := s.AddIssue(t, issue("Backlog", "status:Finished", "bug"))
 	blocked := s.AddIssue(t, tracker.Issue{Card: issue("Backlog").Card, BlockedBy: []tracker.Link{{Key: key}}})
@@ -94,7 +94,7 @@ func TestMovesOpenAndClose(t *testing.T) {
 func TestAnIssueThatSomebodyClosedIsNotOpened(t *testing.T) {
 	for name, labels := range map[string][]string{"under way": {"status:Started"}, "without a label": nil} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fakegithub.Options{})
+			s := serve(t, fakegithub.FakeOptions{})
 			tr := port(t, s)
 			key := s.AddIssue(t, issue("", labels...))
 			was, err := tr.ReadIssue(t.Context(), key)
@@ -129,7 +129,7 @@ func TestAnIssueThatSomebodyClosedIsNotOpened(t *testing.T) {
 func TestLabelsWithStrangeNames(t *testing.T) {
 	for _, name := range []string{"a/b", "why?", "50%", "a#b", "good first issue", "c++", "..", "ä ö", `"q"`, "a%2Fb"} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fakegithub.Options{})
+			s := serve(t, fakegithub.FakeOptions{})
 			tr := port(t, s)
 			key := s.AddIssue(t, issue("Backlog", name, "status:"+name))
 			s.TagIssue(t, key, nil, []string{name, "status:" + name})
@@ -155,7 +155,7 @@ func TestLabelsWithStrangeNames(t *testing.T) {
 }
 
 func TestLabelsAreNeverMade(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	tr := port(t, s)
 	key := s.AddIssue(t, issue("Backlog"))
 	was, err := tr.ReadIssue(t.Context(), key)
@@ -176,7 +176,7 @@ func TestLabelsAreNeverMade(t *testing.T) {
 }
 
 func TestTextsThatGitHubDoesNotTake(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	tr := port(t, s)
 	was, err := tr.ReadIssue(t.Context(), s.AddIssue(t, issue("Backlog")))
 	if err != nil {
@@ -192,7 +192,7 @@ func TestTextsThatGitHubDoesNotTake(t *testing.T) {
 }
 
 func TestPullRequestsAreNoIssues(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	tr := port(t, s)
 	key := s.AddIssue(t, issue("Backlog"))
 	number := s.AddPull(t, "x", "A pull request", "")
@@ -223,7 +223,7 @@ func TestLinkedPullRequests(t *testing.T) {
 		"it says that it encloses it":   {"x", "T", "encloses #1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fakegithub.Options{})
+			s := serve(t, fakegithub.FakeOptions{})
 			key := s.AddIssue(t, issue("Backlog"))
 			s.AddIssue(t, issue("Backlog"))
 			s.AddPull(t, tc.branch, tc.title, tc.body)
@@ -236,7 +236,7 @@ func TestLinkedPullRequests(t *testing.T) {
 }
 
 func TestBotsAreKnown(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	key := s.AddIssue(t, issue("Backlog"))
 	s.CommentIssue(t, key, "bob", "hello")
 	s.CommentIssue(t, key, "helper[bot]", "hello")

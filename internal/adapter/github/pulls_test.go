@@ -13,7 +13,7 @@ import (
 )
 
 func TestMentionsOfNumbers(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	var want []int
 	for _, tc := range []struct {
 		branch, title, body string
@@ -52,7 +52,7 @@ func TestAMergeWaitsUntilGitHubKnowsWhetherItIsClean(t *testing.T) {
 		merged bool
 	}{"known": {0, true}, "known after some looks": {4, true}, "not known": {1000, false}} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fakegithub.Options{})
+			s := serve(t, fakegithub.FakeOptions{})
 			number := s.AddPull(t, "x", "T", "")
 			f := forge(t, s).(*github.Forge)
 			github.Hasten(f)
@@ -71,7 +71,7 @@ func TestAMergeWaitsUntilGitHubKnowsWhetherItIsClean(t *testing.T) {
 }
 
 func TestADismissedReviewDecidesNothing(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	number := s.AddPull(t, "x", "T", "")
 	s.AddReview(t, number, tracker.Review{Author: "bob", Verdict: tracker.ChangesRequested, Text: "No."})
 	s.DismissReview(t, number)
@@ -82,7 +82,7 @@ func TestADismissedReviewDecidesNothing(t *testing.T) {
 }
 
 func TestWhyAPullRequestIsNotOpened(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	s.PushBranch(t, "work")
 	for name, tc := range map[string]struct {
 		n    tracker.NewPR

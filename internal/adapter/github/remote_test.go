@@ -84,7 +84,7 @@ func FuzzRemotes(f *testing.F) {
 		if !ok {
 			return
 		}
-		if _, _, err := github.New(github.Options{Scope: scope}); err != nil {
+		if _, _, err := github.New(github.RepositoryOptions{Scope: scope}); err != nil {
 			t.Fatalf("%q has the scope %q: %v", remote, scope, err)
 		}
 	})

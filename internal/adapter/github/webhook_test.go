@@ -38,7 +38,7 @@ func signed(event string, body []byte) http.Header {
 
 func hearer(t testing.TB, scope string) *github.Tracker {
 	t.Helper()
-	tr, _, err := github.New(github.Options{Scope: scope, WebhookSecret: always(hookSecret)})
+	tr, _, err := github.New(github.RepositoryOptions{Scope: scope, WebhookSecret: always(hookSecret)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestHearNothingFalse(t *testing.T) {
 		}
 	}
 	asked := 0
-	counting, _, err := github.New(github.Options{Scope: "acme/shop", WebhookSecret: func(context.Context) (string, error) { asked++; return hookSecret, nil }})
+	counting, _, err := github.New(github.RepositoryOptions{Scope: "acme/shop", WebhookSecret: func(context.Context) (string, error) { asked++; return hookSecret, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,14 +134,14 @@ func TestHearNothingFalse(t *testing.T) {
 			t.Errorf("%q: %v, the secret was asked for %d times", signature, err, asked)
 		}
 	}
-	silent, _, err := github.New(github.Options{Scope: "acme/shop"})
+	silent, _, err := github.New(github.RepositoryOptions{Scope: "acme/shop"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := silent.ParseWebhook(signed("issues", body), body); !errors.Is(err, tracker.ErrForged) {
 		t.Errorf("without a secret: %v", err)
 	}
-	open, _, err := github.New(github.Options{Scope: "acme/shop", WebhookSecret: always("")})
+	open, _, err := github.New(github.RepositoryOptions{Scope: "acme/shop", WebhookSecret: always("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestHearNothingFalse(t *testing.T) {
 }
 
 func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	tr, f := clients(t, s)
 	head := s.PushBranch(t, "work/one")
 	pr, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "work/one", Base: s.BaseBranch(), Title: "One"})

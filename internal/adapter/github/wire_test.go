@@ -21,7 +21,7 @@ import (
 )
 
 func TestNewRefusesWhatItCannotUse(t *testing.T) {
-	for name, o := range map[string]github.Options{
+	for name, o := range map[string]github.RepositoryOptions{
 		"no scope":           {},
 		"half a scope":       {Scope: "acme"},
 		"a path":             {Scope: "acme/shop/x"},
@@ -39,7 +39,7 @@ func TestNewRefusesWhatItCannotUse(t *testing.T) {
 }
 
 func TestWhatDidNotChangeCostsNothing(t *testing.T) {
-	s := serve(t, fakegithub.Options{PageSize: 5})
+	s := serve(t, fakegithub.FakeOptions{PageSize: 5})
 	tr, f := clients(t, s)
 	key := s.AddIssue(t, issue("Backlog"))
 	for i := range 12 {
@@ -85,9 +85,9 @@ func TestWhatDidNotChangeCostsNothing(t *testing.T) {
 }
 
 func TestTheTokenIsReadAgainWhenItIsRefused(t *testing.T) {
-	s := serve(t, fakegithub.Options{})
+	s := serve(t, fakegithub.FakeOptions{})
 	token, asked := "old", 0
-	tr, _, err := github.New(github.Options{URL: s.URL(), Scope: s.Scope(), Token: func(context.Context) (string, error) { asked++; return token, nil }})
+	tr, _, err := github.New(github.RepositoryOptions{URL: s.URL(), Scope: s.Scope(), Token: func(context.Context) (string, error) { asked++; return token, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestABadTokenIsNotSent(t *testing.T) {
 		"two lines": always("abc\r\nX-Evil: yes"),
 		"an error":  func(context.Context) (string, error) { return "", errors.New("run gh auth login") },
 	} {
-		tr, _, err := github.New(github.Options{URL: server.URL, Scope: "acme/shop", Token: token})
+		tr, _, err := github.New(github.RepositoryOptions{URL: server.URL, Scope: "acme/shop", Token: token})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestTheTokenIsShownToItsHostOnly(t *testing.T) {
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
-	tr, _, err := github.New(github.Options{URL: server.URL, Scope: "acme/shop", Token: always("t0ken")})
+	tr, _, err := github.New(github.RepositoryOptions{URL: server.URL, Scope: "acme/shop", Token: always("t0ken")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func wired(t *testing.T, w wire) (*github.Tracker, *github.Forge) {
 	t.Helper()
-	tr, f, err := github.New(github.Options{Scope: "acme/shop", Token: always("t0ken"), HTTP: &http.Client{Transport: w}})
+	tr, f, err := github.New(github.RepositoryOptions{Scope: "acme/shop", Token: always("t0ken"), HTTP: &http.Client{Transport: w}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestAnIssueThatMovedIsNotFound(t *testing.T) {
 
 func TestEnterpriseHostsAreAskedBelowTheirPath(t *testing.T) {
 	var path string
-	tr, _, err := github.New(github.Options{URL: github.APIBase("ghe.example"), Scope: "acme/shop", HTTP: &http.Client{Transport: wire(func(r *http.Request) (int, http.Header, string) {
+	tr, _, err := github.New(github.RepositoryOptions{URL: github.APIBase("ghe.example"), Scope: "acme/shop", HTTP: &http.Client{Transport: wire(func(r *http.Request) (int, http.Header, string) {
 		path = r.URL.String()
 		return 200, nil, `[{"name":"status:X"}]`
 	})}})
@@ -321,7 +321,7 @@ func TestConclusions(t *testing.T) {
 }
 
 func TestSmallPages(t *testing.T) {
-	s := serve(t, fakegithub.Options{PageSize: 1})
+	s := serve(t, fakegithub.FakeOptions{PageSize: 1})
 	tr := port(t, s)
 	v, err := tr.ReadVocabulary(t.Context())
 	if err != nil || len(v.Columns) != len(trackertest.Columns) || len(v.Tags) != len(trackertest.Tags) {

@@ -25,11 +25,11 @@ type teamAnswer struct {
 }
 
 type statesAnswer struct {
-	WorkflowStates page[state] `json:"workflowStates"`
+	WorkflowStates issuePage[state] `json:"workflowStates"`
 }
 
 type labelsAnswer struct {
-	IssueLabels page[label] `json:"issueLabels"`
+	IssueLabels issuePage[label] `json:"issueLabels"`
 }
 
 type namesAnswer struct {
@@ -57,31 +57,31 @@ type issueAnswer struct {
 
 type moreLabelsAnswer struct {
 	Issue struct {
-		Labels page[named] `json:"labels"`
+		Labels issuePage[named] `json:"labels"`
 	} `json:"issue"`
 }
 
 type moreCommentsAnswer struct {
 	Issue struct {
-		Comments page[comment] `json:"comments"`
+		Comments issuePage[comment] `json:"comments"`
 	} `json:"issue"`
 }
 
 type moreChildrenAnswer struct {
 	Issue struct {
-		Children page[other] `json:"children"`
+		Children issuePage[other] `json:"children"`
 	} `json:"issue"`
 }
 
 type moreBlockersAnswer struct {
 	Issue struct {
-		InverseRelations page[relation] `json:"inverseRelations"`
+		InverseRelations issuePage[relation] `json:"inverseRelations"`
 	} `json:"issue"`
 }
 
 type moreAttachmentsAnswer struct {
 	Issue struct {
-		Attachments page[attachment] `json:"attachments"`
+		Attachments issuePage[attachment] `json:"attachments"`
 	} `json:"issue"`
 }
 
@@ -100,8 +100,8 @@ type commentAnswer struct {
 	} `json:"commentCreate"`
 }
 
-// A page is a part of a list.
-type page[T any] struct {
+// An issuePage is a part of a list.
+type issuePage[T any] struct {
 	Nodes    []T `json:"nodes"`
 	PageInfo struct {
 		HasNextPage bool   `json:"hasNextPage"`
@@ -156,20 +156,20 @@ type other struct {
 }
 
 type brief struct {
-	ID                  string        `json:"id"`
-	Identifier          string        `json:"identifier"`
-	URL                 string        `json:"url"`
-	Title               string        `json:"title"`
-	Description         string        `json:"description"`
-	Priority            float64       `json:"priority"`
-	CreatedAt           time.Time     `json:"createdAt"`
-	UpdatedAt           time.Time     `json:"updatedAt"`
-	State               standing      `json:"state"`
-	Labels              page[named]   `json:"labels"`
-	Creator             *account      `json:"creator"`
-	BotActor            *named        `json:"botActor"`
-	ExternalUserCreator *externalUser `json:"externalUserCreator"`
-	Assignee            *externalUser `json:"assignee"`
+	ID                  string           `json:"id"`
+	Identifier          string           `json:"identifier"`
+	URL                 string           `json:"url"`
+	Title               string           `json:"title"`
+	Description         string           `json:"description"`
+	Priority            float64          `json:"priority"`
+	CreatedAt           time.Time        `json:"createdAt"`
+	UpdatedAt           time.Time        `json:"updatedAt"`
+	State               standing         `json:"state"`
+	Labels              issuePage[named] `json:"labels"`
+	Creator             *account         `json:"creator"`
+	BotActor            *named           `json:"botActor"`
+	ExternalUserCreator *externalUser    `json:"externalUserCreator"`
+	Assignee            *externalUser    `json:"assignee"`
 	Parent              *struct {
 		Identifier string `json:"identifier"`
 	} `json:"parent"`
@@ -181,10 +181,10 @@ type whole struct {
 	Team    struct {
 		Key string `json:"key"`
 	} `json:"team"`
-	Comments         page[comment]    `json:"comments"`
-	Children         page[other]      `json:"children"`
-	InverseRelations page[relation]   `json:"inverseRelations"`
-	Attachments      page[attachment] `json:"attachments"`
+	Comments         issuePage[comment]    `json:"comments"`
+	Children         issuePage[other]      `json:"children"`
+	InverseRelations issuePage[relation]   `json:"inverseRelations"`
+	Attachments      issuePage[attachment] `json:"attachments"`
 }
 
 type comment struct {

@@ -52,7 +52,7 @@ func give(secret string) func(context.Context) (string, error) {
 
 func scripted(replies ...reply) (*Tracker, *script) {
 	s := &script{replies: replies}
-	return New(Options{URL: "https://user:pa55@linear.test/graphql", Token: give(planted), Scope: "ENG", HTTP: &http.Client{Transport: s}}), s
+	return New(TrackerOptions{URL: "https://user:pa55@linear.test/graphql", Token: give(planted), Scope: "ENG", HTTP: &http.Client{Transport: s}}), s
 }
 
 func errorBody(message, kind, code, presentable string) string {

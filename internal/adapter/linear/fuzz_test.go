@@ -40,7 +40,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it waits as the response requires
 		defer cancel()
-		tr := New(Options{URL: "http://linear.invalid", Scope: "ENG/Shop", Token: give("lin_api_planted"), HTTP: &http.Client{Transport: parrot{status, body}}, Now: func() time.Time { return noon }})
+		tr := New(TrackerOptions{URL: "http://linear.invalid", Scope: "ENG/Shop", Token: give("lin_api_planted"), HTTP: &http.Client{Transport: parrot{status, body}}, Now: func() time.Time { return noon }})
 		_, who := tr.AccountName(ctx)
 		is, one := tr.ReadIssue(ctx, "ENG-1")
 		list, all := tr.ListIssues(ctx, tracker.Query{Limit: 5})

@@ -45,7 +45,7 @@ func (t *Tracker) readRemainingPages(ctx context.Context, w *whole) (err error) 
 	if err := t.moreLabels(ctx, &w.brief); err != nil {
 		return err
 	}
-	w.Comments.Nodes, err = readFollowingPages(w.Comments, func(after string) (page[comment], error) {
+	w.Comments.Nodes, err = readFollowingPages(w.Comments, func(after string) (issuePage[comment], error) {
 		var got moreCommentsAnswer
 		err := t.sendQuery(ctx, moreCommentsQuery, more(after), &got)
 		return got.Issue.Comments, err
@@ -53,7 +53,7 @@ func (t *Tracker) readRemainingPages(ctx context.Context, w *whole) (err error) 
 	if err != nil {
 		return err
 	}
-	w.Children.Nodes, err = readFollowingPages(w.Children, func(after string) (page[other], error) {
+	w.Children.Nodes, err = readFollowingPages(w.Children, func(after string) (issuePage[other], error) {
 		var got moreChildrenAnswer
 		err := t.sendQuery(ctx, moreChildrenQuery, more(after), &got)
 		return got.Issue.Children, err
@@ -61,7 +61,7 @@ func (t *Tracker) readRemainingPages(ctx context.Context, w *whole) (err error) 
 	if err != nil {
 		return err
 	}
-	w.InverseRelations.Nodes, err = readFollowingPages(w.InverseRelations, func(after string) (page[relation], error) {
+	w.InverseRelations.Nodes, err = readFollowingPages(w.InverseRelations, func(after string) (issuePage[relation], error) {
 		var got moreBlockersAnswer
 		err := t.sendQuery(ctx, moreBlockersQuery, more(after), &got)
 		return got.Issue.InverseRelations, err
@@ -69,7 +69,7 @@ func (t *Tracker) readRemainingPages(ctx context.Context, w *whole) (err error) 
 	if err != nil {
 		return err
 	}
-	w.Attachments.Nodes, err = readFollowingPages(w.Attachments, func(after string) (page[attachment], error) {
+	w.Attachments.Nodes, err = readFollowingPages(w.Attachments, func(after string) (issuePage[attachment], error) {
 		var got moreAttachmentsAnswer
 		err := t.sendQuery(ctx, moreAttachmentsQuery, more(after), &got)
 		return got.Issue.Attachments, err
@@ -78,7 +78,7 @@ func (t *Tracker) readRemainingPages(ctx context.Context, w *whole) (err error) 
 }
 
 func (t *Tracker) moreLabels(ctx context.Context, b *brief) (err error) {
-	b.Labels.Nodes, err = readFollowingPages(b.Labels, func(after string) (page[named], error) {
+	b.Labels.Nodes, err = readFollowingPages(b.Labels, func(after string) (issuePage[named], error) {
 		var got moreLabelsAnswer
 		err := t.sendQuery(ctx, moreLabelsQuery, moreVars{ID: b.ID, After: after}, &got)
 		return got.Issue.Labels, err

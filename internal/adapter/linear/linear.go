@@ -14,8 +14,8 @@ import (
 // usualURL is the address of Linear's API.
 const usualURL = "https://api.linear.app/graphql"
 
-// Options select a part of Linear and the credentials.
-type Options struct {
+// TrackerOptions select a part of Linear and the credentials.
+type TrackerOptions struct {
 	URL           string                                    // "" for Linear's own
 	Token         func(ctx context.Context) (string, error) // a personal key (lin_api_...) or an OAuth token
 	Scope         string                                    // TEAM, or TEAM/Project name; TEAM as in TEAM-12
@@ -30,7 +30,7 @@ type Options struct {
 
 // A Tracker is one team in Linear, or one project of it. It is safe for concurrent use.
 type Tracker struct {
-	opts    Options
+	opts    TrackerOptions
 	team    string // key, as in TEAM-12
 	project string // name; "" for all of the team's issues
 
@@ -41,7 +41,7 @@ type Tracker struct {
 }
 
 // New returns a tracker. It sends no request.
-func New(opts Options) *Tracker {
+func New(opts TrackerOptions) *Tracker {
 	if opts.URL == "" {
 		opts.URL = usualURL
 	}

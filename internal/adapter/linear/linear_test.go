@@ -26,7 +26,7 @@ func draft(title, column string, tags ...string) tracker.Issue {
 }
 
 func client(w *fakelinear.World, scope string) *linear.Tracker {
-	return linear.New(linear.Options{URL: w.URL, Scope: scope, Token: func(context.Context) (string, error) { return w.Secret(), nil }})
+	return linear.New(linear.TrackerOptions{URL: w.URL, Scope: scope, Token: func(context.Context) (string, error) { return w.Secret(), nil }})
 }
 
 func read(t *testing.T, p trackers.Backend, key string) tracker.Issue {
@@ -39,7 +39,7 @@ func read(t *testing.T, p trackers.Backend, key string) tracker.Issue {
 }
 
 func TestScopes(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	w.AddIssue(t, draft("One", "Backlog"))
 	for name, tc := range map[string]struct {
 		scope string
@@ -77,7 +77,7 @@ func TestScopes(t *testing.T) {
 
 // TestAListCostsOneRequestForFifty: whatever the issues have, their number alone counts.
 func TestAListCostsOneRequestForFifty(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	parent := w.AddIssue(t, draft("Parent", "Started"))
 	for i := range 119 {
 		is := draft(fmt.Sprint("Issue ", i), "Backlog", "bug", "Ready")
@@ -101,7 +101,7 @@ func TestAListCostsOneRequestForFifty(t *testing.T) {
 }
 
 func TestIssuesWithMoreThanAPageOfEverything(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	const many = 130
 	var tags []string
 	for i := range 60 {
@@ -137,7 +137,7 @@ func TestIssuesWithMoreThanAPageOfEverything(t *testing.T) {
 }
 
 func TestIssuesThatAreNotOurs(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	p := client(w, "ENG")
 	if got := read(t, p, w.ReadIssue(t, key).ID); got.Key != key {
@@ -163,7 +163,7 @@ func TestIssuesThatAreNotOurs(t *testing.T) {
 // TestNamesThatAreGone: nothing is written with the id of something that has another
 // name by now.
 func TestNamesThatAreGone(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
 	p := w.OpenClient(t)
 	was := read(t, p, key)
@@ -199,7 +199,7 @@ func TestNamesThatAreGone(t *testing.T) {
 }
 
 func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	if err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
 
 // TestACommentIsTakenOnce even if the caller does not check for it.
 func TestACommentIsTakenOnce(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
 	for i := range 3 {
@@ -228,7 +228,7 @@ func TestACommentIsTakenOnce(t *testing.T) {
 // TestLinearsOwnHand checks that Linear's normalization of texts neither causes duplicate
 // comments nor looks like a person's change.
 func TestLinearsOwnHand(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{OwnHand: true})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{OwnHand: true})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	desk := trackers.NewClient(w.OpenClient(t))
 	text := "What is to be done:\n\n- this\n- that\n"
@@ -260,7 +260,7 @@ func TestLinearsOwnHand(t *testing.T) {
 }
 
 func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	p := w.OpenClient(t)
 	was := read(t, p, key)
@@ -282,11 +282,11 @@ func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
 }
 
 func TestOAuthTokens(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{Token: "lin_oauth_1"})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{Token: "lin_oauth_1"})
 	if name, err := w.OpenClient(t).AccountName(t.Context()); err != nil || name != fakelinear.Me {
 		t.Errorf("%q, %v", name, err)
 	}
-	if _, err := linear.New(linear.Options{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return "lin_api_other", nil }}).AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "other") {
+	if _, err := linear.New(linear.TrackerOptions{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return "lin_api_other", nil }}).AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "other") {
 		t.Errorf("with another token: %v", err)
 	}
 }
@@ -311,10 +311,10 @@ func (c *costs) RoundTrip(req *http.Request) (*http.Response, error) {
 // TestNoRequestIsDear: a third of what Linear allows leaves room for its counting
 // otherwise.
 func TestNoRequestIsDear(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	c := &costs{}
-	p := linear.New(linear.Options{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return w.Secret(), nil }, HTTP: &http.Client{Transport: c}})
+	p := linear.New(linear.TrackerOptions{URL: w.URL, Scope: "ENG", Token: func(context.Context) (string, error) { return w.Secret(), nil }, HTTP: &http.Client{Transport: c}})
 	if _, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,6 @@ func TestSuiteWithThePublishedSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
-		return fakelinear.OpenWorld(t, fakelinear.Options{Schema: schema})
+		return fakelinear.OpenWorld(t, fakelinear.FakeOptions{Schema: schema})
 	})
 }

@@ -19,7 +19,7 @@ func TestSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
-		return fakelinear.OpenWorld(t, fakelinear.Options{Schema: own})
+		return fakelinear.OpenWorld(t, fakelinear.FakeOptions{Schema: own})
 	})
 }
 
@@ -31,9 +31,9 @@ func (w far) OpenClient(testing.TB) trackers.Backend {
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }
 	}
-	return linear.New(linear.Options{
+	return linear.New(linear.TrackerOptions{
 		URL: w.URL, Token: give(w.Secret()), Scope: "ENG", WebhookSecret: give("lin_wh_fake"), Reads: transport.MarkSafe,
-		HTTP: &http.Client{Transport: transport.New(transport.Options{
+		HTTP: &http.Client{Transport: transport.New(transport.ClientOptions{
 			Name: "linear", Wait: func(int) time.Duration { return time.Millisecond },
 			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, most)) },
 			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, most)) },
@@ -48,6 +48,6 @@ func TestSuiteThroughTheTransport(t *testing.T) {
 		t.Fatal(err)
 	}
 	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
-		return far{fakelinear.OpenWorld(t, fakelinear.Options{Schema: own})}
+		return far{fakelinear.OpenWorld(t, fakelinear.FakeOptions{Schema: own})}
 	})
 }

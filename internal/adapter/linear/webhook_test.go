@@ -22,7 +22,7 @@ const secret = "lin_wh_secret"
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func ear() *Tracker {
-	t := New(Options{Scope: "ENG/Shop", WebhookSecret: give(secret), Now: func() time.Time { return noon }})
+	t := New(TrackerOptions{Scope: "ENG/Shop", WebhookSecret: give(secret), Now: func() time.Time { return noon }})
 	t.rememberKey("11111111-1111-4111-8111-111111111111", "ENG-7")
 	return t
 }
@@ -119,7 +119,7 @@ func TestWhatIsNotHeard(t *testing.T) {
 // TestMalformedSignaturesAskForNoSecret sends what cannot be signed.
 func TestMalformedSignaturesAskForNoSecret(t *testing.T) {
 	asked := 0
-	tr := New(Options{Scope: "ENG/Shop", Now: func() time.Time { return noon }, WebhookSecret: func(context.Context) (string, error) {
+	tr := New(TrackerOptions{Scope: "ENG/Shop", Now: func() time.Time { return noon }, WebhookSecret: func(context.Context) (string, error) {
 		asked++
 		return secret, nil
 	}})
@@ -138,7 +138,7 @@ func TestMalformedSignaturesAskForNoSecret(t *testing.T) {
 
 func TestWithoutASecretNothingIsHeard(t *testing.T) {
 	body := at(noon, "Issue", "")
-	for name, opts := range map[string]Options{
+	for name, opts := range map[string]TrackerOptions{
 		"none": {}, "an empty one": {WebhookSecret: give("")},
 	} {
 		opts.Now = func() time.Time { return noon }

@@ -26,7 +26,7 @@ func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) 
 	if err := t.checkScope(ctx); err != nil {
 		return v, err
 	}
-	states, err := readAllPages(func(after *string) (page[state], error) {
+	states, err := readAllPages(func(after *string) (issuePage[state], error) {
 		var got statesAnswer
 		err := t.sendQuery(ctx, statesQuery, teamPageVars{Team: t.team, After: after}, &got)
 		return got.WorkflowStates, err
@@ -34,7 +34,7 @@ func (t *Tracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) 
 	if err != nil {
 		return v, err
 	}
-	labels, err := readAllPages(func(after *string) (page[label], error) {
+	labels, err := readAllPages(func(after *string) (issuePage[label], error) {
 		var got labelsAnswer
 		err := t.sendQuery(ctx, labelsQuery, teamPageVars{Team: t.team, After: after}, &got)
 		return got.IssueLabels, err
@@ -223,16 +223,16 @@ var errEndless = errors.New("the list from linear does not end: try again later"
 const maxPages = 500
 
 // readAllPages reads all pages of a list.
-func readAllPages[T any](read func(after *string) (page[T], error)) ([]T, error) {
+func readAllPages[T any](read func(after *string) (issuePage[T], error)) ([]T, error) {
 	first, err := read(nil)
 	if err != nil {
 		return nil, err
 	}
-	return readFollowingPages(first, func(after string) (page[T], error) { return read(&after) })
+	return readFollowingPages(first, func(after string) (issuePage[T], error) { return read(&after) })
 }
 
 // readFollowingPages reads the pages after p.
-func readFollowingPages[T any](p page[T], read func(after string) (page[T], error)) ([]T, error) {
+func readFollowingPages[T any](p issuePage[T], read func(after string) (issuePage[T], error)) ([]T, error) {
 	nodes := p.Nodes
 	for range maxPages {
 		cursor := p.PageInfo.EndCursor

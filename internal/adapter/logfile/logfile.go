@@ -10,8 +10,8 @@ import (
 // MaxSize is the size at which a log is renamed to NAME.1.
 const MaxSize = 10 << 20
 
-// File is a log. It is safe for concurrent use.
-type File struct {
+// LogFile is a log. It is safe for concurrent use.
+type LogFile struct {
 	mu   sync.Mutex
 	path string
 	max  int64
@@ -20,15 +20,15 @@ type File struct {
 }
 
 // Open opens the log at path for appending. It keeps one older log beside it.
-func Open(path string, maxSize int64) (*File, error) {
-	l := &File{path: path, max: maxSize}
+func Open(path string, maxSize int64) (*LogFile, error) {
+	l := &LogFile{path: path, max: maxSize}
 	if err := l.openFile(); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return l, nil
 }
 
-func (l *File) openFile() error {
+func (l *LogFile) openFile() error {
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (l *File) openFile() error {
 }
 
 // Write implements io.Writer. A line is never split between two files.
-func (l *File) Write(p []byte) (int, error) {
+func (l *LogFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size > 0 && l.size+int64(len(p)) > l.max {
@@ -56,7 +56,7 @@ func (l *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *File) rotate() error {
+func (l *LogFile) rotate() error {
 	if err := os.Rename(l.path, l.path+".1"); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (l *File) rotate() error {
 }
 
 // Close closes the log.
-func (l *File) Close() error {
+func (l *LogFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.f.Close()

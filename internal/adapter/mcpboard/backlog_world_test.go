@@ -106,8 +106,8 @@ func (w *backlog) statuses(t testing.TB, names []string) {
 	}
 }
 
-func (w *backlog) options() mcpboard.Options {
-	return mcpboard.Options{
+func (w *backlog) options() mcpboard.BoardOptions {
+	return mcpboard.BoardOptions{
 		Command: []string{w.program, "mcp", "start", "--cwd", w.dir}, Env: w.env(), Dir: w.dir,
 		Mapping: mcpboard.ShippedMappings()["backlog"], Tags: trackertest.Tags, Closed: []string{"Accepted", "Canceled"},
 	}

@@ -23,10 +23,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func overHTTP(t testing.TB) *fakejoan.Fake { return fakejoan.New(t, fakejoan.Options{}) }
+func overHTTP(t testing.TB) *fakejoan.Fake { return fakejoan.New(t, fakejoan.FakeOptions{}) }
 
 func overStdio(t testing.TB) *fakejoan.Fake {
-	return fakejoan.New(t, fakejoan.Options{
+	return fakejoan.New(t, fakejoan.FakeOptions{
 		Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket} },
 	})
 }
@@ -41,6 +41,6 @@ func TestJoanOverStdio(t *testing.T) {
 
 func TestJoanOverHTTPWithSessions(t *testing.T) {
 	trackertest.RunTracker(t, func(t *testing.T) trackertest.World {
-		return fakejoan.New(t, fakejoan.Options{Sessions: true})
+		return fakejoan.New(t, fakejoan.FakeOptions{Sessions: true})
 	})
 }

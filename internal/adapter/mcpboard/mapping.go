@@ -70,23 +70,23 @@ type Operation struct {
 
 // A Reading describes how to parse an answer.
 type Reading struct {
-	As     string           `json:"as,omitempty"`    // json (the text is JSON), structured or text
-	Items  string           `json:"items,omitempty"` // json: path of the list; "" if it is a single item
-	Parts  *Pattern         `json:"parts,omitempty"` // text: splits the answer, with a named group for each part
-	In     string           `json:"in,omitempty"`    // text: the part to parse
-	Item   *Pattern         `json:"item,omitempty"`  // text: matches the beginning of an item; named groups are its fields
-	Body   *Pattern         `json:"body,omitempty"`  // text: the same for what follows up to the next item
-	Count  *Pattern         `json:"count,omitempty"` // text: matches the number of items that the answer states
-	None   *Pattern         `json:"none,omitempty"`  // text: matches an answer without items
-	Fields map[string]Field `json:"fields,omitempty"`
+	As     string               `json:"as,omitempty"`    // json (the text is JSON), structured or text
+	Items  string               `json:"items,omitempty"` // json: path of the list; "" if it is a single item
+	Parts  *Pattern             `json:"parts,omitempty"` // text: splits the answer, with a named group for each part
+	In     string               `json:"in,omitempty"`    // text: the part to parse
+	Item   *Pattern             `json:"item,omitempty"`  // text: matches the beginning of an item; named groups are its fields
+	Body   *Pattern             `json:"body,omitempty"`  // text: the same for what follows up to the next item
+	Count  *Pattern             `json:"count,omitempty"` // text: matches the number of items that the answer states
+	None   *Pattern             `json:"none,omitempty"`  // text: matches an answer without items
+	Fields map[string]FieldRule `json:"fields,omitempty"`
 	// Lists are lists within an item: comments, children, blocked_by.
 	Lists map[string]*Reading `json:"lists,omitempty"`
 }
 
-// A Field describes where a value is. In JSON it is a path: names separated by dots, * for each
+// A FieldRule describes where a value is. In JSON it is a path: names separated by dots, * for each
 // item of a list, | between alternatives, of which the first with a value counts. In text it is
 // a pattern with one group.
-type Field struct {
+type FieldRule struct {
 	Path    string   `json:"path,omitempty"`
 	In      string   `json:"in,omitempty"`
 	Pattern *Pattern `json:"pattern,omitempty"`
@@ -95,13 +95,13 @@ type Field struct {
 }
 
 // UnmarshalJSON decodes a field; a string is a path or a pattern, depending on the Reading.
-func (f *Field) UnmarshalJSON(data []byte) error {
+func (f *FieldRule) UnmarshalJSON(data []byte) error {
 	var short string
 	if json.Unmarshal(data, &short) == nil {
 		f.Path = short
 		return nil
 	}
-	type plain Field
+	type plain FieldRule
 	return decodeStrict(data, (*plain)(f))
 }
 

@@ -121,7 +121,7 @@ func FuzzParseMapping(f *testing.F) {
 			t.Errorf("no moderate line: %q", err)
 		}
 		if err == nil {
-			if _, err := mcpboard.New(mcpboard.Options{Mapping: m, URL: "http://localhost/"}); err != nil {
+			if _, err := mcpboard.New(mcpboard.BoardOptions{Mapping: m, URL: "http://localhost/"}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -26,8 +26,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Options describe where a board is and how to connect to it: with a Command or a URL.
-type Options struct {
+// BoardOptions describe where a board is and how to connect to it: with a Command or a URL.
+type BoardOptions struct {
 	Command []string // a program that communicates over its standard input and output
 	Env     []string // its whole environment
 	Dir     string
@@ -46,7 +46,7 @@ type Options struct {
 
 // A Tracker is one board. It is safe for concurrent use; Close ends what it started.
 type Tracker struct {
-	o      Options
+	o      BoardOptions
 	m      Mapping
 	where  string // for messages
 	shared *sharedSession
@@ -65,7 +65,7 @@ type Tracker struct {
 type named struct{ id, name string }
 
 // New returns a board. It starts nothing before it is used.
-func New(o Options) (*Tracker, error) {
+func New(o BoardOptions) (*Tracker, error) {
 	if o.Pause <= 0 {
 		o.Pause = time.Second
 	}

@@ -19,7 +19,7 @@ type program struct {
 	said tail
 }
 
-func newProgram(o Options) *program {
+func newProgram(o BoardOptions) *program {
 	p := &program{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
 	p.cmd.Env = append([]string{}, o.Env...)
 	p.cmd.Dir = o.Dir

@@ -102,7 +102,7 @@ func (r *Reading) readJSON(v any) ([]record, error) {
 	return out, nil
 }
 
-func (f Field) fieldValues(v any) []string {
+func (f FieldRule) fieldValues(v any) []string {
 	for place := range strings.SplitSeq(f.Path, "|") {
 		var out []string
 		for _, x := range followPath(v, strings.TrimSpace(place)) {
@@ -118,7 +118,7 @@ func (f Field) fieldValues(v any) []string {
 }
 
 // splitValues splits texts that contain several values, and drops those that mean no value.
-func (f Field) splitValues(values []string) []string {
+func (f FieldRule) splitValues(values []string) []string {
 	var out []string
 	for _, v := range values {
 		parts := []string{v}

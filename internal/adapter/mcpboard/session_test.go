@@ -27,7 +27,7 @@ import (
 
 var _ trackers.Backend = (*mcpboard.Tracker)(nil)
 
-func open(t *testing.T, o mcpboard.Options) *mcpboard.Tracker {
+func open(t *testing.T, o mcpboard.BoardOptions) *mcpboard.Tracker {
 	t.Helper()
 	b, err := mcpboard.New(o)
 	if err != nil {
@@ -42,7 +42,7 @@ func plain(t *testing.T, w trackertest.World) string {
 }
 
 func TestASessionThatTheServerForgotIsOpenedAnew(t *testing.T) {
-	f := fakejoan.New(t, fakejoan.Options{Sessions: true})
+	f := fakejoan.New(t, fakejoan.FakeOptions{Sessions: true})
 	b := open(t, f.ClientOptions())
 	key := plain(t, f)
 	for range 3 {
@@ -161,7 +161,7 @@ func TestAProgramThatDoesNotWorkSaysWhy(t *testing.T) {
 		"it says nothing": {[]string{"/bin/sh", "-c", "exit 0"}, "call the board at sh"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, mcpboard.Options{Command: tc.command, Env: []string{"T=topsecret-token"}, Mapping: m})
+			b := open(t, mcpboard.BoardOptions{Command: tc.command, Env: []string{"T=topsecret-token"}, Mapping: m})
 			_, err := b.AccountName(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "topsecret") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %q", err, tc.want)
@@ -189,7 +189,7 @@ func says(text string) func() (*mcp.CallToolResult, error) {
 }
 
 func TestToolsThatAreMissingAreNamed(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": says("x")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": says("x")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	_, err := b.AccountName(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "tool get_task") || !strings.Contains(err.Error(), "tool update_task") || strings.Contains(err.Error(), "tool list_tasks,") {
 		t.Errorf("%v", err)
@@ -206,7 +206,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"of another one": {`{"id":"x","title":"T","project_id":"other"}`, tracker.ErrNotFound.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": says(tc.text)}), Scope: "mine", Mapping: mcpboard.ShippedMappings()["joan"]})
+			b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": says(tc.text)}), Scope: "mine", Mapping: mcpboard.ShippedMappings()["joan"]})
 			_, err := b.ReadIssue(t.Context(), "0a000000-0000-4000-8000-000000000001")
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 500 {
 				t.Errorf("%.600v, want %q", err, tc.want)
@@ -217,7 +217,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 
 // A write counts as made only if the answer confirms it.
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if err == nil || !strings.Contains(err.Error(), "does not confirm that it was done") {
 		t.Errorf("%v", err)
@@ -226,7 +226,7 @@ func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 
 // What a server does not know how to do is refused: another try would not help.
 func TestAToolThatIsGoneIsARefusal(t *testing.T) {
-	b := open(t, mcpboard.Options{URL: strange(t, nil), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, nil), Mapping: mcpboard.ShippedMappings()["joan"]})
 	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if !errors.As(err, new(*board.Refusal)) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%T: %v", err, err)
@@ -240,7 +240,7 @@ func TestACallerThatGivesUpIsTold(t *testing.T) {
 		<-t.Context().Done()
 		return nil, errors.New("too late")
 	}
-	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": stuck}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": stuck}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	if _, err := b.ReadIssue(ctx, "0a000000-0000-4000-8000-000000000001"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -255,7 +255,7 @@ func TestTheTokenGoesToTheBoardAlone(t *testing.T) {
 	}))
 	defer web.Close()
 	token := func(context.Context) (string, error) { return "topsecret-token", nil }
-	b := open(t, mcpboard.Options{URL: web.URL, Token: token, Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: web.URL, Token: token, Mapping: mcpboard.ShippedMappings()["joan"]})
 	if _, err := b.AccountName(t.Context()); err == nil || strings.Contains(err.Error(), "topsecret") || leaked.Load() {
 		t.Errorf("%v, followed: %v", err, leaked.Load())
 	}
@@ -273,7 +273,7 @@ func TestATokenThatCannotBeReadIsTheError(t *testing.T) {
 
 func TestOptionsThatAreNone(t *testing.T) {
 	m := mcpboard.ShippedMappings()["joan"]
-	for name, o := range map[string]mcpboard.Options{
+	for name, o := range map[string]mcpboard.BoardOptions{
 		"nothing":        {Mapping: m},
 		"both":           {Mapping: m, URL: "http://h/", Command: []string{"x"}},
 		"no URL":         {Mapping: m, URL: "joan"},

@@ -30,7 +30,7 @@ func BenchmarkSimulate(b *testing.B) {
 				b.Skip("what agents do to a card cannot be guessed")
 			}
 			b.ReportAllocs()
-			if _, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, b.N); err != nil {
+			if _, err := simulate.Run(def, simulate.RunOptions{Seed: 1}, 0, b.N); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lives/s")

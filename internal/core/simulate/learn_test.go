@@ -129,7 +129,7 @@ func TestLearnFromJournals(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := simulate.Run(def, simulate.Options{Profile: l.Profile}, 0, 50); err != nil {
+	if _, err := simulate.Run(def, simulate.RunOptions{Profile: l.Profile}, 0, 50); err != nil {
 		t.Error(err)
 	}
 }

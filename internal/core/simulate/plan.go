@@ -72,7 +72,7 @@ const (
 	simulatedProject = "simulated"
 )
 
-func newRunPlan(def *workflow.Definition, o Options) (*runPlan, error) {
+func newRunPlan(def *workflow.Definition, o RunOptions) (*runPlan, error) {
 	if o.Profile.States == nil {
 		o.Profile = DefaultProfile(def)
 	}

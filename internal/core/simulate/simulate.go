@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Options control a simulation.
-type Options struct {
+// RunOptions control a simulation.
+type RunOptions struct {
 	Profile      Profile // zero: DefaultProfile
 	Seed         uint64
 	MaxTime      time.Duration // of a run, simulated; 0 for 30 days
@@ -20,7 +20,7 @@ type Options struct {
 // Run plays n runs, beginning with number first. Each is the whole life of one task under
 // engine.Decide. A run depends only on the seed and its number, so that runs can be distributed
 // and their results merged in any order.
-func Run(def *workflow.Definition, o Options, first, n int) (Result, error) {
+func Run(def *workflow.Definition, o RunOptions, first, n int) (Result, error) {
 	p, err := newRunPlan(def, o)
 	if err != nil {
 		return Result{}, err

@@ -28,7 +28,7 @@ func overlayProfile(t *testing.T, def *workflow.Definition, text string) simulat
 // playRuns simulates with a profile file.
 func playRuns(t *testing.T, def *workflow.Definition, text string, runs int) simulate.Summary {
 	t.Helper()
-	r, err := simulate.Run(def, simulate.Options{Seed: 7, Profile: overlayProfile(t, def, text)}, 0, runs)
+	r, err := simulate.Run(def, simulate.RunOptions{Seed: 7, Profile: overlayProfile(t, def, text)}, 0, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	for _, name := range []string{"orange", "orange-direct"} {
 		def := loadDefinition(t, name)
 		play := func(seed uint64) string {
-			r, err := simulate.Run(def, simulate.Options{Seed: seed}, 0, 300)
+			r, err := simulate.Run(def, simulate.RunOptions{Seed: seed}, 0, 300)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 func TestResultsMergeInAnyOrder(t *testing.T) {
 	def := loadDefinition(t, "orange")
 	part := func(first, n int) simulate.Result {
-		r, err := simulate.Run(def, simulate.Options{Seed: 3}, first, n)
+		r, err := simulate.Run(def, simulate.RunOptions{Seed: 3}, first, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,12 +165,12 @@ func TestLimitsEndARun(t *testing.T) {
 	hopeless := overlayProfile(t, def, `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, "human": {"cancel": 0}}`)
 	tests := []struct {
 		name    string
-		o       simulate.Options
+		o       simulate.RunOptions
 		longest float64
 	}{
-		{"thirty days", simulate.Options{Profile: hopeless}, 30 * 24 * 3600},
-		{"an hour", simulate.Options{Profile: hopeless, MaxTime: time.Hour}, 3600},
-		{"a few decisions", simulate.Options{Profile: hopeless, MaxDecisions: 5}, 3600},
+		{"thirty days", simulate.RunOptions{Profile: hopeless}, 30 * 24 * 3600},
+		{"an hour", simulate.RunOptions{Profile: hopeless, MaxTime: time.Hour}, 3600},
+		{"a few decisions", simulate.RunOptions{Profile: hopeless, MaxDecisions: 5}, 3600},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestAWorkflowThatCannotBeginIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := simulate.Run(def, simulate.Options{}, 0, 1); err == nil || !strings.Contains(err.Error(), "no task of workflow odd can begin") {
+	if _, err := simulate.Run(def, simulate.RunOptions{}, 0, 1); err == nil || !strings.Contains(err.Error(), "no task of workflow odd can begin") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -368,7 +368,7 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, 100)
+	r, err := simulate.Run(def, simulate.RunOptions{Seed: 1}, 0, 100)
 	if err != nil {
 		panic(err)
 	}

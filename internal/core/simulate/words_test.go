@@ -19,7 +19,7 @@ func habits(t *testing.T, name string, change func(*simulate.Habits)) simulate.S
 		change(&h)
 		p.States[state] = h
 	}
-	r, err := simulate.Run(def, simulate.Options{Seed: 5, Profile: p}, 0, 300)
+	r, err := simulate.Run(def, simulate.RunOptions{Seed: 5, Profile: p}, 0, 300)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
 }
 
 func TestACardIsNotSimulated(t *testing.T) {
-	_, err := simulate.Run(loadDefinition(t, "joan-board"), simulate.Options{}, 0, 1)
+	_, err := simulate.Run(loadDefinition(t, "joan-board"), simulate.RunOptions{}, 0, 1)
 	if err == nil || !strings.Contains(err.Error(), "cannot be guessed: use orange workflow verify") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

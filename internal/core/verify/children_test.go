@@ -44,7 +44,7 @@ func TestGuardsCountChildren(t *testing.T) {
 	if found := def.Check(); len(found) > 0 {
 		t.Errorf("%v", found)
 	}
-	if r := verify.Verify(def, verify.Options{}); !r.OK {
+	if r := verify.Verify(def, verify.SearchOptions{}); !r.OK {
 		t.Errorf("%s", story(r))
 	}
 	// An edge that waits for more children than there are was not missed at an agent's end. With as many it was.
@@ -52,7 +52,7 @@ func TestGuardsCountChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify.Verify(def, verify.Options{})
+	r := verify.Verify(def, verify.SearchOptions{})
 	if !found(r, "covered planning > coordinating") || !strings.Contains(story(r), "2 children that are ") {
 		t.Errorf("%s", story(r))
 	}
@@ -62,7 +62,7 @@ func TestGuardsCountChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := verify.Verify(def, verify.Options{}); found(r, "covered planning > coordinating") {
+	if r := verify.Verify(def, verify.SearchOptions{}); found(r, "covered planning > coordinating") {
 		t.Errorf("an edge that is closed is missed:\n%s", story(r))
 	}
 }
@@ -79,7 +79,7 @@ func TestAChildThatMovedIsNoPerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := verify.Verify(def, verify.Options{})
+		r := verify.Verify(def, verify.SearchOptions{})
 		return &r
 	}
 	for _, by := range []string{"", ", by: [engine]"} {
@@ -100,7 +100,7 @@ func TestAMergeByOrangeIsReportedByTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := verify.Verify(def, verify.Options{}); !r.OK {
+	if r := verify.Verify(def, verify.SearchOptions{}); !r.OK {
 		t.Errorf("%s", story(r))
 	}
 }
@@ -110,7 +110,7 @@ func TestAScenarioComparesCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify.Verify(def, verify.Options{First: true})
+	r := verify.Verify(def, verify.SearchOptions{First: true})
 	if len(r.Violations) == 0 {
 		t.Fatal("nothing is found")
 	}

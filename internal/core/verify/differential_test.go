@@ -29,7 +29,7 @@ func TestTheFilesAreJudgedAlikeInFull(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, name), verify.Options{})
+			judgeAlike(t, load(t, name), verify.SearchOptions{})
 		})
 	}
 }
@@ -38,7 +38,7 @@ func TestTheBuiltinsAreJudgedAlikeInFull(t *testing.T) {
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, name), verify.Options{Patience: 1})
+			judgeAlike(t, load(t, name), verify.SearchOptions{Patience: 1})
 		})
 	}
 }
@@ -47,7 +47,7 @@ func TestABuiltinWithoutAProtectionIsJudgedAlikeInFull(t *testing.T) {
 	for _, without := range verify.Protections() {
 		t.Run(string(without), func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, "orange-direct"), verify.Options{Patience: 1, Without: []verify.Protection{without}})
+			judgeAlike(t, load(t, "orange-direct"), verify.SearchOptions{Patience: 1, Without: []verify.Protection{without}})
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestRandomWorkflowsAreJudgedAlikeInFull(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					o := verify.Options{Patience: 1 + random.IntN(2), MaxStates: 1500}
+					o := verify.SearchOptions{Patience: 1 + random.IntN(2), MaxStates: 1500}
 					if random.IntN(4) == 0 {
 						list := verify.Protections()
 						o.Without = []verify.Protection{list[random.IntN(len(list))]}
@@ -101,7 +101,7 @@ func TestRandomWorkflowsAreJudgedAlikeInFull(t *testing.T) {
 	}
 }
 
-func judgeAlike(t *testing.T, def *workflow.Definition, o verify.Options) {
+func judgeAlike(t *testing.T, def *workflow.Definition, o verify.SearchOptions) {
 	t.Helper()
 	if _, _, ok := judged(t, def, o); !ok {
 		t.Fatal("it has too many states to be compared")
@@ -109,7 +109,7 @@ func judgeAlike(t *testing.T, def *workflow.Definition, o verify.Options) {
 }
 
 // judged searches both ways and compares; not ok: there are too many states.
-func judged(t *testing.T, def *workflow.Definition, o verify.Options) (full, reduced verify.Report, ok bool) {
+func judged(t *testing.T, def *workflow.Definition, o verify.SearchOptions) (full, reduced verify.Report, ok bool) {
 	t.Helper()
 	testneeds.ModelChecker(t)
 	o.Full = true
@@ -176,7 +176,7 @@ func within(one, other string) bool {
 }
 
 // playAll plays every counterexample by the engine, from the creation of the task.
-func playAll(t *testing.T, def *workflow.Definition, r verify.Report, o verify.Options) {
+func playAll(t *testing.T, def *workflow.Definition, r verify.Report, o verify.SearchOptions) {
 	t.Helper()
 	for _, p := range o.Without {
 		if p == verify.Ensure || p == verify.Redrive { // the model changes what the engine decided

@@ -64,7 +64,7 @@ type finding struct {
 	then  []int32 // the nodes of a loop that begins there
 }
 
-func newGraph(m *model, o Options) *graph {
+func newGraph(m *model, o SearchOptions) *graph {
 	return &graph{
 		search: newSearch(m, o), index: map[digest]int32{}, depth: 1, costs: []cost{{}},
 		visited: make([]bool, len(m.def.States)+1), highest: make([]int, len(m.def.Counters)),

@@ -41,7 +41,7 @@ type asking struct {
 	edges []*workflow.Edge
 }
 
-func newModel(def *workflow.Definition, o Options) *model {
+func newModel(def *workflow.Definition, o SearchOptions) *model {
 	m := &model{
 		def: def, patience: o.Patience, nothing: [][]choice{nil}, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
 		effectNumber: map[string]byte{},

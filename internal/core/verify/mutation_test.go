@@ -66,7 +66,7 @@ func TestTakingAnythingOutIsNoticed(t *testing.T) {
 				}
 				noticed := len(mutant.Check()) > 0
 				if !noticed {
-					noticed = !verify.Verify(mutant, verify.Options{Patience: 2, First: true}).OK
+					noticed = !verify.Verify(mutant, verify.SearchOptions{Patience: 2, First: true}).OK
 				}
 				why, listed := optional[name+": "+m.name]
 				switch {

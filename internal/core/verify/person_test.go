@@ -35,7 +35,7 @@ func TestABoundThatPeopleResetKeepsNoPersonFromGoingOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := verify.Verify(def, verify.Options{})
+	report := verify.Verify(def, verify.SearchOptions{})
 	for _, v := range report.Violations {
 		t.Errorf("%s: %s", v.Property, v.Message)
 	}

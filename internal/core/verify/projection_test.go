@@ -86,7 +86,7 @@ func TestEveryFieldOfARecordIsComparedOrForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newModel(def, Options{})
+	m := newModel(def, SearchOptions{})
 	for _, kind := range []struct {
 		name   string
 		fields map[string]string

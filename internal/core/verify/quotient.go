@@ -17,7 +17,7 @@ type quotient struct {
 	alike [][][]byte // by state number: roles that only stay alive there and later, and may do the same
 }
 
-func newQuotient(m *model, o Options) quotient {
+func newQuotient(m *model, o SearchOptions) quotient {
 	q := quotient{off: o.Full, reads: make([][]bool, len(m.def.States)+1), alike: make([][][]byte, len(m.def.States)+1)}
 	if q.off {
 		return q

@@ -14,7 +14,7 @@ import (
 // concurrently.
 type search struct {
 	m         *model
-	o         Options
+	o         SearchOptions
 	free      []string // workspaces that the pool always has
 	labels    []taskfile.LabelField
 	key       []byte
@@ -47,7 +47,7 @@ type fault struct {
 	steps int32 // from the node; 0: being there is the problem
 }
 
-func newSearch(m *model, o Options) *search {
+func newSearch(m *model, o SearchOptions) *search {
 	def := m.def
 	s := &search{m: m, o: o, free: []string{"w"}, pace: time.Second, used: make([]bool, len(def.Edges)*(len(def.States)+1))}
 	for i := range def.Gates {

@@ -56,8 +56,8 @@ func Protections() []Protection {
 	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Author, Telling}
 }
 
-// Options control a search.
-type Options struct {
+// SearchOptions control a search.
+type SearchOptions struct {
 	Without   []Protection // leave these out of the model
 	MaxStates int          // the limit of the search; 0: DefaultMaxStates
 	Patience  int          // effects that may be pending while an actor requests another move; 0: DefaultPatience
@@ -134,7 +134,7 @@ type Step struct {
 }
 
 // Verify searches every state that tasks of def can reach.
-func Verify(def *workflow.Definition, o Options) Report {
+func Verify(def *workflow.Definition, o SearchOptions) Report {
 	if o.Decide == nil {
 		o.Decide = engine.Decide
 	}

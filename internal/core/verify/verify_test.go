@@ -36,8 +36,8 @@ func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := verify.Verify(load(t, name), verify.Options{})
-			if again := verify.Verify(load(t, name), verify.Options{Patience: 1}); !again.OK || again.States >= r.States {
+			r := verify.Verify(load(t, name), verify.SearchOptions{})
+			if again := verify.Verify(load(t, name), verify.SearchOptions{Patience: 1}); !again.OK || again.States >= r.States {
 				t.Errorf("with less patience %d states, ok %v", again.States, again.OK)
 			}
 			t.Logf("%d states, %d transitions, %d decisions, bounds %+v", r.States, r.Transitions, r.Decisions, r.Bounds)
@@ -59,7 +59,7 @@ func TestTheDesignsAsTheyWereWrittenAreReported(t *testing.T) {
 		"timer-loop":    {"terminates doing, review"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := verify.Verify(load(t, name), verify.Options{})
+			r := verify.Verify(load(t, name), verify.SearchOptions{})
 			for _, w := range want {
 				if !found(r, w) {
 					t.Errorf("%q is not reported:\n%s", w, story(r))
@@ -88,7 +88,7 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 			if without == verify.Origin { // agents of orange report nothing that leads to a merge
 				name = "linear-sdlc"
 			}
-			r := verify.Verify(load(t, name), verify.Options{Without: []verify.Protection{without}, Patience: 2})
+			r := verify.Verify(load(t, name), verify.SearchOptions{Without: []verify.Protection{without}, Patience: 2})
 			if r.OK || !found(r, want) {
 				t.Errorf("%q is not reported:\n%s", want, story(r))
 			}
@@ -108,7 +108,7 @@ func TestACounterWithManyValuesIsSearchedWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify.Verify(def, verify.Options{})
+	r := verify.Verify(def, verify.SearchOptions{})
 	if !found(r, "terminates rounds") || r.Bounds.Counters[1].Max != 301 {
 		t.Errorf("the bound of 300 is not seen to be passed: %+v\n%s", r.Bounds, story(r))
 	}
@@ -116,7 +116,7 @@ func TestACounterWithManyValuesIsSearchedWhole(t *testing.T) {
 
 func TestASearchStopsWhenItIsTold(t *testing.T) {
 	asked := 0
-	r := verify.Verify(load(t, "orange"), verify.Options{Stop: func() bool { asked++; return asked > 1 }})
+	r := verify.Verify(load(t, "orange"), verify.SearchOptions{Stop: func() bool { asked++; return asked > 1 }})
 	if r.OK || r.Complete || r.States > 20000 {
 		t.Errorf("ok %v, complete %v, %d states", r.OK, r.Complete, r.States)
 	}
@@ -124,7 +124,7 @@ func TestASearchStopsWhenItIsTold(t *testing.T) {
 
 func TestAScenarioHoldsUntilTheWorkflowIsMended(t *testing.T) {
 	def := load(t, "literal-002")
-	r := verify.Verify(def, verify.Options{First: true})
+	r := verify.Verify(def, verify.SearchOptions{First: true})
 	s := verify.ScenarioOf(def, r.Violations[0], nil)
 	if _, differs := s.Play(def); differs != nil {
 		t.Errorf("the scenario does not hold where it was found: %v", differs)

@@ -84,8 +84,8 @@ type Prompts interface {
 	FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) // nil: none is expected
 }
 
-// Options are what Agents needs.
-type Options struct {
+// AgentOptions are what Agents needs.
+type AgentOptions struct {
 	Root       string // folder of all attempts
 	ID         string // of the data folder: part of the marks of its attempts
 	Key        []byte // tokens are made with it
@@ -108,7 +108,7 @@ type Options struct {
 
 // Agents runs attempts on this machine.
 type Agents struct {
-	Options
+	AgentOptions
 
 	cards         sync.Mutex // held while a card is changed
 	mu            sync.Mutex
@@ -135,11 +135,11 @@ type attempt struct {
 }
 
 // New returns Agents without any attempt. AdoptAttempts finds those that run.
-func New(o Options) *Agents {
+func New(o AgentOptions) *Agents {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	a := &Agents{Options: o, live: make(map[Key]*attempt), pids: make(map[int]Key)}
+	a := &Agents{AgentOptions: o, live: make(map[Key]*attempt), pids: make(map[int]Key)}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a
 }

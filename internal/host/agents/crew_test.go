@@ -70,7 +70,7 @@ func newEnv(t *testing.T, terminal bool) *env {
 		Agents:  task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}}},
 		Pending: []task.Effect{tellOf(0)},
 	}
-	o := agents.Options{
+	o := agents.AgentOptions{
 		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
 		Prompts: prompts.Renderer{Task: c.Task, Definition: c.Definition, Project: c.Project},

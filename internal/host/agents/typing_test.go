@@ -388,7 +388,7 @@ func TestWhatAnEarlierServerShowedIsTakenBack(t *testing.T) {
 				if !owed {
 					c.drops()
 				}
-				c.Agents = agents.New(c.Options)
+				c.Agents = agents.New(c.AgentOptions)
 				now, _, _ := c.Task(id)
 				c.AdoptAttempts([]task.Task{now})
 				synctest.Wait()

@@ -16,7 +16,7 @@ func TestOnlyTheHolderOfTheLockKeepsARecord(t *testing.T) {
 	if _, err := store.Commit(t.Context(), []journal.Commit{{Task: task.Task{ID: id, Seq: 5}}}); err != nil {
 		t.Fatal(err)
 	}
-	r := &Runtime{Options: Options{Store: store}}
+	r := &Runtime{RuntimeOptions: RuntimeOptions{Store: store}}
 	r.records.init()
 	if got, ok, err := r.loadRecord(id); err != nil || !ok || got.Seq != 5 {
 		t.Fatalf("record: %+v, %v, %v", got, ok, err)

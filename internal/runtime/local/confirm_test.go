@@ -62,7 +62,7 @@ func newConfirmEnv(t *testing.T) *confirmEnv {
 func (d *confirmEnv) open() {
 	d.t.Helper()
 	none := library(func(string) (string, bool) { return "", false })
-	rt, err := local.Open(local.Options{
+	rt, err := local.Open(local.RuntimeOptions{
 		Store: d.store, Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: d.phone,
 	})
 	if err != nil {
@@ -243,7 +243,7 @@ edges:
 		p := task.Project{Name: "p", Path: "/p", PoolSize: 4, Workflow: "t"}
 		p.Confirm.Merge = task.ConfirmCode
 		show := &phone{}
-		rt, err := local.Open(local.Options{
+		rt, err := local.Open(local.RuntimeOptions{
 			Store: runtimetest.NewMemoryStore(p), Library: library(func(string) (string, bool) { return text, true }), Performer: done{},
 			Log: slog.New(slog.DiscardHandler), Codes: show,
 		})
@@ -275,7 +275,7 @@ func TestACardThatLetsAMergeHappenNeedsACode(t *testing.T) {
 		p.Confirm.Merge = task.ConfirmCode
 		show := &phone{}
 		none := library(func(string) (string, bool) { return "", false })
-		rt, err := local.Open(local.Options{Store: runtimetest.NewMemoryStore(p), Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: show})
+		rt, err := local.Open(local.RuntimeOptions{Store: runtimetest.NewMemoryStore(p), Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: show})
 		if err != nil {
 			t.Fatal(err)
 		}

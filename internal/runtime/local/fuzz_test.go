@@ -17,7 +17,7 @@ import (
 func FuzzRestore(f *testing.F) {
 	open := func(t testing.TB, projects ...task.Project) (*local.Runtime, *runtimetest.MemoryStore) {
 		store := runtimetest.NewMemoryStore(projects...)
-		rt, err := local.Open(local.Options{Store: store, Library: library(func(string) (string, bool) { return "", false }), Performer: done{}, Log: slog.New(slog.DiscardHandler)})
+		rt, err := local.Open(local.RuntimeOptions{Store: store, Library: library(func(string) (string, bool) { return "", false }), Performer: done{}, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func newRelationsEnv(t *testing.T, workflow string) *relationsEnv {
 
 func (f *relationsEnv) open() {
 	f.t.Helper()
-	rt, err := local.Open(local.Options{
+	rt, err := local.Open(local.RuntimeOptions{
 		Store: disk{f.store, f}, Files: runtimetest.NewMemoryFolders(), Library: library(func(string) (string, bool) { return "", false }),
 		Log: slog.New(slog.DiscardHandler), Performer: f, Relations: f,
 	})

@@ -139,8 +139,8 @@ type SpendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
-// Options are what a Runtime needs.
-type Options struct {
+// RuntimeOptions are what a Runtime needs.
+type RuntimeOptions struct {
 	Store          Store
 	Files          Files // nil: tasks are shown to nobody
 	Library        Library
@@ -167,7 +167,7 @@ type Options struct {
 
 // Runtime is the single writer. New builds it, Start drives it, Close waits until it is still.
 type Runtime struct {
-	Options
+	RuntimeOptions
 
 	writer   writer
 	locks    keyedMutex
@@ -202,14 +202,14 @@ const dropAfter = 3 * time.Second
 const performers = 16
 
 // New builds a runtime on a store. It performs no effect and fires no timer before Start.
-func New(o Options) (*Runtime, error) {
+func New(o RuntimeOptions) (*Runtime, error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	r := &Runtime{Options: o}
+	r := &Runtime{RuntimeOptions: o}
 	r.records.init()
 	r.defs.init()
 	r.codes.init()
@@ -234,7 +234,7 @@ func (r *Runtime) Start() error {
 }
 
 // Open builds a runtime and starts it.
-func Open(o Options) (*Runtime, error) {
+func Open(o RuntimeOptions) (*Runtime, error) {
 	r, err := New(o)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func TestLocalOnDisk(t *testing.T) { runtimetest.RunOn(t, onDisk, open) }
 // open starts the runtime under test.
 func open(t *testing.T, s runtimetest.Setup) runtimetest.Runtime {
 	t.Helper()
-	rt, err := local.Open(local.Options{
+	rt, err := local.Open(local.RuntimeOptions{
 		Store: s.Store, Files: s.Folders, Library: library(s.Library), Performer: performer{s.Performer}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func (done) Perform(context.Context, task.Task, task.Effect) (local.EffectResult
 func openOn(t *testing.T, store local.Store) (*local.Runtime, task.ID) {
 	t.Helper()
 	none := library(func(string) (string, bool) { return "", false })
-	rt, err := local.Open(local.Options{Store: store, Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler)})
+	rt, err := local.Open(local.RuntimeOptions{Store: store, Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

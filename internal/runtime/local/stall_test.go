@@ -43,10 +43,10 @@ func (h holding) Commit(ctx context.Context, c []journal.Commit) (int64, error) 
 }
 
 // anew opens the family's runtime again, with changes.
-func (f *relationsEnv) anew(change func(*local.Options)) {
+func (f *relationsEnv) anew(change func(*local.RuntimeOptions)) {
 	f.t.Helper()
 	f.Close()
-	o := local.Options{
+	o := local.RuntimeOptions{
 		Store: disk{f.store, f}, Files: runtimetest.NewMemoryFolders(), Library: library(func(string) (string, bool) { return "", false }),
 		Log: slog.New(slog.DiscardHandler), Performer: f, Relations: f,
 	}
@@ -63,7 +63,7 @@ func TestAChangeWhileTheCardIsReadIsNotLost(t *testing.T) {
 		f := newRelationsEnv(t, "joan-board")
 		var once atomic.Bool
 		approved := []string{"Plan-Pending-Approval", "Plan-Approved"}
-		f.anew(func(o *local.Options) {
+		f.anew(func(o *local.RuntimeOptions) {
 			o.Performer = &agency{f, func(e task.Effect) {
 				if e.Do != workflow.ReadCard || once.Swap(true) {
 					return
@@ -88,7 +88,7 @@ func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 		f := newRelationsEnv(t, "joan-board")
 		exit, queued := make(chan struct{}), make(chan struct{})
 		var holds atomic.Bool
-		f.anew(func(o *local.Options) {
+		f.anew(func(o *local.RuntimeOptions) {
 			o.Store = holding{f.store, func(ctx context.Context, c []journal.Commit) (int64, error) {
 				for i := range c {
 					if holds.Load() && slices.ContainsFunc(c[i].Entries, func(e journal.Entry) bool { return e.Cause == "exit" }) {
@@ -150,7 +150,7 @@ func TestAParentWaitsForTheOneWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "linear-sdlc")
 		f.store = runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 1, Workflow: "linear-sdlc"})
-		f.anew(func(o *local.Options) {
+		f.anew(func(o *local.RuntimeOptions) {
 			o.Store, o.EvidenceSource = disk{f.store, f}, believer{}
 			o.Performer = &agency{f, func(e task.Effect) {
 				if e.Do == workflow.ReleaseWorkspace {
@@ -204,7 +204,7 @@ prompts:
 func TestASerialGroupHoldsAtCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "one-by-one")
-		f.anew(func(o *local.Options) {
+		f.anew(func(o *local.RuntimeOptions) {
 			o.Library = library(func(n string) (string, bool) { return serialFlow, n == "one-by-one" })
 		})
 		one, two := f.begin(signal.New{}), f.begin(signal.New{})
@@ -252,7 +252,7 @@ prompts:
 func TestAGateOfALookoutIsLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "gated")
-		f.anew(func(o *local.Options) {
+		f.anew(func(o *local.RuntimeOptions) {
 			o.Library, o.EvidenceSource = library(func(n string) (string, bool) { return gatedBoard, n == "gated" }), believer{}
 		})
 		f.cards["board:p/1"] = board.Snapshot{Column: "To Do"}

@@ -42,7 +42,7 @@ func newEnv(t *testing.T, p task.Project) *env {
 	if err := c.store.SaveProject(p); err != nil {
 		t.Fatal(err)
 	}
-	rt, err := local.Open(local.Options{
+	rt, err := local.Open(local.RuntimeOptions{
 		Store: c.store, Files: c.pages, Library: library(func(string) (string, bool) { return "", false }), Log: slog.New(slog.DiscardHandler),
 		Performer: c, Activity: c, SpendQuery: c, Commit: func(*task.Task) string { return "c0ffee" },
 		Harnesses: func(name, effort string) error {

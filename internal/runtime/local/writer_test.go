@@ -46,7 +46,7 @@ func (d *disk) Commit(_ context.Context, commits []journal.Commit) (int64, error
 // writing is a runtime of which only the writing works.
 func writing() (*Runtime, *disk) {
 	d := &disk{writing: make(chan struct{})}
-	r := &Runtime{Options: Options{Store: d, Fault: func(string) {}}}
+	r := &Runtime{RuntimeOptions: RuntimeOptions{Store: d, Fault: func(string) {}}}
 	r.shown.open = map[task.ID]int64{}
 	r.commits.init()
 	return r, d

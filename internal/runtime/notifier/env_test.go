@@ -219,7 +219,7 @@ type env struct {
 	def     *workflow.Definition
 	ways    []notifier.Channel
 	log     bytes.Buffer
-	results []notifier.Result
+	results []notifier.DeliveryResult
 	mu      sync.Mutex
 	h       *notifier.Notifier
 	stop    func()
@@ -251,7 +251,7 @@ func remote(w *notifier.Channel) { w.Retry = true }
 // start lets a herald begin, and waits until it has nothing to do.
 func (r *env) start() {
 	r.t.Helper()
-	r.h = notifier.New(notifier.Options{
+	r.h = notifier.New(notifier.NotifierOptions{
 		Journal: r.store, Tasks: r.store, Notes: r.store, Channels: r.ways, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Definition: func(t *task.Task) (*workflow.Definition, error) {
 			if t.Workflow != "orange" {
@@ -259,7 +259,7 @@ func (r *env) start() {
 			}
 			return r.def, nil
 		},
-		Report: func(res notifier.Result) {
+		Report: func(res notifier.DeliveryResult) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.results = append(r.results, res)

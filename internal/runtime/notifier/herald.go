@@ -57,20 +57,20 @@ type Notes interface {
 	SetSetting(key, value string) error
 }
 
-// Options are what a herald works with.
-type Options struct {
+// NotifierOptions are what a herald works with.
+type NotifierOptions struct {
 	Journal    Journal
 	Tasks      Tasks
 	Notes      Notes
 	Definition func(*task.Task) (*workflow.Definition, error)
 	Channels   []Channel
-	Report     func(Result) // how it went, each time; called by one goroutine at a time for each way; may be nil
+	Report     func(DeliveryResult) // how it went, each time; called by one goroutine at a time for each way; may be nil
 	Log        *slog.Logger
 }
 
 // Notifier announces items. Run is called once.
 type Notifier struct {
-	Options
+	NotifierOptions
 	queues []*channelQueue
 	done   chan deliveryEnd
 
@@ -92,8 +92,8 @@ type taskCheck struct {
 }
 
 // New makes a herald.
-func New(o Options) *Notifier {
-	h := &Notifier{Options: o, done: make(chan deliveryEnd), checks: map[task.ID]*taskCheck{}}
+func New(o NotifierOptions) *Notifier {
+	h := &Notifier{NotifierOptions: o, done: make(chan deliveryEnd), checks: map[task.ID]*taskCheck{}}
 	for _, w := range o.Channels {
 		h.queues = append(h.queues, newChannelQueue(w, o.Report, o.Log))
 	}

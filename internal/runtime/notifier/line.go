@@ -25,8 +25,8 @@ type Channel struct {
 	Deliver func(ctx context.Context, id string, items []explain.Item) error
 }
 
-// A Result is how telling went the last time.
-type Result struct {
+// A DeliveryResult is how telling went the last time.
+type DeliveryResult struct {
 	Channel string
 	At      time.Time
 	Problem string // "" if it went well
@@ -42,7 +42,7 @@ var delays = [...]time.Duration{2 * time.Second, 10 * time.Second, 40 * time.Sec
 // channelQueue is a way with what it is still to tell: at most one item of each task.
 type channelQueue struct {
 	Channel
-	report func(Result)
+	report func(DeliveryResult)
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -57,9 +57,9 @@ type announcement struct {
 	since time.Time // it was ordered
 }
 
-func newChannelQueue(w Channel, report func(Result), log *slog.Logger) *channelQueue {
+func newChannelQueue(w Channel, report func(DeliveryResult), log *slog.Logger) *channelQueue {
 	if report == nil {
-		report = func(Result) {}
+		report = func(DeliveryResult) {}
 	}
 	return &channelQueue{Channel: w, report: report, log: log, wake: make(chan struct{}, 1)}
 }
@@ -149,7 +149,7 @@ func (w *channelQueue) run(ctx context.Context, done chan<- deliveryEnd) {
 		if err == nil {
 			failed = 0
 			w.settleItems(orders, done)
-			w.report(Result{Channel: w.Name, At: time.Now()})
+			w.report(DeliveryResult{Channel: w.Name, At: time.Now()})
 			continue
 		}
 		if ctx.Err() != nil {
@@ -190,7 +190,7 @@ func (w *channelQueue) giveUp(orders []*announcement, err error) []*announcement
 	if w.Retry && !isLasting(err) {
 		given = w.expiredItems() // those behind would wait for nothing
 	}
-	w.report(Result{Channel: w.Name, At: time.Now(), Problem: err.Error(), GaveUp: len(given) > 0})
+	w.report(DeliveryResult{Channel: w.Name, At: time.Now(), Problem: err.Error(), GaveUp: len(given) > 0})
 	text := "somebody could not be told, and will be tried again"
 	if len(given) > 0 {
 		text = "somebody could not be told"

@@ -95,7 +95,7 @@ func (s *FakePerformer) effectsDone(id task.ID) string {
 
 // failingStore is a store whose commits ask first. An error is the commit's.
 type failingStore struct {
-	Store
+	StorePort
 	mu     sync.Mutex
 	before func(commits []journal.Commit) error
 }
@@ -110,7 +110,7 @@ func (d *failingStore) Commit(ctx context.Context, commits []journal.Commit) (in
 			return 0, err
 		}
 	}
-	return d.Store.Commit(ctx, commits)
+	return d.StorePort.Commit(ctx, commits)
 }
 
 func (d *failingStore) beforeCommit(before func(commits []journal.Commit) error) {

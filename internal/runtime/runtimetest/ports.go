@@ -46,8 +46,8 @@ type Runtime interface {
 	Transfer
 }
 
-// Records keeps tasks and their journals.
-type Records interface {
+// RecordsPort keeps tasks and their journals.
+type RecordsPort interface {
 	Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error)
 	Task(id task.ID) (task.Task, bool, error)
 	Journal(id task.ID, after int) ([]journal.Entry, error)
@@ -63,8 +63,8 @@ type Overview interface {
 	TaskBeside(project, branch string) (task.ID, bool, error)
 }
 
-// Projects keeps the registered repositories.
-type Projects interface {
+// ProjectsPort keeps the registered repositories.
+type ProjectsPort interface {
 	Projects() ([]task.Project, error)
 	SaveProject(p task.Project) error
 	DeleteProject(name string) error
@@ -92,11 +92,11 @@ type Archive interface {
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
 
-// Store is everything that must survive.
-type Store interface {
-	Records
+// StorePort is everything that must survive.
+type StorePort interface {
+	RecordsPort
 	Overview
-	Projects
+	ProjectsPort
 	Notes
 	Refusals
 	Archive
@@ -114,7 +114,7 @@ type Folders interface {
 
 // A World is what a runtime is opened on, and how somebody else writes a TASK.md.
 type World struct {
-	Store   Store
+	Store   StorePort
 	Folders Folders
 	Edit    func(project string, id task.ID, change func(text string) string) error
 }
@@ -122,7 +122,7 @@ type World struct {
 // Setup is what a runtime under test is opened with. It is opened with the same one
 // again after a restart.
 type Setup struct {
-	Store     Store
+	Store     StorePort
 	Folders   Folders
 	Performer *FakePerformer
 	Library   func(name string) (text string, ok bool) // workflows that people wrote

@@ -74,7 +74,7 @@ type env struct {
 func (r *env) openWorld(pool int) {
 	r.t.Helper()
 	w := r.world(r.t)
-	r.store, r.folders, r.performer, r.edit = &failingStore{Store: w.Store}, &failingFolders{Folders: w.Folders}, &FakePerformer{}, w.Edit
+	r.store, r.folders, r.performer, r.edit = &failingStore{StorePort: w.Store}, &failingFolders{Folders: w.Folders}, &FakePerformer{}, w.Edit
 	r.requireNoError(w.Store.SaveProject(testProject(pool)))
 	r.openRuntime()
 }

@@ -101,7 +101,7 @@ func newEnv(t *testing.T, cfg tracker.Config) *env {
 	check(t, store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 20}))
 	check(t, store.SetTracker(cfg))
 	r.service = r.newOffice()
-	r.tasks.Runtime, err = local.New(local.Options{
+	r.tasks.Runtime, err = local.New(local.RuntimeOptions{
 		Store: store, Library: noLibrary{}, EvidenceSource: r, Performer: r, Relations: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
 	})
 	check(t, err)

@@ -44,7 +44,7 @@ func GitHubSecret(source, host string) func(context.Context) (string, error) {
 }
 
 // NewHTTPClient returns a client for one tracker or forge that retries requests and respects rate limits.
-func NewHTTPClient(log *slog.Logger, o transport.Options) *http.Client {
+func NewHTTPClient(log *slog.Logger, o transport.ClientOptions) *http.Client {
 	o.Log = func(msg string, args ...any) { log.Info(msg, append([]any{"component", "transport"}, args...)...) }
 	return &http.Client{Transport: transport.New(o)}
 }
@@ -113,11 +113,11 @@ func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.
 
 // newForge makes the client of a forge. It sends no request.
 func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge, error) {
-	calls := NewHTTPClient(d.Log, transport.Options{Name: project, Secret: f.Token, Forbids: true})
+	calls := NewHTTPClient(d.Log, transport.ClientOptions{Name: project, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
-		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
+		return gitea.New(gitea.ForgeOptions{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
 	}
-	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
+	_, forge, err := github.New(github.RepositoryOptions{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
 	return forge, err
 }
 

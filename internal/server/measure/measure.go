@@ -32,9 +32,9 @@ const (
 	measurers = 2
 )
 
-// Options are what a Service needs.
-type Options struct {
-	Store    Store
+// MeasureOptions are what a Service needs.
+type MeasureOptions struct {
+	Store    MeasurementStore
 	Watcher  *filewatch.Watcher // watches the worktrees and the output of agents
 	Rows     func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	Measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
@@ -51,7 +51,7 @@ type Options struct {
 // of a task are first read, and again when the journal or the worktree may have changed and somebody is watching. Nothing
 // runs in between.
 type Service struct {
-	Options
+	MeasureOptions
 
 	mu          sync.Mutex
 	known       map[task.ID]*measurement
@@ -86,8 +86,8 @@ const (
 	fresh
 )
 
-// A Store reads tasks, and keeps what cannot be measured again.
-type Store interface {
+// A MeasurementStore reads tasks, and keeps what cannot be measured again.
+type MeasurementStore interface {
 	Task(id task.ID) (task.Task, bool, error)
 	LastRow() (int64, error)
 	Checks() (map[task.ID]string, error)
@@ -95,9 +95,9 @@ type Store interface {
 }
 
 // New returns a Service. It measures nothing before Start.
-func New(o Options) *Service {
+func New(o MeasureOptions) *Service {
 	return &Service{
-		Options: o, known: map[task.ID]*measurement{}, checks: map[task.ID]string{}, changes: list.New(),
+		MeasureOptions: o, known: map[task.ID]*measurement{}, checks: map[task.ID]string{}, changes: list.New(),
 		more: make(chan struct{}), work: make(chan struct{}, 1),
 	}
 }

@@ -45,7 +45,7 @@ func newView(ids ...task.ID) *view {
 	for _, id := range ids {
 		w.tasks[id] = task.Task{ID: id}
 	}
-	w.Service = New(Options{
+	w.Service = New(MeasureOptions{
 		Watcher: filewatch.New(),
 		Store:   w, Rows: w.follow, Measure: w.count, Log: slog.New(slog.DiscardHandler),
 		Worktree: func(*task.Task) string { return "" }, Output: func(task.ID, int) string { return "" },

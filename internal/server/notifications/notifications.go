@@ -37,7 +37,7 @@ type Channels struct {
 
 // NewNotifier returns the notifier of people. It sets the channels, the log and the report of results in the given
 // options.
-func (s Channels) NewNotifier(o notifier.Options) *notifier.Notifier {
+func (s Channels) NewNotifier(o notifier.NotifierOptions) *notifier.Notifier {
 	told := &deliveryFile{path: s.Config.ToldFile(), names: map[string]bool{}}
 	var channels []notifier.Channel
 	for i := range s.Config.Notify {
@@ -46,7 +46,7 @@ func (s Channels) NewNotifier(o notifier.Options) *notifier.Notifier {
 		channels = append(channels, s.newChannel(n))
 	}
 	o.Channels, o.Log = channels, s.Log
-	o.Report = func(r notifier.Result) {
+	o.Report = func(r notifier.DeliveryResult) {
 		if err := told.recordResult(r); err != nil {
 			s.Log.Warn("store the results of notifications", "component", "notifier", "error", err)
 		}
@@ -152,7 +152,7 @@ type deliveryFile struct {
 }
 
 // recordResult stores a result. It replaces the file atomically.
-func (f *deliveryFile) recordResult(r notifier.Result) error {
+func (f *deliveryFile) recordResult(r notifier.DeliveryResult) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known, _ := config.ReadTold(f.path) // replace a file that does not parse

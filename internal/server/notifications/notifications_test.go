@@ -26,9 +26,9 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 	file := &deliveryFile{path: cfg.ToldFile(), names: map[string]bool{one: true, two: true}}
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	check(t, os.WriteFile(cfg.ToldFile(), []byte(`{"gone-1":{"at":"2026-01-01T00:00:00Z"}}`), 0o600))
-	check(t, file.recordResult(notifier.Result{Channel: one, At: at}))
-	check(t, file.recordResult(notifier.Result{Channel: one, At: at.Add(time.Minute), Problem: "no desktop"}))
-	check(t, file.recordResult(notifier.Result{Channel: two, At: at}))
+	check(t, file.recordResult(notifier.DeliveryResult{Channel: one, At: at}))
+	check(t, file.recordResult(notifier.DeliveryResult{Channel: one, At: at.Add(time.Minute), Problem: "no desktop"}))
+	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at}))
 	got, err := config.ReadTold(cfg.ToldFile())
 	check(t, err)
 	if want := (config.Told{At: at.Add(time.Minute), OK: at, Problem: "no desktop"}); got[one] != want || len(got) != 2 {
@@ -38,7 +38,7 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 	s.Config.Notify = nil
 	says("no channel is configured", false)
 	check(t, os.WriteFile(cfg.ToldFile(), []byte("{"), 0o600))
-	check(t, file.recordResult(notifier.Result{Channel: two, At: at})) // a broken one is written anew
+	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at})) // a broken one is written anew
 	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {
 		t.Errorf("left are %v", entries)
 	}

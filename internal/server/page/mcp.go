@@ -23,14 +23,14 @@ import (
 // mcpHandler serves MCP over HTTP. A client with the token of the web page acts as a person, and a client with the token
 // of an attempt acts as that attempt.
 func (p *Page) mcpHandler(pageToken string) http.Handler {
-	o := mcp.Options{Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere}
+	o := mcp.ToolOptions{Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere}
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
 }
 
 // mcpCaller identifies the caller of a request. Its calls go through the socket like all others, where the token
 // identifies an attempt; here the token of an attempt must not come from a process of another attempt.
 func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
-	o := client.Options{Socket: p.Socket, Home: p.Home}
+	o := client.DialOptions{Socket: p.Socket, Home: p.Home}
 	c := mcp.Caller{}
 	token, shown := web.BearerToken(r)
 	switch {

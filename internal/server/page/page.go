@@ -197,8 +197,8 @@ func (p *Page) listenAt(address string) error {
 		return fmt.Errorf("open the web page: %w", err)
 	}
 	codes := web.NewCodes(nil)
-	o := web.Options{
-		API: client.FromOptions(client.Options{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.input,
+	o := web.SiteOptions{
+		API: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.input,
 		MCP: p.mcpHandler(token), Verify: p.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}

@@ -53,15 +53,15 @@ func (c Connector) Connect(cfg tracker.Config) (trackers.Backend, error) {
 		return c.Store.ProjectTracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
-		calls := forges.NewHTTPClient(c.Log, transport.Options{Name: cfg.Name, Secret: source,
+		calls := forges.NewHTTPClient(c.Log, transport.ClientOptions{Name: cfg.Name, Secret: source,
 			Limited: func(r *http.Response) bool { return linear.IsRateLimited(transport.PeekBody(r, maxFault)) },
 			Denied:  func(r *http.Response) bool { return linear.IsDenied(transport.PeekBody(r, maxFault)) },
 			Resets:  func(r *http.Response) time.Time { return linear.ResetTime(r.Header) },
 		})
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: forges.SecretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
+		return linear.New(linear.TrackerOptions{URL: cfg.URL, Scope: cfg.Scope, Token: forges.SecretReader(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.MarkSafe}), nil
 	case tracker.GitHub:
-		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: forges.GitHubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: forges.NewHTTPClient(c.Log, transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
+		t, _, err := github.New(github.RepositoryOptions{
+			URL: cfg.URL, Scope: cfg.Scope, Token: forges.GitHubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: forges.NewHTTPClient(c.Log, transport.ClientOptions{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
 		})
 		return t, err
 	case tracker.MCP:
@@ -90,7 +90,7 @@ func (c Connector) connectMCP(cfg tracker.Config) (trackers.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: forges.NewHTTPClient(c.Log, transport.Options{Name: cfg.Name, Secret: cfg.Token})}
+	o := mcpboard.BoardOptions{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: forges.NewHTTPClient(c.Log, transport.ClientOptions{Name: cfg.Name, Secret: cfg.Token})}
 	if p, ok := c.Runtime.Project(cfg.Project); ok {
 		o.Dir = p.Path
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // AdoptCommit makes a commit of a real repository the head of a branch, like a push.
-func (s *Server) AdoptCommit(branch, commit string) {
+func (s *FakeServer) AdoptCommit(branch, commit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.refs[branch]
@@ -28,13 +28,13 @@ func (s *Server) AdoptCommit(branch, commit string) {
 }
 
 // AcceptPull merges a pull request, like a person.
-func (s *Server) AcceptPull(t testing.TB, number int) {
+func (s *FakeServer) AcceptPull(t testing.TB, number int) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.mergeItem(is) })
 }
 
 // CountPulls returns the number of pull requests that were ever opened.
-func (s *Server) CountPulls() (n int) {
+func (s *FakeServer) CountPulls() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, is := range s.items {

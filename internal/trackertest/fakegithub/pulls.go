@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-func (c *call) listPulls() *answer {
+func (c *repositoryCall) listPulls() *answer {
 	var found []*item
 	for _, is := range c.s.sortedItems() {
 		if is.pull == nil || !c.inState(is) {
@@ -23,7 +23,7 @@ func (c *call) listPulls() *answer {
 	return listPage(c, c.orderItems(found), c.s.pullSimple)
 }
 
-func (c *call) showPull() *answer {
+func (c *repositoryCall) showPull() *answer {
 	is := c.pathPull()
 	if is == nil {
 		return notFound()
@@ -31,7 +31,7 @@ func (c *call) showPull() *answer {
 	return replyJSON(http.StatusOK, c.s.pullObject(is))
 }
 
-func (c *call) openPull() *answer {
+func (c *repositoryCall) openPull() *answer {
 	var want struct{ Title, Head, Base, Body string }
 	if a := c.readBody(&want); a != nil {
 		return a
@@ -55,7 +55,7 @@ func (c *call) openPull() *answer {
 	return replyJSON(http.StatusCreated, c.s.pullObject(c.s.filePull(0, want.Title, want.Body, c.s.opts.Account, pull{branch: branch, base: want.Base})))
 }
 
-func (c *call) mergePull() *answer {
+func (c *repositoryCall) mergePull() *answer {
 	is := c.pathPull()
 	if is == nil {
 		return notFound()
@@ -74,7 +74,7 @@ func (c *call) mergePull() *answer {
 	return replyJSON(http.StatusOK, object{"sha": is.pull.merge, "merged": true, "message": "Pull Request successfully merged"})
 }
 
-func (c *call) listReviews() *answer {
+func (c *repositoryCall) listReviews() *answer {
 	is := c.pathPull()
 	if is == nil {
 		return notFound()
@@ -82,7 +82,7 @@ func (c *call) listReviews() *answer {
 	return listPage(c, is.pull.reviews, func(r *review) object { return c.s.reviewObject(is, r) })
 }
 
-func (c *call) listRemarks() *answer {
+func (c *repositoryCall) listRemarks() *answer {
 	is := c.pathPull()
 	if is == nil {
 		return notFound()
@@ -97,7 +97,7 @@ func (c *call) listRemarks() *answer {
 }
 
 // checksOfCommit returns the checks of the commit in the path, of one of the two kinds.
-func (c *call) checksOfCommit(status bool) (out []*check) {
+func (c *repositoryCall) checksOfCommit(status bool) (out []*check) {
 	for _, o := range c.s.checks[c.parts[1]] {
 		if o.isStatus() == status {
 			out = append(out, o)
@@ -106,7 +106,7 @@ func (c *call) checksOfCommit(status bool) (out []*check) {
 	return out
 }
 
-func (c *call) listRuns() *answer {
+func (c *repositoryCall) listRuns() *answer {
 	all := c.checksOfCommit(false)
 	page, from, to := c.pageWindow(len(all))
 	runs := []object{}
@@ -118,7 +118,7 @@ func (c *call) listRuns() *answer {
 	return a
 }
 
-func (c *call) showStatus() *answer {
+func (c *repositoryCall) showStatus() *answer {
 	all := c.checksOfCommit(true)
 	page, from, to := c.pageWindow(len(all))
 	statuses, state := []object{}, "pending"
@@ -135,7 +135,7 @@ func (c *call) showStatus() *answer {
 }
 
 // DelayMergeable makes the next reads of pull requests leave open whether they can be merged.
-func (s *Server) DelayMergeable(looks int) {
+func (s *FakeServer) DelayMergeable(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.undecided = looks

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// A call is a request about the repository, with the relevant parts of its path.
-type call struct {
+// A repositoryCall is a request about the repository, with the relevant parts of its path.
+type repositoryCall struct {
 	*http.Request
-	s     *Server
+	s     *FakeServer
 	parts []string
 	query url.Values
 	body  []byte
@@ -24,7 +24,7 @@ type call struct {
 const maxBody = 1 << 20
 
 // routeRequest handles a request by its method and path.
-func (s *Server) routeRequest(r *http.Request) *answer {
+func (s *FakeServer) routeRequest(r *http.Request) *answer {
 	if r.Method == http.MethodGet && r.URL.Path == "/user" {
 		return replyJSON(http.StatusOK, s.accountObject())
 	}
@@ -42,20 +42,20 @@ func (s *Server) routeRequest(r *http.Request) *answer {
 	if err != nil {
 		return replyProblem(http.StatusBadRequest, "Problems parsing JSON")
 	}
-	c := &call{Request: r, s: s, parts: parts[3:], query: r.URL.Query(), body: body}
+	c := &repositoryCall{Request: r, s: s, parts: parts[3:], query: r.URL.Query(), body: body}
 	for _, one := range []struct {
 		pattern string
-		do      func(*call) *answer
+		do      func(*repositoryCall) *answer
 	}{
-		{"GET labels", (*call).listLabels}, {"GET labels/*", (*call).showLabel},
-		{"GET issues", (*call).listIssues}, {"GET issues/*", (*call).showIssue}, {"PATCH issues/*", (*call).changeIssue},
-		{"GET issues/*/comments", (*call).listComments}, {"POST issues/*/comments", (*call).addComment},
-		{"POST issues/*/labels", (*call).addLabels}, {"DELETE issues/*/labels/*", (*call).removeLabel},
-		{"GET issues/*/sub_issues", (*call).listChildren}, {"GET issues/*/dependencies/blocked_by", (*call).listBlockers},
-		{"GET issues/*/timeline", (*call).listTimeline},
-		{"GET pulls", (*call).listPulls}, {"POST pulls", (*call).openPull}, {"GET pulls/*", (*call).showPull},
-		{"PUT pulls/*/merge", (*call).mergePull}, {"GET pulls/*/reviews", (*call).listReviews}, {"GET pulls/*/comments", (*call).listRemarks},
-		{"GET commits/*/check-runs", (*call).listRuns}, {"GET commits/*/status", (*call).showStatus},
+		{"GET labels", (*repositoryCall).listLabels}, {"GET labels/*", (*repositoryCall).showLabel},
+		{"GET issues", (*repositoryCall).listIssues}, {"GET issues/*", (*repositoryCall).showIssue}, {"PATCH issues/*", (*repositoryCall).changeIssue},
+		{"GET issues/*/comments", (*repositoryCall).listComments}, {"POST issues/*/comments", (*repositoryCall).addComment},
+		{"POST issues/*/labels", (*repositoryCall).addLabels}, {"DELETE issues/*/labels/*", (*repositoryCall).removeLabel},
+		{"GET issues/*/sub_issues", (*repositoryCall).listChildren}, {"GET issues/*/dependencies/blocked_by", (*repositoryCall).listBlockers},
+		{"GET issues/*/timeline", (*repositoryCall).listTimeline},
+		{"GET pulls", (*repositoryCall).listPulls}, {"POST pulls", (*repositoryCall).openPull}, {"GET pulls/*", (*repositoryCall).showPull},
+		{"PUT pulls/*/merge", (*repositoryCall).mergePull}, {"GET pulls/*/reviews", (*repositoryCall).listReviews}, {"GET pulls/*/comments", (*repositoryCall).listRemarks},
+		{"GET commits/*/check-runs", (*repositoryCall).listRuns}, {"GET commits/*/status", (*repositoryCall).showStatus},
 	} {
 		if c.matchesRoute(one.pattern) {
 			return one.do(c)
@@ -65,7 +65,7 @@ func (s *Server) routeRequest(r *http.Request) *answer {
 }
 
 // matchesRoute compares method and path; * matches one part.
-func (c *call) matchesRoute(pattern string) bool {
+func (c *repositoryCall) matchesRoute(pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	want := strings.Split(path, "/")
 	if method != c.Method || len(want) != len(c.parts) {
@@ -80,12 +80,12 @@ func (c *call) matchesRoute(pattern string) bool {
 }
 
 // pathItem returns the issue or pull request in the path.
-func (c *call) pathItem() *item {
+func (c *repositoryCall) pathItem() *item {
 	n, _ := strconv.Atoi(c.parts[1])
 	return c.s.items[n]
 }
 
-func (c *call) pathPull() *item {
+func (c *repositoryCall) pathPull() *item {
 	if is := c.pathItem(); is != nil && is.pull != nil {
 		return is
 	}
@@ -93,7 +93,7 @@ func (c *call) pathPull() *item {
 }
 
 // readBody decodes the body. It returns an error response if that fails.
-func (c *call) readBody(into any) *answer {
+func (c *repositoryCall) readBody(into any) *answer {
 	if err := json.Unmarshal(c.body, into); err != nil {
 		return replyProblem(http.StatusBadRequest, "Problems parsing JSON")
 	}
@@ -101,7 +101,7 @@ func (c *call) readBody(into any) *answer {
 }
 
 // listPage responds with one page and links to the others.
-func listPage[T any](c *call, all []T, show func(T) object) *answer {
+func listPage[T any](c *repositoryCall, all []T, show func(T) object) *answer {
 	page, from, to := c.pageWindow(len(all))
 	out := []object{}
 	for _, one := range all[from:to] {
@@ -112,7 +112,7 @@ func listPage[T any](c *call, all []T, show func(T) object) *answer {
 	return a
 }
 
-func (c *call) pageWindow(all int) (page, from, to int) {
+func (c *repositoryCall) pageWindow(all int) (page, from, to int) {
 	size, err := strconv.Atoi(c.query.Get("per_page"))
 	if err != nil || size < 1 {
 		size = 30
@@ -125,7 +125,7 @@ func (c *call) pageWindow(all int) (page, from, to int) {
 	return page, from, min(all, from+size)
 }
 
-func (c *call) addLinkHeader(a *answer, page int, more bool) {
+func (c *repositoryCall) addLinkHeader(a *answer, page int, more bool) {
 	at := func(page int, rel string) string {
 		q := c.URL.Query()
 		q.Set("page", strconv.Itoa(page))
@@ -143,9 +143,9 @@ func (c *call) addLinkHeader(a *answer, page int, more bool) {
 	}
 }
 
-func (c *call) listLabels() *answer { return listPage(c, c.s.labels, c.s.labelObject) }
+func (c *repositoryCall) listLabels() *answer { return listPage(c, c.s.labels, c.s.labelObject) }
 
-func (c *call) showLabel() *answer {
+func (c *repositoryCall) showLabel() *answer {
 	l := c.s.findLabel(c.parts[1])
 	if l == nil {
 		return notFound()
@@ -153,7 +153,7 @@ func (c *call) showLabel() *answer {
 	return replyJSON(http.StatusOK, c.s.labelObject(l))
 }
 
-func (c *call) listIssues() *answer {
+func (c *repositoryCall) listIssues() *answer {
 	since, _ := time.Parse(time.RFC3339, c.query.Get("since"))
 	var found []*item
 	for _, is := range c.s.sortedItems() {
@@ -168,7 +168,7 @@ func (c *call) listIssues() *answer {
 	return listPage(c, c.orderItems(found), c.s.issueObject)
 }
 
-func (c *call) inState(is *item) bool {
+func (c *repositoryCall) inState(is *item) bool {
 	switch c.query.Get("state") {
 	case "all":
 		return true
@@ -179,7 +179,7 @@ func (c *call) inState(is *item) bool {
 }
 
 // orderItems sorts by the requested order; newest first by default.
-func (c *call) orderItems(list []*item) []*item {
+func (c *repositoryCall) orderItems(list []*item) []*item {
 	if c.query.Get("direction") == "asc" {
 		return list
 	}
@@ -190,7 +190,7 @@ func (c *call) orderItems(list []*item) []*item {
 	return out
 }
 
-func (c *call) showIssue() *answer {
+func (c *repositoryCall) showIssue() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -205,7 +205,7 @@ func validationProblem(resource, field, code, message string) *answer {
 	return replyProblem(http.StatusUnprocessableEntity, "Validation Failed", object{"resource": resource, "field": field, "code": code, "message": message})
 }
 
-func (c *call) changeIssue() *answer {
+func (c *repositoryCall) changeIssue() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -239,15 +239,15 @@ func (c *call) changeIssue() *answer {
 	return replyJSON(http.StatusOK, c.s.issueObject(is))
 }
 
-func (c *call) listComments() *answer {
+func (c *repositoryCall) listComments() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
 	}
-	return listPage(c, is.comments, func(o *comment) object { return c.s.commentObject(is, o) })
+	return listPage(c, is.comments, func(o *issueComment) object { return c.s.commentObject(is, o) })
 }
 
-func (c *call) addComment() *answer {
+func (c *repositoryCall) addComment() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -263,7 +263,7 @@ func (c *call) addComment() *answer {
 }
 
 // addLabels creates labels that do not exist, like GitHub.
-func (c *call) addLabels() *answer {
+func (c *repositoryCall) addLabels() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -278,7 +278,7 @@ func (c *call) addLabels() *answer {
 	return replyJSON(http.StatusOK, c.s.labelList(is.labels))
 }
 
-func (c *call) removeLabel() *answer {
+func (c *repositoryCall) removeLabel() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -291,7 +291,7 @@ func (c *call) removeLabel() *answer {
 	return replyJSON(http.StatusOK, c.s.labelList(is.labels))
 }
 
-func (c *call) listChildren() *answer {
+func (c *repositoryCall) listChildren() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -299,7 +299,7 @@ func (c *call) listChildren() *answer {
 	return listPage(c, c.s.childItems(is), c.s.issueObject)
 }
 
-func (c *call) listBlockers() *answer {
+func (c *repositoryCall) listBlockers() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()
@@ -308,7 +308,7 @@ func (c *call) listBlockers() *answer {
 }
 
 // listTimeline returns the comments, and the pull requests that mention the issue.
-func (c *call) listTimeline() *answer {
+func (c *repositoryCall) listTimeline() *answer {
 	is := c.pathItem()
 	if is == nil {
 		return notFound()

@@ -18,8 +18,8 @@ import (
 	"orange/internal/trackertest"
 )
 
-// Options configure a server.
-type Options struct {
+// FakeOptions configure a server.
+type FakeOptions struct {
 	Scope    string                          // OWNER/REPO; "" for acme/shop
 	Token    string                          // "" for a default
 	Secret   string                          // of the webhooks; "" for a default
@@ -30,9 +30,9 @@ type Options struct {
 	Wrap     func(http.Handler) http.Handler // wraps the handler
 }
 
-// A Server is the GitHub.
-type Server struct {
-	opts        Options
+// A FakeServer is the GitHub.
+type FakeServer struct {
+	opts        FakeOptions
 	owner, repo string
 	web         http.Server
 	url         string
@@ -44,7 +44,7 @@ type Server struct {
 
 	undecided  int // reads of a pull request that leave open whether it can be merged
 	last       int // highest number of an issue or a pull request
-	labels     []*label
+	labels     []*issueLabel
 	items      map[int]*item
 	refs       map[string]string // commits of branches
 	checks     map[string][]*check
@@ -57,7 +57,7 @@ type Server struct {
 }
 
 // New starts a server with the columns and tags of trackertest.
-func New(o Options) (*Server, error) {
+func New(o FakeOptions) (*FakeServer, error) {
 	set := func(s *string, usual string) {
 		if *s == "" {
 			*s = usual
@@ -73,7 +73,7 @@ func New(o Options) (*Server, error) {
 	if o.Limit == 0 {
 		o.Limit = 100000
 	}
-	s := &Server{opts: o, items: map[int]*item{}, refs: map[string]string{}, checks: map[string][]*check{}, done: make(chan struct{})}
+	s := &FakeServer{opts: o, items: map[int]*item{}, refs: map[string]string{}, checks: map[string][]*check{}, done: make(chan struct{})}
 	s.owner, s.repo, _ = strings.Cut(o.Scope, "/")
 	for _, column := range trackertest.Columns {
 		s.ensureLabel("status:" + column)
@@ -102,25 +102,25 @@ func New(o Options) (*Server, error) {
 }
 
 // Stop ends the server.
-func (s *Server) Stop() {
+func (s *FakeServer) Stop() {
 	_ = s.web.Close()
 	<-s.done
 }
 
 // URL returns the address of its API.
-func (s *Server) URL() string { return s.url }
+func (s *FakeServer) URL() string { return s.url }
 
 // Scope returns its repository.
-func (s *Server) Scope() string { return s.opts.Scope }
+func (s *FakeServer) Scope() string { return s.opts.Scope }
 
 // Secret returns the token that its clients need.
-func (s *Server) Secret() string { return s.opts.Token }
+func (s *FakeServer) Secret() string { return s.opts.Token }
 
 // WebhookSecret returns the secret that signs its deliveries.
-func (s *Server) WebhookSecret() string { return s.opts.Secret }
+func (s *FakeServer) WebhookSecret() string { return s.opts.Secret }
 
 // CountWrites returns the number of requests so far that changed something or tried to.
-func (s *Server) CountWrites() int {
+func (s *FakeServer) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
@@ -128,36 +128,36 @@ func (s *Server) CountWrites() int {
 
 // CountRequests returns the numbers of requests that the rate limit counts, and of those that
 // it does not, because nothing had changed.
-func (s *Server) CountRequests() (counted, repeated int) {
+func (s *FakeServer) CountRequests() (counted, repeated int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counted, s.repeated
 }
 
 // InjectFault makes the server fail from now on.
-func (s *Server) InjectFault(f trackertest.Fault) {
+func (s *FakeServer) InjectFault(f trackertest.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = f
 }
 
-func (s *Server) currentTime() time.Time {
+func (s *FakeServer) currentTime() time.Time {
 	return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC).Add(time.Duration(s.ticks) * time.Second)
 }
 
 // nextTime returns the time of a change.
-func (s *Server) nextTime() time.Time {
+func (s *FakeServer) nextTime() time.Time {
 	s.ticks++
 	return s.currentTime()
 }
 
-func (s *Server) nextID() int64 {
+func (s *FakeServer) nextID() int64 {
 	s.ids++
 	return s.ids
 }
 
 // ServeHTTP handles a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *FakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	write := r.Method != http.MethodGet && r.Method != http.MethodHead
 	if write {
@@ -213,7 +213,7 @@ func replyProblem(code int, message string, details ...object) *answer {
 
 func notFound() *answer { return replyProblem(http.StatusNotFound, "Not Found") }
 
-func (s *Server) answerRequest(r *http.Request, fault string) *answer {
+func (s *FakeServer) answerRequest(r *http.Request, fault string) *answer {
 	switch {
 	case fault == trackertest.Denied || r.Header.Get("Authorization") != "Bearer "+s.opts.Token:
 		return replyProblem(http.StatusUnauthorized, "Bad credentials")
@@ -240,7 +240,7 @@ func (s *Server) answerRequest(r *http.Request, fault string) *answer {
 
 // finishAnswer adds what all responses have: a rate limit, and an ETag for conditional
 // requests.
-func (s *Server) finishAnswer(r *http.Request, a *answer) {
+func (s *FakeServer) finishAnswer(r *http.Request, a *answer) {
 	if r.Method == http.MethodGet && a.code == http.StatusOK {
 		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(append(a.text, a.header.Get("Link")...)))
 		a.header.Set("ETag", tag)

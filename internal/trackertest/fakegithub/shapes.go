@@ -20,11 +20,11 @@ func addAddresses(o object, under, names string) object {
 	return o
 }
 
-func (s *Server) apiURL(format string, args ...any) string {
+func (s *FakeServer) apiURL(format string, args ...any) string {
 	return s.url + "/repos/" + s.opts.Scope + fmt.Sprintf(format, args...)
 }
 
-func (s *Server) pageURL(format string, args ...any) string {
+func (s *FakeServer) pageURL(format string, args ...any) string {
 	return s.url + "/" + s.opts.Scope + fmt.Sprintf(format, args...)
 }
 
@@ -37,7 +37,7 @@ func formatTime(t time.Time) any {
 
 func nodeID(kind string, id int64) string { return fmt.Sprintf("%s_%08d", kind, id) }
 
-func (s *Server) userObject(login string) object {
+func (s *FakeServer) userObject(login string) object {
 	kind, id := "User", int64(0)
 	if strings.HasSuffix(login, "[bot]") {
 		kind = "Bot"
@@ -51,7 +51,7 @@ func (s *Server) userObject(login string) object {
 	}, at, "avatar_url html_url followers_url following_url gists_url starred_url subscriptions_url organizations_url repos_url events_url received_events_url")
 }
 
-func (s *Server) accountObject() object {
+func (s *FakeServer) accountObject() object {
 	o := s.userObject(s.opts.Account)
 	for _, name := range []string{"bio", "blog", "company", "email", "hireable", "location", "name"} {
 		o[name] = nil
@@ -64,7 +64,7 @@ func (s *Server) accountObject() object {
 	return o
 }
 
-func (s *Server) repositoryObject() object {
+func (s *FakeServer) repositoryObject() object {
 	o := addAddresses(object{
 		"id": 1, "node_id": nodeID("R", 1), "name": s.repo, "full_name": s.opts.Scope, "owner": s.userObject(s.owner), "private": true,
 		"html_url": s.pageURL(""), "description": nil, "fork": false, "url": s.apiURL(""), "default_branch": base,
@@ -84,14 +84,14 @@ func (s *Server) repositoryObject() object {
 	return o
 }
 
-func (s *Server) labelObject(l *label) object {
+func (s *FakeServer) labelObject(l *issueLabel) object {
 	return object{
 		"id": l.id, "node_id": nodeID("LA", l.id), "name": l.name, "description": nil, "color": "ededed", "default": false,
 		"url": s.apiURL("/labels/%s", url.PathEscape(l.name)),
 	}
 }
 
-func (s *Server) labelList(list []*label) []object {
+func (s *FakeServer) labelList(list []*issueLabel) []object {
 	out := []object{}
 	for _, l := range list {
 		out = append(out, s.labelObject(l))
@@ -99,7 +99,7 @@ func (s *Server) labelList(list []*label) []object {
 	return out
 }
 
-func (s *Server) issueObject(is *item) object {
+func (s *FakeServer) issueObject(is *item) object {
 	at := s.apiURL("/issues/%d", is.number)
 	state := "open"
 	if is.closed {
@@ -126,7 +126,7 @@ func (s *Server) issueObject(is *item) object {
 }
 
 // addRelations adds the relations of an issue.
-func (s *Server) addRelations(is *item, o object) object {
+func (s *FakeServer) addRelations(is *item, o object) object {
 	children, done := s.childItems(is), 0
 	for _, c := range children {
 		if c.closed {
@@ -159,7 +159,7 @@ func (s *Server) addRelations(is *item, o object) object {
 	return o
 }
 
-func (s *Server) childItems(is *item) (out []*item) {
+func (s *FakeServer) childItems(is *item) (out []*item) {
 	for _, other := range s.sortedItems() {
 		if other.parent == is.number {
 			out = append(out, other)
@@ -168,7 +168,7 @@ func (s *Server) childItems(is *item) (out []*item) {
 	return out
 }
 
-func (s *Server) commentObject(is *item, c *comment) object {
+func (s *FakeServer) commentObject(is *item, c *issueComment) object {
 	return object{
 		"id": c.id, "node_id": nodeID("IC", c.id), "url": s.apiURL("/issues/comments/%d", c.id), "html_url": s.pageURL("/issues/%d#issuecomment-%d", is.number, c.id),
 		"issue_url": s.apiURL("/issues/%d", is.number), "user": s.userObject(c.author), "body": c.body, "author_association": "MEMBER",
@@ -176,7 +176,7 @@ func (s *Server) commentObject(is *item, c *comment) object {
 	}
 }
 
-func (s *Server) pullSimple(is *item) object {
+func (s *FakeServer) pullSimple(is *item) object {
 	at, p := s.apiURL("/pulls/%d", is.number), is.pull
 	side := func(ref, sha string) object {
 		return object{"label": s.owner + ":" + ref, "ref": ref, "sha": sha, "user": s.userObject(s.owner), "repo": s.repositoryObject()}
@@ -203,7 +203,7 @@ func (s *Server) pullSimple(is *item) object {
 	return o
 }
 
-func (s *Server) pullObject(is *item) object {
+func (s *FakeServer) pullObject(is *item) object {
 	o := s.pullSimple(is)
 	o["merged"], o["merged_by"], o["maintainer_can_modify"], o["rebaseable"] = is.pull.merged, nil, false, nil
 	o["mergeable"], o["mergeable_state"] = true, "clean"
@@ -219,7 +219,7 @@ func (s *Server) pullObject(is *item) object {
 	return o
 }
 
-func (s *Server) reviewObject(is *item, r *review) object {
+func (s *FakeServer) reviewObject(is *item, r *review) object {
 	link := object{"href": s.pageURL("/pull/%d#pullrequestreview-%d", is.number, r.id)}
 	return object{
 		"id": r.id, "node_id": nodeID("PRR", r.id), "user": s.userObject(r.author), "body": r.body, "state": r.state, "commit_id": r.commit,
@@ -228,7 +228,7 @@ func (s *Server) reviewObject(is *item, r *review) object {
 	}
 }
 
-func (s *Server) remarkObject(is *item, r *review, m *remark) object {
+func (s *FakeServer) remarkObject(is *item, r *review, m *remark) object {
 	at, show := s.apiURL("/pulls/comments/%d", m.id), s.pageURL("/pull/%d#discussion_r%d", is.number, m.id)
 	o := object{
 		"id": m.id, "node_id": nodeID("PRRC", m.id), "url": at, "html_url": show, "pull_request_url": s.apiURL("/pulls/%d", is.number),
@@ -255,7 +255,7 @@ func orNil(text string) any {
 	return text
 }
 
-func (s *Server) checkRun(commit string, c *check) object {
+func (s *FakeServer) checkRun(commit string, c *check) object {
 	o := object{
 		"id": c.id, "node_id": nodeID("CR", c.id), "head_sha": commit, "name": c.name, "external_id": "", "url": s.apiURL("/check-runs/%d", c.id),
 		"html_url": s.pageURL("/runs/%d", c.id), "details_url": orNil(c.url), "status": "in_progress", "conclusion": nil,
@@ -269,7 +269,7 @@ func (s *Server) checkRun(commit string, c *check) object {
 	return o
 }
 
-func (s *Server) statusObject(commit string, c *check) object {
+func (s *FakeServer) statusObject(commit string, c *check) object {
 	state := map[string]string{tracker.CheckPassed: "success", tracker.CheckFailed: "failure", tracker.CheckPending: "pending"}[c.state]
 	return object{
 		"id": c.id, "node_id": nodeID("SC", c.id), "state": state, "context": c.name, "description": orNil(c.description), "target_url": orNil(c.url),

@@ -17,7 +17,7 @@ const base = "main"
 // priorities are the names of priority labels, by number.
 var priorities = []string{"", "urgent", "high", "medium", "low"}
 
-type label struct {
+type issueLabel struct {
 	id   int64
 	name string
 }
@@ -29,8 +29,8 @@ type item struct {
 	title, body, author      string
 	closed                   bool
 	reason                   string
-	labels                   []*label
-	comments                 []*comment
+	labels                   []*issueLabel
+	comments                 []*issueComment
 	created, updated, closes time.Time
 	parent                   int
 	blockedBy                []int
@@ -38,7 +38,7 @@ type item struct {
 	pull                     *pull
 }
 
-type comment struct {
+type issueComment struct {
 	id           int64
 	author, body string
 	at           time.Time
@@ -72,16 +72,16 @@ type check struct {
 }
 
 // ensureLabel returns a label, ignoring case, and creates it if necessary.
-func (s *Server) ensureLabel(name string) *label {
+func (s *FakeServer) ensureLabel(name string) *issueLabel {
 	if l := s.findLabel(name); l != nil {
 		return l
 	}
-	l := &label{id: s.nextID(), name: name}
+	l := &issueLabel{id: s.nextID(), name: name}
 	s.labels = append(s.labels, l)
 	return l
 }
 
-func (s *Server) findLabel(name string) *label {
+func (s *FakeServer) findLabel(name string) *issueLabel {
 	for _, l := range s.labels {
 		if strings.EqualFold(l.name, name) {
 			return l
@@ -91,7 +91,7 @@ func (s *Server) findLabel(name string) *label {
 }
 
 // fileItem creates an item with the next number, or with a given free one.
-func (s *Server) fileItem(number int, title, body, author string) *item {
+func (s *FakeServer) fileItem(number int, title, body, author string) *item {
 	if number == 0 || s.items[number] != nil {
 		number = s.last + 1
 	}
@@ -103,7 +103,7 @@ func (s *Server) fileItem(number int, title, body, author string) *item {
 }
 
 // sortedItems returns all items by number.
-func (s *Server) sortedItems() []*item {
+func (s *FakeServer) sortedItems() []*item {
 	var out []*item
 	for _, is := range s.items {
 		out = append(out, is)
@@ -112,9 +112,9 @@ func (s *Server) sortedItems() []*item {
 	return out
 }
 
-func (is *item) hasLabel(l *label) bool { return slices.Contains(is.labels, l) }
+func (is *item) hasLabel(l *issueLabel) bool { return slices.Contains(is.labels, l) }
 
-func (s *Server) putLabel(is *item, l *label) {
+func (s *FakeServer) putLabel(is *item, l *issueLabel) {
 	if is.hasLabel(l) {
 		return
 	}
@@ -123,17 +123,17 @@ func (s *Server) putLabel(is *item, l *label) {
 	s.queueDelivery("issues", object{"action": "labeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
-func (s *Server) takeLabel(is *item, l *label) {
+func (s *FakeServer) takeLabel(is *item, l *issueLabel) {
 	if !is.hasLabel(l) {
 		return
 	}
-	is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
+	is.labels = slices.DeleteFunc(is.labels, func(o *issueLabel) bool { return o == l })
 	is.updated = s.nextTime()
 	s.queueDelivery("issues", object{"action": "unlabeled", "issue": s.issueObject(is), "label": s.labelObject(l)})
 }
 
 // setClosed closes an issue with a reason, or opens it if reason is "".
-func (s *Server) setClosed(is *item, reason string) {
+func (s *FakeServer) setClosed(is *item, reason string) {
 	if is.closed == (reason != "") {
 		return
 	}
@@ -147,7 +147,7 @@ func (s *Server) setClosed(is *item, reason string) {
 	s.queueDelivery("issues", object{"action": action, "issue": s.issueObject(is)})
 }
 
-func (s *Server) editItem(is *item, title, body *string) {
+func (s *FakeServer) editItem(is *item, title, body *string) {
 	if title != nil {
 		is.title = strings.TrimSpace(*title)
 	}
@@ -158,8 +158,8 @@ func (s *Server) editItem(is *item, title, body *string) {
 	s.queueDelivery("issues", object{"action": "edited", "issue": s.issueObject(is), "changes": object{}})
 }
 
-func (s *Server) addComment(is *item, author, body string) *comment {
-	c := &comment{id: s.nextID(), author: author, body: body, at: s.nextTime()}
+func (s *FakeServer) addComment(is *item, author, body string) *issueComment {
+	c := &issueComment{id: s.nextID(), author: author, body: body, at: s.nextTime()}
 	is.comments = append(is.comments, c)
 	is.updated = c.at
 	s.queueDelivery("issue_comment", object{"action": "created", "issue": s.issueObject(is), "comment": s.commentObject(is, c)})
@@ -167,12 +167,12 @@ func (s *Server) addComment(is *item, author, body string) *comment {
 }
 
 // newCommit makes a new commit.
-func (s *Server) newCommit(of string) string {
+func (s *FakeServer) newCommit(of string) string {
 	sum := sha1.Sum(fmt.Appendf(nil, "%s %d", of, s.nextID()))
 	return hex.EncodeToString(sum[:])
 }
 
-func (s *Server) pushBranch(branch string) string {
+func (s *FakeServer) pushBranch(branch string) string {
 	sha, before := s.newCommit(branch), s.refs[branch]
 	if before == "" {
 		before = strings.Repeat("0", 40)
@@ -191,7 +191,7 @@ func (s *Server) pushBranch(branch string) string {
 var names = regexp.MustCompile(`#(\d+)`)
 
 // filePull opens a pull request, and records it on the issues that it mentions.
-func (s *Server) filePull(number int, title, body, author string, p pull) *item {
+func (s *FakeServer) filePull(number int, title, body, author string, p pull) *item {
 	is := s.fileItem(number, title, body, author)
 	p.head = s.refs[p.branch]
 	is.pull = &p
@@ -208,7 +208,7 @@ func (s *Server) filePull(number int, title, body, author string, p pull) *item 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?) #(\d+)`)
 
 // mergeItem merges a pull request, and closes the issues that it declares to close.
-func (s *Server) mergeItem(is *item) {
+func (s *FakeServer) mergeItem(is *item) {
 	is.pull.merged, is.pull.merge = true, s.newCommit("merge")
 	s.refs[is.pull.base] = is.pull.merge
 	s.closePull(is)
@@ -220,7 +220,7 @@ func (s *Server) mergeItem(is *item) {
 	}
 }
 
-func (s *Server) closePull(is *item) {
+func (s *FakeServer) closePull(is *item) {
 	is.closed, is.updated = true, s.nextTime()
 	is.closes = is.updated
 	s.queueDelivery("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pullObject(is)})

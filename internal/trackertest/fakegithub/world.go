@@ -18,26 +18,26 @@ import (
 	"orange/internal/trackertest"
 )
 
-// A Tracker is a server as a trackertest.World.
-type Tracker struct {
-	*Server
-	Client func(t testing.TB, s *Server) trackers.Backend
+// An IssueWorld is a server as a trackertest.World.
+type IssueWorld struct {
+	*FakeServer
+	Client func(t testing.TB, s *FakeServer) trackers.Backend
 }
 
 // OpenClient implements trackertest.World.
-func (w Tracker) OpenClient(t testing.TB) trackers.Backend { return w.Client(t, w.Server) }
+func (w IssueWorld) OpenClient(t testing.TB) trackers.Backend { return w.Client(t, w.FakeServer) }
 
-// A Forge is a server as a trackertest.ForgeWorld.
-type Forge struct {
-	*Server
-	Client func(t testing.TB, s *Server) trackers.Forge
+// A PullWorld is a server as a trackertest.ForgeWorld.
+type PullWorld struct {
+	*FakeServer
+	Client func(t testing.TB, s *FakeServer) trackers.Forge
 }
 
 // OpenClient implements trackertest.ForgeWorld.
-func (w Forge) OpenClient(t testing.TB) trackers.Forge { return w.Client(t, w.Server) }
+func (w PullWorld) OpenClient(t testing.TB) trackers.Forge { return w.Client(t, w.FakeServer) }
 
 // withItem calls do with an issue or a pull request, which must exist, under the lock.
-func (s *Server) withItem(t testing.TB, key string, do func(is *item)) {
+func (s *FakeServer) withItem(t testing.TB, key string, do func(is *item)) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Server) withItem(t testing.TB, key string, do func(is *item)) {
 }
 
 // AddIssue implements trackertest.World.
-func (s *Server) AddIssue(t testing.TB, draft tracker.Issue) string {
+func (s *FakeServer) AddIssue(t testing.TB, draft tracker.Issue) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	author := draft.Card.Author
@@ -78,14 +78,14 @@ func (s *Server) AddIssue(t testing.TB, draft tracker.Issue) string {
 }
 
 // MoveIssue implements trackertest.World.
-func (s *Server) MoveIssue(t testing.TB, key, column string) {
+func (s *FakeServer) MoveIssue(t testing.TB, key, column string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) { s.moveItem(is, column) })
 }
 
 // moveItem does what a person does who works with labels: it replaces the label, and closes an
 // issue that is at its end.
-func (s *Server) moveItem(is *item, column string) {
+func (s *FakeServer) moveItem(is *item, column string) {
 	for _, l := range slices.Clone(is.labels) {
 		if strings.HasPrefix(l.name, "status:") && l.name != "status:"+column {
 			s.takeLabel(is, l)
@@ -96,7 +96,7 @@ func (s *Server) moveItem(is *item, column string) {
 }
 
 // TagIssue implements trackertest.World.
-func (s *Server) TagIssue(t testing.TB, key string, add, remove []string) {
+func (s *FakeServer) TagIssue(t testing.TB, key string, add, remove []string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) {
 		for _, name := range add {
@@ -109,26 +109,26 @@ func (s *Server) TagIssue(t testing.TB, key string, add, remove []string) {
 }
 
 // CommentIssue implements trackertest.World.
-func (s *Server) CommentIssue(t testing.TB, key, author, text string) {
+func (s *FakeServer) CommentIssue(t testing.TB, key, author, text string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) { s.addComment(is, author, text) })
 }
 
 // DescribeIssue implements trackertest.World.
-func (s *Server) DescribeIssue(t testing.TB, key, text string) {
+func (s *FakeServer) DescribeIssue(t testing.TB, key, text string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) { s.editItem(is, nil, &text) })
 }
 
 // CloseIssue closes an issue with one of GitHub's reasons, or opens it again with "". Its
 // labels stay.
-func (s *Server) CloseIssue(t testing.TB, key, reason string) {
+func (s *FakeServer) CloseIssue(t testing.TB, key, reason string) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) { s.setClosed(is, reason) })
 }
 
 // ReadIssue implements trackertest.World.
-func (s *Server) ReadIssue(t testing.TB, key string) (out tracker.Issue) {
+func (s *FakeServer) ReadIssue(t testing.TB, key string) (out tracker.Issue) {
 	t.Helper()
 	s.withItem(t, key, func(is *item) {
 		out = tracker.Issue{Key: key, Card: board.Card{
@@ -160,7 +160,7 @@ func (s *Server) ReadIssue(t testing.TB, key string) (out tracker.Issue) {
 }
 
 // RenameColumn implements trackertest.World.
-func (s *Server) RenameColumn(t testing.TB, from, to string) {
+func (s *FakeServer) RenameColumn(t testing.TB, from, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.findLabel("status:" + from)
@@ -173,7 +173,7 @@ func (s *Server) RenameColumn(t testing.TB, from, to string) {
 }
 
 // DeleteTag implements trackertest.World.
-func (s *Server) DeleteTag(t testing.TB, name string) {
+func (s *FakeServer) DeleteTag(t testing.TB, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.findLabel(name)
@@ -181,15 +181,15 @@ func (s *Server) DeleteTag(t testing.TB, name string) {
 		t.Errorf("the world has no tag %q", name)
 		return
 	}
-	s.labels = slices.DeleteFunc(s.labels, func(o *label) bool { return o == l })
+	s.labels = slices.DeleteFunc(s.labels, func(o *issueLabel) bool { return o == l })
 	for _, is := range s.items {
-		is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
+		is.labels = slices.DeleteFunc(is.labels, func(o *issueLabel) bool { return o == l })
 	}
 	s.queueDelivery("label", object{"action": "deleted", "label": s.labelObject(l)})
 }
 
 // LinkPull implements trackertest.Linker: the pull request declares that it closes the issue.
-func (s *Server) LinkPull(t testing.TB, key string, pr tracker.PR) {
+func (s *FakeServer) LinkPull(t testing.TB, key string, pr tracker.PR) {
 	t.Helper()
 	s.withItem(t, key, func(*item) {
 		branch := pr.Branch
@@ -209,7 +209,7 @@ func (s *Server) LinkPull(t testing.TB, key string, pr tracker.PR) {
 }
 
 // AddPull creates a pull request with a text, without linking anything.
-func (s *Server) AddPull(t testing.TB, branch, title, body string) int {
+func (s *FakeServer) AddPull(t testing.TB, branch, title, body string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pushBranch(branch)
@@ -217,10 +217,10 @@ func (s *Server) AddPull(t testing.TB, branch, title, body string) int {
 }
 
 // BaseBranch implements trackertest.ForgeWorld.
-func (s *Server) BaseBranch() string { return base }
+func (s *FakeServer) BaseBranch() string { return base }
 
 // PushBranch implements trackertest.ForgeWorld.
-func (s *Server) PushBranch(_ testing.TB, branch string) string {
+func (s *FakeServer) PushBranch(_ testing.TB, branch string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pushBranch(branch)
@@ -228,7 +228,7 @@ func (s *Server) PushBranch(_ testing.TB, branch string) string {
 
 // AddCheck implements trackertest.ForgeWorld. A check whose name looks like a path is a status,
 // any other the run of an app.
-func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
+func (s *FakeServer) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made := &check{id: s.nextID(), name: c.Name, state: c.State, url: c.URL, description: c.Text, at: s.nextTime()}
@@ -249,7 +249,7 @@ func (s *Server) AddCheck(_ testing.TB, commit string, c tracker.Check) {
 }
 
 // AddReview implements trackertest.ForgeWorld.
-func (s *Server) AddReview(t testing.TB, number int, r tracker.Review) {
+func (s *FakeServer) AddReview(t testing.TB, number int, r tracker.Review) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) {
 		state := map[string]string{tracker.Approved: "APPROVED", tracker.ChangesRequested: "CHANGES_REQUESTED", tracker.Commented: "COMMENTED"}[r.Verdict]
@@ -267,19 +267,19 @@ func (s *Server) AddReview(t testing.TB, number int, r tracker.Review) {
 }
 
 // DismissReview removes the verdict of the last review of a pull request.
-func (s *Server) DismissReview(t testing.TB, number int) {
+func (s *FakeServer) DismissReview(t testing.TB, number int) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) { is.pull.reviews[len(is.pull.reviews)-1].state = "DISMISSED" })
 }
 
 // ClosePull implements trackertest.ForgeWorld.
-func (s *Server) ClosePull(t testing.TB, number int) {
+func (s *FakeServer) ClosePull(t testing.TB, number int) {
 	t.Helper()
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.closePull(is) })
 }
 
 // queueDelivery queues a delivery of an event.
-func (s *Server) queueDelivery(event string, o object) {
+func (s *FakeServer) queueDelivery(event string, o object) {
 	o["repository"], o["sender"] = s.repositoryObject(), s.userObject("alice")
 	body, err := json.Marshal(o)
 	if err != nil {
@@ -298,7 +298,7 @@ func (s *Server) queueDelivery(event string, o object) {
 }
 
 // TakeDeliveries implements trackertest.Sender.
-func (s *Server) TakeDeliveries(testing.TB) []trackertest.Delivery {
+func (s *FakeServer) TakeDeliveries(testing.TB) []trackertest.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.deliveries

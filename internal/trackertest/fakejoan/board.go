@@ -17,13 +17,13 @@ var statuses = []string{"todo", "in_progress", "in_progress", "done", "done", "c
 // account is the client's account at Joan.
 const account = "orange-bot"
 
-type column struct{ id, name, status string }
+type boardColumn struct{ id, name, status string }
 
 type tag struct{ id, name string }
 
 type task struct {
 	id, title, description, author string
-	column                         *column
+	column                         *boardColumn
 	tags                           []*tag
 	priority                       int // 0 none, 1 low, 2 medium, 3 high
 	comments                       []comment
@@ -46,7 +46,7 @@ func (f *Fake) findTask(id string) *task {
 	return f.tasks[i]
 }
 
-func (f *Fake) columnNamed(name string) *column {
+func (f *Fake) columnNamed(name string) *boardColumn {
 	for _, c := range f.columns {
 		if c.name == name {
 			return c

@@ -19,8 +19,8 @@ import (
 	"orange/internal/trackertest"
 )
 
-// Options configure how a fake is reached.
-type Options struct {
+// FakeOptions configure how a fake is reached.
+type FakeOptions struct {
 	// Sessions selects the older protocol, in which a client has a session that the server may
 	// forget.
 	Sessions bool
@@ -32,7 +32,7 @@ type Options struct {
 
 // A Fake is a board with its server. It is a trackertest.World.
 type Fake struct {
-	o      Options
+	o      FakeOptions
 	tools  []*tool
 	secret string
 	web    *httptest.Server
@@ -45,7 +45,7 @@ type Fake struct {
 	project  string
 	ids      int
 	last     time.Time
-	columns  []*column
+	columns  []*boardColumn
 	tags     []*tag
 	tasks    []*task
 	fault    trackertest.Fault
@@ -55,7 +55,7 @@ type Fake struct {
 
 // New starts a fake that ends with the test. At the end the test fails if a request violated
 // Joan's schemas.
-func New(t testing.TB, o Options) *Fake {
+func New(t testing.TB, o FakeOptions) *Fake {
 	t.Helper()
 	f := &Fake{o: o, secret: "joan-secret-token-1234567890"}
 	tools, err := offeredTools()
@@ -65,7 +65,7 @@ func New(t testing.TB, o Options) *Fake {
 	f.tools = tools
 	f.project = f.newID("project")
 	for i, name := range trackertest.Columns {
-		f.columns = append(f.columns, &column{id: f.newID("column"), name: name, status: statuses[min(i, len(statuses)-1)]})
+		f.columns = append(f.columns, &boardColumn{id: f.newID("column"), name: name, status: statuses[min(i, len(statuses)-1)]})
 	}
 	for _, name := range trackertest.Tags {
 		f.tags = append(f.tags, &tag{id: f.newID("tag"), name: name})
@@ -101,8 +101,8 @@ func (f *Fake) Secret() string { return f.secret }
 func (f *Fake) URL() string { return f.web.URL + "/mcp" }
 
 // ClientOptions returns the options for a client of the fake.
-func (f *Fake) ClientOptions() mcpboard.Options {
-	o := mcpboard.Options{Scope: f.project, Mapping: mcpboard.ShippedMappings()["joan"], Pause: time.Millisecond}
+func (f *Fake) ClientOptions() mcpboard.BoardOptions {
+	o := mcpboard.BoardOptions{Scope: f.project, Mapping: mcpboard.ShippedMappings()["joan"], Pause: time.Millisecond}
 	if f.web == nil {
 		o.Command, o.Env = f.o.Command, f.o.Env(f.socket)
 		return o

@@ -154,7 +154,7 @@ func (f *Fake) updateTask(a args) string {
 		return notFound("Task")
 	}
 	if id, ok := a["column_id"].(string); ok {
-		i := slices.IndexFunc(f.columns, func(c *column) bool { return c.id == id })
+		i := slices.IndexFunc(f.columns, func(c *boardColumn) bool { return c.id == id })
 		if i < 0 {
 			return "Validation error: Column does not belong to the project"
 		}

@@ -24,7 +24,7 @@ type occurrence struct {
 const maxOccurrences = 1000
 
 // recordChange records that something happened to an issue or to what belongs to it.
-func (s *Server) recordChange(kind, action string, i *issue, what any) {
+func (s *FakeServer) recordChange(kind, action string, i *issue, what any) {
 	o := occurrence{kind: kind, action: action}
 	switch what := what.(type) {
 	case *comment:
@@ -34,7 +34,7 @@ func (s *Server) recordChange(kind, action string, i *issue, what any) {
 			"id": what.ID, "issueId": i.ID, "url": what.URL, "title": what.Title, "metadata": what.Metadata,
 			"groupBySource": false, "createdAt": formatTime(what.Created), "updatedAt": formatTime(what.Created),
 		}
-	case *label:
+	case *teamLabel:
 		o.data = map[string]any{"id": what.ID, "name": what.Name, "color": "#888888", "isGroup": what.Group, "createdAt": formatTime(s.st.Last), "updatedAt": formatTime(s.st.Last)}
 	default:
 		o.url, o.data = s.st.issueURL(i), s.st.issueData(i)
@@ -42,7 +42,7 @@ func (s *Server) recordChange(kind, action string, i *issue, what any) {
 	s.addOccurrence(o)
 }
 
-func (s *Server) addOccurrence(o occurrence) {
+func (s *FakeServer) addOccurrence(o occurrence) {
 	o.id = s.st.newID()
 	if s.occurrences = append(s.occurrences, o); len(s.occurrences) > maxOccurrences {
 		s.occurrences = s.occurrences[1:]
@@ -81,7 +81,7 @@ func (st *state) commentData(i *issue, c *comment) map[string]any {
 }
 
 // SignedDeliveries returns the deliveries since the last call, signed with the present time.
-func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
+func (s *FakeServer) SignedDeliveries() ([]trackertest.Delivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []trackertest.Delivery
@@ -96,7 +96,7 @@ func (s *Server) SignedDeliveries() ([]trackertest.Delivery, error) {
 	return out, nil
 }
 
-func (s *Server) signDelivery(o occurrence) (trackertest.Delivery, error) {
+func (s *FakeServer) signDelivery(o occurrence) (trackertest.Delivery, error) {
 	now := s.opts.Now().UnixMilli()
 	body := map[string]any{
 		"action": o.action, "type": o.kind, "data": o.data, "createdAt": formatTime(s.st.Last), "organizationId": s.st.Team.ID,

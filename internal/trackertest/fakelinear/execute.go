@@ -17,7 +17,7 @@ type execution struct {
 }
 
 // executeRequest returns what a request selects.
-func (s *Server) executeRequest(req *request) (map[string]any, *problem) {
+func (s *FakeServer) executeRequest(req *request) (map[string]any, *problem) {
 	x := &execution{schema: s.opts.Schema, vars: req.vars}
 	root := &node{kind: "Query", get: s.resolveQuery}
 	if req.isWrite() {

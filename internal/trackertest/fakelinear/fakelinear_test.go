@@ -72,7 +72,7 @@ func draft(title, column string, tags ...string) tracker.Issue {
 }
 
 func TestItAnswersWhatIsSelected(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	for i := range 5 {
 		w.AddIssue(t, draft(fmt.Sprint("Issue ", i), "Backlog", "bug"))
 	}
@@ -112,7 +112,7 @@ func TestItAnswersWhatIsSelected(t *testing.T) {
 }
 
 func TestItRefusesWhatLinearRefuses(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	w.AddIssue(t, draft("One", "Backlog"))
 	update := `mutation($i: IssueUpdateInput!) { issueUpdate(id: "ENG-1", input: $i) { success } }`
 	say := `mutation($i: CommentCreateInput!) { commentCreate(input: $i) { success } }`
@@ -165,7 +165,7 @@ func TestItRefusesWhatLinearRefuses(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	w.AddIssue(t, draft("One", "Backlog"))
 	const see, do = `{ viewer { id } }`, `mutation { issueUpdate(id: "ENG-1", input: {title: "Two"}) { success } }`
 	w.InjectFault(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
@@ -220,7 +220,7 @@ var deliveryFields = map[string]string{
 }
 
 func TestDeliveriesHaveTheFormOfLinears(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
 	w.CommentIssue(t, key, "bob", "hello")
 	w.LinkPull(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1", State: tracker.Open})
@@ -276,14 +276,14 @@ func checkDelivery(t *testing.T, kind string, value any) {
 
 func TestTheStateOutlivesTheServer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
-	w := fakelinear.OpenWorld(t, fakelinear.Options{File: file})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{File: file})
 	key := w.AddIssue(t, draft("One", "Backlog", "bug"))
 	w.CommentIssue(t, key, "bob", "hello")
 	w.LinkPull(t, key, tracker.PR{Number: 1, URL: "https://github.com/acme/shop/pull/1"})
 	if got := ask(t, w, `mutation { issueUpdate(id: "ENG-1", input: {title: "Two"}) { success } }`, nil); len(got.Errors) > 0 {
 		t.Fatal(got.Errors)
 	}
-	again := fakelinear.OpenWorld(t, fakelinear.Options{File: file})
+	again := fakelinear.OpenWorld(t, fakelinear.FakeOptions{File: file})
 	if diff := cmp.Diff(w.ReadIssue(t, key), again.ReadIssue(t, key)); diff != "" || again.ReadIssue(t, key).Card.Title != "Two" {
 		t.Error(diff)
 	}
@@ -297,13 +297,13 @@ func TestTheStateOutlivesTheServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fakelinear.New(fakelinear.Options{File: file}); err == nil {
+	if _, err := fakelinear.New(fakelinear.FakeOptions{File: file}); err == nil {
 		t.Error("a state that is broken is taken")
 	}
 }
 
 func TestPages(t *testing.T) {
-	w := fakelinear.OpenWorld(t, fakelinear.Options{})
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	w.AddIssue(t, draft("One", "Backlog", "bug"))
 	post := func(path string, v url.Values) int {
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(v.Encode()))

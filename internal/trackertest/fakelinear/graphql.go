@@ -26,7 +26,7 @@ type request struct {
 func (r *request) isWrite() bool { return r != nil && r.op.Operation == ast.Mutation }
 
 // parseRequest parses a request and checks all of it, including values, against the schema.
-func (s *Server) parseRequest(body []byte) (*request, *problem) {
+func (s *FakeServer) parseRequest(body []byte) (*request, *problem) {
 	var in struct {
 		Query         string         `json:"query"`
 		OperationName string         `json:"operationName"`
@@ -56,7 +56,7 @@ func (s *Server) parseRequest(body []byte) (*request, *problem) {
 }
 
 // serveGraphQL handles one request, or fails on demand.
-func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
+func (s *FakeServer) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 	if err != nil {
 		return
@@ -83,7 +83,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 }
 
 // runRequest executes a request. If lost is set, it executes it and sends no response.
-func (s *Server) runRequest(w http.ResponseWriter, req *request, lost bool) {
+func (s *FakeServer) runRequest(w http.ResponseWriter, req *request, lost bool) {
 	cost := requestComplexity(req)
 	w.Header().Set("X-Complexity", strconv.Itoa(cost))
 	if cost > maxComplexity {
@@ -115,7 +115,7 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
-func (s *Server) acceptsToken(authorization string) bool {
+func (s *FakeServer) acceptsToken(authorization string) bool {
 	if s.opts.Token == "" {
 		return authorization != ""
 	}
@@ -128,7 +128,7 @@ func (s *Server) acceptsToken(authorization string) bool {
 
 // refuseOverLimit refuses a request because of a limit, in one of the two ways that Linear
 // uses.
-func (s *Server) refuseOverLimit(w http.ResponseWriter) {
+func (s *FakeServer) refuseOverLimit(w http.ResponseWriter) {
 	s.limits++
 	status := http.StatusBadRequest
 	if s.limits%2 == 0 {

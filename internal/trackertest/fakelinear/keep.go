@@ -11,7 +11,7 @@ import (
 
 // saveState writes the state to its file. It must return before a client learns that something
 // was done.
-func (s *Server) saveState() error {
+func (s *FakeServer) saveState() error {
 	if s.opts.File == "" {
 		return nil
 	}

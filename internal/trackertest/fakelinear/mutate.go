@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-func (s *Server) resolveMutation(field string, args map[string]any) (any, *problem) {
+func (s *FakeServer) resolveMutation(field string, args map[string]any) (any, *problem) {
 	in, _ := args["input"].(map[string]any)
 	switch field {
 	case "issueUpdate":
@@ -19,7 +19,7 @@ func (s *Server) resolveMutation(field string, args map[string]any) (any, *probl
 }
 
 // issueUpdate changes an issue: everything that is requested, or nothing.
-func (s *Server) issueUpdate(id string, in map[string]any) (any, *problem) {
+func (s *FakeServer) issueUpdate(id string, in map[string]any) (any, *problem) {
 	i := s.st.findIssue(id)
 	if i == nil || i.Trashed {
 		return nil, notFound("Issue", "")
@@ -44,7 +44,7 @@ func (s *Server) issueUpdate(id string, in map[string]any) (any, *problem) {
 	return objectNode("IssuePayload", map[string]any{"success": true, "lastSyncId": s.st.Count, "issue": s.st.issueNode(i)}), nil
 }
 
-func (s *Server) setField(i *issue, field string, value any) *problem {
+func (s *FakeServer) setField(i *issue, field string, value any) *problem {
 	text, _ := value.(string)
 	switch field {
 	case "stateId":
@@ -66,7 +66,7 @@ func (s *Server) setField(i *issue, field string, value any) *problem {
 	return nil
 }
 
-func (s *Server) setLabels(i *issue, field string, ids []any) *problem {
+func (s *FakeServer) setLabels(i *issue, field string, ids []any) *problem {
 	for _, v := range ids {
 		id, _ := v.(string)
 		l := s.st.findLabel(id)
@@ -86,7 +86,7 @@ func (s *Server) setLabels(i *issue, field string, ids []any) *problem {
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-func (s *Server) commentCreate(in map[string]any) (any, *problem) {
+func (s *FakeServer) commentCreate(in map[string]any) (any, *problem) {
 	for name := range in {
 		if !slices.Contains([]string{"id", "issueId", "body"}, name) {
 			return nil, unknownField("CommentCreateInput", name)
@@ -115,7 +115,7 @@ func (s *Server) commentCreate(in map[string]any) (any, *problem) {
 	return objectNode("CommentPayload", map[string]any{"success": true, "lastSyncId": s.st.Count, "comment": s.st.commentNode(i, c)}), nil
 }
 
-func (s *Server) addComment(i *issue, c *comment) {
+func (s *FakeServer) addComment(i *issue, c *comment) {
 	i.Comments = append(i.Comments, c)
 	i.Updated = c.Created
 	s.recordChange("Comment", "create", i, c)

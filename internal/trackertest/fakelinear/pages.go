@@ -33,7 +33,7 @@ func shownIssue(is tracker.Issue) shown {
 }
 
 // showIssues lists all issues: as JSON, or as lines of text with ?text=1.
-func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
+func (s *FakeServer) showIssues(w http.ResponseWriter, r *http.Request) {
 	list := []shown{}
 	for _, is := range s.AllIssues() {
 		one := shownIssue(is)
@@ -55,12 +55,12 @@ func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
 }
 
 // personMoves moves an issue: key, column.
-func (s *Server) personMoves(w http.ResponseWriter, r *http.Request) {
+func (s *FakeServer) personMoves(w http.ResponseWriter, r *http.Request) {
 	replyDone(w, s.MoveIssue(r.FormValue("key"), r.FormValue("column")))
 }
 
 // personComments adds a comment: key, author, text.
-func (s *Server) personComments(w http.ResponseWriter, r *http.Request) {
+func (s *FakeServer) personComments(w http.ResponseWriter, r *http.Request) {
 	author := r.FormValue("author")
 	if author == "" {
 		replyDone(w, errors.New("say who speaks: author=NAME"))
@@ -78,7 +78,7 @@ func replyDone(w http.ResponseWriter, err error) {
 }
 
 // visitedStates returns the states that an issue has had, in order.
-func (s *Server) visitedStates(key string) []string {
+func (s *FakeServer) visitedStates(key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []string{}

@@ -15,7 +15,7 @@ import (
 // Actions of people in their browsers.
 
 // AddIssue creates an issue in the project Shop, and returns its key.
-func (s *Server) AddIssue(draft tracker.Issue) (key string, err error) {
+func (s *FakeServer) AddIssue(draft tracker.Issue) (key string, err error) {
 	err = s.changeState(func(st *state) error {
 		c := st.findColumn(cmp.Or(draft.Card.Column, st.States[0].Name))
 		if c == nil {
@@ -68,7 +68,7 @@ func (st *state) relateIssue(i *issue, draft tracker.Issue) error {
 }
 
 // MoveIssue moves an issue to another column.
-func (s *Server) MoveIssue(key, to string) error {
+func (s *FakeServer) MoveIssue(key, to string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		c := st.findColumn(to)
 		if c == nil {
@@ -81,7 +81,7 @@ func (s *Server) MoveIssue(key, to string) error {
 }
 
 // TagIssue adds and removes tags.
-func (s *Server) TagIssue(key string, add, remove []string) error {
+func (s *FakeServer) TagIssue(key string, add, remove []string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		for _, name := range slices.Concat(add, remove) {
 			if st.findLabel(name) == nil {
@@ -100,7 +100,7 @@ func (s *Server) TagIssue(key string, add, remove []string) error {
 }
 
 // CommentIssue comments on an issue.
-func (s *Server) CommentIssue(key, author, text string) error {
+func (s *FakeServer) CommentIssue(key, author, text string) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		if strings.TrimSpace(text) == "" {
 			return errors.New("a comment says something")
@@ -111,7 +111,7 @@ func (s *Server) CommentIssue(key, author, text string) error {
 }
 
 // DescribeIssue replaces the description of an issue.
-func (s *Server) DescribeIssue(key, text string) error {
+func (s *FakeServer) DescribeIssue(key, text string) error {
 	return s.changeIssue(key, func(_ *state, i *issue) error {
 		i.Description = s.storedText(text)
 		s.recordChange("Issue", "update", i, nil)
@@ -120,7 +120,7 @@ func (s *Server) DescribeIssue(key, text string) error {
 }
 
 // LinkPull attaches a pull request to an issue, like the forge's integration.
-func (s *Server) LinkPull(key string, pr tracker.PR) error {
+func (s *FakeServer) LinkPull(key string, pr tracker.PR) error {
 	return s.changeIssue(key, func(st *state, i *issue) error {
 		facts := map[string]any{}
 		if pr.State != "" {
@@ -141,7 +141,7 @@ func (s *Server) LinkPull(key string, pr tracker.PR) error {
 }
 
 // TrashIssue moves an issue to the trash.
-func (s *Server) TrashIssue(key string) error {
+func (s *FakeServer) TrashIssue(key string) error {
 	return s.changeIssue(key, func(_ *state, i *issue) error {
 		i.Trashed = true
 		s.recordChange("Issue", "remove", i, nil)
@@ -150,7 +150,7 @@ func (s *Server) TrashIssue(key string) error {
 }
 
 // RenameColumn renames a state. Linear sends no delivery for it.
-func (s *Server) RenameColumn(from, to string) error {
+func (s *FakeServer) RenameColumn(from, to string) error {
 	return s.changeState(func(st *state) error {
 		c := st.findColumn(from)
 		if c == nil {
@@ -162,9 +162,9 @@ func (s *Server) RenameColumn(from, to string) error {
 }
 
 // AddTag adds a tag to the team.
-func (s *Server) AddTag(name string) error {
+func (s *FakeServer) AddTag(name string) error {
 	return s.changeState(func(st *state) error {
-		l := &label{ID: st.newID(), Name: name, Team: true}
+		l := &teamLabel{ID: st.newID(), Name: name, Team: true}
 		st.Labels = append(st.Labels, l)
 		s.recordChange("IssueLabel", "create", nil, l)
 		return nil
@@ -172,7 +172,7 @@ func (s *Server) AddTag(name string) error {
 }
 
 // RenameTag renames a tag.
-func (s *Server) RenameTag(from, to string) error {
+func (s *FakeServer) RenameTag(from, to string) error {
 	return s.changeState(func(st *state) error {
 		l := st.findLabel(from)
 		if l == nil {
@@ -185,13 +185,13 @@ func (s *Server) RenameTag(from, to string) error {
 }
 
 // DeleteTag deletes a tag from all issues.
-func (s *Server) DeleteTag(name string) error {
+func (s *FakeServer) DeleteTag(name string) error {
 	return s.changeState(func(st *state) error {
 		l := st.findLabel(name)
 		if l == nil {
 			return fmt.Errorf("there is no tag %q", name)
 		}
-		st.Labels = slices.DeleteFunc(st.Labels, func(x *label) bool { return x == l })
+		st.Labels = slices.DeleteFunc(st.Labels, func(x *teamLabel) bool { return x == l })
 		for _, i := range st.Issues {
 			i.Labels = removeString(i.Labels, l.ID)
 		}
@@ -201,7 +201,7 @@ func (s *Server) DeleteTag(name string) error {
 }
 
 // AllIssues returns all issues with their comments, oldest first.
-func (s *Server) AllIssues() []tracker.Issue {
+func (s *FakeServer) AllIssues() []tracker.Issue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []tracker.Issue{}
@@ -212,7 +212,7 @@ func (s *Server) AllIssues() []tracker.Issue {
 }
 
 // ReadIssue returns one issue.
-func (s *Server) ReadIssue(key string) (tracker.Issue, error) {
+func (s *FakeServer) ReadIssue(key string) (tracker.Issue, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := s.st.findIssue(key); i != nil {

@@ -8,7 +8,7 @@ import (
 // formatTime returns a time as Linear writes it.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func (s *Server) resolveQuery(field string, args map[string]any) (any, *problem) {
+func (s *FakeServer) resolveQuery(field string, args map[string]any) (any, *problem) {
 	st := s.st
 	switch field {
 	case "viewer":
@@ -72,7 +72,7 @@ func (st *state) stateNode(c column) *node {
 	return objectNode("WorkflowState", map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "position": position, "team": st.teamNode()})
 }
 
-func (st *state) labelNode(l *label) *node {
+func (st *state) labelNode(l *teamLabel) *node {
 	fields := map[string]any{"id": l.ID, "name": l.Name, "isGroup": l.Group, "team": nil}
 	if l.Team {
 		fields["team"] = st.teamNode()
@@ -167,7 +167,7 @@ func (st *state) issueRelated(i *issue, field string) (any, bool) {
 func (st *state) issueList(i *issue, field string, args map[string]any) (any, *problem) {
 	switch field {
 	case "labels":
-		var labels []*label
+		var labels []*teamLabel
 		for _, id := range i.Labels {
 			if l := st.findLabel(id); l != nil {
 				labels = append(labels, l)

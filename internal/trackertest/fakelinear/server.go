@@ -18,8 +18,8 @@ import (
 // Me is the token's account.
 const Me = "orange"
 
-// Options configure a server.
-type Options struct {
+// FakeOptions configure a server.
+type FakeOptions struct {
 	Schema *Schema          // nil for OwnSchema
 	Token  string           // the only token that is accepted; "" accepts any
 	Secret string           // signs deliveries
@@ -30,9 +30,9 @@ type Options struct {
 	OwnHand bool
 }
 
-// A Server is one Linear with one team. It is safe for concurrent use.
-type Server struct {
-	opts Options
+// A FakeServer is one Linear with one team. It is safe for concurrent use.
+type FakeServer struct {
+	opts FakeOptions
 	mux  *http.ServeMux
 
 	mu          sync.Mutex
@@ -46,7 +46,7 @@ type Server struct {
 
 // New returns a server with the initial columns and tags of every world, or with the state in
 // its file.
-func New(opts Options) (*Server, error) {
+func New(opts FakeOptions) (*FakeServer, error) {
 	if opts.Schema == nil {
 		own, err := OwnSchema()
 		if err != nil {
@@ -58,7 +58,7 @@ func New(opts Options) (*Server, error) {
 		opts.Now = time.Now
 	}
 	opts.Secret = cmp.Or(opts.Secret, "lin_wh_fake")
-	s := &Server{opts: opts, mux: http.NewServeMux()}
+	s := &FakeServer{opts: opts, mux: http.NewServeMux()}
 	st, err := restoreState(opts.File)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *FakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // newState returns an unused workspace. Some labels belong to the workspace.
 func newState() *state {
@@ -86,36 +86,36 @@ func newState() *state {
 		st.States = append(st.States, column{ID: st.newID(), Name: name, Type: cmp.Or(types[name], "started")})
 	}
 	for i, name := range trackertest.Tags {
-		st.Labels = append(st.Labels, &label{ID: st.newID(), Name: name, Team: i%2 == 0})
+		st.Labels = append(st.Labels, &teamLabel{ID: st.newID(), Name: name, Team: i%2 == 0})
 	}
-	st.Labels = append(st.Labels, &label{ID: st.newID(), Name: "Area", Team: true, Group: true})
+	st.Labels = append(st.Labels, &teamLabel{ID: st.newID(), Name: "Area", Team: true, Group: true})
 	st.ensureUser(Me)
 	return st
 }
 
 // CountRequests returns the number of requests to Linear's interface so far.
-func (s *Server) CountRequests() int {
+func (s *FakeServer) CountRequests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
 // CountWrites returns the number of requests that changed something or tried to.
-func (s *Server) CountWrites() int {
+func (s *FakeServer) CountWrites() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
 // InjectFault makes the server fail from now on.
-func (s *Server) InjectFault(f trackertest.Fault) {
+func (s *FakeServer) InjectFault(f trackertest.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = f
 }
 
 // nextFault counts a request and returns how it fails, or "" if it does not.
-func (s *Server) nextFault(write bool) string {
+func (s *FakeServer) nextFault(write bool) string {
 	s.requests++
 	if write {
 		s.writes++
@@ -128,7 +128,7 @@ func (s *Server) nextFault(write bool) string {
 }
 
 // changeState changes the state and saves it.
-func (s *Server) changeState(do func(*state) error) error {
+func (s *FakeServer) changeState(do func(*state) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := do(s.st); err != nil {
@@ -140,7 +140,7 @@ func (s *Server) changeState(do func(*state) error) error {
 var errNoIssue = errors.New("there is no such issue")
 
 // changeIssue changes an issue.
-func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
+func (s *FakeServer) changeIssue(key string, do func(*state, *issue) error) error {
 	return s.changeState(func(st *state) error {
 		i := st.findIssue(key)
 		if i == nil {
@@ -155,7 +155,7 @@ func (s *Server) changeIssue(key string, do func(*state, *issue) error) error {
 }
 
 // storedText returns how a text is stored.
-func (s *Server) storedText(text string) string {
+func (s *FakeServer) storedText(text string) string {
 	if s.opts.OwnHand {
 		return inOwnHand(text)
 	}

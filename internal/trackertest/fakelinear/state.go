@@ -11,15 +11,15 @@ import (
 
 // state is everything that the server stores, as JSON.
 type state struct {
-	Count    int       `json:"count"`  // of ids so far
-	Number   int       `json:"number"` // of the last issue
-	Last     time.Time `json:"last"`   // time of the last change
-	Team     team      `json:"team"`
-	Projects []project `json:"projects"`
-	States   []column  `json:"states"`
-	Labels   []*label  `json:"labels"`
-	Users    []*user   `json:"users"`
-	Issues   []*issue  `json:"issues"` // oldest first
+	Count    int          `json:"count"`  // of ids so far
+	Number   int          `json:"number"` // of the last issue
+	Last     time.Time    `json:"last"`   // time of the last change
+	Team     team         `json:"team"`
+	Projects []project    `json:"projects"`
+	States   []column     `json:"states"`
+	Labels   []*teamLabel `json:"labels"`
+	Users    []*user      `json:"users"`
+	Issues   []*issue     `json:"issues"` // oldest first
 }
 
 type team struct {
@@ -39,7 +39,7 @@ type column struct {
 	Type string `json:"type"`
 }
 
-type label struct {
+type teamLabel struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Team  bool   `json:"team"` // of the team; otherwise of the workspace
@@ -137,7 +137,7 @@ func (s *state) findColumn(name string) *column {
 	return nil
 }
 
-func (s *state) findLabel(name string) *label {
+func (s *state) findLabel(name string) *teamLabel {
 	for _, l := range s.Labels {
 		if l.ID == name || l.Name == name {
 			return l

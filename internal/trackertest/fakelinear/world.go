@@ -13,9 +13,9 @@ import (
 
 // A World is a server with its people, for tests. Actions of people cannot fail.
 type World struct {
-	Server *Server
+	Server *FakeServer
 	URL    string // of Linear's interface
-	opts   Options
+	opts   FakeOptions
 	scope  string
 }
 
@@ -27,7 +27,7 @@ var (
 )
 
 // OpenWorld starts a server that ends with the test.
-func OpenWorld(t testing.TB, opts Options) *World {
+func OpenWorld(t testing.TB, opts FakeOptions) *World {
 	t.Helper()
 	if opts.Token == "" {
 		opts.Token = "lin_api_fake"
@@ -50,7 +50,7 @@ func (w *World) OpenClient(t testing.TB) trackers.Backend {
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }
 	}
-	return linear.New(linear.Options{
+	return linear.New(linear.TrackerOptions{
 		URL: w.URL, Token: give(w.opts.Token), Scope: w.scope, WebhookSecret: give(w.opts.Secret), Now: w.opts.Now,
 	})
 }

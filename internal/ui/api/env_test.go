@@ -51,7 +51,7 @@ func open(t testing.TB) *env {
 	must(t, err)
 	t.Cleanup(func() { must(t, r.store.Close()) })
 	must(t, r.store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 8}))
-	r.runtime, err = local.Open(local.Options{Store: r.store, Files: r.folders, Library: noLibrary{}, Performer: performer{r.stage}, Log: quiet()})
+	r.runtime, err = local.Open(local.RuntimeOptions{Store: r.store, Files: r.folders, Library: noLibrary{}, Performer: performer{r.stage}, Log: quiet()})
 	must(t, err)
 	t.Cleanup(r.runtime.Close)
 	r.server = &api.Server{

@@ -25,11 +25,11 @@ import (
 )
 
 // NewServer returns a server that has every part, and the tasks of a store.
-func NewServer(store *Store) *api.Server {
+func NewServer(store *FakeStore) *api.Server {
 	s := &api.Server{
-		Engine: Engine{Store: store}, Control: &Control{}, Projects: Projects{}, Tasks: store, Workflows: store, Folders: Folders{}, Transfer: transfer{},
+		Engine: Engine{FakeStore: store}, Control: &Control{}, Projects: Projects{}, Tasks: store, Workflows: store, Folders: FakeFolders{}, Transfer: transfer{},
 		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store, Screens: Screens{}, Changes: changes{},
-		Library: Library{}, Page: page{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler), Definition: store.Definition,
+		Library: FakeLibrary{}, Page: emptyPage{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler), Definition: store.Definition,
 		Inbox:  func(context.Context, string) ([]explain.Item, error) { return nil, nil },
 		Where:  func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
 		Checks: func(context.Context) []doctor.Result { return nil },
@@ -41,7 +41,7 @@ func NewServer(store *Store) *api.Server {
 }
 
 // Engine accepts everything and changes nothing.
-type Engine struct{ *Store }
+type Engine struct{ *FakeStore }
 
 func (Engine) Submit(context.Context, task.ID, signal.Signal) (engine.Answer, error) {
 	return engine.Answer{}, nil
@@ -76,11 +76,11 @@ func (Projects) ChangeProject(context.Context, string, wire.ProjectChange) (task
 }
 func (Projects) UnregisterProject(context.Context, string, string) error { return nil }
 
-// Folders hold the same TASK.md for every task, none if Body is empty.
-type Folders struct{ Dir, Body string }
+// FakeFolders hold the same TASK.md for every task, none if Body is empty.
+type FakeFolders struct{ Dir, Body string }
 
-func (f Folders) Path(string, task.ID) string { return f.Dir }
-func (f Folders) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
+func (f FakeFolders) Path(string, task.ID) string { return f.Dir }
+func (f FakeFolders) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
 	if f.Body == "" {
 		return taskfile.Document{}, errors.New("there is no TASK.md")
 	}
@@ -181,12 +181,12 @@ func (changes) TaskDiff(context.Context, task.Task) (base string, files []diff.F
 	return "", nil, false, nil
 }
 
-// Library lists the workflows that tasks may follow.
-type Library []wire.WorkflowInfo
+// FakeLibrary lists the workflows that tasks may follow.
+type FakeLibrary []wire.WorkflowInfo
 
-func (l Library) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) { return l, nil }
+func (l FakeLibrary) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) { return l, nil }
 
-type page struct{}
+type emptyPage struct{}
 
-func (page) OpenPage(context.Context) (wire.PageAddress, error) { return wire.PageAddress{}, nil }
-func (page) PageToken(context.Context) (wire.PageToken, error)  { return wire.PageToken{}, nil }
+func (emptyPage) OpenPage(context.Context) (wire.PageAddress, error) { return wire.PageAddress{}, nil }
+func (emptyPage) PageToken(context.Context) (wire.PageToken, error)  { return wire.PageToken{}, nil }

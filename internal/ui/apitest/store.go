@@ -24,9 +24,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Store holds tasks, their journals and their workflows in memory. A test may set its
+// A FakeStore holds tasks, their journals and their workflows in memory. A test may set its
 // fields while no request is under way; Put and Change may be called at any time.
-type Store struct {
+type FakeStore struct {
 	Tasks     []task.Task // in order of creation
 	Journals  map[task.ID][]journal.Entry
 	Rows      []journal.Row                   // of all journals
@@ -38,12 +38,12 @@ type Store struct {
 }
 
 // NewStore returns a store that has the given tasks, without journals.
-func NewStore(tasks ...task.Task) *Store {
-	return &Store{Tasks: tasks, Journals: map[task.ID][]journal.Entry{}, Workflows: map[string]*workflow.Definition{}, more: make(chan struct{})}
+func NewStore(tasks ...task.Task) *FakeStore {
+	return &FakeStore{Tasks: tasks, Journals: map[task.ID][]journal.Entry{}, Workflows: map[string]*workflow.Definition{}, more: make(chan struct{})}
 }
 
 // AddWorkflow parses a workflow, so that tasks can be pinned to it.
-func (s *Store) AddWorkflow(t testing.TB, file, text string) *workflow.Definition {
+func (s *FakeStore) AddWorkflow(t testing.TB, file, text string) *workflow.Definition {
 	t.Helper()
 	def, err := workflow.Parse(file, text)
 	if err != nil {
@@ -57,13 +57,13 @@ func (s *Store) AddWorkflow(t testing.TB, file, text string) *workflow.Definitio
 
 // Put adds or replaces a task and appends entries to its journal. It wakes the streams, also
 // without entries.
-func (s *Store) Put(t task.Task, entries ...journal.Entry) {
+func (s *FakeStore) Put(t task.Task, entries ...journal.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(t, entries)
 }
 
-func (s *Store) put(t task.Task, entries []journal.Entry) {
+func (s *FakeStore) put(t task.Task, entries []journal.Entry) {
 	if i := s.indexOf(t.ID); i >= 0 {
 		s.Tasks[i] = t
 	} else {
@@ -85,7 +85,7 @@ func (s *Store) put(t task.Task, entries []journal.Entry) {
 }
 
 // Change changes a task in a way that its journal does not say, and wakes the streams.
-func (s *Store) Change(id task.ID, change func(*task.Task)) {
+func (s *FakeStore) Change(id task.ID, change func(*task.Task)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.Tasks[s.indexOf(id)]
@@ -95,17 +95,17 @@ func (s *Store) Change(id task.ID, change func(*task.Task)) {
 }
 
 // CutRows forgets all rows but the first n, as if this were another store.
-func (s *Store) CutRows(n int) {
+func (s *FakeStore) CutRows(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Rows = s.Rows[:n]
 }
 
-func (s *Store) indexOf(id task.ID) int {
+func (s *FakeStore) indexOf(id task.ID) int {
 	return slices.IndexFunc(s.Tasks, func(t task.Task) bool { return t.ID == id })
 }
 
-func (s *Store) lastRow() int64 {
+func (s *FakeStore) lastRow() int64 {
 	if len(s.Rows) == 0 {
 		return 0
 	}
@@ -113,13 +113,13 @@ func (s *Store) lastRow() int64 {
 }
 
 // Definition returns the workflow of a task.
-func (s *Store) Definition(t *task.Task) (*workflow.Definition, error) {
+func (s *FakeStore) Definition(t *task.Task) (*workflow.Definition, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.definition(t)
 }
 
-func (s *Store) definition(t *task.Task) (*workflow.Definition, error) {
+func (s *FakeStore) definition(t *task.Task) (*workflow.Definition, error) {
 	if def := s.Workflows[t.WorkflowHash]; def != nil {
 		return def, nil
 	}
@@ -127,7 +127,7 @@ func (s *Store) definition(t *task.Task) (*workflow.Definition, error) {
 }
 
 // isOver says whether a task is in a terminal state.
-func (s *Store) isOver(t *task.Task) bool {
+func (s *FakeStore) isOver(t *task.Task) bool {
 	def, err := s.definition(t)
 	if err != nil {
 		return false
@@ -137,7 +137,7 @@ func (s *Store) isOver(t *task.Task) bool {
 }
 
 // Task implements api.Tasks.
-func (s *Store) Task(id task.ID) (task.Task, bool, error) {
+func (s *FakeStore) Task(id task.ID) (task.Task, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.indexOf(id)
@@ -148,7 +148,7 @@ func (s *Store) Task(id task.ID) (task.Task, bool, error) {
 }
 
 // FindTasks implements api.Tasks.
-func (s *Store) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
+func (s *FakeStore) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
@@ -161,7 +161,7 @@ func (s *Store) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
 }
 
 // EachTask implements api.Tasks.
-func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
+func (s *FakeStore) EachTask(f task.Filter, yield func(fold []byte) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
@@ -181,7 +181,7 @@ func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
 }
 
 // Journal implements api.Tasks.
-func (s *Store) Journal(id task.ID, after int) (out []journal.Entry, err error) {
+func (s *FakeStore) Journal(id task.ID, after int) (out []journal.Entry, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.Journals[id] {
@@ -193,7 +193,7 @@ func (s *Store) Journal(id task.ID, after int) (out []journal.Entry, err error) 
 }
 
 // UnsettledTasks implements api.Tasks.
-func (s *Store) UnsettledTasks() (out []task.Task, err error) {
+func (s *FakeStore) UnsettledTasks() (out []task.Task, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
@@ -205,14 +205,14 @@ func (s *Store) UnsettledTasks() (out []task.Task, err error) {
 }
 
 // LastRow implements api.Rows.
-func (s *Store) LastRow() (int64, error) {
+func (s *FakeStore) LastRow() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lastRow(), s.Err
 }
 
 // Workflow implements api.Workflows.
-func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err error) {
+func (s *FakeStore) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	def := s.Workflows[hash]
@@ -223,7 +223,7 @@ func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err err
 }
 
 // FollowJournal is the part of api.Engine that reads the rows.
-func (s *Store) FollowJournal(after int64, id task.ID, limit int) (out []journal.Row, more <-chan struct{}, err error) {
+func (s *FakeStore) FollowJournal(after int64, id task.ID, limit int) (out []journal.Row, more <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, row := range s.Rows {
@@ -241,7 +241,7 @@ func (s *Store) FollowJournal(after int64, id task.ID, limit int) (out []journal
 // DecidingEngine decides signals by the rules of the product over the tasks of a store. Every
 // branch is merged, and every effect succeeds immediately.
 type DecidingEngine struct {
-	*Store
+	*FakeStore
 	Now func() time.Time
 
 	refusals map[task.ID][]journal.Refusal

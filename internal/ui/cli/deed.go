@@ -133,7 +133,7 @@ func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effe
 	ctx, cancel := context.WithTimeout(ctx, releasePatience)
 	defer cancel()
 	var ref string
-	err := s.FollowEvents(ctx, client.EventOptions{Task: id}, func(e client.Event) error {
+	err := s.FollowEvents(ctx, client.EventOptions{Task: id}, func(e client.StreamEvent) error {
 		if r := e.Entry.Receipt; r != nil && r.Effect == effects[at].ID && (r.OK || r.Final) {
 			ref = r.Salvage
 			return errReached
@@ -174,7 +174,7 @@ type actionWait struct {
 func (w *actionWait) followEffect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := w.FollowEvents(ctx, client.EventOptions{Task: w.id}, func(e client.Event) error { return w.applyEntry(e.Entry, cancel) })
+	err := w.FollowEvents(ctx, client.EventOptions{Task: w.id}, func(e client.StreamEvent) error { return w.applyEntry(e.Entry, cancel) })
 	if w.late != nil {
 		w.late.Stop()
 	}

@@ -122,7 +122,7 @@ func checkSocket(path string) doctor.Result {
 
 // serverChecks are about the server, and those it makes itself.
 func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
-	o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
+	o := client.DialOptions{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
 	c, err := client.Connect(ctx, o)
 	socket := checkSocket(client.FindSocket(o))
 	if err != nil {

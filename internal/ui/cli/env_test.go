@@ -46,7 +46,7 @@ type env struct {
 	cli.Deps
 	out, err bytes.Buffer
 
-	store  *apitest.Store
+	store  *apitest.FakeStore
 	api    *api.Server
 	server *httptest.Server
 
@@ -77,7 +77,7 @@ func newEnv(t *testing.T) *env {
 	w.api = apitest.NewServer(w.store)
 	w.api.Engine, w.api.Projects, w.api.Transfer, w.api.Tasks, w.api.Workflows = p, p, p, p, p
 	w.api.Attempts, w.api.Workspaces, w.api.Boards, w.api.Trackers = p, p, p, p
-	w.api.Folders = apitest.Folders{Dir: "/home/tasks/proj/one", Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n"}
+	w.api.Folders = apitest.FakeFolders{Dir: "/home/tasks/proj/one", Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n"}
 	w.api.Inbox, w.api.VerifyChain, w.api.Checks = p.inbox, p.verifyChain, p.checks
 	w.api.Where = func(context.Context, string) (wire.Place, error) { return w.place, nil }
 	w.api.Stop = func() { go w.server.Config.Close() }

@@ -15,7 +15,7 @@ func newSelftestCommand(deps Deps) *cobra.Command {
 }
 
 func newSelftestCrashCommand(deps Deps) *cobra.Command {
-	var o selftest.Options
+	var o selftest.CrashOptions
 	cmd := &cobra.Command{
 		Use: "crash [NAME|FILE]", Short: "Kill a server at every commit and effect boundary and compare what is left", Args: requireArguments(0, 1),
 		Example: "  orange selftest crash orange --parallel 4",
@@ -56,7 +56,7 @@ func selftestWorkflow(deps Deps, args []string) (*workflow.Definition, error) {
 	return def, nil
 }
 
-func runSelftest(cmd *cobra.Command, deps Deps, o selftest.Options) (err error) {
+func runSelftest(cmd *cobra.Command, deps Deps, o selftest.CrashOptions) (err error) {
 	if o.Program, err = os.Executable(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.Options) (err error) 
 // faultSeed is the order of the faults, the same in every run.
 const faultSeed = 1
 
-func printSelftest(deps Deps, r selftest.Report) {
+func printSelftest(deps Deps, r selftest.CrashReport) {
 	fmt.Fprintf(deps.Stdout, "workflow      %s\npath          %s\nundisturbed   %d entries, %d effects\ncrash points  %d\nfaults        %d\ndivergences   %d\n",
 		r.Workflow, cleanLine(fmt.Sprint(r.Path)), r.Entries, r.Effects, r.Points, len(r.Faults), len(r.Divergences))
 	for _, d := range r.Divergences {

@@ -38,8 +38,8 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 }
 
 // clientOptions lead to the server of the data folder, if one runs.
-func (d Deps) clientOptions() client.Options {
-	return client.Options{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
+func (d Deps) clientOptions() client.DialOptions {
+	return client.DialOptions{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
 }
 
 // findOwner is the server that holds the data folder, if one is known to.

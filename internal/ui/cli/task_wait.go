@@ -75,7 +75,7 @@ func (w *waiter) waitForStatus(ctx context.Context, id string) error {
 		return err
 	}
 	watch := client.EventOptions{Task: w.id, Opened: func() error { return w.checkNow(ctx) }}
-	err = w.FollowEvents(ctx, watch, func(e client.Event) error { return w.handleEntry(ctx, e.Entry) })
+	err = w.FollowEvents(ctx, watch, func(e client.StreamEvent) error { return w.handleEntry(ctx, e.Entry) })
 	if errors.Is(err, errReached) {
 		return nil
 	}

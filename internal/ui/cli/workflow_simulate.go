@@ -198,7 +198,7 @@ func (f *simulateFlags) playVariants(ctx context.Context, deps Deps, def *workfl
 		}
 		defer bar.clear()
 	}
-	o := simulate.Options{Profile: s.Profile, Seed: f.seed}
+	o := simulate.RunOptions{Profile: s.Profile, Seed: f.seed}
 	var err error
 	if s.result, err = playRuns(ctx, def, o, f.runs, bar.add); err != nil {
 		return err
@@ -219,7 +219,7 @@ const batch = 200
 
 // playRuns shares the runs out among all cores. The result does not depend on how
 // many there are.
-func playRuns(ctx context.Context, def *workflow.Definition, o simulate.Options, runs int, played func(int)) (simulate.Result, error) {
+func playRuns(ctx context.Context, def *workflow.Definition, o simulate.RunOptions, runs int, played func(int)) (simulate.Result, error) {
 	batches := (runs + batch - 1) / batch
 	results, errs := make([]simulate.Result, batches), make([]error, batches)
 	done := make(chan int, batches)

@@ -100,8 +100,8 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	return exitError{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
 }
 
-func (f verifyFlags) searchOptions() (verify.Options, error) {
-	o := verify.Options{MaxStates: f.max, Full: f.full, Share: shareWork, Workers: runtime.GOMAXPROCS(0)}
+func (f verifyFlags) searchOptions() (verify.SearchOptions, error) {
+	o := verify.SearchOptions{MaxStates: f.max, Full: f.full, Share: shareWork, Workers: runtime.GOMAXPROCS(0)}
 	if f.max < 1 {
 		return o, usageError("--max-states %d: give a positive number", f.max)
 	}

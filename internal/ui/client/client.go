@@ -34,7 +34,7 @@ func New(socket string) *Client { return newClient(func() string { return socket
 
 // FromOptions returns a client of the server that o leads to whenever it dials, whether one runs
 // or not. It does not dial now, and starts none.
-func FromOptions(o Options) *Client {
+func FromOptions(o DialOptions) *Client {
 	c := newClient(func() string { return FindSocket(o) })
 	c.token = o.Token
 	return c

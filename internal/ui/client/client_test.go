@@ -188,7 +188,7 @@ func TestWhatIsAsked(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			socket, r := socketIn(t), inspect()
 			listen(t, socket, r)
-			options := client.Options{Socket: socket}
+			options := client.DialOptions{Socket: socket}
 			if tt.name == "hook" { // only an attempt reports one
 				options.Token = "attempt"
 			}
@@ -219,13 +219,13 @@ func TestTheTokenGoesWithEveryRequest(t *testing.T) {
 		}
 		c.Close()
 	}
-	c, err := client.Connect(t.Context(), client.Options{Socket: socket, Token: "secret"})
+	c, err := client.Connect(t.Context(), client.DialOptions{Socket: socket, Token: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask(c)
-	ask(client.FromOptions(client.Options{Socket: socket, Token: "other"}))
-	ask(client.FromOptions(client.Options{Socket: socket}))
+	ask(client.FromOptions(client.DialOptions{Socket: socket, Token: "other"}))
+	ask(client.FromOptions(client.DialOptions{Socket: socket}))
 	if diff := cmp.Diff([]string{"/v1/hello secret", "/v1/inbox secret", "/v1/inbox other", "/v1/inbox "}, shown); diff != "" {
 		t.Error(diff)
 	}

@@ -25,8 +25,8 @@ const (
 // ErrNoServer says that no server runs and none was to be started.
 var ErrNoServer = errors.New("no server is running: start one with orange serve")
 
-// Options say how to reach a server.
-type Options struct {
+// DialOptions say how to reach a server.
+type DialOptions struct {
 	Socket string
 	Home   string                // the data folder, which a new server must be able to write
 	Token  string                // shown with every request: it says which attempt asks
@@ -42,7 +42,7 @@ type Owner struct {
 }
 
 // ownerPID is the pid of the server that holds the data folder, 0 if none is known.
-func (o Options) ownerPID() int {
+func (o DialOptions) ownerPID() int {
 	if o.Owner == nil {
 		return 0
 	}
@@ -59,7 +59,7 @@ type Child interface {
 
 // Connect returns a client of a server that answers, and starts one if nobody
 // listens.
-func Connect(ctx context.Context, o Options) (*Client, error) {
+func Connect(ctx context.Context, o DialOptions) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	c := newClient(func() string { return FindSocket(o) })
@@ -76,7 +76,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 // FindSocket is where the server of a data folder listens. One that was started with
 // another runtime folder in its environment listens elsewhere than we would: its lock
 // says where.
-func FindSocket(o Options) string {
+func FindSocket(o DialOptions) string {
 	text, err := os.ReadFile(filepath.Join(o.Home, "server.lock"))
 	if err != nil {
 		return o.Socket
@@ -89,7 +89,7 @@ func FindSocket(o Options) string {
 	return o.Socket
 }
 
-func (c *Client) reachServer(ctx context.Context, o Options) error {
+func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 	var child Child
 	for delay := firstPoll; ; delay = min(2*delay, longestPoll) {
 		err := c.checkServer(ctx, FindSocket(o))
@@ -121,7 +121,7 @@ func (c *Client) reachServer(ctx context.Context, o Options) error {
 }
 
 // explainTimeout says of a server that did not answer in time which one it is.
-func (o Options) explainTimeout(err error) error {
+func (o DialOptions) explainTimeout(err error) error {
 	pid := o.ownerPID()
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded):
@@ -140,7 +140,7 @@ func (c *Client) lastChance(ctx context.Context, socket string, why error) error
 	return fmt.Errorf("start the server: %w", why)
 }
 
-func startServer(o Options) (Child, error) {
+func startServer(o DialOptions) (Child, error) {
 	if err := EnsureWritable(o.Home); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func TestConnect(t *testing.T) {
 			socket := socketIn(t)
 			tt.before(t, socket)
 			var starts atomic.Int32
-			o := client.Options{Socket: socket, Home: filepath.Join(t.TempDir(), "home")}
+			o := client.DialOptions{Socket: socket, Home: filepath.Join(t.TempDir(), "home")}
 			if tt.start != nil {
 				o.Start = func() (client.Child, error) { starts.Add(1); return tt.start(t, socket) }
 			}
@@ -109,7 +109,7 @@ func TestConnectWaitsForALeavingServer(t *testing.T) {
 		}
 		real.ServeHTTP(w, r)
 	}))
-	c, err := client.Connect(t.Context(), client.Options{Socket: socket})
+	c, err := client.Connect(t.Context(), client.DialOptions{Socket: socket})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestConnectWaitsForALeavingServer(t *testing.T) {
 func TestConnectStartsAgainWhileTheOneBeforeStillHoldsTheFolder(t *testing.T) {
 	socket := socketIn(t)
 	starts := 0
-	o := client.Options{Socket: socket, Home: t.TempDir(), Start: func() (client.Child, error) {
+	o := client.DialOptions{Socket: socket, Home: t.TempDir(), Start: func() (client.Child, error) {
 		if starts++; starts == 3 {
 			listen(t, socket, realHandler())
 			return child{}, nil
@@ -168,7 +168,7 @@ func TestACallThatMeetsALeavingServerIsMadeAgain(t *testing.T) {
 				}
 				real.ServeHTTP(w, r)
 			}))
-			c, err := client.Connect(t.Context(), client.Options{Socket: socket, Home: t.TempDir()})
+			c, err := client.Connect(t.Context(), client.DialOptions{Socket: socket, Home: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestConnectNamesAFolderItCannotWrite(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := client.Connect(t.Context(), client.Options{Socket: socketIn(t), Home: file + "/home",
+	_, err := client.Connect(t.Context(), client.DialOptions{Socket: socketIn(t), Home: file + "/home",
 		Start: func() (client.Child, error) { t.Error("started"); return nil, nil }})
 	if err == nil || !strings.Contains(err.Error(), "create the data folder") || !strings.Contains(err.Error(), "set ORANGE_HOME") {
 		t.Errorf("got %v", err)
@@ -199,14 +199,14 @@ func TestConnectDistrustsAFolderOpenToOthers(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(socket), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Connect(t.Context(), client.Options{Socket: socket}); err == nil || !strings.Contains(err.Error(), "is open to others") {
+	if _, err := client.Connect(t.Context(), client.DialOptions{Socket: socket}); err == nil || !strings.Contains(err.Error(), "is open to others") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestConnectEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := client.Options{Socket: socketIn(t), Home: t.TempDir(), Start: func() (client.Child, error) { cancel(); return child{}, nil }}
+	o := client.DialOptions{Socket: socketIn(t), Home: t.TempDir(), Start: func() (client.Child, error) { cancel(); return child{}, nil }}
 	if _, err := client.Connect(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

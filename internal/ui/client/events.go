@@ -24,8 +24,8 @@ const (
 	retriesInARow = 8
 )
 
-// An Event is one entry of the journal and its place in the stream.
-type Event struct {
+// A StreamEvent is one entry of the journal and its place in the stream.
+type StreamEvent struct {
 	Row   int64
 	Entry journal.Entry
 }
@@ -40,7 +40,7 @@ type EventOptions struct {
 // FollowEvents calls each for every entry committed, in order and once, until ctx ends or
 // each or Opened return an error. A stream that breaks is taken up again where it
 // broke; when that goes wrong several times in a row its error is returned.
-func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(Event) error) error {
+func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(StreamEvent) error) error {
 	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
 	if w.Task != "" {
 		q.query.Set("task", w.Task)
@@ -49,7 +49,7 @@ func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(Eve
 		if b.event != wire.EventEntry {
 			return nil
 		}
-		var e Event
+		var e StreamEvent
 		if err := b.decodeData(&e.Entry); err != nil {
 			return err
 		}

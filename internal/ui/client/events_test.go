@@ -49,7 +49,7 @@ func TestEventsGoOnWhereTheyBroke(t *testing.T) {
 	var rows []int64
 	opened := 0
 	watch := client.EventOptions{After: 3, Task: "t", Opened: func() error { opened++; return nil }}
-	err := c.FollowEvents(t.Context(), watch, func(e client.Event) error {
+	err := c.FollowEvents(t.Context(), watch, func(e client.StreamEvent) error {
 		rows = append(rows, e.Row)
 		if e.Entry.Seq != int(e.Row) || e.Entry.Task != "t" {
 			t.Errorf("row %d has entry %+v", e.Row, e.Entry)
@@ -76,7 +76,7 @@ func TestEventsEndWhenTheCallerHasEnough(t *testing.T) {
 	listen(t, socket, &broken{parts: []string{entry(1) + entry(2)}})
 	c := client.New(socket)
 	defer c.Close()
-	if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.Event) error { return errEnough }); err != errEnough {
+	if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.StreamEvent) error { return errEnough }); err != errEnough {
 		t.Errorf("each: got %v", err)
 	}
 	other := socketIn(t)
@@ -84,7 +84,7 @@ func TestEventsEndWhenTheCallerHasEnough(t *testing.T) {
 	d := client.New(other)
 	defer d.Close()
 	w := client.EventOptions{Opened: func() error { return errEnough }}
-	if err := d.FollowEvents(t.Context(), w, func(client.Event) error { t.Error("called"); return nil }); err != errEnough {
+	if err := d.FollowEvents(t.Context(), w, func(client.StreamEvent) error { t.Error("called"); return nil }); err != errEnough {
 		t.Errorf("opened: got %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestEventsEndWithTheirContext(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := c.FollowEvents(ctx, client.EventOptions{}, func(client.Event) error { cancel(); return nil })
+	err := c.FollowEvents(ctx, client.EventOptions{}, func(client.StreamEvent) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -110,7 +110,7 @@ func TestEventsGiveUpWithoutAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := client.New(socket)
 		defer c.Close()
-		if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.Event) error { return nil }); err == nil {
+		if err := c.FollowEvents(t.Context(), client.EventOptions{}, func(client.StreamEvent) error { return nil }); err == nil {
 			t.Error("no error")
 		}
 	})

@@ -49,14 +49,14 @@ type env struct {
 // newEnv returns a server with two tasks at work.
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	o := &env{Engine: apitest.Engine{Store: apitest.NewStore()}, place: wire.Place{Project: "shop"}, body: "## Plan\n\nAPPROACH: x\n"}
+	o := &env{Engine: apitest.Engine{FakeStore: apitest.NewStore()}, place: wire.Place{Project: "shop"}, body: "## Plan\n\nAPPROACH: x\n"}
 	text, _ := builtin.Text("orange")
 	def := o.AddWorkflow(t, "orange.yaml", text)
 	for i, id := range []task.ID{idOne, idTwo} {
 		o.Tasks = append(o.Tasks, task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Setup: task.Setup{Workflow: "orange", WorkflowHash: def.Hash},
 			CurrentVisit: task.CurrentVisit{Since: now().Add(-time.Minute)}, CreatedAt: now().Add(-time.Hour), Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true, Since: now()}}}})
 	}
-	o.api = apitest.NewServer(o.Store)
+	o.api = apitest.NewServer(o.FakeStore)
 	o.api.Engine, o.api.Folders, o.api.Projects = o, o, apitest.Projects{{Name: "shop", Path: "/shop"}}
 	o.api.Where = func(context.Context, string) (wire.Place, error) { return o.place, nil }
 	socket, _ := apitest.Listen(t, o.api.Handler())
@@ -113,8 +113,8 @@ func (o *env) said() string {
 	return strings.Join(o.heard, "\n")
 }
 
-func options() mcp.Options {
-	return mcp.Options{Version: "1.2.3", Now: now, Workflow: func(name, folder string) (string, string, error) {
+func options() mcp.ToolOptions {
+	return mcp.ToolOptions{Version: "1.2.3", Now: now, Workflow: func(name, folder string) (string, string, error) {
 		text, ok := builtin.Text(name)
 		if !ok {
 			return "", "", fmt.Errorf("workflow %q is not known in %s", name, folder)

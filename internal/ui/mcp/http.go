@@ -22,7 +22,7 @@ var ErrNoToken = errors.New("no token is shown")
 // Handler speaks the protocol over HTTP. It keeps no sessions: every request shows its
 // token and stands alone. Whom it may be reached by, and from which pages, is seen to by
 // whoever mounts it.
-func Handler(o Options, who Authorize, log *slog.Logger) http.Handler {
+func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 	server := newServer(o)
 	speak := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,

@@ -59,8 +59,8 @@ type Caller struct {
 	Folder  string // where the caller works, "" if nobody knows
 }
 
-// Options say what the tools need beside the server.
-type Options struct {
+// ToolOptions say what the tools need beside the server.
+type ToolOptions struct {
 	Version string
 	Now     func() time.Time // nil: the clock
 
@@ -72,7 +72,7 @@ type Options struct {
 
 // tools are the tools of one process.
 type tools struct {
-	Options
+	ToolOptions
 	search chan struct{} // a search is under way: they take a core and much memory each
 }
 
@@ -89,7 +89,7 @@ func callerFrom(ctx context.Context) (Caller, error) {
 
 // Serve speaks the protocol over in and out until in ends or ctx does. A line that is no
 // message is answered with an error. Nothing else may be written to out.
-func Serve(ctx context.Context, o Options, c Caller, in io.ReadCloser, out io.WriteCloser) error {
+func Serve(ctx context.Context, o ToolOptions, c Caller, in io.ReadCloser, out io.WriteCloser) error {
 	err := newServer(o).Run(context.WithValue(ctx, callerKey{}, c), newTransport(in, out))
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
@@ -101,7 +101,7 @@ func Serve(ctx context.Context, o Options, c Caller, in io.ReadCloser, out io.Wr
 }
 
 // newServer makes the server of the protocol with all tools.
-func newServer(o Options) *sdk.Server {
+func newServer(o ToolOptions) *sdk.Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -112,7 +112,7 @@ func newServer(o Options) *sdk.Server {
 		&sdk.Implementation{Name: "orange", Title: "Orange", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}},
 	)
-	t := &tools{Options: o, search: make(chan struct{}, 1)}
+	t := &tools{ToolOptions: o, search: make(chan struct{}, 1)}
 	t.addReading(s)
 	t.addChanging(s)
 	t.addVerify(s)

@@ -142,7 +142,7 @@ func folderOf(ctx context.Context, api API, project string) (string, error) {
 
 // searchHere searches in this process.
 func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
-	r := verify.Verify(def, verify.Options{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }})
+	r := verify.Verify(def, verify.SearchOptions{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }})
 	return r, ctx.Err()
 }
 

@@ -21,19 +21,19 @@ func (m *model) renderHeader() string {
 		scope = m.choice.Project
 	}
 	left := m.theme.Title.Render(" orange ")
-	bits := []piece{{scope, m.theme.Strong}}
+	bits := []styledText{{scope, m.theme.Strong}}
 	switch m.page {
 	case pageInbox:
 		bits = append(bits, m.inboxBits()...)
 	case pageText:
-		bits = []piece{{m.reading.name, m.theme.Strong}, {"TASK.md", m.theme.Faint}}
+		bits = []styledText{{m.reading.name, m.theme.Strong}, {"TASK.md", m.theme.Faint}}
 	case pageHelp:
-		bits = []piece{{"help", m.theme.Strong}}
+		bits = []styledText{{"help", m.theme.Strong}}
 	default:
 		bits = append(bits, m.filterBits()...)
 	}
 	if n := m.countWaiting(); n > 0 && m.page == pageList {
-		bits = append(bits, piece{fmt.Sprintf("%d for you", n), m.theme.Warn})
+		bits = append(bits, styledText{fmt.Sprintf("%d for you", n), m.theme.Warn})
 	}
 	end := ""
 	for _, p := range m.linkBits() {
@@ -45,24 +45,24 @@ func (m *model) renderHeader() string {
 }
 
 // inboxBits say what the inbox shows, and how much of it waits for a person.
-func (m *model) inboxBits() []piece {
-	out := []piece{{"inbox", m.theme.Strong}}
+func (m *model) inboxBits() []styledText {
+	out := []styledText{{"inbox", m.theme.Strong}}
 	if m.inbox.kind != "" {
-		out = append(out, piece{"only " + string(m.inbox.kind), m.theme.Accent})
+		out = append(out, styledText{"only " + string(m.inbox.kind), m.theme.Accent})
 	}
 	waiting, backlog := explain.CountInbox(m.inbox.allItems(m))
 	if backlog > 0 {
-		out = append(out, piece{fmt.Sprintf("%d in the backlog", backlog), m.theme.Faint})
+		out = append(out, styledText{fmt.Sprintf("%d in the backlog", backlog), m.theme.Faint})
 	}
 	if waiting > 0 {
-		out = append(out, piece{fmt.Sprintf("%d for you", waiting), m.theme.Warn})
+		out = append(out, styledText{fmt.Sprintf("%d for you", waiting), m.theme.Warn})
 	}
 	return out
 }
 
 // joinBits is as many bits as there is room for. The first and the last, which is how much
 // waits for a person, go last.
-func joinBits(bits []piece, room int) string {
+func joinBits(bits []styledText, room int) string {
 	const between = " · "
 	for len(bits) > 1 && widthOf(bits)+(len(bits)-1)*len([]rune(between)) > room {
 		drop := max(1, len(bits)-2)
@@ -79,27 +79,27 @@ func joinBits(bits []piece, room int) string {
 }
 
 // filterBits say which tasks are shown, and how.
-func (m *model) filterBits() []piece {
-	out := []piece{{string(m.choice.Scope), m.theme.Text}}
+func (m *model) filterBits() []styledText {
+	out := []styledText{{string(m.choice.Scope), m.theme.Text}}
 	n := 0
 	for i := range m.lines {
 		if m.lines[i].row != nil {
 			n++
 		}
 	}
-	out = append(out, piece{humanize.Plural(n, "task"), m.theme.Faint})
+	out = append(out, styledText{humanize.Plural(n, "task"), m.theme.Faint})
 	if m.choice.Search != "" && m.finding == nil {
-		out = append(out, piece{"/" + clipLine(m.choice.Search, 20), m.theme.Accent})
+		out = append(out, styledText{"/" + clipLine(m.choice.Search, 20), m.theme.Accent})
 	}
 	if used, all := m.poolUsage(); all > 0 {
-		out = append(out, piece{fmt.Sprintf("pool %d/%d", used, all), m.theme.Faint})
+		out = append(out, styledText{fmt.Sprintf("pool %d/%d", used, all), m.theme.Faint})
 	}
 	if m.choice.Sort != overview.ByCreation || m.choice.Reverse {
 		arrow := "↓"
 		if m.choice.Reverse {
 			arrow = "↑"
 		}
-		out = append(out, piece{"by " + string(m.choice.Sort) + arrow, m.theme.Faint})
+		out = append(out, styledText{"by " + string(m.choice.Sort) + arrow, m.theme.Faint})
 	}
 	return out
 }
@@ -117,24 +117,24 @@ func (m *model) poolUsage() (used, all int) {
 }
 
 // linkBits say how the connection is.
-func (m *model) linkBits() []piece {
-	var out []piece
+func (m *model) linkBits() []styledText {
+	var out []styledText
 	if m.state.Paused {
-		out = append(out, piece{"paused", m.theme.Warn})
+		out = append(out, styledText{"paused", m.theme.Warn})
 	}
 	switch {
 	case m.waking:
-		return append(out, piece{"starting the server", m.theme.Warn})
+		return append(out, styledText{"starting the server", m.theme.Warn})
 	case client.IsAbsent(m.lost):
-		return append(out, piece{"no server: any key starts one", m.theme.Bad})
+		return append(out, styledText{"no server: any key starts one", m.theme.Bad})
 	case errors.Is(m.lost, errWoken):
-		return append(out, piece{"connecting", m.theme.Faint})
+		return append(out, styledText{"connecting", m.theme.Faint})
 	case m.lost != nil:
-		return append(out, piece{"connection lost, trying again", m.theme.Bad})
+		return append(out, styledText{"connection lost, trying again", m.theme.Bad})
 	case !m.known:
-		return append(out, piece{"connecting", m.theme.Faint})
+		return append(out, styledText{"connecting", m.theme.Faint})
 	}
-	return append(out, piece{"live", m.theme.Good})
+	return append(out, styledText{"live", m.theme.Good})
 }
 
 // renderNote is what is searched for, how the last request went, or what is to be known of

@@ -50,11 +50,11 @@ type fake struct {
 func newFake(t testing.TB, state overview.State) *fake {
 	t.Helper()
 	f := &fake{state: state}
-	p := parts{Engine: apitest.Engine{Store: apitest.NewStore()}, f: f}
-	s := apitest.NewServer(p.Store)
+	p := parts{Engine: apitest.Engine{FakeStore: apitest.NewStore()}, f: f}
+	s := apitest.NewServer(p.FakeStore)
 	s.Engine, s.Tasks, s.Workflows, s.Folders, s.Changes, s.Control = p, p, p, p, p, p
 	s.Attempts, s.Screens, s.Trackers = attempts{f: f}, screens{f: f}, trackers{f: f}
-	s.Library = apitest.Library{{Name: "orange", Hash: "h1", Origin: "built-in"}, {Name: "linear-sdlc", Hash: "h2", Origin: "built-in"}, {Name: "orange", Hash: "h3", Origin: "pinned"}}
+	s.Library = apitest.FakeLibrary{{Name: "orange", Hash: "h1", Origin: "built-in"}, {Name: "linear-sdlc", Hash: "h2", Origin: "built-in"}, {Name: "orange", Hash: "h3", Origin: "pinned"}}
 	socket, _ := apitest.Listen(t, s.Handler())
 	f.Client = client.New(socket)
 	t.Cleanup(f.Close)
@@ -205,11 +205,11 @@ type env struct {
 	quit bool
 }
 
-func newEnv(t *testing.T, width, height int, more ...func(*Options)) *env {
+func newEnv(t *testing.T, width, height int, more ...func(*DashboardOptions)) *env {
 	t.Helper()
 	r := &env{t: t, api: newFake(t, overview.State{})}
 	r.api.argv, r.api.view = []string{"tmux", "attach"}, wire.TaskShown{Body: "## Plan\n\nAPPROACH: a form\n"}
-	o := Options{API: r.api, Now: func() time.Time { return noon }}
+	o := DashboardOptions{API: r.api, Now: func() time.Time { return noon }}
 	for _, f := range more {
 		f(&o)
 	}

@@ -14,17 +14,19 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestScreens(t *testing.T) {
-	noColor := func(o *Options) { o.NoColor = true }
-	in := func(project string) func(*Options) { return func(o *Options) { o.Project = project; o.NoColor = true } }
+	noColor := func(o *DashboardOptions) { o.NoColor = true }
+	in := func(project string) func(*DashboardOptions) {
+		return func(o *DashboardOptions) { o.Project = project; o.NoColor = true }
+	}
 	for name, tt := range map[string]struct {
 		width, height int
-		with          func(*Options)
+		with          func(*DashboardOptions)
 		light         bool
 		do            func(*env)
 	}{
 		"80x24":              {width: 80, height: 24, with: noColor},
-		"80x24-dark":         {width: 80, height: 24, with: func(*Options) {}},
-		"80x24-light":        {width: 80, height: 24, with: func(*Options) {}, light: true},
+		"80x24-dark":         {width: 80, height: 24, with: func(*DashboardOptions) {}},
+		"80x24-light":        {width: 80, height: 24, with: func(*DashboardOptions) {}, light: true},
 		"80x24-project":      {width: 80, height: 24, with: in("shop")},
 		"80x24-groups":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("g") }},
 		"80x24-inbox":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("i") }},
@@ -41,7 +43,7 @@ func TestScreens(t *testing.T) {
 		"120x40":             {width: 120, height: 40, with: noColor},
 		"120x40-explain":     {width: 120, height: 40, with: noColor, do: func(r *env) { r.press("3") }},
 		"200x60":             {width: 200, height: 60, with: noColor},
-		"200x60-dark":        {width: 200, height: 60, with: func(*Options) {}},
+		"200x60-dark":        {width: 200, height: 60, with: func(*DashboardOptions) {}},
 		"200x60-all-by-cost": {width: 200, height: 60, with: noColor, do: func(r *env) { r.press("f", "f", "s", "s", "s", "s") }},
 		"40x10":              {width: 40, height: 10, with: noColor},
 		"40x10-form":         {width: 40, height: 10, with: noColor, do: func(r *env) { r.press("c") }},

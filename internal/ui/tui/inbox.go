@@ -182,7 +182,7 @@ func (m *model) inboxRow(it *explain.Item, word string, width int, selected bool
 	if selected {
 		mark = "▸ "
 	}
-	wear := func(p piece, w int) string {
+	wear := func(p styledText, w int) string {
 		s := p.style
 		if selected {
 			s = s.WithBackground(m.theme.Selected)
@@ -196,12 +196,12 @@ func (m *model) inboxRow(it *explain.Item, word string, width int, selected bool
 	case it.Branch == "":
 		name = it.Project
 	}
-	kind := piece{mark + word, wantStyle(m, it.Kind)}
+	kind := styledText{mark + word, wantStyle(m, it.Kind)}
 	if width < 50 {
-		return wear(kind, min(13, width)) + wear(piece{" " + name, m.theme.Text}, width-13)
+		return wear(kind, min(13, width)) + wear(styledText{" " + name, m.theme.Text}, width-13)
 	}
-	return wear(kind, 13) + wear(piece{" " + formatAge(m.now, it.Since), m.theme.Faint}, 6) +
-		wear(piece{" " + name, m.theme.Text}, 26) + wear(piece{" " + it.Text, m.theme.Faint}, width-45)
+	return wear(kind, 13) + wear(styledText{" " + formatAge(m.now, it.Since), m.theme.Faint}, 6) +
+		wear(styledText{" " + name, m.theme.Text}, 26) + wear(styledText{" " + it.Text, m.theme.Faint}, width-45)
 }
 
 // renderItem says what the item under the cursor is about.

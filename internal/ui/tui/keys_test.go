@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestTheFormAsksForEverything(t *testing.T) {
-	r := newEnv(t, 100, 30, func(o *Options) {
+	r := newEnv(t, 100, 30, func(o *DashboardOptions) {
 		o.Harness = func(s string) (string, error) {
 			if s == "script:none" {
 				return "", errors.New("there is no script none")
@@ -369,7 +369,7 @@ func TestTheMouse(t *testing.T) {
 
 func TestAttaching(t *testing.T) {
 	t.Run("and coming back", func(t *testing.T) {
-		r := newEnv(t, 100, 30, func(o *Options) { o.Environ = []string{"TMUX=x", "A=b"} })
+		r := newEnv(t, 100, 30, func(o *DashboardOptions) { o.Environ = []string{"TMUX=x", "A=b"} })
 		r.on("search")
 		r.press("enter")
 		if len(r.said) != 1 || fmt.Sprintf("%T", r.said[0]) != "tea.execMsg" {
@@ -377,7 +377,7 @@ func TestAttaching(t *testing.T) {
 		}
 	})
 	t.Run("and leaving", func(t *testing.T) {
-		r := newEnv(t, 100, 30, func(o *Options) { o.Once = true })
+		r := newEnv(t, 100, 30, func(o *DashboardOptions) { o.Once = true })
 		r.on("search")
 		r.press("enter")
 		if !r.quit || strings.Join(r.m.then, " ") != "tmux attach" {
@@ -422,7 +422,7 @@ func TestTheConnection(t *testing.T) {
 }
 
 func TestTheBell(t *testing.T) {
-	r := newEnv(t, 100, 30, func(o *Options) { o.Bell = true })
+	r := newEnv(t, 100, 30, func(o *DashboardOptions) { o.Bell = true })
 	if len(r.said) != 0 {
 		t.Errorf("it rings at the beginning: %v", r.said)
 	}

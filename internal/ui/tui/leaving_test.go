@@ -32,7 +32,7 @@ func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
 	out := &beginning{drawn: make(chan struct{})}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(ctx, Options{API: newFake(t, sampleState()), In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		_, err := Run(ctx, DashboardOptions{API: newFake(t, sampleState()), In: in, Out: out, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
 	await(t, "the screen", out.drawn)
@@ -90,7 +90,7 @@ func runAll(cmd tea.Cmd) {
 func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		m := newModel(ctx, Options{API: &fake{}})
+		m := newModel(ctx, DashboardOptions{API: &fake{}})
 		m.sendRequest("id", "the merge", func(ctx context.Context) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -115,7 +115,7 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(t.Context(), Options{API: api, In: in, Out: io.Discard, Environ: []string{"TERM=xterm"}})
+		_, err := Run(t.Context(), DashboardOptions{API: api, In: in, Out: io.Discard, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
 	await(t, "the state", known)

@@ -145,7 +145,7 @@ func open(t *testing.T, api *fake, watch func(tea.Msg)) *program {
 	in, keys := io.Pipe()
 	p := &program{keys: keys, out: &record{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
-	m := newModel(ctx, Options{API: api, Now: func() time.Time { return noon }})
+	m := newModel(ctx, DashboardOptions{API: api, Now: func() time.Time { return noon }})
 	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(p.out), tea.WithWindowSize(120, 40),
 		tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(), tea.WithFPS(framesPerSecond),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { watch(msg); return msg }))
@@ -303,7 +303,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestTheRendererRests(t *testing.T) {
-	prog := tea.NewProgram(newModel(t.Context(), Options{API: newFake(t, overview.State{}), Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
+	prog := tea.NewProgram(newModel(t.Context(), DashboardOptions{API: newFake(t, overview.State{}), Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
 	if findTicker(prog) != nil {
 		t.Error("a program that does not run has no ticker")
 	}

@@ -24,7 +24,7 @@ const (
 
 // model is everything the dashboard knows. Only Update changes it.
 type model struct {
-	Options
+	DashboardOptions
 	ctx     context.Context // of requests
 	end     context.Context // of the program: it is told to leave
 	send    func(tea.Msg)   // hands a message over from elsewhere
@@ -90,9 +90,9 @@ type note struct {
 	bad  bool
 }
 
-func newModel(ctx context.Context, o Options) *model {
+func newModel(ctx context.Context, o DashboardOptions) *model {
 	m := &model{
-		Options: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
+		DashboardOptions: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
 		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
 		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},

@@ -14,8 +14,8 @@ import (
 	"orange/internal/view/overview"
 )
 
-// piece is a text and how it looks.
-type piece struct {
+// styledText is a text and how it looks.
+type styledText struct {
 	text  string
 	style render.Style
 }
@@ -25,7 +25,7 @@ type column struct {
 	name  string
 	width int  // 0: it is not shown
 	right bool // its texts end at its right edge
-	cell  func(*model, *overview.Row) []piece
+	cell  func(*model, *overview.Row) []styledText
 }
 
 // Bounds of widths.
@@ -85,7 +85,7 @@ func (m *model) widenColumns(r *overview.Row) {
 	}
 }
 
-func widthOf(pieces []piece) int {
+func widthOf(pieces []styledText) int {
 	n := 0
 	for _, p := range pieces {
 		n += charm.StringWidth(p.text)
@@ -194,26 +194,26 @@ func (m *model) renderCell(c column, r *overview.Row, wear func(render.Style) re
 	return out.String()
 }
 
-func (m *model) lifeIcon(r *overview.Row) piece {
+func (m *model) lifeIcon(r *overview.Row) styledText {
 	switch {
 	case m.busy[r.ID] != "":
-		return piece{"◌ ", m.theme.Accent}
+		return styledText{"◌ ", m.theme.Accent}
 	case r.Idle():
-		return piece{"● ", m.theme.Faint}
+		return styledText{"● ", m.theme.Faint}
 	case r.Life == overview.Alive:
-		return piece{"● ", m.theme.Good}
+		return styledText{"● ", m.theme.Good}
 	case r.Life == overview.Dead:
-		return piece{"✗ ", m.theme.Bad}
+		return styledText{"✗ ", m.theme.Bad}
 	}
-	return piece{"○ ", m.theme.Faint}
+	return styledText{"○ ", m.theme.Faint}
 }
 
-func taskCell(m *model, r *overview.Row) []piece {
-	out := []piece{m.lifeIcon(r)}
+func taskCell(m *model, r *overview.Row) []styledText {
+	out := []styledText{m.lifeIcon(r)}
 	if n := workspaceNumber(r.Workspace); n != "" {
-		out = append(out, piece{"[" + n + "] ", m.theme.Faint})
+		out = append(out, styledText{"[" + n + "] ", m.theme.Faint})
 	}
-	return append(out, piece{r.Project + "/", m.theme.Faint}, piece{r.Branch, m.theme.Text})
+	return append(out, styledText{r.Project + "/", m.theme.Faint}, styledText{r.Branch, m.theme.Text})
 }
 
 // workspaceNumber is the number at the end of a workspace's name.
@@ -225,15 +225,15 @@ func workspaceNumber(name string) string {
 	return name[i:]
 }
 
-func statusCell(m *model, r *overview.Row) []piece {
-	out := []piece{{r.Status, m.statusStyle(r)}}
+func statusCell(m *model, r *overview.Row) []styledText {
+	out := []styledText{{r.Status, m.statusStyle(r)}}
 	switch {
 	case r.Life == overview.Dead:
-		out = append(out, piece{" crashed", m.theme.Bad})
+		out = append(out, styledText{" crashed", m.theme.Bad})
 	case r.Paused:
-		out = append(out, piece{" paused", m.theme.Warn})
+		out = append(out, styledText{" paused", m.theme.Warn})
 	case r.Queued:
-		out = append(out, piece{" queued", m.theme.Faint})
+		out = append(out, styledText{" queued", m.theme.Faint})
 	}
 	return out
 }
@@ -252,22 +252,22 @@ func (m *model) statusStyle(r *overview.Row) render.Style {
 	return m.theme.Text
 }
 
-func whoCell(m *model, r *overview.Row) []piece {
+func whoCell(m *model, r *overview.Row) []styledText {
 	switch {
 	case r.Wants == explain.ItemStart:
-		return []piece{{"backlog", m.theme.Faint}}
+		return []styledText{{"backlog", m.theme.Faint}}
 	case r.Wants != "":
-		return []piece{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
+		return []styledText{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
 	case r.Owner == "a person":
-		return []piece{{"you", m.theme.Warn}}
+		return []styledText{{"you", m.theme.Warn}}
 	case r.Owner == "nobody", r.Kind == workflow.Terminal:
-		return []piece{{"-", m.theme.Faint}}
+		return []styledText{{"-", m.theme.Faint}}
 	}
 	who := strings.TrimPrefix(strings.TrimPrefix(r.Owner, "the "), "a ")
 	if r.Idle() {
-		return []piece{{who + " idle", m.theme.Faint}}
+		return []styledText{{who + " idle", m.theme.Faint}}
 	}
-	return []piece{{who, m.theme.Text}}
+	return []styledText{{who, m.theme.Text}}
 }
 
 func wantStyle(m *model, kind explain.ItemKind) render.Style {
@@ -280,40 +280,40 @@ func wantStyle(m *model, kind explain.ItemKind) render.Style {
 	return m.theme.Warn
 }
 
-func prCell(m *model, r *overview.Row) []piece {
+func prCell(m *model, r *overview.Row) []styledText {
 	if r.PR == nil {
 		return nil
 	}
-	out := []piece{{fmt.Sprintf("#%d ", r.PR.Number), m.theme.Text}}
+	out := []styledText{{fmt.Sprintf("#%d ", r.PR.Number), m.theme.Text}}
 	switch {
 	case r.PR.State == "MERGED":
-		return append(out, piece{"merged", m.theme.Good})
+		return append(out, styledText{"merged", m.theme.Good})
 	case r.PR.State == "CLOSED":
-		return append(out, piece{"closed", m.theme.Faint})
+		return append(out, styledText{"closed", m.theme.Faint})
 	}
 	switch r.PR.Checks {
 	case "passed":
-		return append(out, piece{"✓", m.theme.Good}, piece{" open", m.theme.Faint})
+		return append(out, styledText{"✓", m.theme.Good}, styledText{" open", m.theme.Faint})
 	case "failed":
-		return append(out, piece{"✗", m.theme.Bad}, piece{" open", m.theme.Faint})
+		return append(out, styledText{"✗", m.theme.Bad}, styledText{" open", m.theme.Faint})
 	case "pending":
-		return append(out, piece{"…", m.theme.Warn}, piece{" open", m.theme.Faint})
+		return append(out, styledText{"…", m.theme.Warn}, styledText{" open", m.theme.Faint})
 	}
-	return append(out, piece{"open", m.theme.Faint})
+	return append(out, styledText{"open", m.theme.Faint})
 }
 
-func commitsCell(m *model, r *overview.Row) []piece {
+func commitsCell(m *model, r *overview.Row) []styledText {
 	if r.Work == nil || r.Work.Commits == 0 {
 		return nil
 	}
-	return []piece{{fmt.Sprint(r.Work.Commits), m.theme.Text}}
+	return []styledText{{fmt.Sprint(r.Work.Commits), m.theme.Text}}
 }
 
-func changesCell(m *model, r *overview.Row) []piece {
+func changesCell(m *model, r *overview.Row) []styledText {
 	if r.Work == nil || r.Work.Added == 0 && r.Work.Deleted == 0 {
 		return nil
 	}
-	return []piece{{"+" + shortNumber(r.Work.Added), m.theme.Good}, {" -" + shortNumber(r.Work.Deleted), m.theme.Bad}}
+	return []styledText{{"+" + shortNumber(r.Work.Added), m.theme.Good}, {" -" + shortNumber(r.Work.Deleted), m.theme.Bad}}
 }
 
 // shortNumber is a number in at most four characters.
@@ -327,11 +327,11 @@ func shortNumber(n int) string {
 	return fmt.Sprintf("%dM", n/1_000_000)
 }
 
-func costCell(m *model, r *overview.Row) []piece {
+func costCell(m *model, r *overview.Row) []styledText {
 	if r.Spent.CostMicroUSD == 0 {
 		return nil
 	}
-	return []piece{{formatCost(r.Spent.CostMicroUSD), m.theme.Text}}
+	return []styledText{{formatCost(r.Spent.CostMicroUSD), m.theme.Text}}
 }
 
 func formatCost(micros int64) string {
@@ -341,14 +341,14 @@ func formatCost(micros int64) string {
 	return fmt.Sprintf("$%d.%02d", micros/1_000_000, micros/10_000%100)
 }
 
-func activeCell(m *model, r *overview.Row) []piece {
+func activeCell(m *model, r *overview.Row) []styledText {
 	style := m.theme.Text
 	if m.now.Sub(r.Active) > time.Hour {
 		style = m.theme.Faint
 	}
-	return []piece{{formatAge(m.now, r.Active), style}}
+	return []styledText{{formatAge(m.now, r.Active), style}}
 }
 
-func summaryCell(m *model, r *overview.Row) []piece {
-	return []piece{{r.Summary, m.theme.Faint}}
+func summaryCell(m *model, r *overview.Row) []styledText {
+	return []styledText{{r.Summary, m.theme.Faint}}
 }

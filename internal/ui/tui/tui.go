@@ -67,8 +67,8 @@ type Commands interface {
 	ResumeAll(context.Context) error
 }
 
-// Options say what the dashboard shows, and where.
-type Options struct {
+// DashboardOptions say what the dashboard shows, and where.
+type DashboardOptions struct {
 	API     API
 	In      io.Reader
 	Out     io.Writer
@@ -86,7 +86,7 @@ type Options struct {
 
 // Run shows the dashboard until the person leaves. With Once it returns the command that
 // they left for.
-func Run(ctx context.Context, o Options) (then []string, err error) {
+func Run(ctx context.Context, o DashboardOptions) (then []string, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -36,7 +36,7 @@ func (p *pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1),
 // dialGuard connects to a site that has one page.
 func dialGuard(t *testing.T, h http.HandlerFunc) net.Conn {
 	t.Helper()
-	s := New(Options{Log: slog.New(slog.DiscardHandler), Token: "t", Address: func() string { return "127.0.0.1:1" }})
+	s := New(SiteOptions{Log: slog.New(slog.DiscardHandler), Token: "t", Address: func() string { return "127.0.0.1:1" }})
 	l := &pipe{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
 	far, near := net.Pipe()
 	l.conns <- near

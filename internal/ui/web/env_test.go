@@ -53,12 +53,12 @@ type backend struct {
 func newBackend(t testing.TB) *backend {
 	t.Helper()
 	w := &backend{t: t, facts: map[task.ID]overview.Facts{}, refusal: "gate: it has no <b>plan</b>: write one"}
-	w.DecidingEngine = &apitest.DecidingEngine{Store: apitest.NewStore(), Now: func() time.Time { return epoch }}
+	w.DecidingEngine = &apitest.DecidingEngine{FakeStore: apitest.NewStore(), Now: func() time.Time { return epoch }}
 	w.def = w.AddWorkflow(t, "t.yaml", boardWorkflow)
-	w.api = apitest.NewServer(w.Store)
+	w.api = apitest.NewServer(w.FakeStore)
 	w.api.Engine, w.api.Tasks, w.api.Measurements, w.api.Screens, w.api.Release = w, w, w, terminals{Screens: apitest.Screens{}, w: w}, "test"
 	w.api.Projects = apitest.Projects{{Name: "shop", Path: "/src/shop", PoolSize: 4}, {Name: "api", Path: "/src/api", PoolSize: 2}}
-	w.api.Library = apitest.Library{{Name: "orange"}}
+	w.api.Library = apitest.FakeLibrary{{Name: "orange"}}
 	w.api.Inbox = w.inbox
 	handler := w.api.Handler()
 	w.socket, _ = apitest.Listen(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func (w *backend) Journal(id task.ID, after int) ([]journal.Entry, error) {
 	if w.read != nil {
 		defer w.read()
 	}
-	return w.Store.Journal(id, after)
+	return w.FakeStore.Journal(id, after)
 }
 
 // pause pauses or resumes all tasks, as somebody else would.
@@ -220,11 +220,11 @@ type env struct {
 	*httptest.Server
 	backend *backend
 	addr    string
-	opts    web.Options
+	opts    web.SiteOptions
 }
 
 // newEnv opens a site of the backend.
-func newEnv(t testing.TB, w *backend, change ...func(*web.Options)) *env {
+func newEnv(t testing.TB, w *backend, change ...func(*web.SiteOptions)) *env {
 	t.Helper()
 	h := &env{backend: w}
 	h.opts = options(h, w)
@@ -236,9 +236,9 @@ func newEnv(t testing.TB, w *backend, change ...func(*web.Options)) *env {
 	return h
 }
 
-func options(h *env, w *backend) web.Options {
+func options(h *env, w *backend) web.SiteOptions {
 	now := func() time.Time { return epoch.Add(3 * time.Hour) }
-	return web.Options{
+	return web.SiteOptions{
 		API: client.New(w.socket), Socket: func() string { return w.socket }, Log: slog.New(slog.DiscardHandler), Token: token, Codes: web.NewCodes(now),
 		Address: func() string { return h.addr }, Now: now,
 	}

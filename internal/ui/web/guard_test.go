@@ -113,7 +113,7 @@ func TestLoginLeadsNowhereElse(t *testing.T) {
 
 func TestWrongTokensAreBounded(t *testing.T) {
 	now := epoch
-	h := newEnv(t, newBackend(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
+	h := newEnv(t, newBackend(t), func(o *web.SiteOptions) { o.Now = func() time.Time { return now } })
 	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	for range 5 {
 		if res, _ := v.get("/?token=wrong"); res.StatusCode != 403 {
@@ -152,7 +152,7 @@ func TestWrongTokensAreBounded(t *testing.T) {
 func TestLoginCodes(t *testing.T) {
 	now := epoch
 	clock := func() time.Time { return now }
-	h := newEnv(t, newBackend(t), func(o *web.Options) { o.Now, o.Codes = clock, web.NewCodes(clock) })
+	h := newEnv(t, newBackend(t), func(o *web.SiteOptions) { o.Now, o.Codes = clock, web.NewCodes(clock) })
 	v := &visitor{t: t, env: h, client: h.visitor(t).client}
 	refused := func(what, code string) {
 		t.Helper()
@@ -228,7 +228,7 @@ func TestACodeIsGoodOnceAtATime(t *testing.T) {
 
 func TestSessionsEnd(t *testing.T) {
 	now := epoch
-	h := newEnv(t, newBackend(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
+	h := newEnv(t, newBackend(t), func(o *web.SiteOptions) { o.Now = func() time.Time { return now } })
 	v := h.visitor(t)
 	now = now.Add(6 * 24 * time.Hour)
 	if res, _ := v.get("/"); res.StatusCode != 200 {
@@ -452,7 +452,7 @@ func TestAgentsHaveNoBusinessHere(t *testing.T) {
 	w.add(task.Task{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
 	agent := false
 	called := 0
-	h := newEnv(t, w, func(o *web.Options) {
+	h := newEnv(t, w, func(o *web.SiteOptions) {
 		o.Who = func(*http.Request) error {
 			if agent {
 				return errors.New("this is the worker of a task: use the orange command")
@@ -512,7 +512,7 @@ func TestAgentsHaveNoBusinessHere(t *testing.T) {
 // TestWhoLooksIsFoundOutOncePerConnection turns pages over one connection.
 func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
 	now, looks, agent := epoch, 0, false
-	h := newEnv(t, newBackend(t), func(o *web.Options) {
+	h := newEnv(t, newBackend(t), func(o *web.SiteOptions) {
 		o.Now = func() time.Time { return now }
 		o.Who = func(*http.Request) error {
 			looks++
@@ -564,7 +564,7 @@ func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
 
 func TestWrongTokensAtMCPAreBounded(t *testing.T) {
 	now := epoch
-	h := newEnv(t, newBackend(t), func(o *web.Options) {
+	h := newEnv(t, newBackend(t), func(o *web.SiteOptions) {
 		o.Now = func() time.Time { return now }
 		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if shown := r.Header.Get("Authorization"); shown != "Bearer its own" && shown != "Bearer "+token {
@@ -654,7 +654,7 @@ func TestRelay(t *testing.T) {
 func TestASessionIsWorthNoMoreThanThePages(t *testing.T) {
 	for _, input := range []bool{false, true} {
 		w := newBackend(t)
-		h := newEnv(t, w, func(o *web.Options) { o.Input = input })
+		h := newEnv(t, w, func(o *web.SiteOptions) { o.Input = input })
 		v := h.visitor(t)
 		v.formRequest("/", url.Values{})
 		w.mu.Lock()

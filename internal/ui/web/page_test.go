@@ -263,7 +263,7 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 		}
 		const terminal, types = `href="/tasks/` + workingTask + `/terminal?role=reviewer"`, `action="/tasks/` + workingTask + `/type"`
 		says(t, item(newEnv(t, w)), []string{terminal}, []string{`value="answer"`, types, "textarea"})
-		h := newEnv(t, w, func(o *web.Options) { o.Input = true })
+		h := newEnv(t, w, func(o *web.SiteOptions) { o.Input = true })
 		says(t, item(h), []string{terminal, types, `name="role" value="reviewer"`}, []string{`value="answer"`, "textarea"})
 		res, body := h.visitor(t).form("/tasks/"+workingTask+"/type", url.Values{"text": {"yes"}, "role": {"reviewer"}, "back": {"/inbox"}})
 		if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/inbox?said=") || !slices.Equal(w.typed, []string{"reviewer: yes"}) {

@@ -70,7 +70,7 @@ func newTaskBackend(t *testing.T) *taskBackend {
 	flawed := &workflow.Definition{Name: "flawed", File: "f.yaml", Text: "name: flawed\nversion: 1\nstates:\n  trap: {kind: human}\n  done: {kind: terminal}\nedges:\n  - {from: new, to: trap, on: create, by: [human]}\n"}
 	s.Workflows["flawed"], s.Workflows["broken"] = flawed, &workflow.Definition{Name: hostile, File: "b.yaml", Text: "name: " + hostile + "\nstates: 1\n"}
 	s.api.Projects = apitest.Projects{{Name: "shop"}}
-	s.api.Library = apitest.Library{{Name: "studio", Hash: s.def.Hash, Origin: "user", File: "/x/" + hostile, Tasks: 1}}
+	s.api.Library = apitest.FakeLibrary{{Name: "studio", Hash: s.def.Hash, Origin: "user", File: "/x/" + hostile, Tasks: 1}}
 	s.api.Folders, s.api.Attempts, s.api.Changes, s.api.Screens, s.api.Measurements = s, taskAttempts{}, s, s, s
 	a, err := s.Begin(s.def, signal.New{ID: taskID, Project: "shop", Branch: "fix-login", Summary: "Fix " + hostile, Harness: "script:x"})
 	if err != nil || a.Decision.Verdict == engine.Refuse {
@@ -99,7 +99,7 @@ diff --git a/README b/README
 
 // open opens a site of the backend.
 func (s *taskBackend) open(input bool) *env {
-	return newEnv(s.t, s.backend, func(o *web.Options) { o.Input = input })
+	return newEnv(s.t, s.backend, func(o *web.SiteOptions) { o.Input = input })
 }
 
 // send lets something happen.
@@ -133,7 +133,7 @@ func (s *taskBackend) status() string {
 
 // entries counts the entries of the task.
 func (s *taskBackend) entries() int {
-	list, _ := s.Store.Journal(taskID, 0)
+	list, _ := s.FakeStore.Journal(taskID, 0)
 	return len(list)
 }
 

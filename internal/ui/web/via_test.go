@@ -33,7 +33,7 @@ func (w *backend) lastVia(t *testing.T) (signal.Via, string) {
 func TestThePageSaysForWhomItAsks(t *testing.T) {
 	var overMCP string
 	w := newBoardBackend(t)
-	h := newEnv(t, w, func(o *web.Options) {
+	h := newEnv(t, w, func(o *web.SiteOptions) {
 		o.Describe = func(*http.Request) signal.Via { return signal.Via{PID: 9, Program: "firefox"} }
 		o.MCP = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { overMCP = client.ViaHeader(r.Context()) })
 	})

@@ -24,8 +24,8 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// Options are what a site is made of.
-type Options struct {
+// SiteOptions are what a site is made of.
+type SiteOptions struct {
 	API     *client.Client
 	Socket  func() string // of the API, for /api/v1/...; nil: it is not passed on
 	Log     *slog.Logger
@@ -47,7 +47,7 @@ type Options struct {
 
 // Site is the web page of one server. It is safe for concurrent use.
 type Site struct {
-	o      Options
+	o      SiteOptions
 	pages  map[string]*template.Template // by name, each with the layout
 	static fs.FS
 	etags  map[string]string // of static files
@@ -60,7 +60,7 @@ type Site struct {
 
 // New makes a site. It panics if a template that comes with the program is broken, which
 // no input can bring about.
-func New(o Options) *Site {
+func New(o SiteOptions) *Site {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -167,7 +167,7 @@ func (p *workflowPages) computeInTurn(r *http.Request, do func(context.Context, 
 
 // searchHere searches in this process, for those who have no other.
 func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
-	return verify.Verify(def, verify.Options{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }}), nil
+	return verify.Verify(def, verify.SearchOptions{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }}), nil
 }
 
 // verifyWorkflow searches everything that can happen to tasks of a workflow.
@@ -217,7 +217,7 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 		return newRefusal(http.StatusBadRequest, "the seed is no number: give one from 0")
 	}
 	err = p.computeInTurn(r, func(ctx context.Context, def *workflow.Definition) error {
-		result, err := playTasks(ctx, def, simulate.Options{Profile: simulate.DefaultProfile(def), Seed: seed}, runs)
+		result, err := playTasks(ctx, def, simulate.RunOptions{Profile: simulate.DefaultProfile(def), Seed: seed}, runs)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 }
 
 // playTasks simulates in steps, so that it can be broken off.
-func playTasks(ctx context.Context, def *workflow.Definition, o simulate.Options, runs int) (simulate.Result, error) {
+func playTasks(ctx context.Context, def *workflow.Definition, o simulate.RunOptions, runs int) (simulate.Result, error) {
 	var all simulate.Result
 	for first := 0; first < runs; first += playedAtOnce {
 		if ctx.Err() != nil {

@@ -13,18 +13,18 @@ type View struct {
 	Width, Height int
 }
 
-// Kind is what a screen is to somebody who wants to type at it.
-type Kind int
+// ScreenKind is what a screen is to somebody who wants to type at it.
+type ScreenKind int
 
 // The kinds of screens.
 const (
-	Unknown Kind = iota
-	Prompt       // the input line of the agent: what is typed is a message once Enter is pressed
-	Dialog       // a question, a menu or a page: what is typed is taken for something else
+	Unknown ScreenKind = iota
+	Prompt             // the input line of the agent: what is typed is a message once Enter is pressed
+	Dialog             // a question, a menu or a page: what is typed is taken for something else
 )
 
 // String is the kind in a word.
-func (k Kind) String() string {
+func (k ScreenKind) String() string {
 	switch k {
 	case Prompt:
 		return "prompt"
@@ -36,7 +36,7 @@ func (k Kind) String() string {
 
 // An Input is what a screen takes.
 type Input struct {
-	Kind Kind
+	Kind ScreenKind
 	Line string // at a prompt: the text in its input line. What the agent only suggests is no text
 }
 

@@ -25,7 +25,7 @@ func played(t *testing.T, runs int) chart.Variant {
 	if runs == 0 {
 		return chart.Variant{}
 	}
-	r, err := simulate.Run(def, simulate.Options{Profile: simulate.DefaultProfile(def), Seed: 1}, 0, runs)
+	r, err := simulate.Run(def, simulate.RunOptions{Profile: simulate.DefaultProfile(def), Seed: 1}, 0, runs)
 	if err != nil {
 		t.Fatal(err)
 	}

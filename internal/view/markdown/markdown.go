@@ -12,23 +12,23 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// Kind says what a block is.
-type Kind string
+// BlockKind says what a block is.
+type BlockKind string
 
 // The kinds of blocks.
 const (
-	Heading   Kind = "heading"
-	Paragraph Kind = "paragraph"
-	List      Kind = "list"
-	Quote     Kind = "quote"
-	Code      Kind = "code"
-	Rule      Kind = "rule"
-	Table     Kind = "table"
+	Heading   BlockKind = "heading"
+	Paragraph BlockKind = "paragraph"
+	List      BlockKind = "list"
+	Quote     BlockKind = "quote"
+	Code      BlockKind = "code"
+	Rule      BlockKind = "rule"
+	Table     BlockKind = "table"
 )
 
 // A Block is a part of a text that stands by itself. All words in it are safe to show.
 type Block struct {
-	Kind   Kind
+	Kind   BlockKind
 	Level  int    // of a heading, from 1 to 6
 	Text   []Span // of a heading or a paragraph
 	Code   string // its lines

@@ -61,7 +61,7 @@ func readScripts(file string) ([]scriptedmodel.Script, error) {
 }
 
 // printRequests prints requests as they come, until the context is done.
-func printRequests(ctx context.Context, server *scriptedmodel.Server, out *json.Encoder) error {
+func printRequests(ctx context.Context, server *scriptedmodel.ModelServer, out *json.Encoder) error {
 	for printed := 0; ; printed++ {
 		request, err := server.Await(ctx, func(r scriptedmodel.Request) bool { return r.Number > printed })
 		if errors.Is(err, context.Canceled) {

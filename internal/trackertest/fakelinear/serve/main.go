@@ -70,8 +70,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // openServer creates the server. It adds the initial issues if there is no state yet.
-func openServer(s settings) (*fakelinear.Server, error) {
-	opts := fakelinear.Options{Token: s.token, Secret: s.secret, File: s.state}
+func openServer(s settings) (*fakelinear.FakeServer, error) {
+	opts := fakelinear.FakeOptions{Token: s.token, Secret: s.secret, File: s.state}
 	if s.schema != "" {
 		schema, err := fakelinear.ReadSchema(s.schema)
 		if err != nil {
@@ -87,7 +87,7 @@ func openServer(s settings) (*fakelinear.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the issues to begin with: %w", err)
 	}
-	var drafts []draft
+	var drafts []issueDraft
 	if err := json.Unmarshal(text, &drafts); err != nil {
 		return nil, fmt.Errorf("read %s: %w: give a list of issues with title, description, state, tags, author and priority", s.seed, err)
 	}
@@ -99,8 +99,8 @@ func openServer(s settings) (*fakelinear.Server, error) {
 	return server, nil
 }
 
-// A draft is an initial issue.
-type draft struct {
+// An issueDraft is an initial issue.
+type issueDraft struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	State       string   `json:"state"`
@@ -111,7 +111,7 @@ type draft struct {
 	BlockedBy   []string `json:"blocked_by"`
 }
 
-func (d *draft) trackerIssue() tracker.Issue {
+func (d *issueDraft) trackerIssue() tracker.Issue {
 	is := tracker.Issue{
 		Card:     board.Card{Title: d.Title, Description: d.Description, Column: d.State, Tags: d.Tags, Author: d.Author},
 		Priority: tracker.Priority(d.Priority), Parent: d.Parent,
