@@ -9,9 +9,11 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/agent"
 	"orange/internal/core/explain"
+	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 // A table declares every kind of a thing of which Orange has several. Everybody else reads it.
@@ -110,6 +112,15 @@ func TestEveryKindHasItsWords(t *testing.T) {
 		}
 		if info.Mood != "" && !task.KnownCondition(info.Mood) {
 			t.Errorf("inbox item %s: condition %q is not known", kind, info.Mood)
+		}
+	}
+	for _, typ := range journal.Types() {
+		e := journal.Entry{Type: typ, Reason: "push", RecordChanges: journal.RecordChanges{Asked: &task.Asked{To: "done"}}}
+		if typ == journal.TaskCreated || typ == journal.StatusChanged || typ == journal.AutoAdvanced {
+			e.To = "working" // the states are the words of a move
+		}
+		if told := narrate.DescribeEntry(&e); told.What == strings.ReplaceAll(string(typ), ".", " ") || told.What+told.To == "" {
+			t.Errorf("an entry of type %s has no words in internal/view/narrate/entries.go: %q", typ, told.What)
 		}
 	}
 	for _, k := range tracker.Kinds() {

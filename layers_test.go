@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 	"internal/view/ansi":             {},
 	"internal/view/diff":             {"internal/view/ansi"},
 	"internal/view/markdown":         {"internal/view/ansi"},
+	"internal/view/narrate":          {"internal/core/", "internal/view/humanize"},
 	"internal/view/overview":         {"internal/core/", "internal/view/"},
 	"internal/core/transcript":       {"internal/view/humanize", "internal/view/ansi"},
 	"internal/config":                {"internal/core/agent", "internal/core/explain"},

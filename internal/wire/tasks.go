@@ -4,9 +4,11 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/view/diff"
+	"orange/internal/view/narrate"
 )
 
 // A Decision is the part of an engine.Decision that clients see.
@@ -25,15 +27,9 @@ type Answer struct {
 	Error    string    `json:"error,omitempty"` // why it was refused
 }
 
-// AnsweredRole returns the role of the agent that receives a person's answer which moves
-// nothing, or "".
-func (a *Answer) AnsweredRole() string {
-	for i := range a.Decision.Entries {
-		if e := &a.Decision.Entries[i]; e.Type == journal.AgentAnswered {
-			return e.Role
-		}
-	}
-	return ""
+// Outcome is what came of a signal of a kind, to be put into words.
+func (a *Answer) Outcome(kind signal.Kind) narrate.Outcome {
+	return narrate.Outcome{Kind: kind, Task: a.Task, Entries: a.Decision.Entries}
 }
 
 // A TaskList is a list of tasks, in order of creation.

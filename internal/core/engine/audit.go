@@ -83,7 +83,7 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 				return out, err
 			}
 			if e.Seq <= seq && changesTask(e) {
-				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.NarrateEntries(decision[i : i+1])[0].Who, Events: journal.HistoryEvents(*e), Gates: describeOpenRules(def, e, first.Snapshot, reasons), Effects: effectNames(e), Harness: startedHarness(def, &next, e)})
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: e.ActorName(), Events: journal.HistoryEvents(*e), Gates: describeOpenRules(def, e, first.Snapshot, reasons), Effects: effectNames(e), Harness: startedHarness(def, &next, e)})
 			}
 		}
 		t = next

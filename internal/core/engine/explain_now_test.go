@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 func TestAnIdleAgentIsNotAtWork(t *testing.T) {
@@ -23,7 +24,7 @@ func TestAnIdleAgentIsNotAtWork(t *testing.T) {
 	if x.Owner != "worker" || x.Why != "attempt 1 is idle: its turn has ended" || x.Cheapest.Opens != "the worker, which is idle" || x.Cheapest.Until.IsZero() {
 		t.Errorf("idle: %s, %s, %+v", x.Owner, x.Why, x.Cheapest)
 	}
-	if text := x.Text(w.now); !strings.Contains(text, "is idle") || strings.Contains(text, "is at work") {
+	if text := narrate.DescribeExplanation(x, w.now); !strings.Contains(text, "is idle") || strings.Contains(text, "is at work") {
 		t.Error(text)
 	}
 }
@@ -55,7 +56,7 @@ func TestBoundsThatApply(t *testing.T) {
 	bounds := func(w *world) string {
 		var out []string
 		for _, b := range w.explain().Bounds {
-			out = append(out, b.String())
+			out = append(out, narrate.DescribeBound(b))
 		}
 		return strings.Join(out, "\n")
 	}
@@ -64,7 +65,7 @@ func TestBoundsThatApply(t *testing.T) {
 		"crash_count is 0 of 2 in this state: at 2 the task goes to stuck\nno_answer is 0 of 2 in this state: at 2 the task goes to stuck", bounds(w)); diff != "" {
 		t.Error(diff)
 	}
-	if text := w.explain().Text(w.now); !strings.Contains(text, "\nBounds\n  review_round is 1 of 2: at 2") {
+	if text := narrate.DescribeExplanation(w.explain(), w.now); !strings.Contains(text, "\nBounds\n  review_round is 1 of 2: at 2") {
 		t.Error(text)
 	}
 	w.end("reviewer")
@@ -85,19 +86,19 @@ func TestBoundsThatApply(t *testing.T) {
 
 func TestTheNextDeadlineIsNamed(t *testing.T) {
 	w := story(t)
-	if text := w.explain().Text(w.now); !strings.Contains(text, "\nDeadline: in 1h (2026-01-02 04:14:11): end the reviewer of agent-review and\n  judge what it left\n") {
+	if text := narrate.DescribeExplanation(w.explain(), w.now); !strings.Contains(text, "\nDeadline: in 1h (2026-01-02 04:14:11): end the reviewer of agent-review and\n  judge what it left\n") {
 		t.Error(text)
 	}
 	w = begin(t, "orange", true)
 	w.perform()
 	w.end("worker")
-	if text := w.explain().Text(w.now); !strings.Contains(text, "\nNext start: in 10s (") || !strings.Contains(text, "): start the worker again\n") {
+	if text := narrate.DescribeExplanation(w.explain(), w.now); !strings.Contains(text, "\nNext start: in 10s (") || !strings.Contains(text, "): start the worker again\n") {
 		t.Error(text)
 	}
 	w = begin(t, "orange", true)
 	w.perform()
 	w.notices(1, &task.Condition{Name: task.Limited, Until: w.now.Add(time.Hour)}, nil)
-	if text := w.explain().Text(w.now); !strings.Contains(text, "): tell the worker that its limit is over\n") || !strings.Contains(text, "\nLimit: in ") {
+	if text := narrate.DescribeExplanation(w.explain(), w.now); !strings.Contains(text, "): tell the worker that its limit is over\n") || !strings.Contains(text, "\nLimit: in ") {
 		t.Error(text)
 	}
 }
@@ -114,7 +115,7 @@ func TestACooldownIsNamed(t *testing.T) {
 	if x.Why != "the work failed in Finished, and the qa is started when the cooldown of 1h is over; a person's move, here or in the tracker, ends it, and so does orange task respawn "+string(w.task.ID) {
 		t.Error(x.Why)
 	}
-	if text := x.Text(w.now); !strings.Contains(text, "\nCooldown: in ") || !strings.Contains(text, "start the qa, when the cooldown of 1h is over") {
+	if text := narrate.DescribeExplanation(x, w.now); !strings.Contains(text, "\nCooldown: in ") || !strings.Contains(text, "start the qa, when the cooldown of 1h is over") {
 		t.Error(text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 // explain accounts for the world's task as it is now.
@@ -228,7 +229,7 @@ Refused so far: 1
   2026-01-02 03:14:12 request done by worker (attempt 1): not in map: there is
   no edge
 `
-	if diff := cmp.Diff(want, regexp.MustCompile(`line \d+`).ReplaceAllString(x.Text(w.now), "line N")); diff != "" {
+	if diff := cmp.Diff(want, regexp.MustCompile(`line \d+`).ReplaceAllString(narrate.DescribeExplanation(x, w.now), "line N")); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
 	}
 }
@@ -236,7 +237,7 @@ Refused so far: 1
 func TestATaskWithoutAJournalIsExplainedAllTheSame(t *testing.T) {
 	w := begin(t, "orange", true)
 	x := explain.TaskWithPast(w.def, w.task, signal.Signal{At: w.now}, explain.Past{Problem: "entry 2 does not parse"})
-	if text := x.Text(w.now); !strings.Contains(text, "How it came here cannot be told\n  entry 2 does not parse") || x.Owner == "" {
+	if text := narrate.DescribeExplanation(x, w.now); !strings.Contains(text, "How it came here cannot be told\n  entry 2 does not parse") || x.Owner == "" {
 		t.Error(text)
 	}
 }
@@ -252,7 +253,7 @@ func TestWhateverHappensTheExplanationNamesAWay(t *testing.T) {
 		if p.task.Seq == 0 {
 			return
 		}
-		if x.Cheapest.Opens == "" || x.Text(p.now) == "" {
+		if x.Cheapest.Opens == "" || narrate.DescribeExplanation(x, p.now) == "" {
 			rt.Fatalf("no way is named: %+v", x.Cheapest)
 		}
 		if strings.HasPrefix(x.Cheapest.Run, "orange task complete") && x.Cheapest.Edit == "" {

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 func TestAPersonSetsCountersBack(t *testing.T) {
@@ -130,7 +131,7 @@ func TestTheInboxSaysWhichBoundWasReached(t *testing.T) {
 	}
 	w = placed(t, "linear-sdlc", "Finished")
 	if x := w.explain(); !slices.ContainsFunc(x.Bounds, func(b explain.Bound) bool {
-		return strings.HasPrefix(b.String(), "sessions is 0 of 6 since a person last decided: at 6 ")
+		return strings.HasPrefix(narrate.DescribeBound(b), "sessions is 0 of 6 since a person last decided: at 6 ")
 	}) {
 		t.Errorf("%v", x.Bounds)
 	}

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/view/narrate"
 )
 
 // reasons are why the world's task waits.
@@ -126,7 +127,7 @@ func TestWhyATaskWaits(t *testing.T) {
 			if !ok || it.Text != tt.text {
 				t.Errorf("the item says %q", it.Text)
 			}
-			if text := w.explain().Text(w.now); !strings.Contains(text, strings.SplitN(tt.want[0].Text, "\n", 2)[0]) {
+			if text := narrate.DescribeExplanation(w.explain(), w.now); !strings.Contains(text, strings.SplitN(tt.want[0].Text, "\n", 2)[0]) {
 				t.Errorf("the explanation does not say it:\n%s", text)
 			}
 		})

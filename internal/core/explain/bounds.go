@@ -1,15 +1,12 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/view/humanize"
 )
 
 // A Bound is a counter that decides something in the state of a task.
@@ -20,18 +17,6 @@ type Bound struct {
 	PerState bool   `json:"per_state,omitempty"` // it begins again with every transition
 	Then     string `json:"then"`                // what follows when the bound is reached
 	ByPerson bool   `json:"by_person,omitempty"` // it begins again when a person decides
-}
-
-// String says how far the counter is and what follows at its bound.
-func (b Bound) String() string {
-	where := ""
-	if b.PerState {
-		where = " in this state"
-	}
-	if b.ByPerson {
-		where = " since a person last decided"
-	}
-	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
 }
 
 // counterBounds lists the counters that decide something in a state: those that count its agent's
@@ -88,18 +73,4 @@ func (d *explainer) waysAt(c *workflow.Counter) string {
 		}
 	}
 	return strings.Join(words, " and ")
-}
-
-// NextTimer says which timer is the next, when it is due and what follows then, for a
-// heading and its text.
-func (x Explanation) NextTimer(now time.Time) (label, text string) {
-	tm := x.Deadline
-	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.Lifted: "Limit:"}[tm.Name]
-	switch {
-	case tm.Cooldown:
-		label = "Cooldown:"
-	case label == "":
-		label = "Timer " + tm.Name + ":"
-	}
-	return label, humanize.DescribeUntil(now, tm.At) + ": " + tm.What
 }

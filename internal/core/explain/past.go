@@ -85,7 +85,7 @@ func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past
 // the effect.
 func causeChain(entries []journal.Entry) []Cause {
 	out := []Cause{}
-	deeds := effectOutcomes(entries)
+	deeds := EffectOutcomes(entries)
 	for i := range entries {
 		e := &entries[i]
 		if e.Receipt != nil {
@@ -103,8 +103,8 @@ func causeChain(entries []journal.Entry) []Cause {
 	return out[max(0, len(out)-chainLength):]
 }
 
-// effectOutcomes follows every effect to its end.
-func effectOutcomes(entries []journal.Entry) map[string]*EffectOutcome {
+// EffectOutcomes follows every effect to its end, by its id.
+func EffectOutcomes(entries []journal.Entry) map[string]*EffectOutcome {
 	deeds := map[string]*EffectOutcome{}
 	for i := range entries {
 		e := &entries[i]

@@ -335,14 +335,3 @@ func (it *Item) SetReasons(reasons []WaitReason) {
 		it.Text += ": " + words
 	}
 }
-
-// Heading names the reason and who gave it.
-func (r WaitReason) Heading() string {
-	switch r.By {
-	case "":
-		return r.Kind.Title()
-	case string(task.Human):
-		return r.Kind.Title() + " (" + aPerson + ")"
-	}
-	return r.Kind.Title() + " (" + r.By + ")"
-}

@@ -53,7 +53,7 @@ func HistoryEvents(e Entry) []Event {
 		h.addEvent(TaskUpdated, EventField{"changes", fieldChanges(&e)}, h.actorField(), h.noteField(), h.viaField())
 	case AgentSpawned:
 		h.addEvent(AgentSpawned, EventField{"workspace", textOrNil(e.StartedIn)}, EventField{"tmux_session", textOrNil(receiptSession(&e))},
-			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, optionalField("harness", e.ChosenHarness), optionalField("reason", receiptNote(&e)))
+			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, optionalField("harness", e.ChosenHarness), optionalField("reason", e.ReceiptNote()))
 	case AgentCrashed:
 		h.addCrashed()
 	case AutoAdvanced:
@@ -127,7 +127,7 @@ func (h *eventBuilder) detailFields() []EventField {
 	e := h.e
 	reason := e.Reason
 	if e.Type == EffectAsked && e.Actor == task.Human && len(e.Effects) > 0 { // its reason is only that a person requested it
-		reason = e.describeEffects()
+		reason = e.DescribeEffects()
 	}
 	fields := []EventField{h.actorField(), optionalField("from", e.From), optionalField("to", e.To), optionalField("reason", reason), h.noteField(), optionalField("attention", e.Attention)}
 	if len(e.Ended) > 0 {
@@ -243,4 +243,24 @@ func writeValue(b *bytes.Buffer, v any) error {
 	}
 	b.Truncate(b.Len() - 1)
 	return nil
+}
+
+// ReceiptNote is what is to be known about an effect though it was done.
+func (e *Entry) ReceiptNote() string {
+	if e.Receipt == nil {
+		return ""
+	}
+	return e.Receipt.Note
+}
+
+// DescribeEffects says which effects an entry asks for. The words are part of history.jsonl.
+func (e *Entry) DescribeEffects() string {
+	if len(e.Effects) == 0 {
+		return "what was given up is tried again"
+	}
+	names := make([]string, len(e.Effects))
+	for i, f := range e.Effects {
+		names[i] = f.Do
+	}
+	return "asks for " + strings.Join(names, ", ")
 }

@@ -227,3 +227,20 @@ type Commit struct {
 	Over    bool      // the record is in a terminal state of its workflow
 	Segment string    // what begins with the first entry, for instance an import; usually empty
 }
+
+// ActorName is the one that asked, or the agent that it happened to, with the number of its attempt.
+func (e *Entry) ActorName() string {
+	name, number := string(e.Actor), e.Attempt
+	if name == string(task.Engine) || name == "" {
+		switch {
+		case len(e.Ended) > 0 && e.To == "":
+			name, number = e.Ended[0].Role, e.Ended[0].Number
+		case e.Role != "" && e.To == "":
+			name = e.Role
+		}
+	}
+	if number > 0 && name != "" && name != string(task.Human) && name != string(task.Engine) && name != string(task.Tracker) {
+		return fmt.Sprintf("%s %d", name, number)
+	}
+	return name
+}

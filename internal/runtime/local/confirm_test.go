@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/runtimetest"
+	"orange/internal/view/narrate"
 )
 
 // phone shows codes to a person.
@@ -258,7 +259,7 @@ edges:
 		move := signal.Signal{Kind: signal.Request, To: "landing", Actor: task.Human}
 		wantRefused(t, submit(t, rt, a.Task.ID, move), "before a person's move to landing")
 		x, err := rt.Explain(t.Context(), a.Task.ID)
-		if err != nil || !strings.Contains(x.Confirm, "needs a code") || !strings.Contains(x.Text(time.Now()), "Confirm: ") {
+		if err != nil || !strings.Contains(x.Confirm, "needs a code") || !strings.Contains(narrate.DescribeExplanation(x, time.Now()), "Confirm: ") {
 			t.Errorf("explain does not say it: %q, %v", x.Confirm, err)
 		}
 		byClient := move // a client of a person that speaks as a tracker

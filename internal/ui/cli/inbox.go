@@ -15,6 +15,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -208,7 +209,7 @@ func printReasons(w io.Writer, list []explain.WaitReason, above string, most int
 		if text == "" || strings.Contains(above, text) {
 			continue
 		}
-		fmt.Fprintf(w, "  %s:\n", cleanLine(r.Heading()))
+		fmt.Fprintf(w, "  %s:\n", cleanLine(narrate.DescribeReason(r)))
 		lines, before, after := strings.Split(text, "\n"), 0, 0
 		switch n := len(lines) - most; {
 		case most == 0 || n <= 0:

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -143,28 +144,7 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 
 // describeAnswer says in words what an answer changed.
 func describeAnswer(a wire.Answer) string {
-	id, from, to := shortID(string(a.Task.ID)), "", ""
-	for i := range a.Decision.Entries {
-		e := &a.Decision.Entries[i]
-		if e.To == "" {
-			continue
-		}
-		if to == "" {
-			from = e.From
-		}
-		to = e.To
-	}
-	switch {
-	case to != "":
-		return fmt.Sprintf("%s %s -> %s", id, from, to)
-	case a.AnsweredRole() != "":
-		return fmt.Sprintf("%s stays %s: the %s is told", id, a.Task.Status, a.AnsweredRole())
-	case a.Task.Asked != nil:
-		return fmt.Sprintf("%s asks for %s: a person must agree", id, a.Task.Asked.To)
-	case a.Task.Queued:
-		return fmt.Sprintf("%s is queued: it waits for a free workspace", id)
-	}
-	return fmt.Sprintf("%s stays %s", id, a.Task.Status)
+	return narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: shortID(string(a.Task.ID))})
 }
 
 // askConfirmation asks a person before something that is hard to take back.

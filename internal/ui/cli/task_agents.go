@@ -20,6 +20,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -121,26 +122,11 @@ func attemptRow(now time.Time, a *wire.Attempt) []string {
 func describeAttempt(now time.Time, a *wire.Attempt) string {
 	switch {
 	case a.Alive:
-		return describeCondition(now, a.Condition)
+		return narrate.DescribeCondition(a.Condition, now)
 	case a.Code == nil:
 		return "lost"
 	}
 	return fmt.Sprintf("exit %d", *a.Code)
-}
-
-// describeCondition says how a living attempt is doing. Its own words may be in it.
-func describeCondition(now time.Time, c task.Condition) string {
-	text := c.Name
-	if text == "" {
-		text = task.Running
-	}
-	if !c.Until.IsZero() {
-		text += " until " + formatClock(now, c.Until)
-	}
-	if c.Detail != "" {
-		text += ": " + c.Detail
-	}
-	return text
 }
 
 func newTaskAttach(deps Deps) *cobra.Command {

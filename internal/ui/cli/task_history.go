@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 func newTaskHistory(deps Deps) *cobra.Command {
@@ -59,7 +59,7 @@ func (s session) showRefusals(ctx context.Context, id string) error {
 		}
 		rows := [][]string{}
 		for _, r := range x.Refusals {
-			rows = append(rows, []string{formatClock(s.Now(), r.At), cleanLine(explain.RefusalText(r))})
+			rows = append(rows, []string{formatClock(s.Now(), r.At), cleanLine(narrate.DescribeRefusal(r))})
 		}
 		return printTable(w, s.lineWidth(), rows)
 	})
@@ -160,7 +160,7 @@ func newTaskExplain(deps Deps) *cobra.Command {
 				return err
 			}
 			return s.showResult(x, func(w io.Writer) error {
-				_, err := io.WriteString(w, cleanText(x.Text(s.Now())))
+				_, err := io.WriteString(w, cleanText(narrate.DescribeExplanation(x, s.Now())))
 				return err
 			})
 		}),

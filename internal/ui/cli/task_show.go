@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -158,12 +159,12 @@ func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	add("Status", fmt.Sprintf("%s for %s, since %s", t.Status, formatAge(now, t.Since), formatClock(now, t.Since)))
 	add("Note", describeFlags(t))
 	add("Workflow", t.Workflow)
-	add("Harness", withEffort(t.Harness, t.Effort))
-	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort))
+	add("Harness", narrate.DescribeHarness(t.Harness, t.Effort))
+	add("Review by", narrate.DescribeHarness(t.ReviewHarness, t.ReviewEffort))
 	for _, c := range t.Roles {
-		add("Role", c.Role+" by "+withEffort(c.Choice().String(), c.Effort))
+		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice().String(), c.Effort))
 	}
-	add("Counters", describeCounters(t.Counters))
+	add("Counters", narrate.DescribeCounters(t.Counters))
 	add("Agents", describeAgents(now, t.Attempts))
 	add("Spent", describeSpent(t))
 	add("Workspace", t.Workspace)
@@ -249,21 +250,6 @@ func describeFlags(t *task.Task) string {
 	return strings.Join(out, "; ")
 }
 
-func withEffort(harness, effort string) string {
-	if harness == "" || effort == "" {
-		return harness
-	}
-	return harness + ", effort " + effort
-}
-
-func describeCounters(list []task.Counter) string {
-	var out []string
-	for _, c := range list {
-		out = append(out, c.DescribeCount())
-	}
-	return strings.Join(out, ", ")
-}
-
 func describeAgents(now time.Time, list []task.Attempt) string {
 	var out []string
 	for _, a := range list {
@@ -272,7 +258,7 @@ func describeAgents(now time.Time, list []task.Attempt) string {
 		case a.Ending:
 			how = "ending"
 		case a.Running:
-			how = describeCondition(now, a.Condition)
+			how = narrate.DescribeCondition(a.Condition, now)
 		}
 		out = append(out, fmt.Sprintf("%s (attempt %d, %s, %s)", a.Role, a.Number, how, formatAge(now, a.Since)))
 	}

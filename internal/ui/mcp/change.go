@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -72,6 +73,8 @@ type changedOut struct {
 	Queued  bool   `json:"queued,omitempty" jsonschema:"it waits for a free workspace"`
 	Told    string `json:"told,omitempty" jsonschema:"role of the agent that an answer goes to, if nothing moved"`
 	Warning string `json:"warning,omitempty" jsonschema:"what went wrong beside it, though it was done"`
+
+	words string // what came of the request
 }
 
 func (t *tools) addChanging(s *sdk.Server) {
@@ -257,7 +260,8 @@ func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
-		Queued: k.Queued, Told: cutLine(a.AnsweredRole(), maxLine), Warning: cutLine(a.Warning, maxLine),
+		Queued: k.Queued, Told: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
+		words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
 	}
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {
@@ -272,16 +276,10 @@ func changeOf(a wire.Answer) changedOut {
 
 // movedText says in words what a request came to.
 func movedText(o changedOut) string {
-	id := humanize.ShortID(o.ID)
-	switch {
-	case o.From != "":
-		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, describeExtras(o))
-	case o.Told != "":
-		return fmt.Sprintf("%s stays %s: the %s is told.%s", id, o.Status, o.Told, describeExtras(o))
-	case o.Asked != "":
-		return fmt.Sprintf("%s asks for %s: a person must agree.", id, o.Asked)
+	if o.Warning != "" {
+		return o.words + " Warning: " + o.Warning
 	}
-	return fmt.Sprintf("%s stays %s.%s", id, o.Status, describeExtras(o))
+	return o.words
 }
 
 // describeExtras says what else is to know after a request.

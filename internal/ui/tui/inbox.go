@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -232,7 +233,7 @@ func (m *model) reasonLines(list []explain.WaitReason, text string, width, heigh
 	} else {
 		out = m.styledLine(m.theme.Text, text, width)
 		for _, r := range list {
-			out = append(out, m.styledLine(m.theme.Faint, plainLine(r.Heading()), width)...)
+			out = append(out, m.styledLine(m.theme.Faint, plainLine(narrate.DescribeReason(r)), width)...)
 			lines := m.theme.RenderMarkdown(r.Text, width)
 			if r.Kind == explain.BecauseOfMessage {
 				lines = lines[max(0, len(lines)-max(0, height-len(out))):]

@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
@@ -163,66 +164,11 @@ const codePrompt = "code"
 
 // describeOutcome says in words what an answer changed.
 func describeOutcome(name string, sig signal.Signal, a wire.Answer) string {
-	text := name + " stays " + a.Task.Status
-	switch from, to := movedStates(a); {
-	case sig.Kind == signal.Delete:
-		text = name + " is deleted"
-	case sig.Kind == signal.Pause:
-		text = name + " is paused"
-	case sig.Kind == signal.Resume:
-		text = name + " goes on"
-	case to != "":
-		text = fmt.Sprintf("%s: %s -> %s", name, from, to)
-	case a.AnsweredRole() != "":
-		text = fmt.Sprintf("%s: the %s is told", name, a.AnsweredRole())
-	case a.Task.Queued:
-		text = name + " is queued: it waits for a free workspace"
-	case startedRole(a) != "":
-		text = fmt.Sprintf("%s: the %s is started again", name, startedRole(a))
-	case requestedEffect(a) != "":
-		text = fmt.Sprintf("%s: %s is under way", name, requestedEffect(a))
-	}
+	text := narrate.DescribeOutcome(a.Outcome(sig.Kind), narrate.Voice{Name: name, Live: true})
 	if a.Warning != "" {
 		text += "; " + a.Warning
 	}
 	return text
-}
-
-// movedStates is where an answer led the task from, and to.
-func movedStates(a wire.Answer) (from, to string) {
-	for i := range a.Decision.Entries {
-		e := &a.Decision.Entries[i]
-		if e.To == "" {
-			continue
-		}
-		if to == "" {
-			from = e.From
-		}
-		to = e.To
-	}
-	return from, to
-}
-
-// startedRole is the role of the agent that an answer starts.
-func startedRole(a wire.Answer) string {
-	for i := range a.Decision.Entries {
-		for _, n := range a.Decision.Entries[i].Started {
-			return n.Role
-		}
-	}
-	return ""
-}
-
-// requestedEffect is what an answer has done for a person.
-func requestedEffect(a wire.Answer) string {
-	for i := range a.Decision.Entries {
-		for _, e := range a.Decision.Entries[i].Effects {
-			if e.By == task.ByPerson {
-				return strings.ReplaceAll(e.Do, "_", " ")
-			}
-		}
-	}
-	return ""
 }
 
 // help is what Enter does in the inbox.

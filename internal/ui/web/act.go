@@ -1,8 +1,8 @@
 package web
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -137,38 +138,7 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 
 // describeOutcome says what came of a request.
 func describeOutcome(sig signal.Signal, a wire.Answer) string {
-	from, to := "", ""
-	for i := range a.Decision.Entries {
-		if e := &a.Decision.Entries[i]; e.To != "" {
-			if to == "" {
-				from = e.From
-			}
-			to = e.To
-		}
-	}
-	name := a.Task.Branch
-	if name == "" {
-		name = string(a.Task.ID)
-	}
-	switch {
-	case sig.Kind == signal.Delete:
-		return name + " is deleted."
-	case sig.Kind == signal.Pause:
-		return name + " is paused."
-	case sig.Kind == signal.Resume:
-		return name + " goes on."
-	case to != "":
-		return fmt.Sprintf("%s: %s → %s", name, from, to)
-	case a.AnsweredRole() != "":
-		return fmt.Sprintf("%s: the %s is told.", name, a.AnsweredRole())
-	case sig.Verb == engine.VerbMerge || sig.Verb == engine.VerbPush || sig.Verb == engine.VerbCreatePR:
-		return fmt.Sprintf("%s: %s is asked for; its page says how it goes.", name, sig.Verb)
-	case a.Task.Asked != nil:
-		return fmt.Sprintf("%s asks for %s: a person must agree.", name, a.Task.Asked.To)
-	case a.Task.Queued:
-		return name + " is queued: it waits for a free workspace."
-	}
-	return fmt.Sprintf("%s stays %s.", name, a.Task.Status)
+	return narrate.DescribeOutcome(a.Outcome(sig.Kind), narrate.Voice{Name: cmp.Or(a.Task.Branch, string(a.Task.ID)), Live: true, Arrow: "→", Stop: "."})
 }
 
 // A formButton is a button of a form: what it asks for.

@@ -16,6 +16,7 @@ import (
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
 	"orange/internal/view/markdown"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -119,7 +120,7 @@ func reasonsOf(list []explain.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
 		text := template.HTML(markdown.RenderHTML(r.Text)) //nolint:gosec // HTML in it is text
-		out = append(out, reason{ansi.OneLine(r.Heading()), text, r.Kind == explain.BecauseOfMessage})
+		out = append(out, reason{ansi.OneLine(narrate.DescribeReason(r)), text, r.Kind == explain.BecauseOfMessage})
 	}
 	return out
 }

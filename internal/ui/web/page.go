@@ -19,6 +19,7 @@ import (
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -116,6 +117,7 @@ func parseTemplates() map[string]*template.Template {
 // templateFuncs are the functions that templates may use.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
+		"bound": narrate.DescribeBound,
 		"age":   func(now, at time.Time) string { return humanize.FormatAge(now, at) },
 		"when":  func(now, at time.Time) string { return humanize.DescribeUntil(now, at) },
 		"clock": func(now, at time.Time) string { return humanize.FormatTime(now, at) },

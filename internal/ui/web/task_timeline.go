@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 )
 
 // maxMoments is how many entries a timeline shows unless all are asked for.
@@ -26,6 +27,7 @@ type taskMoment struct {
 	Seq     int // of its entry, 0 for what was refused
 	At      time.Time
 	Mark    string // move, agent, bad, person or quiet: how it looks
+	Subject string // who did it, or whom it happened to, if it was no move
 	What    string
 	From    string // with To: the move it was
 	To      string
@@ -47,7 +49,7 @@ type taskMoment struct {
 // taskMoments tells a journal. Entries that only say how an effect went are told with
 // the one that asked for it.
 func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMoment {
-	deeds := taskPersonActions(entries)
+	outcomes := explain.EffectOutcomes(entries)
 	var out []taskMoment
 	for i := range entries {
 		e := &entries[i]
@@ -56,7 +58,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 		}
 		m := momentOf(e)
 		for _, f := range e.Effects {
-			m.Deeds = append(m.Deeds, ansi.OneLine(deeds[f.ID]))
+			m.Deeds = append(m.Deeds, ansi.OneLine(humanize.Cut(narrate.DescribeEffect(*outcomes[f.ID]), maxWritten)))
 		}
 		out = append(out, m)
 	}
@@ -70,14 +72,17 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 	return out
 }
 
-// momentOf puts an entry into words.
+// momentOf is an entry in words.
 func momentOf(e *journal.Entry) taskMoment {
+	told := narrate.DescribeEntry(e)
 	m := taskMoment{
-		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: describeVia(e.Via), Line: e.Line, Why: ansi.OneLine(humanize.Cut(e.Reason, maxWritten)),
-		Note: ansi.SafeText(humanize.Cut(e.Note, maxWritten)), What: ansi.OneLine(describeEntry(e)),
+		Seq: e.Seq, At: e.At, Mark: "quiet", Via: describeVia(e.Via), Line: e.Line,
+		Note: ansi.SafeText(humanize.Cut(e.Note, maxWritten)),
 	}
 	if e.To != "" {
-		m.Mark, m.From, m.To = "move", ansi.OneLine(e.From), ansi.OneLine(e.To)
+		m.Mark, m.From, m.To, m.Who = "move", ansi.OneLine(e.From), ansi.OneLine(e.To), whoAsked(e.Actor, e.Attempt)
+	} else {
+		m.Subject, m.What = ansi.OneLine(told.Who), ansi.OneLine(humanize.Cut(told.What, maxWritten))
 	}
 	switch e.Type {
 	case journal.AgentSpawned, journal.AgentExited, journal.AgentRespawn, journal.AgentNudged:
@@ -88,17 +93,13 @@ func momentOf(e *journal.Entry) taskMoment {
 	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked, journal.TaskRestored:
 		m.Mark = "person"
 	}
-	if e.Type == journal.AgentNotice { // its words say all
-		m.Who, m.Why = "", ""
-	}
-	if e.Type == journal.EffectAsked && e.Actor == task.Human { // the reason is only that a person asked
-		m.What, m.Why = ansi.OneLine(journal.NarrateEntries([]journal.Entry{*e})[0].What), ""
-	}
-	for _, more := range []string{e.Attention, e.WorkFailed, strings.Join(e.Rejected, "; ")} {
-		if more != "" {
-			m.Why = strings.TrimPrefix(m.Why+"; "+ansi.OneLine(humanize.Cut(more, maxWritten)), "; ")
+	var why []string
+	for _, text := range told.Why {
+		if text != e.Note {
+			why = append(why, ansi.OneLine(humanize.Cut(text, maxWritten)))
 		}
 	}
+	m.Why = strings.Join(why, "; ")
 	return m
 }
 
@@ -118,142 +119,6 @@ func describeVia(v *signal.Via) string {
 		return ""
 	}
 	return ansi.OneLine(v.String())
-}
-
-// describeEntry says what an entry is about in a few words.
-func describeEntry(e *journal.Entry) string {
-	role := e.Role
-	if role == "" && len(e.Ended) > 0 {
-		role = e.Ended[0].Role
-	}
-	if role == "" {
-		role = "agent"
-	}
-	switch e.Type {
-	case journal.TaskCreated:
-		return "created"
-	case journal.StatusChanged, journal.AutoAdvanced:
-		return "moved"
-	case journal.AgentSpawned:
-		return strings.TrimSuffix(fmt.Sprintf("%s started, attempt %d, in %s", role, e.Attempt, e.StartedIn), ", in ")
-	case journal.AgentExited:
-		return role + " ended" + describeEnd(e)
-	case journal.AgentCrashed:
-		return role + " crashed" + describeEnd(e)
-	case journal.AgentLost:
-		return role + " ended together with others"
-	case journal.AgentNotBegun:
-		return role + " could not start" + describeEnd(e)
-	case journal.AgentRespawn:
-		return role + " is started again"
-	case journal.AgentLimited:
-		return role + " ended at its provider's limit"
-	case journal.AgentSilent:
-		return role + " ended without an answer" + describeEnd(e)
-	case journal.AgentNotice:
-		return describeNotice(e)
-	case journal.TaskUpdated:
-		return "changed " + fieldNames(e)
-	case journal.EffectFailed, journal.EffectGaveUp, journal.EffectDone:
-		return describeEffects(e)
-	case journal.AskedPerson:
-		if e.Asked != nil {
-			return "asks for " + e.Asked.To
-		}
-	}
-	if text, ok := typeWords[e.Type]; ok {
-		return text
-	}
-	return string(e.Type)
-}
-
-// typeWords are entries that are said in the same words always.
-var typeWords = map[journal.Type]string{
-	journal.TaskQueued: "queued for a workspace", journal.TaskPaused: "paused", journal.TaskResumed: "resumed",
-	journal.TaskTampered: "TASK.md was changed by hand", journal.TaskDeleted: "deleted", journal.AgentOverdue: "the deadline passed",
-	journal.AgentNudged: "told to go on", journal.WorkFailed: "the work is not good yet", journal.CardSeen: "the card looks different",
-	journal.PRClosed: "the pull request was closed", journal.EffectAsked: "asked for",
-	journal.EntryLost: "lost with the store", journal.TaskRestored: "restored",
-}
-
-func describeEnd(e *journal.Entry) string {
-	if len(e.Ended) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", attempt %d, exit %d", e.Ended[0].Number, e.Ended[0].Code)
-}
-
-func describeNotice(e *journal.Entry) string {
-	if e.Condition == nil {
-		return "usage was counted"
-	}
-	text := e.Condition.Name
-	if text == "" {
-		text = task.Running
-	}
-	if e.Condition.Detail != "" {
-		text += ": " + humanize.Cut(e.Condition.Detail, maxWritten)
-	}
-	return fmt.Sprintf("attempt %d is %s", e.Attempt, text)
-}
-
-func fieldNames(e *journal.Entry) string {
-	names := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		names[i] = f.Name
-	}
-	return strings.Join(names, ", ")
-}
-
-func describeEffects(e *journal.Entry) string {
-	if e.Receipt == nil {
-		return string(e.Type)
-	}
-	how := map[journal.Type]string{journal.EffectFailed: "failed, and is tried again", journal.EffectGaveUp: "was given up"}[e.Type]
-	if how == "" {
-		how = "was done"
-	}
-	text := "an effect " + how
-	for _, more := range []string{e.Receipt.Error, e.Receipt.Note} {
-		if more != "" {
-			text += ": " + humanize.Cut(more, maxWritten)
-		}
-	}
-	return text
-}
-
-// taskPersonActions says of every effect how it ended, by its id.
-func taskPersonActions(entries []journal.Entry) map[string]string {
-	out, names := map[string]string{}, map[string]string{}
-	for i := range entries {
-		e := &entries[i]
-		for _, f := range e.Effects {
-			names[f.ID] = strings.TrimSpace(f.Do + " " + f.Role)
-			out[f.ID] = names[f.ID] + ": " + string(explain.EffectPending)
-		}
-		for _, id := range e.Dropped {
-			out[id] = names[id] + ": " + string(explain.EffectDropped)
-		}
-		if e.Receipt == nil || names[e.Receipt.Effect] == "" {
-			continue
-		}
-		how := explain.EffectDone
-		switch e.Type {
-		case journal.EffectFailed:
-			how = explain.EffectFailed
-		case journal.EffectGaveUp:
-			how = explain.EffectGivenUp
-		}
-		text := names[e.Receipt.Effect] + ": " + string(how)
-		if e.Tries > 1 {
-			text += fmt.Sprintf(" after %d tries", e.Tries)
-		}
-		if e.Receipt.Error != "" {
-			text += " (" + humanize.Cut(e.Receipt.Error, maxWritten) + ")"
-		}
-		out[e.Receipt.Effect] = text
-	}
-	return out
 }
 
 // taskPath is the states that a task was in, in order.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
@@ -35,8 +35,8 @@ func taskFacts(p *taskPage) []taskFact {
 	}
 	add("Branch", p.Name, "")
 	add("Workflow", t.Workflow, "/workflows/"+t.WorkflowHash)
-	add("Harness", withEffort(t.Harness, t.Effort), "")
-	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort), "")
+	add("Harness", narrate.DescribeHarness(t.Harness, t.Effort), "")
+	add("Review by", narrate.DescribeHarness(t.ReviewHarness, t.ReviewEffort), "")
 	add("Workspace", t.Workspace, "")
 	if r := p.Look.PR; r != nil {
 		text := "pull request"
@@ -53,7 +53,7 @@ func taskFacts(p *taskPage) []taskFact {
 		add("Parent", humanize.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
 	add("Fork of", t.ForkOf, "")
-	add("Counters", describeCounters(t.Counters), "")
+	add("Counters", narrate.DescribeCounters(t.Counters), "")
 	add("Spent", describeSpending(t), "")
 	add("Created", humanize.FormatAge(p.Now, t.CreatedAt)+" ago", "")
 	return out
@@ -64,21 +64,6 @@ func describeChecks(checks string) string {
 		return ""
 	}
 	return "(checks " + checks + ")"
-}
-
-func withEffort(harness, effort string) string {
-	if harness == "" || effort == "" {
-		return harness
-	}
-	return harness + ", effort " + effort
-}
-
-func describeCounters(list []task.Counter) string {
-	var out []string
-	for _, c := range list {
-		out = append(out, c.DescribeCount())
-	}
-	return strings.Join(out, ", ")
 }
 
 func describeSpending(t *task.Task) string {
@@ -246,14 +231,9 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	switch {
 	case a.Alive:
-		how = cmp.Or(a.Condition.Name, task.Running)
-		if !a.Condition.Until.IsZero() {
-			how += " until " + humanize.FormatTime(now, a.Condition.Until)
-		}
-		if a.Condition.Detail != "" {
-			how += ": " + humanize.Cut(a.Condition.Detail, 300)
-		}
-		return ansi.OneLine(how), a.Condition.IsBlocked()
+		c := a.Condition
+		c.Detail = humanize.Cut(c.Detail, 300)
+		return ansi.OneLine(narrate.DescribeCondition(c, now)), c.IsBlocked()
 	case a.Code == nil:
 		return "lost", true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 )
 
 // RenderExplanation says why a task is where it is: who must act, what helps, which ways lead on
@@ -17,7 +18,7 @@ func (t Theme) RenderExplanation(x explain.Explanation, now time.Time, width int
 	s := t.newSheet(width)
 	s.putOwner(&x, now)
 	for _, r := range x.Reasons {
-		s.beginPart(oneLine(r.Heading()))
+		s.beginPart(oneLine(narrate.DescribeReason(r)))
 		s.lines = append(s.lines, t.RenderMarkdown(r.Text, width)...)
 	}
 	s.putWays(x.Edges)
@@ -58,7 +59,7 @@ func (s *sheet) putOwner(x *explain.Explanation, now time.Time) {
 	}
 	if x.Deadline != nil {
 		var line strip
-		label, text := x.NextTimer(now)
+		label, text := narrate.DescribeTimer(x.Deadline, now)
 		line.addText(s.faint, label+" ")
 		line.addText(s.text, oneLine(text))
 		s.putWrapped(nil, indentStrip(2), line)
@@ -85,7 +86,7 @@ func (s *sheet) putBounds(list []explain.Bound) {
 		s.beginPart("Bounds")
 	}
 	for _, b := range list {
-		s.putWrapped(indentStrip(2), indentStrip(2), strip{{oneLine(b.String()), s.text}})
+		s.putWrapped(indentStrip(2), indentStrip(2), strip{{oneLine(narrate.DescribeBound(b)), s.text}})
 	}
 }
 
@@ -141,7 +142,7 @@ func (s *sheet) putCosts(list []explain.RoleCost) {
 	}
 	s.beginPart("Cost so far")
 	for _, c := range list {
-		s.putWrapped(indentStrip(2), indentStrip(4), strip{{oneLine(explain.CostText(c)), s.text}})
+		s.putWrapped(indentStrip(2), indentStrip(4), strip{{oneLine(narrate.DescribeCost(c)), s.text}})
 	}
 }
 
@@ -157,7 +158,7 @@ func (s *sheet) putRefusals(x *explain.Explanation, now time.Time) {
 	for _, r := range x.Refusals[max(0, n-refusalsShown):] {
 		var line strip
 		line.addText(s.faint, humanize.FormatAge(now, r.At)+" ago ")
-		line.addText(s.bad, shortOf(explain.RefusalText(r)))
+		line.addText(s.bad, shortOf(narrate.DescribeRefusal(r)))
 		s.putWrapped(indentStrip(2), indentStrip(4), line)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/view/narrate"
 )
 
 // maxTold is how many things of a timeline are shown, the newest.
@@ -17,7 +18,7 @@ func (t Theme) RenderTimeline(entries []journal.Entry, now time.Time, width int)
 		return nil
 	}
 	s := t.newSheet(width)
-	told := journal.NarrateEntries(entries)
+	told := narrate.DescribeEntries(entries)
 	if len(told) == 0 {
 		s.putLine(strip{{"Nothing has happened yet.", s.faint}})
 	}
@@ -44,7 +45,7 @@ const (
 	narrow     = 48
 )
 
-func (s *sheet) putEvent(t *journal.NarratedEntry, at time.Time) {
+func (s *sheet) putEvent(t *narrate.NarratedEntry, at time.Time) {
 	head, rest := strip{{at.Format("15:04:05 "), s.faint}}, indentStrip(clockWidth)
 	var text strip
 	switch {
@@ -62,13 +63,13 @@ func (s *sheet) putEvent(t *journal.NarratedEntry, at time.Time) {
 		text.addText(s.faint, " · "+strings.TrimSpace(oneLine(shortOf(why))))
 	}
 	most := 2
-	if t.Tone == journal.Bad || t.Tone == journal.Warn {
+	if t.Tone == narrate.Bad || t.Tone == narrate.Warn {
 		most = 4
 	}
 	s.putWrappedMost(most, head, rest, text)
 }
 
-func (s *sheet) eventText(t *journal.NarratedEntry) strip {
+func (s *sheet) eventText(t *narrate.NarratedEntry) strip {
 	var out strip
 	switch {
 	case t.To != "" && t.From == "":
@@ -90,13 +91,13 @@ func (s *sheet) eventText(t *journal.NarratedEntry) strip {
 	return out
 }
 
-func (s *sheet) tonePen(t journal.Tone) pen {
+func (s *sheet) tonePen(t narrate.Tone) pen {
 	switch t {
-	case journal.Bad:
+	case narrate.Bad:
 		return s.bad
-	case journal.Warn:
+	case narrate.Warn:
 		return s.warn
-	case journal.Quiet:
+	case narrate.Quiet:
 		return s.faint
 	}
 	return s.text

@@ -1,10 +1,11 @@
-package journal
+package narrate
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
 
@@ -13,7 +14,7 @@ import (
 type NarratedEntry struct {
 	At       time.Time
 	Seq      int
-	Type     Type
+	Type     journal.Type
 	Who      string // the actor, with the number of its attempt; "" for nobody in particular
 	Via      string // where the action came from; "" if that is not known
 	From, To string // a move; without From the beginning, without To none
@@ -24,7 +25,7 @@ type NarratedEntry struct {
 	Failed   []string // those of them that were not, with their errors
 }
 
-// Tone says how a Told is meant.
+// Tone says how a NarratedEntry is meant.
 type Tone string
 
 // The tones.
@@ -36,9 +37,9 @@ const (
 	Bad   Tone = "bad"
 )
 
-// NarrateEntries tells entries, oldest first. Receipts are told with what came before them; that
+// DescribeEntries tells entries, oldest first. Receipts are told with what came before them; that
 // an agent's turn ended, or that it used more, is not told.
-func NarrateEntries(entries []Entry) []NarratedEntry {
+func DescribeEntries(entries []journal.Entry) []NarratedEntry {
 	var out []NarratedEntry
 	for i := range entries {
 		e := &entries[i]
@@ -46,29 +47,29 @@ func NarrateEntries(entries []Entry) []NarratedEntry {
 			out[n].addFolded(e)
 			continue
 		}
-		out = append(out, narrateEntry(e))
+		out = append(out, DescribeEntry(e))
 	}
 	return out
 }
 
 // isFolded says that an entry is no news by itself.
-func isFolded(e *Entry) bool {
+func isFolded(e *journal.Entry) bool {
 	switch e.Type {
-	case EffectDone:
+	case journal.EffectDone:
 		return receiptSalvage(e) == ""
-	case EffectFailed:
+	case journal.EffectFailed:
 		return true
-	case AgentNotice: // what it has consumed, and that its turn ended or began
+	case journal.AgentNotice: // what it has consumed, and that its turn ended or began
 		return e.Condition == nil || !e.Condition.IsBlocked() && !e.Condition.AsksPerson()
 	}
 	return false
 }
 
-func (t *NarratedEntry) addFolded(e *Entry) {
+func (t *NarratedEntry) addFolded(e *journal.Entry) {
 	switch e.Type {
-	case EffectDone:
+	case journal.EffectDone:
 		t.Done++
-	case EffectFailed:
+	case journal.EffectFailed:
 		t.Failed = append(t.Failed, e.Reason+": "+errorOf(e))
 		if t.Tone != Bad {
 			t.Tone = Warn
@@ -76,28 +77,29 @@ func (t *NarratedEntry) addFolded(e *Entry) {
 	}
 }
 
-func narrateEntry(e *Entry) NarratedEntry {
-	t := NarratedEntry{At: e.At, Seq: e.Seq, Type: e.Type, Who: describeActor(e), From: e.From, To: e.To}
+// DescribeEntry tells one entry.
+func DescribeEntry(e *journal.Entry) NarratedEntry {
+	t := NarratedEntry{At: e.At, Seq: e.Seq, Type: e.Type, Who: e.ActorName(), From: e.From, To: e.To}
 	if e.Via != nil {
 		t.Via = e.Via.String()
 	}
-	if e.Type == TaskCreated {
+	if e.Type == journal.TaskCreated {
 		t.From = ""
 	}
 	if e.To != "" {
 		t.Tone = Moved
 	} else {
-		t.What, t.Tone = e.describeEntry()
+		t.What, t.Tone = describeEvent(e)
 	}
 	t.addReasons(e)
 	return t
 }
 
 // addReasons adds the reasons that are not said yet.
-func (t *NarratedEntry) addReasons(e *Entry) {
+func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	texts := append([]string{e.Reason, e.Note, e.WorkFailed, e.Attention}, e.Rejected...)
-	if e.Type == AgentSpawned || e.Type == EffectAsked && e.Actor == task.Human {
-		texts[0] = receiptNote(e) // the reason is only that it was to be done
+	if e.Type == journal.AgentSpawned || e.Type == journal.EffectAsked && e.Actor == task.Human {
+		texts[0] = e.ReceiptNote() // the reason is only that it was to be done
 	}
 	for _, text := range texts {
 		if text != "" && !strings.Contains(t.What, text) && !strings.Contains(strings.Join(t.Why, "\n"), text) {
@@ -109,129 +111,110 @@ func (t *NarratedEntry) addReasons(e *Entry) {
 	}
 }
 
-// describeActor is the one that asked, or the agent that it happened to.
-func describeActor(e *Entry) string {
-	name, number := string(e.Actor), e.Attempt
-	if name == string(task.Engine) || name == "" {
-		switch {
-		case len(e.Ended) > 0 && e.To == "":
-			name, number = e.Ended[0].Role, e.Ended[0].Number
-		case e.Role != "" && e.To == "":
-			name = e.Role
-		}
-	}
-	if number > 0 && name != "" && name != string(task.Human) && name != string(task.Engine) && name != string(task.Tracker) {
-		return fmt.Sprintf("%s %d", name, number)
-	}
-	return name
-}
-
-// describeEntry says what an entry is that moves no task.
-func (e *Entry) describeEntry() (string, Tone) {
+// describeEvent says what an entry is that moves no task.
+func describeEvent(e *journal.Entry) (string, Tone) {
 	switch e.Type {
-	case TaskUpdated:
-		return "changed " + e.fieldNames(), Plain
-	case TaskTampered:
-		return "TASK.md was changed by hand: " + e.fieldNames(), Warn
-	case TaskQueued:
+	case journal.TaskUpdated:
+		return "changed " + listFieldNames(e), Plain
+	case journal.TaskTampered:
+		return "TASK.md was changed by hand: " + listFieldNames(e), Warn
+	case journal.TaskQueued:
 		return "waits for its turn", Plain
-	case TaskPaused:
+	case journal.TaskPaused:
 		return "paused", Warn
-	case TaskResumed:
+	case journal.TaskResumed:
 		return "resumed", Plain
-	case TaskDeleted:
+	case journal.TaskDeleted:
 		return "deleted", Warn
-	case CardSeen:
+	case journal.CardSeen:
 		return "the card looks different", Quiet
-	case PRClosed:
+	case journal.PRClosed:
 		return "the pull request was closed without a merge", Warn
-	case EntryLost:
+	case journal.EntryLost:
 		return "lost with the store", Warn
-	case TaskRestored:
+	case journal.TaskRestored:
 		return "restored", Warn
-	case EffectAsked:
-		return e.describeEffects(), Plain
-	case EffectDone:
+	case journal.EffectAsked:
+		return e.DescribeEffects(), Plain
+	case journal.EffectDone:
 		if ref := receiptSalvage(e); ref != "" {
 			return "work that was not committed is kept at " + ref, Warn
 		}
-	case EffectGaveUp:
+		return strings.TrimSuffix(e.Reason+" is done: "+e.ReceiptNote(), ": "), Quiet
+	case journal.EffectFailed:
+		return e.Reason + " failed: " + errorOf(e), Warn
+	case journal.EffectGaveUp:
 		return e.Reason + " was given up: " + errorOf(e), Bad
-	case AskedPerson:
+	case journal.AskedPerson:
 		if e.Asked != nil {
 			return "asks for " + e.Asked.To + ": a person must agree", Warn
 		}
 	}
-	return e.agentWords()
+	return describeAgentEvent(e)
 }
 
-// receiptNote is what is to be known about an effect though it was done.
-func receiptNote(e *Entry) string {
-	if e.Receipt == nil {
-		return ""
-	}
-	return e.Receipt.Note
-}
-
-// agentWords says what became of an agent.
-func (e *Entry) agentWords() (string, Tone) {
+// describeAgentEvent says what became of an agent.
+func describeAgentEvent(e *journal.Entry) (string, Tone) {
 	switch e.Type {
-	case AgentSpawned:
+	case journal.AgentSpawned:
 		if e.StartedIn != "" {
 			return "was started in " + e.StartedIn, Plain
 		}
 		return "was started", Plain
-	case AgentExited:
-		return "ended" + e.describeExitCode(), Quiet
-	case AgentCrashed:
-		return "died" + e.describeExitCode(), Bad
-	case AgentLost:
+	case journal.AgentExited:
+		return "ended" + describeExitCode(e), Quiet
+	case journal.AgentCrashed:
+		return "died" + describeExitCode(e), Bad
+	case journal.AgentLost:
 		return "ended together with others", Warn
-	case AgentNotBegun:
-		return "could not start" + e.describeExitCode(), Bad
-	case AgentRespawn:
+	case journal.AgentNotBegun:
+		return "could not start" + describeExitCode(e), Bad
+	case journal.AgentRespawn:
 		if e.Actor == task.Human && len(e.Started) > 0 {
 			return "starts the " + e.Started[0].Role + " again", Plain
 		}
 		return "is started again", Plain
-	case AgentOverdue:
+	case journal.AgentOverdue:
 		return "is past its deadline", Warn
-	case AgentLimited:
+	case journal.AgentLimited:
 		return "reached its limit", Warn
-	case AgentNudged:
+	case journal.AgentNudged:
 		return "was told to go on", Quiet
-	case AgentSilent:
-		return e.describeSilence(), Warn
-	case AgentAnswered:
+	case journal.AgentSilent:
+		return describeSilence(e), Warn
+	case journal.AgentAnswered:
 		return "answers the " + e.Role, Plain
-	case AgentUndone:
+	case journal.AgentUndone:
 		return "handed over work that is not committed", Warn
-	case AgentRestate:
+	case journal.AgentRestate:
 		return "was asked to state its verdict by command", Warn
-	case WorkFailed:
+	case journal.WorkFailed:
 		return "says that the work failed", Bad
-	case AgentNotice:
+	case journal.AgentNotice:
+		if e.Condition == nil {
+			return "usage was counted", Quiet
+		}
 		return e.Reason, Warn // it waits
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
 }
 
 // describeSilence says how an agent ended without an answer.
-func (e *Entry) describeSilence() string {
+func describeSilence(e *journal.Entry) string {
 	if e.Unanswered != nil && e.Unanswered.Asks {
 		return "ended with a question"
 	}
 	return "did not say how it went"
 }
 
-func (e *Entry) describeExitCode() string {
+func describeExitCode(e *journal.Entry) string {
 	if len(e.Ended) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (code %d)", e.Ended[0].Code)
 }
 
-func (e *Entry) fieldNames() string {
+func listFieldNames(e *journal.Entry) string {
 	names := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
 		names[i] = f.Name
@@ -239,25 +222,14 @@ func (e *Entry) fieldNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (e *Entry) describeEffects() string {
-	if len(e.Effects) == 0 {
-		return "what was given up is tried again"
-	}
-	names := make([]string, len(e.Effects))
-	for i, f := range e.Effects {
-		names[i] = f.Do
-	}
-	return "asks for " + strings.Join(names, ", ")
-}
-
-func receiptSalvage(e *Entry) string {
+func receiptSalvage(e *journal.Entry) string {
 	if e.Receipt == nil {
 		return ""
 	}
 	return e.Receipt.Salvage
 }
 
-func errorOf(e *Entry) string {
+func errorOf(e *journal.Entry) string {
 	if e.Receipt == nil || e.Receipt.Error == "" {
 		return "no reason was given"
 	}

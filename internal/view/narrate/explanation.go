@@ -1,21 +1,24 @@
-package explain
+package narrate
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 	"orange/internal/view/humanize"
 )
 
 // textWidth is the width of an explanation's lines.
 const textWidth = 80
 
-// Text is the explanation in words, the same for every surface. Some of the words come
-// from agents and trackers: a surface takes out what it must not show.
-func (x Explanation) Text(now time.Time) string {
+// DescribeExplanation is an explanation in words, the same for every surface. Some of the words
+// come from agents and trackers: a surface takes out what it must not show.
+func DescribeExplanation(x explain.Explanation, now time.Time) string {
 	p := &textWriter{now: now}
 	p.writeLine("%s is %s for %s, since %s (visit %d)", humanize.ShortID(string(x.Task)), x.Status, humanize.FormatAge(now, x.Since), humanize.FormatTime(now, x.Since), x.Visit)
 	p.writeLine("")
@@ -27,7 +30,7 @@ func (x Explanation) Text(now time.Time) string {
 		p.writeWrapped("", "Confirm: "+x.Confirm)
 	}
 	if x.Deadline != nil {
-		label, text := x.NextTimer(now)
+		label, text := DescribeTimer(x.Deadline, now)
 		p.WriteString(strings.Replace(humanize.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
 	}
 	p.writeWays(&x)
@@ -58,7 +61,7 @@ func (p *textWriter) writeHeading(format string, args ...any) { p.writeLine("\n"
 
 // writeCheapest says the least that helps. A command stands on a line of its own, so that
 // it can be copied.
-func (p *textWriter) writeCheapest(u Unblock) {
+func (p *textWriter) writeCheapest(u explain.Unblock) {
 	if u.Run == "" {
 		if u.Opens == "" {
 			return
@@ -74,16 +77,16 @@ func (p *textWriter) writeCheapest(u Unblock) {
 }
 
 // writeReasons shows why the task waits. Its lines stay lines: lists are in it.
-func (p *textWriter) writeReasons(list []WaitReason) {
+func (p *textWriter) writeReasons(list []explain.WaitReason) {
 	for _, r := range list {
-		p.writeLine("%s:", r.Heading())
+		p.writeLine("%s:", DescribeReason(r))
 		for line := range strings.Lines(r.Text) {
 			p.writeLine("%s", strings.TrimRight("  | "+line, " \n"))
 		}
 	}
 }
 
-func (p *textWriter) writeWays(x *Explanation) {
+func (p *textWriter) writeWays(x *explain.Explanation) {
 	if len(x.Edges) > 0 {
 		p.writeHeading("Ways out, by workflow %s", x.Workflow)
 	}
@@ -93,7 +96,7 @@ func (p *textWriter) writeWays(x *Explanation) {
 }
 
 // writeWay shows an edge and every rule that was weighed for it.
-func (p *textWriter) writeWay(e *Way) {
+func (p *textWriter) writeWay(e *explain.Way) {
 	const indent = "          "
 	mark := "closed"
 	if e.Open {
@@ -114,16 +117,16 @@ func (p *textWriter) writeWay(e *Way) {
 	}
 }
 
-func (p *textWriter) writeBounds(list []Bound) {
+func (p *textWriter) writeBounds(list []explain.Bound) {
 	if len(list) > 0 {
 		p.writeHeading("Bounds")
 	}
 	for _, b := range list {
-		p.writeWrapped("  ", b.String())
+		p.writeWrapped("  ", DescribeBound(b))
 	}
 }
 
-func (p *textWriter) writeNextSteps(steps []Step) {
+func (p *textWriter) writeNextSteps(steps []explain.Step) {
 	p.writeHeading("What the engine does next")
 	for _, s := range steps {
 		p.writeWrapped("  ", humanize.DescribeUntil(p.now, s.At)+": "+s.What)
@@ -133,7 +136,7 @@ func (p *textWriter) writeNextSteps(steps []Step) {
 	}
 }
 
-func (p *textWriter) writePast(x *Explanation) {
+func (p *textWriter) writePast(x *explain.Explanation) {
 	if x.Problem != "" {
 		p.writeHeading("How it came here cannot be told")
 		p.writeWrapped("  ", x.Problem)
@@ -148,25 +151,25 @@ func (p *textWriter) writePast(x *Explanation) {
 		p.writeHeading("Cost so far")
 	}
 	for _, c := range x.Cost {
-		p.writeWrapped("  ", CostText(c))
+		p.writeWrapped("  ", DescribeCost(c))
 	}
 	if len(x.Refusals) > 0 {
 		p.writeHeading("Refused so far: %d", len(x.Refusals))
 	}
 	for _, r := range x.Refusals[max(0, len(x.Refusals)-refusalsTold):] {
-		p.writeWrapped("  ", humanize.FormatTime(p.now, r.At)+" "+RefusalText(r))
+		p.writeWrapped("  ", humanize.FormatTime(p.now, r.At)+" "+DescribeRefusal(r))
 	}
 }
 
 // refusalsTold is how many refusals the text shows, the newest.
 const refusalsTold = 5
 
-// RefusalText says who asked for what, and why it was refused.
-func RefusalText(r journal.Refusal) string {
+// DescribeRefusal says who asked for what, and why it was refused.
+func DescribeRefusal(r journal.Refusal) string {
 	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + describeActor(string(r.Actor), r.Attempt) + ": " + r.Why + describeVia(r.Via)
 }
 
-func (p *textWriter) writeCause(c *Cause) {
+func (p *textWriter) writeCause(c *explain.Cause) {
 	const indent = "        "
 	head := fmt.Sprintf("%s %s%s", humanize.FormatTime(p.now, c.At), c.Signal, describeActor(string(c.Actor), c.Attempt))
 	what := string(c.Type)
@@ -188,7 +191,7 @@ func (p *textWriter) writeCause(c *Cause) {
 	}
 	p.writeWrapped(indent, strings.Join(rule, ": "))
 	for _, d := range c.Effects {
-		p.writeWrapped(indent, "do "+describeEffectOutcome(d))
+		p.writeWrapped(indent, "do "+DescribeEffect(d))
 	}
 }
 
@@ -210,7 +213,8 @@ func describeVia(v *signal.Via) string {
 	return " (" + v.String() + ")"
 }
 
-func describeEffectOutcome(d EffectOutcome) string {
+// DescribeEffect says how an effect ended.
+func DescribeEffect(d explain.EffectOutcome) string {
 	text := strings.TrimSpace(d.Do+" "+d.Role) + ": " + string(d.Ended)
 	if d.Tries > 1 {
 		text += fmt.Sprintf(" after %d tries", d.Tries)
@@ -221,8 +225,8 @@ func describeEffectOutcome(d EffectOutcome) string {
 	return text
 }
 
-// CostText says what a role's agents took so far.
-func CostText(c RoleCost) string {
+// DescribeCost says what a role's agents took so far.
+func DescribeCost(c explain.RoleCost) string {
 	tries := "attempts"
 	if c.Attempts == 1 {
 		tries = "attempt"
@@ -232,4 +236,40 @@ func CostText(c RoleCost) string {
 		text += fmt.Sprintf(", %d living", c.Living)
 	}
 	return text
+}
+
+// DescribeBound says how far the counter is and what follows at its bound.
+func DescribeBound(b explain.Bound) string {
+	where := ""
+	if b.PerState {
+		where = " in this state"
+	}
+	if b.ByPerson {
+		where = " since a person last decided"
+	}
+	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
+}
+
+// DescribeTimer says which timer it is, when it is due and what follows then, for a
+// heading and its text.
+func DescribeTimer(tm *engine.Timer, now time.Time) (label, text string) {
+	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.Lifted: "Limit:"}[tm.Name]
+	switch {
+	case tm.Cooldown:
+		label = "Cooldown:"
+	case label == "":
+		label = "Timer " + tm.Name + ":"
+	}
+	return label, humanize.DescribeUntil(now, tm.At) + ": " + tm.What
+}
+
+// DescribeReason names the reason and who gave it.
+func DescribeReason(r explain.WaitReason) string {
+	switch r.By {
+	case "":
+		return r.Kind.Title()
+	case string(task.Human):
+		return r.Kind.Title() + " (" + explain.APerson + ")"
+	}
+	return r.Kind.Title() + " (" + r.By + ")"
 }

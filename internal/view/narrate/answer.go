@@ -1,0 +1,111 @@
+package narrate
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// An Outcome is what came of a signal: the record after it, and the entries that were appended.
+type Outcome struct {
+	Kind    signal.Kind
+	Task    task.Task
+	Entries []journal.Entry
+}
+
+// A Voice is how a surface says what came of a signal.
+type Voice struct {
+	Name  string // of the task, as the surface names it
+	Live  bool   // the surface shows the status of the task, and how its effects go
+	Arrow string // between the states of a move; "->" if it is empty
+	Stop  string // after a sentence
+}
+
+// DescribeOutcome says in words what came of a signal.
+func DescribeOutcome(o Outcome, v Voice) string {
+	from, to := findMove(o.Entries)
+	switch {
+	case v.Live && o.Kind == signal.Delete:
+		return v.Name + " is deleted" + v.Stop
+	case v.Live && o.Kind == signal.Pause:
+		return v.Name + " is paused" + v.Stop
+	case v.Live && o.Kind == signal.Resume:
+		return v.Name + " goes on" + v.Stop
+	case v.Live && to != "":
+		return fmt.Sprintf("%s: %s %s %s", v.Name, from, cmp.Or(v.Arrow, "->"), to)
+	case to != "":
+		return fmt.Sprintf("%s %s %s %s%s", v.Name, from, cmp.Or(v.Arrow, "->"), to, v.Stop)
+	}
+	return v.Name + describeStay(o, v.Live) + v.Stop
+}
+
+// describeStay says what came of a signal that moved nothing, to be put behind the name of the task.
+func describeStay(o Outcome, live bool) string {
+	told, started, effect := FindAnswered(o.Entries), findStarted(o.Entries), findRequested(o.Entries)
+	switch {
+	case told != "" && live:
+		return fmt.Sprintf(": the %s is told", told)
+	case told != "":
+		return fmt.Sprintf(" stays %s: the %s is told", o.Task.Status, told)
+	case live && started != "":
+		return fmt.Sprintf(": the %s is started again", started)
+	case live && effect != "":
+		return fmt.Sprintf(": %s is under way", strings.ReplaceAll(effect, "_", " "))
+	case o.Task.Asked != nil:
+		return fmt.Sprintf(" asks for %s: a person must agree", o.Task.Asked.To)
+	case o.Task.Queued:
+		return " is queued: it waits for a free workspace"
+	}
+	return " stays " + o.Task.Status
+}
+
+// findMove is where entries lead a task from, and to.
+func findMove(entries []journal.Entry) (from, to string) {
+	for i := range entries {
+		e := &entries[i]
+		if e.To == "" {
+			continue
+		}
+		if to == "" {
+			from = e.From
+		}
+		to = e.To
+	}
+	return from, to
+}
+
+// FindAnswered is the role of the agent that gets a person's answer which moves nothing.
+func FindAnswered(entries []journal.Entry) string {
+	for i := range entries {
+		if e := &entries[i]; e.Type == journal.AgentAnswered {
+			return e.Role
+		}
+	}
+	return ""
+}
+
+// findStarted is the role of the agent that is started.
+func findStarted(entries []journal.Entry) string {
+	for i := range entries {
+		for _, a := range entries[i].Started {
+			return a.Role
+		}
+	}
+	return ""
+}
+
+// findRequested is the effect that is carried out for a person.
+func findRequested(entries []journal.Entry) string {
+	for i := range entries {
+		for _, e := range entries[i].Effects {
+			if e.By == task.ByPerson {
+				return e.Do
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,39 @@
+package narrate
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/view/humanize"
+)
+
+// DescribeCondition says how an agent that lives is doing. Its own words may be in it.
+func DescribeCondition(c task.Condition, now time.Time) string {
+	text := cmp.Or(c.Name, task.Running)
+	if !c.Until.IsZero() {
+		text += " until " + humanize.FormatTime(now, c.Until)
+	}
+	if c.Detail != "" {
+		text += ": " + c.Detail
+	}
+	return text
+}
+
+// DescribeCounters lists counters with their values.
+func DescribeCounters(list []task.Counter) string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.DescribeCount()
+	}
+	return strings.Join(out, ", ")
+}
+
+// DescribeHarness names a harness with the effort that was chosen for it.
+func DescribeHarness(harness, effort string) string {
+	if harness == "" || effort == "" {
+		return harness
+	}
+	return harness + ", effort " + effort
+}
