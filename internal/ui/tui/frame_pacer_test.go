@@ -31,6 +31,6 @@ func TestTheTickerIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !found {
-		t.Error("the ticker of the renderer is not found: see pace.go")
+		t.Error("the ticker of the renderer is not found: see frame_pacer.go")
 	}
 }
