@@ -60,9 +60,9 @@ type TaskLine struct {
 	Summary   string    `json:"summary"`
 	Since     time.Time `json:"since"`
 	Paused    bool      `json:"paused,omitempty"`
-	Attention bool      `json:"attention,omitempty"` // a person must look
-	Asks      string    `json:"asks,omitempty"`      // the state that a person is asked for
-	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not replaced until a person looked
+	Attention bool      `json:"attention,omitempty"` // a person must act
+	Asks      string    `json:"asks,omitempty"`      // the state that a person is asked to approve
+	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not replaced until a person acts
 	Crashed   bool      `json:"crashed,omitempty"`
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`

@@ -1,5 +1,5 @@
-// Package api serves Orange over HTTP and JSON. It turns requests into signals and
-// records into replies; it decides nothing.
+// Package api serves Orange over HTTP and JSON. It turns requests into signals and records into responses; it decides
+// nothing.
 package api
 
 import (
@@ -25,24 +25,24 @@ import (
 	"orange/internal/wire"
 )
 
-// Engine takes signals.
+// Engine accepts signals.
 type Engine interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
 	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
 	Explain(ctx context.Context, id task.ID) (explain.Explanation, error)
 	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error)
-	RecordRefusal(id task.ID, sig signal.Signal, why string) // writes down what was refused before it could be decided
+	RecordRefusal(id task.ID, sig signal.Signal, why string) // records what was refused before a decision
 }
 
-// Control holds and releases everything, and says whether anything is going on.
+// Control pauses and resumes all tasks, and reports whether anything is in progress.
 type Control interface {
 	SetPaused(paused bool) error
 	Paused() bool
 	Busy() bool
 }
 
-// Tasks answers questions from the store.
+// Tasks reads from the store.
 type Tasks interface {
 	Task(id task.ID) (task.Task, bool, error)
 	FindTasks(prefix string, limit int) ([]task.ID, error)
@@ -56,13 +56,13 @@ type Workflows interface {
 	Workflow(hash string) (name, file, text string, ok bool, err error)
 }
 
-// Folders are where people and agents see a task.
+// Folders are the task folders for people and agents.
 type Folders interface {
 	Path(project string, id task.ID) string
 	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
 }
 
-// Server answers requests.
+// Server handles requests.
 type Server struct {
 	Engine       Engine
 	Control      Control
@@ -71,15 +71,15 @@ type Server struct {
 	Workflows    Workflows
 	Folders      Folders
 	Transfer     Transfer
-	Identity     Identity // nil: claims are believed
-	Origins      Origins  // nil: it is not known where requests come from
+	Identity     Identity // nil: callers are not verified
+	Origins      Origins  // nil: the origin of requests is unknown
 	Attempts     Attempts // nil, like Workspaces: this server starts no agents
 	Workspaces   Workspaces
 	Boards       Boards   // nil: there are none
 	Trackers     Trackers // likewise
 	Rows         Rows
-	Measurements Measurements // nil: only what journals say is known
-	Screens      Screens      // nil: there are no agents to look at
+	Measurements Measurements // nil: only journals are known
+	Screens      Screens      // nil: there are no agents
 	Changes      Changes
 	Library      Library
 	Page         Page // nil: there is no web page
@@ -88,21 +88,21 @@ type Server struct {
 
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
-	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: nobody knows
+	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
 	Repair     func(ctx context.Context) error
-	Stop       func() // asks the process to leave
+	Stop       func() // asks the process to stop
 	Release    string // version of the program
 	Home       string
 	PID        int
 	Log        *slog.Logger
 
-	GitPrograms GitPrograms // nil: nothing is known about them
+	GitPrograms GitPrograms // nil: unknown
 
-	streamWaker streamWaker // rings when something changes that no journal tells
+	streamWaker streamWaker // signals changes that no journal records
 	records     recordCache
-	walks       chan struct{} // holds those who walk along the journal
+	walks       chan struct{} // limits concurrent reads of the whole journal
 	description descriptionCache
 	active      atomic.Int64
 	touched     chan struct{}   // a request ended
@@ -125,7 +125,7 @@ func (s *Server) Handler() http.Handler {
 	return s.wrapHandler(mux, known)
 }
 
-// handleUnknown answers for what is not served.
+// handleUnknown responds to requests for unknown paths.
 func (s *Server) handleUnknown(w http.ResponseWriter, r *http.Request) {
 	if c := callerOf(r); c != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		s.failWith(w, notForAttempts(r, c))
@@ -134,7 +134,7 @@ func (s *Server) handleUnknown(w http.ResponseWriter, r *http.Request) {
 	s.replyFailure(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
 }
 
-// wrapHandler counts the request, shakes hands and keeps one bad request from harming others.
+// wrapHandler counts the request, checks the version and recovers from panics.
 func (s *Server) wrapHandler(next *http.ServeMux, known map[string]access) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 		w := newBoundedWriter(to)
@@ -173,13 +173,12 @@ func underAPI(r *http.Request) *http.Request {
 	return out
 }
 
-// anyVersion says that a request means the same to every version: asking who we are,
-// and telling us to leave.
+// anyVersion reports whether a request means the same to every version: hello and stop.
 func anyVersion(r *http.Request) bool {
 	return r.URL.Path == wire.Root+wire.PathHello || r.URL.Path == wire.Root+wire.PathStop
 }
 
-// maxBody bounds what a request may carry. An import carries an installation.
+// maxBody returns the size limit of a request's body. An import carries a whole installation.
 func maxBody(r *http.Request) int64 {
 	if r.URL.Path == wire.Root+wire.PathImport {
 		return 4 << 30
@@ -200,7 +199,7 @@ func (s *Server) replyJSON(w http.ResponseWriter, status int, v any) {
 	}
 }
 
-// replyOr replies, or says what went wrong.
+// replyOr sends v, or the error.
 func (s *Server) replyOr(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		s.failWith(w, err)
@@ -217,7 +216,7 @@ func (s *Server) replyFailure(w http.ResponseWriter, status int, err error) {
 	s.replyJSON(w, status, wire.Failure{Error: oneLine(err)})
 }
 
-// failWith chooses the status by what went wrong.
+// failWith sends an error with the HTTP status that fits it.
 func (s *Server) failWith(w http.ResponseWriter, err error) {
 	var mistake *task.Mistake
 	var refusal *board.Refusal
@@ -262,11 +261,11 @@ func decodeBody(r *http.Request, v any) error {
 	return nil
 }
 
-// findTask resolves the id in the path, which may be a unique beginning.
+// findTask resolves the id in the path, which may be a unique prefix.
 func (s *Server) findTask(r *http.Request) (task.ID, error) {
 	given := r.PathValue("id")
 	if !task.ValidPrefix(given) {
-		return "", fmt.Errorf("%w: %q is no task id", task.ErrNotFound, given)
+		return "", fmt.Errorf("%w: %q is not a task id", task.ErrNotFound, given)
 	}
 	ids, err := s.Tasks.FindTasks(given, 2)
 	switch {

@@ -12,14 +12,14 @@ import (
 	"orange/internal/wire"
 )
 
-// Attempts knows the agents of this machine.
+// Attempts reads the attempts on this machine.
 type Attempts interface {
 	ListAttempts(t task.Task) ([]wire.Attempt, error)
 	AttachCommand(t task.Task, role string) (argv []string, err error)
-	// AttemptLog is what happened in the attempt of that number, else in the newest of the role, else
-	// in the newest. It begins behind a point that an earlier answer named as Next.
+	// AttemptLog returns the log of the attempt with that number, else of the role's newest, else of the newest. It
+	// begins after a point that an earlier response named as Next.
 	AttemptLog(t task.Task, number int, role, after string) (wire.Log, error)
-	// LastMessage is what that attempt said last.
+	// LastMessage returns the last message of that attempt.
 	LastMessage(t task.Task, number int, role string) (wire.Message, error)
 	HandleHook(ctx context.Context, c Caller, harness, event string, payload []byte) error
 }
@@ -33,19 +33,19 @@ func (s *Server) listAttempts(r *http.Request) (wire.AttemptList, error) {
 	if err != nil {
 		return wire.AttemptList{}, err
 	}
-	if entries, err := s.Tasks.Journal(t.ID, 0); err == nil { // without it the rest is still known
+	if entries, err := s.Tasks.Journal(t.ID, 0); err == nil { // the rest is useful without it
 		addJournalFacts(list, entries)
 	}
 	today, err := s.loadSpentToday(t.Project)
 	return wire.AttemptList{Attempts: nonNil(list), Today: today}, err
 }
 
-// spendQuery adds up what was spent.
+// spendQuery sums up what was spent.
 type spendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
-// loadSpentToday asks what a project has spent on this day, nil if nobody bounds that.
+// loadSpentToday returns what a project has spent today, or nil if it has no daily budget.
 func (s *Server) loadSpentToday(project string) (*wire.Today, error) {
 	book, ok := s.Tasks.(spendQuery)
 	if !ok {
@@ -63,8 +63,8 @@ func (s *Server) loadSpentToday(project string) (*wire.Today, error) {
 	return nil, nil
 }
 
-// addJournalFacts says of attempts what the journal says: the state each was started in, and
-// what it consumed, as it was counted in the task's record.
+// addJournalFacts adds what the journal records about attempts: the state in which each was started, and its
+// consumption as counted in the task's record.
 func addJournalFacts(list []wire.Attempt, entries []journal.Entry) {
 	var t task.Task
 	states, spent := map[int]string{}, map[int]task.Usage{}
@@ -111,7 +111,7 @@ func (s *Server) lastMessage(r *http.Request) (wire.Message, error) {
 	return s.Attempts.LastMessage(t, number, r.URL.Query().Get("role"))
 }
 
-// loadAttempt reads the task of a request, and which attempt is meant; 0 for the newest.
+// loadAttempt reads the task of a request, and the number of its attempt; 0 for the newest.
 func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
 	t, err := s.loadTask(r)
 	number := 0

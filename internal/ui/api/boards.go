@@ -10,8 +10,7 @@ import (
 	"orange/internal/wire"
 )
 
-// Boards are the boards of projects. One that is not there yet is made when it is asked
-// for.
+// Boards are the boards of projects. A board is created when it is first requested.
 type Boards interface {
 	ReadBoard(ctx context.Context, project string) (board.Vocabulary, []board.Card, error)
 	AddCard(ctx context.Context, project string, n wire.NewCard) (wire.AddedCard, error)
@@ -39,7 +38,7 @@ func (s *Server) showCard(r *http.Request) (wire.CardShown, error) {
 	return wire.CardShown{Card: card, Comments: nonNil(comments)}, err
 }
 
-// changeCard makes a change in the name of a person, whatever it says of its author.
+// changeCard makes a change on behalf of a person, whatever author it names.
 func (s *Server) changeCard(r *http.Request, c board.Change) (wire.ChangedCard, error) {
 	number, err := cardNumber(r)
 	if err != nil {
@@ -64,5 +63,5 @@ func cardNumber(r *http.Request) (int, error) {
 	if n, ok := board.ParseNumber(given); ok {
 		return n, nil
 	}
-	return 0, fmt.Errorf("%w: %q is no number of a card", board.ErrNotFound, given)
+	return 0, fmt.Errorf("%w: %q is not a card number", board.ErrNotFound, given)
 }

@@ -16,8 +16,7 @@ import (
 	"orange/internal/wire"
 )
 
-// enumValues are the types that have few values, and those. The empty text is one of them
-// where a field is written though nothing is in it.
+// enumValues maps types with few values to these. The empty text is one of them where an empty field is written.
 func enumValues() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
 		reflect.TypeFor[signal.Kind](): stringValues(signal.Create, signal.Request, signal.Ready, signal.Exit, signal.Notice, signal.Outcome, signal.Timer,
@@ -46,7 +45,7 @@ func stringValues[T ~string](list ...T) []any {
 	return out
 }
 
-// typeDescriptions says in a line what types are whose names do not.
+// typeDescriptions describes in one line the types whose names do not explain them.
 func typeDescriptions() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[wire.Failure]():        "The answer to a request that came to nothing: one line, which ends with what to do.",

@@ -13,15 +13,13 @@ import (
 	"orange/internal/wire"
 )
 
-// changesApart is the least time between two changes on one stream: what comes faster
-// is told together.
+// changesApart is the minimum time between two changes on one stream; faster changes are combined.
 const changesApart = 20 * time.Millisecond
 
-// maxRows bounds the rows of one change, so that a client can read it in one piece.
+// maxRows limits the rows of one change, so that a client can read it in one piece.
 const maxRows = 1000
 
-// stateEvents streams what becomes of a state after a row. What happens quickly is told
-// together; nothing is left out.
+// stateEvents streams the changes of a state after a row. It combines changes in quick succession, and leaves out none.
 func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 	f, err := s.newFollower(r)
 	if err != nil {
@@ -59,7 +57,7 @@ func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// waitUnlessLeaving lets time pass. It says false if the server or the client leaves.
+// waitUnlessLeaving waits for d. It returns false if the server stops or the client disconnects.
 func (s *Server) waitUnlessLeaving(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -73,19 +71,19 @@ func (s *Server) waitUnlessLeaving(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// follower knows how far a stream has told.
+// follower tracks how far a stream has sent.
 type follower struct {
 	s     *Server
 	want  stateQuery
 	after int64
-	mark  int64     // of the sights; 0 tells all that is known: nobody remembers what the client saw
-	todo  []task.ID // that are to be told before the client has all up to after
-	told  int64     // row up to which it has all
+	mark  int64     // of the measurements; 0 sends everything, because it is unknown what the client has
+	todo  []task.ID // to be sent before the client is up to date with after
+	told  int64     // row up to which the client is up to date
 	begun bool
 	last  overview.Change // without its rows
 }
 
-// newFollower begins after the row that a client knows.
+// newFollower begins after the row that a client has.
 func (s *Server) newFollower(r *http.Request) (*follower, error) {
 	after, err := resumeAt(r)
 	if err != nil {
@@ -93,7 +91,7 @@ func (s *Server) newFollower(r *http.Request) (*follower, error) {
 	}
 	want, err := parseStateQuery(r)
 	if err == nil && want.at > 0 {
-		err = task.Mistakef("at=%d is for a state that is over: what becomes of one is asked for with after", want.at)
+		err = task.Mistakef("at=%d selects a past state, which does not change: use after to follow changes", want.at)
 	}
 	if err != nil {
 		return nil, err
@@ -105,11 +103,11 @@ func (s *Server) newFollower(r *http.Request) (*follower, error) {
 	return &follower{s: s, want: want, after: after, told: after}, err
 }
 
-// wakeChannels are the channels that close when there is more to tell.
+// wakeChannels are the channels that close when there is more to send.
 type wakeChannels struct{ journal, measurements, rest <-chan struct{} }
 
-// nextChange is what there is to tell. It returns no change if there is nothing that the
-// client wants to know, and nothing to wait for as long as something happens.
+// nextChange returns the next change to send, or nil if there is nothing that the client requested. It returns channels
+// to wait on only if there is no change and nothing left to read.
 func (f *follower) nextChange() (*overview.Change, *wakeChannels, error) {
 	on := &wakeChannels{rest: f.s.streamWaker.wakeChannel()} // before anything is read
 	if len(f.todo) == 0 {
@@ -136,7 +134,7 @@ func (f *follower) nextChange() (*overview.Change, *wakeChannels, error) {
 	return change, nil, nil
 }
 
-// noteTouched notes the tasks that something happened to, each once.
+// noteTouched records the tasks that changed, each once.
 func (f *follower) noteTouched(on *wakeChannels) error {
 	rows, more, err := f.s.Engine.FollowJournal(f.after, "", stride)
 	if err != nil {
@@ -170,7 +168,7 @@ func (f *follower) noteTouched(on *wakeChannels) error {
 	return nil
 }
 
-// fillRows adds the rows of tasks that are to be told, as many as fit.
+// fillRows adds the rows of tasks that are to be sent, as many as fit.
 func (f *follower) fillRows(c *overview.Change) error {
 	now := f.todo[:min(maxRows, len(f.todo))]
 	for _, id := range now {
@@ -191,7 +189,7 @@ func (f *follower) fillRows(c *overview.Change) error {
 		}
 	}
 	if f.todo = f.todo[len(now):]; len(f.todo) == 0 {
-		f.todo = nil // let go of what is told
+		f.todo = nil // release the memory
 	}
 	return nil
 }

@@ -12,15 +12,15 @@ import (
 	"orange/internal/wire"
 )
 
-// A Caller is the attempt that asks. A person is no caller: they are nil.
+// A Caller is the attempt that sends a request. It is nil for a person.
 type Caller struct {
 	Task    task.ID
 	Attempt int
 	Role    string
 }
 
-// Identity says who asks, by the token they show and the process they are. Without one
-// everybody is believed: where no agents run, nobody can be taken for another.
+// Identity identifies the caller by its token and its process. Without one the server trusts every claim: where no
+// agents run, nobody can pose as another.
 type Identity interface {
 	Identify(token string, pid int) (*Caller, error)
 }
@@ -33,7 +33,7 @@ const (
 	viaKey
 )
 
-// withPeer notes which process a connection comes from.
+// withPeer records which process a connection comes from.
 func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if s.Origins == nil {
 		return ctx
@@ -41,7 +41,7 @@ func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, pidKey, s.Origins.PeerPID(c))
 }
 
-// identifyCaller finds out who asks. What they may ask for depends on the route.
+// identifyCaller identifies the caller and checks whether the route permits it.
 func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who access) (*http.Request, bool) {
 	if s.Identity == nil || who == anybody {
 		return r, true
@@ -58,7 +58,7 @@ func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who acce
 	return r.WithContext(context.WithValue(r.Context(), callerKey, caller)), true
 }
 
-// notForAttempts says to an attempt why it may not ask for something.
+// notForAttempts returns the error for an attempt that may not use a route.
 func notForAttempts(r *http.Request, c *Caller) error {
 	if strings.HasPrefix(r.URL.Path, wire.Root+wire.PathBoards) {
 		return forbidf("an agent does not change the board: it says what it wants in its result")
@@ -71,12 +71,12 @@ func callerOf(r *http.Request) *Caller {
 	return c
 }
 
-// setSpeaker puts the true speaker into a signal. Without identity the claim stands.
+// setSpeaker sets the verified actor in a signal. Without an Identity the claim stands.
 func (s *Server) setSpeaker(r *http.Request, id task.ID, sig *signal.Signal) error {
 	c := callerOf(r)
 	switch {
 	case s.Identity != nil && sig.Kind == signal.Exit:
-		return task.Mistakef("this server sees for itself when an attempt ends")
+		return task.Mistakef("the server itself detects the end of an attempt")
 	case c != nil && c.Task != id:
 		why := fmt.Sprintf("this is attempt %d of task %s: it may not change task %s", c.Attempt, c.Task, id)
 		sig.Actor, sig.Attempt = task.Actor(c.Role), c.Attempt

@@ -99,7 +99,7 @@ func TestWhoAsksIsFoundOutAndNotBelieved(t *testing.T) {
 	if got := r.ask("POST", "/v1/tasks/"+mine+"/signals", `{"kind":"request","verb":"cancel","actor":"worker","attempt":1}`); got.status != http.StatusOK {
 		t.Errorf("a person: %d %s", got.status, got.text)
 	}
-	r.ask("POST", "/v1/tasks/"+other+"/signals", `{"kind":"exit","actor":"engine","role":"worker"}`).refused(t, http.StatusBadRequest, "sees for itself")
+	r.ask("POST", "/v1/tasks/"+other+"/signals", `{"kind":"exit","actor":"engine","role":"worker"}`).refused(t, http.StatusBadRequest, "itself detects the end")
 	if got := r.ask("GET", "/v1/tasks/"+other+"/explain", ""); !strings.Contains(got.text, "may not change task") {
 		t.Errorf("it is not written down: %s", got.text)
 	}

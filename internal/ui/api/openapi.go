@@ -14,7 +14,7 @@ import (
 	"orange/internal/wire"
 )
 
-// A Description is what this interface is, as OpenAPI 3.1 says it.
+// A Description is the OpenAPI 3.1 document of this API.
 type Description struct {
 	OpenAPI    string                          `json:"openapi"`
 	Info       docInfo                         `json:"info"`
@@ -73,7 +73,7 @@ type response struct {
 
 type media struct {
 	Schema *jsonschema.Schema            `json:"schema,omitempty"`
-	Events map[string]*jsonschema.Schema `json:"x-events,omitempty"` // of a stream: the data of each, by its name
+	Events map[string]*jsonschema.Schema `json:"x-events,omitempty"` // of a stream: the data of each event, by its name
 }
 
 type header struct {
@@ -93,8 +93,7 @@ type components struct {
 const aboutAPI = "Orange over HTTP and JSON, on a unix socket that only its owner can open. " +
 	"A person shows nothing; an attempt shows its token. docs/API.md says what words mean."
 
-// BuildDescription makes the description of the interface from its routes and their types. The
-// error is a mistake in those.
+// BuildDescription builds the description of the API from its routes and their types. An error is a bug in those.
 func BuildDescription(release string) (*Description, error) {
 	names := newSchemas()
 	doc := &Description{
@@ -119,7 +118,7 @@ func BuildDescription(release string) (*Description, error) {
 	return doc, names.err
 }
 
-// commonParts are what all operations share.
+// commonParts returns what all operations share.
 func commonParts(names *schemas) components {
 	number, text := &jsonschema.Schema{Type: "integer"}, &jsonschema.Schema{Type: "string"}
 	failure := names.schemaOf(reflect.TypeFor[wire.Failure](), false)
@@ -146,7 +145,7 @@ func handshakeHeaders() map[string]header {
 	return map[string]header{wire.HeaderAPI: {Ref: "#/components/headers/Api"}, wire.HeaderVersion: {Ref: "#/components/headers/Version"}}
 }
 
-// operationOf is what can be said of one route.
+// operationOf returns the operation of one route.
 func operationOf(rt *route, names *schemas) operation {
 	op := operation{ID: operationID(rt), Summary: rt.summary, Who: "Asked for by " + string(rt.who) + ".", Tags: []string{rt.group}, Parameters: parametersOf(rt)}
 	if rt.work.in != nil {
@@ -165,8 +164,7 @@ func operationOf(rt *route, names *schemas) operation {
 	return op
 }
 
-// operationID is the name of a route for programs: GET /tasks/{id}/screen is
-// getTasksIdScreen.
+// operationID returns the name of a route for programs: GET /tasks/{id}/screen is getTasksIdScreen.
 func operationID(rt *route) string {
 	id := strings.ToLower(rt.method)
 	for _, word := range strings.FieldsFunc(rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) }) {
@@ -199,7 +197,7 @@ func parametersOf(rt *route) []parameter {
 	return out
 }
 
-// placeholderDescriptions says what stands in a path.
+// placeholderDescriptions describes the placeholders of paths.
 func placeholderDescriptions() map[string]string {
 	return map[string]string{
 		"id": "id of a task, or a beginning of it that no other has", "project": "name of a project", "number": "number of a card",
@@ -207,7 +205,7 @@ func placeholderDescriptions() map[string]string {
 	}
 }
 
-// requestOf is what a route reads, with what it demands.
+// requestOf returns the schema of a route's request, with its required fields.
 func requestOf(rt *route, names *schemas) *jsonschema.Schema {
 	out := names.schemaOf(rt.work.in, true)
 	if len(rt.must) == 0 {
@@ -221,7 +219,7 @@ func requestOf(rt *route, names *schemas) *jsonschema.Schema {
 	return &jsonschema.Schema{AllOf: []*jsonschema.Schema{out}, Required: rt.must}
 }
 
-// contentOf is what a route writes.
+// contentOf returns the content of a route's response.
 func contentOf(rt *route, names *schemas) map[string]media {
 	switch data := names.schemaOf(rt.work.out, false); {
 	case rt.work.event != "":
@@ -234,7 +232,7 @@ func contentOf(rt *route, names *schemas) map[string]media {
 	}
 }
 
-// descriptionCache is the description, written once.
+// descriptionCache builds the description once.
 type descriptionCache struct {
 	once sync.Once
 	text []byte

@@ -14,7 +14,7 @@ type Page interface {
 	PageToken(ctx context.Context) (wire.PageToken, error) // opens the page as well
 }
 
-// openPage opens the web page, if it is not open, and says where it is.
+// openPage opens the web page, if it is not open, and returns its address.
 func (s *Server) openPage(r *http.Request) (wire.PageAddress, error) {
 	if s.Page == nil {
 		return wire.PageAddress{}, task.Mistakef("this server has no web page")
@@ -22,7 +22,7 @@ func (s *Server) openPage(r *http.Request) (wire.PageAddress, error) {
 	return s.Page.OpenPage(r.Context())
 }
 
-// webToken says what programs show at the web page.
+// webToken returns the token with which programs use the web page.
 func (s *Server) webToken(r *http.Request) (wire.PageToken, error) {
 	if s.Page == nil {
 		return wire.PageToken{}, task.Mistakef("this server has no web page")

@@ -20,7 +20,7 @@ type Projects interface {
 type GitPrograms interface {
 	// TrustedPrograms lists the programs that git may run for a project.
 	TrustedPrograms(project string) []task.GitProgram
-	// UntrustedNotice says in a line which others the configuration of git names, "" for none.
+	// UntrustedNotice returns one line about other programs that the configuration of git names, or "".
 	UntrustedNotice(ctx context.Context, p task.Project) string
 }
 
@@ -28,7 +28,7 @@ func (s *Server) listProjects(*http.Request) (wire.ProjectList, error) {
 	return wire.ProjectList{Projects: nonNil(s.Projects.Projects())}, nil
 }
 
-// withGitPrograms is a project with the programs that git may run for it.
+// withGitPrograms returns a project with the programs that git may run for it.
 func (s *Server) withGitPrograms(p task.Project) wire.ProjectShown {
 	if s.GitPrograms == nil {
 		return wire.ProjectShown{Project: p}

@@ -14,15 +14,15 @@ import (
 // recordsKept is how many records one generation of a recordCache holds.
 const recordsKept = 1024
 
-// A recordCache keeps decoded records of tasks, because decoding a thousand of them takes
-// longer than everything else that a status line needs. A record is found by the SHA-256 of its
-// stored bytes: what is kept is never another record than the stored one.
+// A recordCache keeps decoded records of tasks, because decoding a thousand of them takes longer than everything else
+// that a status line needs. The key is the SHA-256 of a record's stored bytes, so a cached record always equals the
+// stored one.
 type recordCache struct {
 	mu         sync.Mutex
-	young, old map[[sha256.Size]byte]*task.Task // records that are not asked for leave with old
+	young, old map[[sha256.Size]byte]*task.Task // unused records are dropped with old
 }
 
-// decodeRecord returns the record with these bytes. Nobody may change it.
+// decodeRecord returns the record with these bytes. Callers must not change it.
 func (c *recordCache) decodeRecord(fold []byte) (*task.Task, error) {
 	key := sha256.Sum256(fold)
 	c.mu.Lock()
@@ -52,8 +52,8 @@ func decodeRecord(fold []byte) (*task.Task, error) {
 	return t, nil
 }
 
-// readRecords returns the records that the filter chooses, which nobody may change. Lists with
-// the tasks that are over have no bound and are seldom asked for: they are not kept.
+// readRecords returns the records that the filter selects. Callers must not change them. Lists that include finished
+// tasks are unlimited and rare, so they are not cached.
 func (s *Server) readRecords(f task.Filter) ([]*task.Task, error) {
 	decode := s.records.decodeRecord
 	if f.All || f.Status != "" {
@@ -68,7 +68,7 @@ func (s *Server) readRecords(f task.Filter) ([]*task.Task, error) {
 	return out, err
 }
 
-// readStatusLine says what a status line shows.
+// readStatusLine returns what a status line shows.
 func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 	q := r.URL.Query()
 	state, err := s.stateNow(stateQuery{project: q.Get("project")})

@@ -9,19 +9,19 @@ import (
 	"orange/internal/wire"
 )
 
-// access says who may ask for something.
+// access is who may use a route.
 type access string
 
 const (
-	anybody  access = "anybody"                              // nobody finds out who asks
+	anybody  access = "anybody"                              // the caller is not identified
 	people   access = "a person"                             // never an attempt
-	everyone access = "a person or an attempt"               // what is not read, the engine decides about
-	ownTask  access = "a person, or an attempt of this task" // what other agents see is none of its business
+	everyone access = "a person or an attempt"               // for writes, the engine decides
+	ownTask  access = "a person, or an attempt of this task" // the output of other agents is not for it
 	family   access = "a person, or an attempt of this task, of its parent or of a child of its"
 	ownBoard access = "a person, or an attempt of a task of the project"
 )
 
-// part is something that not every server has.
+// part is a component that not every server has.
 type part int
 
 const (
@@ -29,25 +29,24 @@ const (
 	agents       // like screens and workspaces: only where agents are started
 	screens
 	workspaces
-	boards // without them, like trackers, the route is not there at all
+	boards // without them, like trackers, the route does not exist
 	trackers
 )
 
-// A route is one thing that can be asked for. The server, its description and who may
-// ask are all made of it.
+// A route is one operation of the API. The server, its description and the access checks are all built from it.
 type route struct {
 	method  string
 	path    string // below wire.Root
 	who     access
 	summary string
 	query   []param
-	must    []string // fields that a request cannot do without
+	must    []string // required fields of a request
 	needs   part
 	work    work
 	group   string
 }
 
-// muxPattern is how the mux knows a route.
+// muxPattern returns the route's pattern for the mux.
 func (rt *route) muxPattern() string { return rt.method + " " + wire.Root + rt.path }
 
 // A param is a value in the query of a request.
@@ -58,17 +57,17 @@ type param struct {
 	must  bool
 }
 
-// work is how a route answers, and the types of what it reads and writes.
+// work is how a route handles a request, and the types that it reads and writes.
 type work struct {
 	in    reflect.Type // nil: it reads no body
 	out   reflect.Type
-	event string // name of the events of a stream, whose data out is; "" for one answer
-	lines bool   // the answer is JSON lines
+	event string // name of the events of a stream, whose data is out; "" for a single response
+	lines bool   // the response is JSON lines
 	or    string // content type that the body may have instead of JSON
 	do    func(*Server, http.ResponseWriter, *http.Request)
 }
 
-// handleQuery is work that reads no body.
+// handleQuery returns work that reads no body.
 func handleQuery[Out any](f func(*Server, *http.Request) (Out, error)) work {
 	return work{out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
 		out, err := f(s, r)
@@ -76,7 +75,7 @@ func handleQuery[Out any](f func(*Server, *http.Request) (Out, error)) work {
 	}}
 }
 
-// handleBody is work that reads a body.
+// handleBody returns work that reads a body.
 func handleBody[In, Out any](f func(*Server, *http.Request, In) (Out, error)) work {
 	return work{in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
 		var in In
@@ -89,30 +88,29 @@ func handleBody[In, Out any](f func(*Server, *http.Request, In) (Out, error)) wo
 	}}
 }
 
-// handleRaw is work that writes its answer itself.
+// handleRaw returns work that writes its response itself.
 func handleRaw[Out any](do func(*Server, http.ResponseWriter, *http.Request)) work {
 	return work{out: reflect.TypeFor[Out](), do: do}
 }
 
-// handleStream is work that sends events.
+// handleStream returns work that sends events.
 func handleStream[Data any](event string, do func(*Server, http.ResponseWriter, *http.Request)) work {
 	return work{out: reflect.TypeFor[Data](), event: event, do: do}
 }
 
-// readsBody says what work reads that reads its body itself: JSON of a type, or something
-// of another content type.
+// readsBody declares what work reads that reads its body itself: JSON of a type, or another content type.
 func (w work) readsBody(in reflect.Type, or string) work {
 	w.in, w.or = in, or
 	return w
 }
 
-// asLines says that the answer is JSON lines.
+// asLines declares that the response is JSON lines.
 func (w work) asLines() work {
 	w.lines = true
 	return w
 }
 
-// serveRoute answers a request for a route.
+// serveRoute returns the handler of a route.
 func (s *Server) serveRoute(rt *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if c := callerOf(r); c != nil {
@@ -129,7 +127,7 @@ func (s *Server) serveRoute(rt *route) http.HandlerFunc {
 	}
 }
 
-// hasPart says whether this server has a part.
+// hasPart reports whether this server has a part.
 func (s *Server) hasPart(p part) bool {
 	switch p {
 	case agents:
@@ -146,12 +144,12 @@ func (s *Server) hasPart(p part) bool {
 	return true
 }
 
-// isServed says whether this server has a route at all.
+// isServed reports whether this server has a route at all.
 func (s *Server) isServed(rt *route) bool {
 	return rt.needs != boards && rt.needs != trackers || s.hasPart(rt.needs)
 }
 
-// A forbiddenError says why somebody may not ask for something.
+// A forbiddenError is the reason why a caller may not use a route.
 type forbiddenError struct{ text string }
 
 func (f *forbiddenError) Error() string { return f.text }
@@ -160,7 +158,7 @@ func forbidf(format string, args ...any) error {
 	return &forbiddenError{text: fmt.Sprintf(format, args...)}
 }
 
-// checkAccess says why an attempt may not ask for a route, nil if it may.
+// checkAccess returns why an attempt may not use a route, or nil if it may.
 func (s *Server) checkAccess(rt *route, r *http.Request, c *Caller) error {
 	switch rt.who {
 	case people:
@@ -183,7 +181,7 @@ func (s *Server) checkAccess(rt *route, r *http.Request, c *Caller) error {
 	return nil
 }
 
-// allowFamily lets an attempt look at its own task, the parent of that and its children.
+// allowFamily permits an attempt to read its own task, its parent and its children.
 func (s *Server) allowFamily(r *http.Request, c *Caller) error {
 	id, err := s.findTask(r)
 	if err != nil || id == c.Task {

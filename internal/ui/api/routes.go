@@ -9,8 +9,7 @@ import (
 	"orange/internal/wire"
 )
 
-// allRoutes is everything that can be asked for. Nothing else says so: the server and its
-// description are made of this.
+// allRoutes lists every route. The server and its description are built from this list only.
 func allRoutes() []route {
 	return slices.Concat(
 		assignGroup("tasks", taskRoutes()), assignGroup("attempts", attemptRoutes()), assignGroup("state", stateRoutes()), assignGroup("workflows", workflowRoutes()),

@@ -105,7 +105,7 @@ func TestABeginningOfAnIDIsEnoughIfItIsUnique(t *testing.T) {
 		}
 		r.ask("GET", "/v1/tasks/abc"+path, "").refused(t, http.StatusBadRequest, `"abc" is the beginning of several task ids: give more of it`)
 		r.ask("GET", "/v1/tasks/xyz"+path, "").refused(t, http.StatusNotFound, "task not found: xyz")
-		r.ask("GET", "/v1/tasks/a-b"+path, "").refused(t, http.StatusNotFound, `task not found: "a-b" is no task id`)
+		r.ask("GET", "/v1/tasks/a-b"+path, "").refused(t, http.StatusNotFound, `task not found: "a-b" is not a task id`)
 	}
 	got := r.ask("POST", "/v1/tasks/abcdefghijX/signals", `{"kind":"pause"}`)
 	if got.status != http.StatusOK || !strings.Contains(got.text, "abcdefghijXXXXXXXXXXX") {

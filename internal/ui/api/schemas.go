@@ -16,9 +16,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// schemas makes a named schema of every struct that is asked for, and of those in it.
-// What is read and what is written differ: nothing in a request is required that its
-// route does not demand, and an answer has all its fields.
+// schemas builds a named schema for every requested struct, and for those in it. Schemas for reading and writing
+// differ: a request requires only the fields that its route requires, and a response has all its fields.
 type schemas struct {
 	named map[string]*jsonschema.Schema
 	known map[schemaKey]string
@@ -34,7 +33,7 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]*jsonschema.Schema{}, known: map[schemaKey]string{}}
 }
 
-// schemaOf is the schema of a type, or a reference to it.
+// schemaOf returns the schema of a type, or a reference to it.
 func (s *schemas) schemaOf(t reflect.Type, in bool) *jsonschema.Schema {
 	if t.Kind() == reflect.Struct {
 		return schemaRef(s.schemaName(t, in))
@@ -46,7 +45,7 @@ func schemaRef(name string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + name}
 }
 
-// schemaName is what the schema of a struct is called. It is made when it is first asked for.
+// schemaName returns the name of a struct's schema. It builds the schema on first use.
 func (s *schemas) schemaName(t reflect.Type, in bool) string {
 	key := schemaKey{t, in}
 	if name, ok := s.known[key]; ok {
@@ -69,7 +68,7 @@ func (s *schemas) schemaName(t reflect.Type, in bool) string {
 	return name
 }
 
-// inferSchema makes the schema of a type. Structs in it are references.
+// inferSchema builds the schema of a type. Structs in it become references.
 func (s *schemas) inferSchema(t reflect.Type, in bool) *jsonschema.Schema {
 	refs := plainTypes()
 	if _, own := refs[t]; !own {
@@ -85,7 +84,8 @@ func (s *schemas) inferSchema(t reflect.Type, in bool) *jsonschema.Schema {
 	return out
 }
 
-// nestGroups puts the fields of an embedded struct that has a name in JSON below that name, where encoding/json puts them.
+// nestGroups puts the fields of an embedded struct that has a name in JSON below that name, where encoding/json puts
+// them.
 func (s *schemas) nestGroups(t reflect.Type, out *jsonschema.Schema, in bool) {
 	if t.Kind() != reflect.Struct || out.Properties == nil {
 		return
@@ -114,8 +114,7 @@ func (s *schemas) nestGroups(t reflect.Type, out *jsonschema.Schema, in bool) {
 	}
 }
 
-// collectRefs puts references to the structs inside of a type into refs. A struct that is
-// embedded is a part of the type itself.
+// collectRefs adds references to the structs inside a type to refs. An embedded struct is a part of the type itself.
 func (s *schemas) collectRefs(t reflect.Type, in bool, refs map[reflect.Type]*jsonschema.Schema) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -140,8 +139,8 @@ func (s *schemas) collectRef(t reflect.Type, in bool, refs map[reflect.Type]*jso
 	}
 }
 
-// tidySchema puts right what a type says and JSON does not: what is left out when it is empty
-// is never null, and neither is a list of ours.
+// tidySchema corrects where the type and its JSON differ: a field that is omitted when empty is never null, and neither
+// is a list in a response.
 func (s *schemas) tidySchema(t reflect.Type, out *jsonschema.Schema, in bool) {
 	splitNullableRefs(out)
 	if t.Kind() != reflect.Struct || out.Properties == nil {
@@ -159,7 +158,7 @@ func (s *schemas) tidySchema(t reflect.Type, out *jsonschema.Schema, in bool) {
 	}
 }
 
-// notNull takes null out of the types of a schema.
+// notNull removes null from the types of a schema.
 func notNull(p *jsonschema.Schema) {
 	if len(p.AnyOf) == 2 {
 		*p = *p.AnyOf[0]
@@ -170,7 +169,7 @@ func notNull(p *jsonschema.Schema) {
 	}
 }
 
-// splitNullableRefs makes a choice of a reference that may be null, all the way down.
+// splitNullableRefs turns references that may be null into a choice, recursively.
 func splitNullableRefs(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -188,7 +187,7 @@ func splitNullableRefs(s *jsonschema.Schema) {
 	splitNullableRefs(s.AdditionalProperties)
 }
 
-// plainTypes are the types that are no objects, and what JSON makes of them.
+// plainTypes maps types that are not objects in JSON to their schemas.
 func plainTypes() map[reflect.Type]*jsonschema.Schema {
 	out := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},

@@ -14,18 +14,18 @@ import (
 	"orange/internal/wire"
 )
 
-// Screens look at agents.
+// Screens reads the terminals of agents.
 type Screens interface {
-	// ReadScreen is what the agent of a role shows; "" for the one at work.
+	// ReadScreen returns the screen of a role's agent; "" for the agent at work.
 	ReadScreen(ctx context.Context, t task.Task, role string) (wire.Screen, error)
-	// WatchOutput reports, until the context ends, that the agent of a role wrote something.
-	// Reports that nobody took are one.
+	// WatchOutput sends, until the context ends, when the agent of a role wrote something. Unreceived notifications are
+	// combined into one.
 	WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error)
 	// TypeText types a person's text into the agent's terminal and presses Enter.
 	TypeText(ctx context.Context, t task.Task, role, text string) error
 }
 
-// Changes says what tasks changed.
+// Changes returns what tasks changed.
 type Changes interface {
 	TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
 }
@@ -40,7 +40,7 @@ func (s *Server) readScreen(r *http.Request) (wire.Screen, error) {
 	return out, err
 }
 
-// nonNilLines are lines of which none is null.
+// nonNilLines replaces nil lines by empty ones.
 func nonNilLines(lines []ansi.Line) []ansi.Line {
 	out := make([]ansi.Line, len(lines))
 	for i, l := range lines {
@@ -49,11 +49,10 @@ func nonNilLines(lines []ansi.Line) []ansi.Line {
 	return out
 }
 
-// screensApart is the least time between two looks at one screen.
+// screensApart is the minimum time between two reads of one screen.
 const screensApart = 50 * time.Millisecond
 
-// screenEvents streams a screen, now and whenever it changes. It goes on with the next
-// agent when one ends.
+// screenEvents streams a screen, now and whenever it changes. When an agent ends it continues with the next one.
 func (s *Server) screenEvents(w http.ResponseWriter, r *http.Request) {
 	t, err := s.loadTask(r)
 	if err != nil {
@@ -74,17 +73,17 @@ type screenStream struct {
 	id   task.ID
 	role string
 	ping <-chan time.Time
-	last *wire.Screen // that was sent, without its time
+	last *wire.Screen // the last screen sent, without its time
 }
 
-// streamAgents streams the screen of the agents that a task has now. It says false if there
-// is no more to stream.
+// streamAgents streams the screen of the agents that a task has now. It returns false if there is nothing more to
+// stream.
 func (l *screenStream) streamAgents(ctx context.Context) bool {
 	moved, t, ok := l.loadRecord()
 	if !ok {
 		return false
 	}
-	ctx, stop := context.WithCancel(ctx) // ends what reports output
+	ctx, stop := context.WithCancel(ctx) // stops WatchOutput
 	defer stop()
 	wrote, err := l.s.Screens.WatchOutput(ctx, t, l.role)
 	if err != nil {
@@ -101,7 +100,7 @@ func (l *screenStream) streamAgents(ctx context.Context) bool {
 				return false
 			case <-l.s.leaving:
 				return false
-			case <-moved: // any task: what comes quickly is read together
+			case <-moved: // any task; quick successions are read together
 				if !l.s.waitUnlessLeaving(ctx, screensApart) {
 					return false
 				}
@@ -110,7 +109,7 @@ func (l *screenStream) streamAgents(ctx context.Context) bool {
 					return ok
 				}
 			case _, more := <-wrote:
-				if wait = false; !more { // it writes no more: the last look is yet to come
+				if wait = false; !more { // no more output; one last read follows
 					wrote = nil
 				}
 			case <-l.ping:
@@ -122,7 +121,7 @@ func (l *screenStream) streamAgents(ctx context.Context) bool {
 	}
 }
 
-// loadRecord reads the task, and a channel that closes with the next change of any.
+// loadRecord reads the task, and returns a channel that closes with the next change of any task.
 func (l *screenStream) loadRecord() (<-chan struct{}, task.Task, bool) {
 	_, moved, err := l.s.Engine.FollowJournal(math.MaxInt64, l.id, 1) // before the record is read
 	if err != nil {
@@ -132,8 +131,7 @@ func (l *screenStream) loadRecord() (<-chan struct{}, task.Task, bool) {
 	return moved, t, err == nil && ok && !t.Deleted
 }
 
-// sendScreen sends the screen if it is another than the last one. It says false if the client
-// has left.
+// sendScreen sends the screen if it differs from the last one. It returns false if the client has disconnected.
 func (l *screenStream) sendScreen(ctx context.Context, t task.Task) bool {
 	now, err := l.s.Screens.ReadScreen(ctx, t, l.role)
 	if err != nil {
@@ -149,7 +147,7 @@ func (l *screenStream) sendScreen(ctx context.Context, t task.Task) bool {
 	return l.out.sendEvent(wire.EventScreen, 0, now)
 }
 
-// otherAgents says whether a task has other agents than it had.
+// otherAgents reports whether a task's agents changed.
 func otherAgents(was, now *task.Task) bool {
 	return now.TmuxSession != was.TmuxSession || !slices.EqualFunc(now.Attempts, was.Attempts, func(a, b task.Attempt) bool {
 		return a.Number == b.Number && a.Running == b.Running

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Serve answers on the listener until ctx ends, or until nothing has been going on
-// for as long as idle. Requests under way are given a moment to end.
+// Serve handles requests on the listener until ctx ends, or until nothing happened for the duration idle. It gives
+// running requests a moment to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -35,8 +35,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) 
 	return err
 }
 
-// leaveWhenIdle calls leave after a while without requests and without anything the
-// engine waits for.
+// leaveWhenIdle calls leave after the duration idle without requests and without anything that the engine waits for.
 func (s *Server) leaveWhenIdle(ctx context.Context, idle time.Duration, leave func()) {
 	if idle <= 0 {
 		return

@@ -33,7 +33,7 @@ func (s *Server) repairRecords(r *http.Request) (wire.Checkup, error) {
 	return s.runChecks(r)
 }
 
-// Transfer takes a whole installation out and in.
+// Transfer exports and imports a whole installation.
 type Transfer interface {
 	Export(ctx context.Context, w io.Writer) error
 	Import(ctx context.Context, r io.Reader) (wire.Imported, error)
@@ -44,11 +44,11 @@ func (s *Server) exportAll(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", wire.TypeJSONLines)
 	if err := s.Transfer.Export(r.Context(), w); err != nil {
 		s.Log.Error("export", "component", "api", "error", err)
-		panic(http.ErrAbortHandler) // the export is cut: the client must see that
+		panic(http.ErrAbortHandler) // the export is incomplete, and the client must notice
 	}
 }
 
-// importAll takes over an export, or what is in a folder.
+// importAll imports an export, or the content of a folder.
 func (s *Server) importAll(w http.ResponseWriter, r *http.Request) {
 	defer s.streamWaker.wakeAll()
 	var in wire.Imported

@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// maxWalks bounds how many requests read the whole journal at once.
+	// maxWalks limits how many requests read the whole journal at the same time.
 	maxWalks = 2
 	// stride is how many rows of the journal are read at a time.
 	stride = 2000
 )
 
-// Measurements are what is known of tasks beside their journals.
+// Measurements are facts about tasks beyond their journals.
 type Measurements interface {
-	// TaskFacts are what is known of a task.
+	// TaskFacts returns the facts about a task.
 	TaskFacts(t *task.Task) overview.Facts
-	// ChangedSince returns the tasks of which something else is known than at mark, the mark
-	// of now, and a channel that closes when there are more. At mark 0 nothing was known.
+	// ChangedSince returns the tasks whose facts changed since mark, the present mark, and a channel that closes at the
+	// next change. Mark 0 is before the first fact.
 	ChangedSince(mark int64) (ids []task.ID, now int64, more <-chan struct{})
 }
 
-// Rows knows the journal of all tasks.
+// Rows reads the journal of all tasks.
 type Rows interface {
 	LastRow() (int64, error)
 }
 
-// stateQuery is what a request wants to see.
+// stateQuery is the part of the state that a request selects.
 type stateQuery struct {
 	project string
 	all     bool
@@ -53,24 +53,24 @@ func parseStateQuery(r *http.Request) (stateQuery, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return s, task.Mistakef("at=%q is no row of the journal: give a number above 0", text)
+		return s, task.Mistakef("at=%q is not a row of the journal: give a number above 0", text)
 	}
 	s.at = n
 	return s, nil
 }
 
-// matchesProject says whether a task is of the projects that are wanted.
+// matchesProject reports whether a task is of the selected projects.
 func (s *stateQuery) matchesProject(t *task.Task) bool {
 	return s.project == "" || s.project == t.Project
 }
 
-// matchesRow says whether a row is wanted. A task that is over is one only if something is
-// left to do that needs somebody, by the same rule in every answer.
+// matchesRow reports whether a row is selected. A finished task is selected only if it still needs somebody, by the
+// same rule in every response.
 func (s *stateQuery) matchesRow(r *overview.Row, t *task.Task) bool {
 	return s.all || r.Kind != workflow.Terminal || r.Wants != "" && len(t.Pending)+len(t.Attempts) > 0
 }
 
-// serveState is everything at one moment, now or after a row.
+// serveState sends the whole state, now or after a row.
 func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	want, err := parseStateQuery(r)
 	var out overview.State
@@ -87,8 +87,8 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// writeState writes a state row by row: of ten thousand tasks there is never a whole
-// text. A client that leaves is no error.
+// writeState writes a state row by row, because the text of ten thousand tasks is large. A client that disconnects is
+// not an error.
 func writeState(w http.ResponseWriter, state overview.State) error {
 	tasks := state.Tasks
 	state.Tasks = []overview.Row{} // the last field
@@ -105,20 +105,20 @@ func writeState(w http.ResponseWriter, state overview.State) error {
 		}
 		row, err := json.Marshal(&tasks[i])
 		if err != nil {
-			panic(http.ErrAbortHandler) // the state is cut: the client must see that
+			panic(http.ErrAbortHandler) // the state is incomplete, and the client must notice
 		}
 		if _, err := out.Write(row); err != nil {
 			return nil
 		}
 	}
-	out.WriteString("]}\n") //nolint:errcheck // the client left
+	out.WriteString("]}\n") //nolint:errcheck // the client disconnected
 	out.Flush()             //nolint:errcheck // likewise
 	return nil
 }
 
 func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 	out := s.emptyState()
-	row, err := s.Rows.LastRow() // before the tasks: what comes in between is told again
+	row, err := s.Rows.LastRow() // before the tasks: changes in between are sent again
 	if err != nil {
 		return out, err
 	}
@@ -137,7 +137,7 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 	return out, err
 }
 
-// withUnsettled adds tasks that are over: they may need somebody, too.
+// withUnsettled adds finished tasks that may still need somebody.
 func (s *Server) withUnsettled(tasks []*task.Task, want stateQuery) ([]*task.Task, error) {
 	late, err := s.Tasks.UnsettledTasks()
 	known := make(map[task.ID]bool, len(tasks))
@@ -159,7 +159,7 @@ func (s *Server) emptyState() overview.State {
 	for _, p := range s.Projects.Projects() {
 		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget}
 		if counts && p.Budget.HasDailyLimit() {
-			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a glance goes without
+			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a summary works without it
 		}
 		if s.GitPrograms != nil {
 			item.Git = s.GitPrograms.UntrustedNotice(context.Background(), p)
@@ -169,7 +169,7 @@ func (s *Server) emptyState() overview.State {
 	return out
 }
 
-// overviewRow is how a task looks now.
+// overviewRow returns the row of a task as it is now.
 func (s *Server) overviewRow(t *task.Task, now time.Time) overview.Row {
 	var facts overview.Facts
 	if s.Measurements != nil {
@@ -186,8 +186,7 @@ func (s *Server) findDefinition(t *task.Task) *workflow.Definition {
 	return def
 }
 
-// stateAt folds the journal up to a row. Only tasks are as they were: what is held and
-// which projects there are is not in the journal.
+// stateAt folds the journal up to a row. Only tasks are as they were: pauses and projects are not in the journal.
 func (s *Server) stateAt(ctx context.Context, want stateQuery) (overview.State, error) {
 	out := s.emptyState()
 	past, err := s.walkJournal(ctx, want.at)
@@ -209,7 +208,7 @@ func (s *Server) stateAt(ctx context.Context, want stateQuery) (overview.State, 
 	return out, nil
 }
 
-// pastState is what a journal came to at one row.
+// pastState is the result of a journal up to one row.
 type pastState struct {
 	row   int64
 	at    time.Time
@@ -217,8 +216,8 @@ type pastState struct {
 	order []*task.Task // of creation
 }
 
-// walkJournal reads the journal from its beginning to a row. It reads some rows at a time, so
-// that the store is never held, and ends with its client; few do so at once.
+// walkJournal reads the journal from its beginning to a row. It reads in batches, so that it never blocks the store,
+// and ends with its client; maxWalks limits how many run.
 func (s *Server) walkJournal(ctx context.Context, to int64) (pastState, error) {
 	p := pastState{tasks: map[task.ID]*task.Task{}}
 	select {

@@ -101,10 +101,10 @@ func TestAStateIsEverythingAtOneMoment(t *testing.T) {
 func TestABadMomentIsAMistake(t *testing.T) {
 	r := open(t)
 	for _, at := range []string{"0", "-1", "x", "1.5", "99999999999999999999", "1%20"} {
-		r.ask("GET", "/v1/state?at="+at, "").refused(t, http.StatusBadRequest, "is no row of the journal: give a number above 0")
+		r.ask("GET", "/v1/state?at="+at, "").refused(t, http.StatusBadRequest, "is not a row of the journal: give a number above 0")
 	}
-	r.ask("GET", "/v1/state/events?at=1", "").refused(t, http.StatusBadRequest, "is for a state that is over")
-	r.ask("GET", "/v1/state/events?at=x", "").refused(t, http.StatusBadRequest, "is no row")
+	r.ask("GET", "/v1/state/events?at=1", "").refused(t, http.StatusBadRequest, "selects a past state")
+	r.ask("GET", "/v1/state/events?at=x", "").refused(t, http.StatusBadRequest, "is not a row")
 	r.ask("GET", "/v1/state/events?after=x", "").refused(t, http.StatusBadRequest, "is not a row")
 	r.ask("GET", "/v1/state/events?after=1", "").refused(t, http.StatusBadRequest, "row 1 is not in this journal, which ends at 0: ask for the state again")
 	if got := r.look("?at=1"); got.Row != 0 || len(got.Tasks) != 0 {

@@ -15,36 +15,33 @@ import (
 )
 
 const (
-	// pingEvery keeps an event stream from looking dead.
+	// pingEvery is the interval of pings, which keep an idle stream open.
 	pingEvery = 30 * time.Second
-	// writeWithin is how long a client may take to make room for a piece of what is
-	// written to it. One that reads nothing must not be waited for.
+	// writeWithin is how long a client may take to accept one write. The server does not wait for a client that does
+	// not read.
 	writeWithin = 30 * time.Second
 	piece       = 32 << 10
 )
 
-// boundedWriter writes to a client, and gives up on one that does not read.
+// boundedWriter writes to a client, and gives up if it does not read.
 type boundedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-// newBoundedWriter begins an answer. What the last one on this connection was bounded by does
-// not count.
+// newBoundedWriter begins a response. It clears the deadline of the last response on this connection.
 func newBoundedWriter(w http.ResponseWriter) *boundedWriter {
 	p := &boundedWriter{w, http.NewResponseController(w)}
 	p.setDeadline(time.Time{})
 	return p
 }
 
-// setDeadline bounds how long the next write may take. Who cannot be bounded is written to all
-// the same.
+// setDeadline limits how long the next write may take. A connection without deadlines is written to without one.
 func (p *boundedWriter) setDeadline(t time.Time) {
 	p.control.SetWriteDeadline(t) //nolint:errcheck // see above
 }
 
-// Write implements io.Writer. The bound of the last piece holds until it is flushed,
-// after the request.
+// Write implements io.Writer. The deadline of the last write holds until the response is flushed, after the request.
 func (p *boundedWriter) Write(b []byte) (n int, err error) {
 	for {
 		part := b[n:min(n+piece, len(b))]
@@ -56,16 +53,16 @@ func (p *boundedWriter) Write(b []byte) (n int, err error) {
 	}
 }
 
-// Unwrap lets a controller find what it controls.
+// Unwrap implements the interface of http.ResponseController.
 func (p *boundedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// streamWaker wakes streams when something changed that no journal tells.
+// streamWaker wakes streams when something changed that no journal records.
 type streamWaker struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// wakeChannel returns a channel that closes when the bell rings.
+// wakeChannel returns a channel that closes at the next change.
 func (b *streamWaker) wakeChannel() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,14 +81,14 @@ func (b *streamWaker) wakeAll() {
 	}
 }
 
-// events is a stream of server-sent events. After an error it is silent.
+// events is a stream of server-sent events. After an error it sends nothing.
 type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	err     error
 }
 
-// openEvents begins a stream, so that the client knows that it is heard.
+// openEvents begins a stream and flushes the headers, so that the client knows that it is open.
 func openEvents(w http.ResponseWriter) *events {
 	w.Header().Set("Content-Type", wire.TypeEventStream)
 	w.Header().Set("Cache-Control", "no-store")
@@ -108,7 +105,7 @@ func (e *events) writeText(text string) {
 	}
 }
 
-// flush says whether the client is still there.
+// flush reports whether the client is still connected.
 func (e *events) flush() bool {
 	if e.err == nil {
 		e.err = e.control.Flush()
@@ -116,7 +113,7 @@ func (e *events) flush() bool {
 	return e.err == nil
 }
 
-// sendEvent sends one event. It says false if the client has left.
+// sendEvent sends one event. It returns false if the client has disconnected.
 func (e *events) sendEvent(event string, id int64, v any) bool {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -127,7 +124,7 @@ func (e *events) sendEvent(event string, id int64, v any) bool {
 	return e.flush()
 }
 
-// addEvent writes an event that is not flushed yet.
+// addEvent writes an event without flushing it.
 func (e *events) addEvent(event string, id int64, body []byte) {
 	text := fmt.Sprintf("event: %s\ndata: %s\n\n", event, body)
 	if id > 0 {
@@ -141,8 +138,8 @@ func (e *events) sendPing() bool {
 	return e.flush()
 }
 
-// journalEvents streams the journal from a row on. A client that reads slowly misses
-// nothing: it is served from the store, not from a buffer.
+// journalEvents streams the journal from a row on. A slow client misses nothing: it is served from the store, not from
+// a buffer.
 func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 	after, err := resumeAt(r)
 	if err != nil {
@@ -196,7 +193,7 @@ func (e *events) addEntries(rows []journal.Row) (last int64, err error) {
 	return last, nil
 }
 
-// resumeAt is the row after which a stream begins.
+// resumeAt returns the row after which a stream begins.
 func resumeAt(r *http.Request) (int64, error) {
 	text := r.Header.Get(wire.HeaderLastEventID)
 	if text == "" {

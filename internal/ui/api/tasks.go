@@ -22,8 +22,8 @@ func newAnswer(a engine.Answer, err error) (wire.Answer, error) {
 	}, err
 }
 
-// listTasks streams the records as they are stored: with many tasks, decoding and
-// encoding them again would be most of the work.
+// listTasks streams the records as they are stored: with many tasks, decoding and encoding them again would be most of
+// the work.
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	f := task.Filter{Project: q.Get("project"), Status: q.Get("status"), All: q.Get("all") == "1"}
@@ -41,10 +41,10 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		s.Log.Error("list the tasks", "component", "api", "error", err)
-		panic(http.ErrAbortHandler) // the list is cut: the client must see that
+		panic(http.ErrAbortHandler) // the list is incomplete, and the client must notice
 	}
 	out.WriteString("]}\n")
-	out.Flush() //nolint:errcheck // the client left
+	out.Flush() //nolint:errcheck // the client disconnected
 }
 
 func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, error) {
@@ -63,9 +63,8 @@ func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, 
 	return newAnswer(s.Engine.Create(r.Context(), wish))
 }
 
-// carriesOut says whether what comes with a new task is to be carried out: the words of a
-// person, or of an attempt of the task that the new one is a part of. Everything else is
-// quoted.
+// carriesOut reports whether the text of a new task is an instruction: it is by a person, or by an attempt of the new
+// task's parent. All other text is quoted.
 func carriesOut(w *signal.NewTask, c *Caller) bool {
 	switch {
 	case w.Actor == task.Human:
@@ -76,8 +75,7 @@ func carriesOut(w *signal.NewTask, c *Caller) bool {
 	return c == nil || c.Task == w.Parent
 }
 
-// isSubmittable are the kinds of signals that come from outside. The others are the
-// runtime's own.
+// isSubmittable reports whether signals of a kind may come from outside. All others are sent by the runtime only.
 func isSubmittable(k signal.Kind) bool {
 	switch k {
 	case signal.Request, signal.Exit, signal.Outcome, signal.Tracker, signal.Update, signal.Pause, signal.Resume, signal.Delete, signal.Ready:
@@ -102,9 +100,9 @@ func (s *Server) submitSignal(r *http.Request, sig signal.Signal) (wire.Answer, 
 		return wire.Answer{}, err
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
-		return wire.Answer{}, task.Mistakef("nobody outside speaks for the engine: leave the actor out")
+		return wire.Answer{}, task.Mistakef("the actor engine is reserved for the server: leave the actor out")
 	}
-	// what an agent said is read from its own words, and how a card looks from the board
+	// the server reads reports from the agent's output, and cards from the board
 	sig.Report, sig.Final, sig.CardSnapshot, sig.Children, sig.Busy = nil, "", nil, nil, nil
 	sig.Merged, sig.Commit, sig.Confirmed, sig.Lost, sig.New, sig.Result, sig.Evidence = "", "", "", nil, nil, nil, nil
 	return newAnswer(s.Engine.Submit(r.Context(), id, sig))
@@ -203,7 +201,7 @@ func (s *Server) explainTask(r *http.Request) (explain.Explanation, error) {
 	}
 	x, err := s.Engine.Explain(r.Context(), t.ID)
 	if err == nil && s.Reasons != nil {
-		x.Reasons = s.Reasons(&t) // with the last lines of an agent that died
+		x.Reasons = s.Reasons(&t) // includes the last lines of an agent that died
 	}
 	return x, err
 }

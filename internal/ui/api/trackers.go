@@ -12,8 +12,7 @@ import (
 	"orange/internal/wire"
 )
 
-// Trackers are the places where issues live. Only looking, testing and dispatching ask
-// them; everything else is answered with what is kept.
+// Trackers are the configured trackers. Only Sync, Test and Dispatch contact them; everything else uses stored data.
 type Trackers interface {
 	List() ([]tracker.Reading, error)
 	SaveTracker(ctx context.Context, cfg tracker.Config) (tracker.Config, error)
@@ -72,7 +71,7 @@ func (s *Server) checkBoard(r *http.Request, x wire.Examination) (wire.Findings,
 	return wire.Findings{Findings: nonNil(found)}, asTrackerMistake(err)
 }
 
-// asTrackerMistake makes one line of what a tracker said: it is nothing that broke here.
+// asTrackerMistake turns an error of a tracker into a Mistake of one line, because it is not a failure of the server.
 func asTrackerMistake(err error) error {
 	if err == nil {
 		return nil

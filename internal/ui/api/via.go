@@ -10,24 +10,22 @@ import (
 	"orange/internal/wire"
 )
 
-// maxVia bounds the header, in bytes.
+// maxVia is the maximum size of the header, in bytes.
 const maxVia = 4 << 10
 
-// Origins says where connections come from.
+// Origins identifies where connections come from.
 type Origins interface {
-	PeerPID(c net.Conn) int          // the process at the other end, 0 if that cannot be told
+	PeerPID(c net.Conn) int          // the process at the other end, 0 if unknown
 	DescribeProcess(int) *signal.Via // what is known about a process
 }
 
-// ViaOf is where the request behind ctx came from, nil if that is not known or if an
-// attempt asks.
+// ViaOf returns where the request of ctx came from, or nil if that is unknown or an attempt sent it.
 func ViaOf(ctx context.Context) *signal.Via {
 	v, _ := ctx.Value(viaKey).(*signal.Via)
 	return v
 }
 
-// withVia notes where a request of a person came from. Those who only look leave nothing
-// in a journal.
+// withVia records where a person's request came from. Requests that only read leave nothing in a journal.
 func (s *Server) withVia(r *http.Request) *http.Request {
 	if s.Origins == nil || callerOf(r) != nil || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return r
@@ -57,7 +55,7 @@ func (s *Server) viaOf(r *http.Request) *signal.Via {
 	return &found
 }
 
-// saidVia is what a request says about where it comes from.
+// saidVia returns what a request claims about its origin.
 func saidVia(r *http.Request) (v signal.Via, ok bool) {
 	text := r.Header.Get(wire.HeaderVia)
 	if text == "" || len(text) > maxVia || json.Unmarshal([]byte(text), &v) != nil {

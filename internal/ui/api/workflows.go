@@ -8,7 +8,7 @@ import (
 	"orange/internal/wire"
 )
 
-// Library knows all workflows.
+// Library lists all workflows.
 type Library interface {
 	ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error)
 }
@@ -28,7 +28,7 @@ func (s *Server) readWorkflow(r *http.Request) (wire.WorkflowText, error) {
 	return out, err
 }
 
-// A notFoundError says that there is no such thing.
+// A notFoundError means that the requested object does not exist.
 type notFoundError struct{ text string }
 
 func (m *notFoundError) Error() string { return m.text }

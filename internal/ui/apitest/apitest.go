@@ -1,5 +1,5 @@
-// Package apitest provides the real API server over parts that answer with empty values,
-// for tests of its clients. A test replaces the parts whose answers it needs.
+// Package apitest provides the real API server over parts that return empty values, for tests of its clients. A test
+// replaces the parts that it needs.
 package apitest
 
 import (
@@ -57,14 +57,14 @@ func (Engine) ForkTask(context.Context, task.ID, int, signal.NewTask) (engine.An
 }
 func (Engine) RecordRefusal(task.ID, signal.Signal, string) {}
 
-// Control remembers whether all tasks are paused.
+// Control records whether all tasks are paused.
 type Control struct{ paused atomic.Bool }
 
 func (c *Control) SetPaused(paused bool) error { c.paused.Store(paused); return nil }
 func (c *Control) Paused() bool                { return c.paused.Load() }
 func (*Control) Busy() bool                    { return false }
 
-// Projects are the registered projects. Every change succeeds and is forgotten.
+// Projects are the registered projects. Every change succeeds and has no effect.
 type Projects []task.Project
 
 func (p Projects) Projects() []task.Project { return p }
@@ -76,7 +76,7 @@ func (Projects) ChangeProject(context.Context, string, wire.ProjectChange) (task
 }
 func (Projects) UnregisterProject(context.Context, string, string) error { return nil }
 
-// FakeFolders hold the same TASK.md for every task, none if Body is empty.
+// FakeFolders returns the same TASK.md for every task, none if Body is empty.
 type FakeFolders struct{ Dir, Body string }
 
 func (f FakeFolders) Path(string, task.ID) string { return f.Dir }
@@ -98,7 +98,7 @@ func (transfer) ImportFolder(context.Context, string) (wire.Imported, error) {
 	return wire.Imported{}, nil
 }
 
-// Attempts knows no attempts.
+// Attempts has no attempts.
 type Attempts struct{}
 
 func (Attempts) ListAttempts(task.Task) ([]wire.Attempt, error)                       { return nil, nil }
@@ -132,7 +132,7 @@ func (boards) ChangeCard(context.Context, string, int, board.Change, string) (ca
 }
 func (boards) CardHistory(context.Context, string, int) ([]board.Event, error) { return nil, nil }
 
-// Trackers answers with its fields.
+// Trackers returns its fields.
 type Trackers struct {
 	Readings []tracker.Reading
 	Config   tracker.Config

@@ -24,14 +24,14 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A FakeStore holds tasks, their journals and their workflows in memory. A test may set its
-// fields while no request is under way; Put and Change may be called at any time.
+// A FakeStore holds tasks, their journals and their workflows in memory. A test may set its fields while no request runs;
+// Put and Change may be called at any time.
 type FakeStore struct {
 	Tasks     []task.Task // in order of creation
 	Journals  map[task.ID][]journal.Entry
 	Rows      []journal.Row                   // of all journals
 	Workflows map[string]*workflow.Definition // by hash
-	Err       error                           // of everything that is read
+	Err       error                           // returned by every read
 
 	mu   sync.Mutex
 	more chan struct{} // closes when there are more rows
@@ -84,7 +84,7 @@ func (s *FakeStore) put(t task.Task, entries []journal.Entry) {
 	s.more = make(chan struct{})
 }
 
-// Change changes a task in a way that its journal does not say, and wakes the streams.
+// Change changes a task without a journal entry, and wakes the streams.
 func (s *FakeStore) Change(id task.ID, change func(*task.Task)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *FakeStore) Change(id task.ID, change func(*task.Task)) {
 	s.put(t, nil)
 }
 
-// CutRows forgets all rows but the first n, as if this were another store.
+// CutRows drops all rows but the first n, as if this were another store.
 func (s *FakeStore) CutRows(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *FakeStore) definition(t *task.Task) (*workflow.Definition, error) {
 	return nil, errors.New("there is no workflow " + t.WorkflowHash)
 }
 
-// isOver says whether a task is in a terminal state.
+// isOver reports whether a task is in a terminal state.
 func (s *FakeStore) isOver(t *task.Task) bool {
 	def, err := s.definition(t)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *FakeStore) Workflow(hash string) (name, file, text string, ok bool, err
 	return def.Name, def.File, def.Text, true, s.Err
 }
 
-// FollowJournal is the part of api.Engine that reads the rows.
+// FollowJournal implements the part of api.Engine that reads the rows.
 func (s *FakeStore) FollowJournal(after int64, id task.ID, limit int) (out []journal.Row, more <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +269,7 @@ func (e *DecidingEngine) Begin(def *workflow.Definition, n signal.New) (engine.A
 	return e.decide(def, task.Task{}, signal.Signal{Kind: signal.Create, Actor: task.Human, New: &n})
 }
 
-// decide decides a signal and writes down the effects of it as done.
+// decide decides a signal and records its effects as done.
 func (e *DecidingEngine) decide(def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
 	first, entries := engine.Decision{}, []journal.Entry(nil)
 	for range 20 {
@@ -302,7 +302,7 @@ func (e *DecidingEngine) decide(def *workflow.Definition, t task.Task, sig signa
 	return engine.Answer{Task: t, Decision: first}, nil
 }
 
-// Create implements api.Engine. It refuses: a test that needs it says what a new task is.
+// Create implements api.Engine. It refuses: a test that needs it defines what a new task is.
 func (e *DecidingEngine) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, task.Mistakef("no task can be created here")
 }

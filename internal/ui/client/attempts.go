@@ -16,23 +16,23 @@ func (c *Client) ListAttempts(ctx context.Context, id string) ([]wire.Attempt, e
 	return list, err
 }
 
-// AttemptsToday lists the attempts of a task, and says what its project has spent on this
-// day, nil if its days have no budget.
+// AttemptsToday lists the attempts of a task, and returns what its project has spent today, or nil if it has no daily
+// budget.
 func (c *Client) AttemptsToday(ctx context.Context, id string) ([]wire.Attempt, *wire.Today, error) {
 	out := wire.AttemptList{Attempts: []wire.Attempt{}}
 	err := c.ofTask(ctx, id, wire.PathTaskAttempts, nil, &out)
 	return out.Attempts, out.Today, err
 }
 
-// ReadLog reads what happened in an attempt; after is Next of an earlier answer, or "".
+// ReadLog returns the log of an attempt; after is Next of an earlier response, or "".
 func (c *Client) ReadLog(ctx context.Context, id string, attempt int, after string) (wire.Log, error) {
 	var out wire.Log
 	err := c.ofTask(ctx, id, wire.PathTaskLog, url.Values{"attempt": {strconv.Itoa(attempt)}, "after": {after}}, &out)
 	return out, err
 }
 
-// LastMessage asks what an attempt said last: the one of that number, else the newest of the role,
-// else the newest.
+// LastMessage returns the last message of an attempt: the one with that number, else the role's newest, else the
+// newest.
 func (c *Client) LastMessage(ctx context.Context, id string, attempt int, role string) (wire.Message, error) {
 	var out wire.Message
 	query := url.Values{}
@@ -46,8 +46,7 @@ func (c *Client) LastMessage(ctx context.Context, id string, attempt int, role s
 	return out, err
 }
 
-// AttachCommand asks for the command that shows the terminal of a task's role, "" for the one
-// that is at work.
+// AttachCommand returns the command that shows the terminal of a task's role, "" for the agent at work.
 func (c *Client) AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error) {
 	var out wire.Attachment
 	query := url.Values{}
@@ -58,12 +57,12 @@ func (c *Client) AttachCommand(ctx context.Context, id, role string) (wire.Attac
 	return out, err
 }
 
-// ReportHook reports an event of the harness that this runs in.
+// ReportHook reports an event of the harness in which this process runs.
 func (c *Client) ReportHook(ctx context.Context, harness, event string, payload []byte) error {
 	return c.sendJSON(ctx, http.MethodPost, wire.PathHooks, wire.HookEvent{Harness: harness, Event: event, Payload: payload}, nil)
 }
 
-// ForkTask begins a new task where id stood at an entry of its journal.
+// ForkTask creates a task that begins at an entry of the journal of id.
 func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkWish) (wire.Answer, error) {
 	var out wire.Answer
 	path, err := taskPath(id, wire.PathTaskFork)
@@ -74,7 +73,7 @@ func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkWish) (wire
 	return out, err
 }
 
-// ListInbox lists what waits for a person, the most pressing first; project "" for all.
+// ListInbox lists what waits for a person, most urgent first; project "" for all.
 func (c *Client) ListInbox(ctx context.Context, project string) ([]explain.Item, error) {
 	out := wire.InboxList{Items: []explain.Item{}}
 	err := c.getJSON(ctx, wire.PathInbox, ofProject(project), &out)

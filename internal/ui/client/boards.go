@@ -44,8 +44,7 @@ func (c *Client) ReadCard(ctx context.Context, project string, number int) (wire
 	return out, err
 }
 
-// ChangeCard changes one card. Code is the one that was shown by notification, "" if none
-// was.
+// ChangeCard changes one card. code is the one from the notification, or "".
 func (c *Client) ChangeCard(ctx context.Context, project string, number int, change board.Change, code string) (wire.ChangedCard, error) {
 	var out wire.ChangedCard
 	path, err := boardPath(wire.PathCard, project, strconv.Itoa(number))
@@ -59,7 +58,7 @@ func (c *Client) ChangeCard(ctx context.Context, project string, number int, cha
 	return out, err
 }
 
-// CardHistory returns what became of a card, oldest first.
+// CardHistory returns the events of a card, oldest first.
 func (c *Client) CardHistory(ctx context.Context, project string, number int) ([]board.Event, error) {
 	out := wire.CardHistory{History: []board.Event{}}
 	path, err := boardPath(wire.PathCardHistory, project, strconv.Itoa(number))
@@ -70,8 +69,8 @@ func (c *Client) CardHistory(ctx context.Context, project string, number int) ([
 	return out.History, err
 }
 
-// boardPath returns the path of a project's board, or of something on it. It refuses a
-// name that would lead to another path.
+// boardPath returns the path of a project's board, or of something on it. It returns an error for a name that would
+// lead to another path.
 func boardPath(pattern, project string, rest ...string) (string, error) {
 	if project == "" || project == "." || project == ".." {
 		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("project %q is not registered: see orange project list", project)}

@@ -1,5 +1,5 @@
-// Package client speaks to the server over its unix socket: one method for each
-// thing the server can be asked. It decides nothing and prints nothing.
+// Package client calls the server over its unix socket, with one method per route. It decides nothing and prints
+// nothing.
 package client
 
 import (
@@ -18,29 +18,29 @@ import (
 	"orange/internal/wire"
 )
 
-// maxErrorBody bounds what is kept of an answer that is an error.
+// maxErrorBody limits how much of an error response is kept, in bytes.
 const maxErrorBody = 4 << 20
 
-// A Client asks the server of one data folder. It is safe for concurrent use.
+// A Client calls the server of one data folder. It is safe for concurrent use.
 type Client struct {
 	http      *http.Client
-	token     string                      // of the attempt this runs in, "" outside of any
+	token     string                      // of the attempt in which this process runs, "" outside any
 	server    string                      // version of the server that Connect reached
-	reconnect func(context.Context) error // finds another server if this one leaves; nil: there will be none
+	reconnect func(context.Context) error // finds another server if this one stops; nil: there is none
 }
 
 // New returns a client of the server that listens on socket. It does not dial.
 func New(socket string) *Client { return newClient(func() string { return socket }) }
 
-// FromOptions returns a client of the server that o leads to whenever it dials, whether one runs
-// or not. It does not dial now, and starts none.
+// FromOptions returns a client that resolves the server of o at every dial, whether one runs or not. It does not dial
+// now, and starts none.
 func FromOptions(o DialOptions) *Client {
 	c := newClient(func() string { return FindSocket(o) })
 	c.token = o.Token
 	return c
 }
 
-// newClient returns a client that asks where the server listens each time it dials.
+// newClient returns a client that calls where at every dial.
 func newClient(where func() string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", where())
@@ -51,13 +51,13 @@ func newClient(where func() string) *Client {
 	}}
 }
 
-// Close drops the connections that are open and idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ServerVersion is the version of the server that Connect reached.
+// ServerVersion returns the version of the server that Connect reached.
 func (c *Client) ServerVersion() string { return c.server }
 
-// An Error is the server's no: what it said, and the whole answer.
+// An Error is an error response of the server, with its message and its body.
 type Error struct {
 	Status  int // of HTTP
 	Message string
@@ -76,8 +76,8 @@ type call struct {
 	header http.Header
 }
 
-// sendWithRetry returns the answer to a call. The caller closes its body. A server that leaves
-// at this very moment is replaced, if the call can be made again without harm.
+// sendWithRetry returns the response to a call. The caller closes its body. If the server stops at this moment, it
+// calls another one, provided that repeating the call is safe.
 func (c *Client) sendWithRetry(ctx context.Context, q call) (*http.Response, error) {
 	res, err := c.sendOnce(ctx, q)
 	if err == nil || c.reconnect == nil || !q.canRepeat(err) {
@@ -89,8 +89,8 @@ func (c *Client) sendWithRetry(ctx context.Context, q call) (*http.Response, err
 	return c.sendOnce(ctx, q)
 }
 
-// canRepeat says whether a call that failed can be made again: it was not heard, or it
-// only asked, and what it carries is still there.
+// canRepeat reports whether a failed call can be repeated: it was not received, or it only reads, and its body is still
+// available.
 func (q call) canRepeat(err error) bool {
 	var no *Error
 	unheard := IsAbsent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
@@ -104,7 +104,7 @@ func (q call) canRepeat(err error) bool {
 	return q.body == nil
 }
 
-// sendOnce is send for those who do not want another server.
+// sendOnce sends a call without looking for another server.
 func (c *Client) sendOnce(ctx context.Context, q call) (*http.Response, error) {
 	u := "http://orange" + wire.Root + q.path
 	if len(q.query) > 0 {
@@ -138,15 +138,15 @@ func (c *Client) sendOnce(ctx context.Context, q call) (*http.Response, error) {
 	return res, nil
 }
 
-// explainGone says of a server that is gone before it answered what to do.
+// explainGone adds what to do to the error of a server that disappeared before it responded.
 func explainGone(err error) error {
 	if isLeaving(err) {
-		return fmt.Errorf("it went away before it answered (%w): look whether it was done, and try again", err)
+		return fmt.Errorf("it stopped before it responded (%w): check whether the request was done, and try again", err)
 	}
 	return err
 }
 
-// unwrapURLError takes the method and the made-up address out of an error of net/http.
+// unwrapURLError removes the method and the placeholder address from an error of net/http.
 func unwrapURLError(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -167,7 +167,7 @@ func answerError(res *http.Response) error {
 	return e
 }
 
-// callJSON sends a call and reads the JSON of the answer into out, unless out is nil.
+// callJSON sends a call and decodes the JSON response into out, unless out is nil.
 func (c *Client) callJSON(ctx context.Context, q call, out any) error {
 	res, err := c.sendWithRetry(ctx, q)
 	if err != nil {
@@ -196,7 +196,7 @@ func (c *Client) sendJSON(ctx context.Context, method, path string, in, out any)
 	return c.callJSON(ctx, call{method: method, path: path, body: bytes.NewReader(body), form: "application/json"}, out)
 }
 
-// copyTo copies an answer to w as it comes.
+// copyTo copies a response to w as it arrives.
 func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
 	res, err := c.sendWithRetry(ctx, q)
 	if err != nil {
@@ -204,13 +204,13 @@ func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return fmt.Errorf("the server broke off its answer (%w): see orange log", err)
+		return fmt.Errorf("the server interrupted its response (%w): see orange log", err)
 	}
 	return nil
 }
 
-// taskPath returns the path of a task, or of something of it. It refuses what cannot be
-// an id, because that would lead to another path.
+// taskPath returns the path of a task, or of something of it. It returns an error for what cannot be an id, because
+// that would lead to another path.
 func taskPath(id, pattern string) (string, error) {
 	if !task.ValidPrefix(id) {
 		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("task %q not found: see orange task list", id)}

@@ -8,8 +8,7 @@ import (
 	"orange/internal/wire"
 )
 
-// NeedsCode says whether a request was refused because a person must give back a code
-// that was shown by notification.
+// NeedsCode reports whether a request was refused because it needs the code from a notification.
 func NeedsCode(err error) bool {
 	var no *Error
 	if !errors.As(err, &no) {

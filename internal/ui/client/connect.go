@@ -22,26 +22,26 @@ const (
 	longestPoll   = 100 * time.Millisecond
 )
 
-// ErrNoServer says that no server runs and none was to be started.
+// ErrNoServer means that no server runs and none was to be started.
 var ErrNoServer = errors.New("no server is running: start one with orange serve")
 
-// DialOptions say how to reach a server.
+// DialOptions are how to reach a server.
 type DialOptions struct {
 	Socket string
 	Home   string                // the data folder, which a new server must be able to write
-	Token  string                // shown with every request: it says which attempt asks
+	Token  string                // sent with every request; identifies the attempt
 	Start  func() (Child, error) // starts a server in the background; nil: never start one
-	Owner  func() (Owner, bool)  // the server that holds the data folder, if one does; nil: unknown
+	Owner  func() (Owner, bool)  // the server that owns the data folder, if any; nil: unknown
 }
 
-// An Owner is the server that holds a data folder, whether it answers or not.
+// An Owner is the server that owns a data folder, whether it responds or not.
 type Owner struct {
 	PID       int
 	Alive     func() bool
 	Terminate func() error // asks it to end; nil: it is not certain that this is the server
 }
 
-// ownerPID is the pid of the server that holds the data folder, 0 if none is known.
+// ownerPID returns the pid of the server that owns the data folder, or 0 if unknown.
 func (o DialOptions) ownerPID() int {
 	if o.Owner == nil {
 		return 0
@@ -52,13 +52,12 @@ func (o DialOptions) ownerPID() int {
 
 // A Child is a server that was just started.
 type Child interface {
-	// HasExited says whether it is gone already. The error says why, and is nil if it
-	// left because another server was quicker.
+	// HasExited reports whether it has exited. The error says why, and is nil if it exited because another server was
+	// faster.
 	HasExited() (bool, error)
 }
 
-// Connect returns a client of a server that answers, and starts one if nobody
-// listens.
+// Connect returns a client of a server that responds. It starts one if none listens.
 func Connect(ctx context.Context, o DialOptions) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -73,9 +72,8 @@ func Connect(ctx context.Context, o DialOptions) (*Client, error) {
 	return c, nil
 }
 
-// FindSocket is where the server of a data folder listens. One that was started with
-// another runtime folder in its environment listens elsewhere than we would: its lock
-// says where.
+// FindSocket returns where the server of a data folder listens. A server that was started with another runtime folder
+// in its environment listens elsewhere; its lock file says where.
 func FindSocket(o DialOptions) string {
 	text, err := os.ReadFile(filepath.Join(o.Home, "server.lock"))
 	if err != nil {
@@ -98,7 +96,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 			return nil
 		case !IsAbsent(err) && !isLeaving(err):
 			return err
-		case !IsAbsent(err), o.ownerPID() > 0: // it is on its way out, or about to listen
+		case !IsAbsent(err), o.ownerPID() > 0: // it is stopping, or about to listen
 		case o.Start == nil:
 			return ErrNoServer
 		case child == nil:
@@ -111,7 +109,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 			case gone && why != nil:
 				return c.lastChance(ctx, FindSocket(o), why)
 			case gone:
-				child = nil // the folder has another: it is about to listen, or on its way out
+				child = nil // another server has the folder: it is about to listen, or stopping
 			}
 		}
 		if err := sleepContext(ctx, delay); err != nil {
@@ -120,7 +118,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 	}
 }
 
-// explainTimeout says of a server that did not answer in time which one it is.
+// explainTimeout adds to the error of a server that did not respond in time which one it is.
 func (o DialOptions) explainTimeout(err error) error {
 	pid := o.ownerPID()
 	switch {
@@ -132,7 +130,7 @@ func (o DialOptions) explainTimeout(err error) error {
 	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", FindSocket(o))
 }
 
-// lastChance asks once more after our own server failed: another may be there.
+// lastChance tries once more after our own server failed: another may run.
 func (c *Client) lastChance(ctx context.Context, socket string, why error) error {
 	if c.checkServer(ctx, socket) == nil {
 		return nil
@@ -151,7 +149,7 @@ func startServer(o DialOptions) (Child, error) {
 	return child, nil
 }
 
-// checkServer makes sure that the one who listens is our server, and of our protocol.
+// checkServer checks that the listener is our server, with our protocol.
 func (c *Client) checkServer(ctx context.Context, socket string) error {
 	if err := requirePrivateFolder(filepath.Dir(socket)); err != nil {
 		return err
@@ -167,23 +165,23 @@ func (c *Client) checkServer(ctx context.Context, socket string) error {
 	return nil
 }
 
-// IsAbsent says that nobody listens: there is no socket, or a dead server left it.
+// IsAbsent reports whether nobody listens: there is no socket, or a dead server left it.
 func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// isLeaving says that the server is on its way out, or was cut off while answering.
+// isLeaving reports whether the server is stopping, or was interrupted during a response.
 func isLeaving(err error) bool {
 	var no *Error
 	return errors.As(err, &no) && no.Status == http.StatusServiceUnavailable ||
 		errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// requirePrivateFolder refuses a folder in which somebody else could have put the socket.
+// requirePrivateFolder returns an error for a folder in which somebody else could have created the socket.
 func requirePrivateFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("look at the folder of the socket: %w", err)
+		return fmt.Errorf("check the folder of the socket: %w", err)
 	}
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if ok && int(sys.Uid) != os.Getuid() || info.Mode().Perm()&0o002 != 0 {
@@ -192,8 +190,7 @@ func requirePrivateFolder(dir string) error {
 	return nil
 }
 
-// EnsureWritable creates the data folder if there is none, and says if it cannot be
-// written.
+// EnsureWritable creates the data folder if there is none, and returns an error if it is not writable.
 func EnsureWritable(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w; set ORANGE_HOME to a folder you can write", err)
@@ -202,7 +199,7 @@ func EnsureWritable(home string) error {
 	if err != nil {
 		return fmt.Errorf("write to the data folder: %w; set ORANGE_HOME to a folder you can write", err)
 	}
-	_, err = f.WriteString("\n") // where a file still finds a place its content may not
+	_, err = f.WriteString("\n") // a full disk may accept an empty file but not its content
 	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); errors.Is(err, syscall.ENOSPC) {
 		return errors.New("write to the data folder: the disk is full; free some space and try again")
 	}

@@ -154,7 +154,7 @@ func TestACallThatMeetsALeavingServerIsMadeAgain(t *testing.T) {
 		{"a question it does not answer", cut, ask, 2, ""},
 		{"a question it turns away", closing, ask, 2, ""},
 		{"a request it turns away", closing, tell, 2, ""},
-		{"a request that may have been heard", cut, tell, 1, "look whether it was done, and try again"},
+		{"a request that may have been heard", cut, tell, 1, "check whether the request was done, and try again"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,16 +30,15 @@ type StreamEvent struct {
 	Entry journal.Entry
 }
 
-// EventOptions says which events are wanted.
+// EventOptions selects events.
 type EventOptions struct {
 	After  int64        // row after which to begin
 	Task   string       // "" for every task
 	Opened func() error // called when the stream is open, again after each reconnect; may be nil
 }
 
-// FollowEvents calls each for every entry committed, in order and once, until ctx ends or
-// each or Opened return an error. A stream that breaks is taken up again where it
-// broke; when that goes wrong several times in a row its error is returned.
+// FollowEvents calls each for every committed entry, in order and once, until ctx ends or each or Opened returns an
+// error. A broken stream is resumed where it broke; after several failures in a row the last error is returned.
 func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(StreamEvent) error) error {
 	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
 	if w.Task != "" {
@@ -59,20 +58,20 @@ func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(Str
 	return s.followStream(ctx)
 }
 
-// ownError marks an error of the caller's functions: it ends the stream.
+// ownError marks an error of the caller's functions, which ends the stream.
 type ownError struct{ error }
 
-// stream is a stream of events that is taken up again where it breaks.
+// stream is a stream of events that is resumed where it breaks.
 type stream struct {
 	client  *Client
 	call    call
 	opened  func() error      // may be nil
-	lost    func(error)       // nil: several failures in a row end the stream; else it hears of each, and it goes on
-	deliver func(block) error // an error of it ends the stream
+	lost    func(error)       // nil: several failures in a row end the stream; else called for each, and the stream continues
+	deliver func(block) error // its error ends the stream
 	last    string            // id of the last event, "" before the first
 }
 
-// followStream reads until ctx ends or somebody says that it is enough.
+// followStream reads until ctx ends or a function returns an error.
 func (s *stream) followStream(ctx context.Context) error {
 	delay, failed := firstRetry, 0
 	for {
@@ -102,14 +101,14 @@ func (s *stream) followStream(ctx context.Context) error {
 	}
 }
 
-// readConnection follows one connection to its end. It says whether an event came.
+// readConnection reads one connection to its end. It reports whether an event arrived.
 func (s *stream) readConnection(ctx context.Context) (progress bool, err error) {
 	q := s.call
 	q.header = http.Header{"Accept": {wire.TypeEventStream}}
 	if s.last != "" {
 		q.header.Set(wire.HeaderLastEventID, s.last)
 	}
-	res, err := s.client.sendOnce(ctx, q) // whoever only watches does not undo a stop
+	res, err := s.client.sendOnce(ctx, q) // a watcher must not start a stopped server
 	if err != nil {
 		return false, err
 	}

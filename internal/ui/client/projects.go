@@ -32,8 +32,7 @@ func (c *Client) sendProject(ctx context.Context, method, path string, in any) (
 	return out, err
 }
 
-// RemoveProject forgets a project that has no task left to do. Code is the one that was
-// shown by notification, "" if none was.
+// RemoveProject removes a project without open tasks. code is the one from the notification, or "".
 func (c *Client) RemoveProject(ctx context.Context, name, code string) error {
 	q := url.Values{}
 	if code != "" {
@@ -42,7 +41,7 @@ func (c *Client) RemoveProject(ctx context.Context, name, code string) error {
 	return c.callJSON(ctx, call{method: http.MethodDelete, path: wire.FillPath(wire.PathProject, name), query: q}, nil)
 }
 
-// FindPlace says what the folder at an absolute path belongs to.
+// FindPlace returns what the folder at an absolute path belongs to.
 func (c *Client) FindPlace(ctx context.Context, path string) (wire.Place, error) {
 	var out wire.Place
 	err := c.getJSON(ctx, wire.PathWhere, url.Values{"path": {path}}, &out)

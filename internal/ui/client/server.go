@@ -9,24 +9,24 @@ import (
 	"orange/internal/wire"
 )
 
-// Hello asks who is there.
+// Hello identifies the server.
 func (c *Client) Hello(ctx context.Context) (wire.Hello, error) {
 	var out wire.Hello
 	err := c.getJSON(ctx, wire.PathHello, nil, &out)
 	return out, err
 }
 
-// PauseAll holds everything.
+// PauseAll pauses all tasks.
 func (c *Client) PauseAll(ctx context.Context) error {
 	return c.callJSON(ctx, call{method: http.MethodPost, path: wire.PathPause}, nil)
 }
 
-// ResumeAll lets everything go on.
+// ResumeAll resumes all tasks.
 func (c *Client) ResumeAll(ctx context.Context) error {
 	return c.callJSON(ctx, call{method: http.MethodPost, path: wire.PathResume}, nil)
 }
 
-// RunChecks asks the server to check itself.
+// RunChecks makes the server check itself.
 func (c *Client) RunChecks(ctx context.Context) ([]doctor.Result, error) {
 	var out wire.Checkup
 	err := c.getJSON(ctx, wire.PathDoctor, nil, &out)
@@ -40,27 +40,26 @@ func (c *Client) RepairRecords(ctx context.Context) ([]doctor.Result, error) {
 	return out.Checks, err
 }
 
-// ExportAll copies everything the server knows to w, as JSON lines.
+// ExportAll copies all data of the server to w, as JSON lines.
 func (c *Client) ExportAll(ctx context.Context, w io.Writer) error {
 	return c.copyTo(ctx, call{method: http.MethodGet, path: wire.PathExport}, w)
 }
 
-// ImportPath takes over the data at an absolute path that the server can read.
+// ImportPath imports the data at an absolute path that the server can read.
 func (c *Client) ImportPath(ctx context.Context, path string) (wire.Imported, error) {
 	var out wire.Imported
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathImport, wire.ImportWish{Path: path}, &out)
 	return out, err
 }
 
-// ImportLines takes over what Export wrote.
+// ImportLines imports what ExportAll wrote.
 func (c *Client) ImportLines(ctx context.Context, lines io.Reader) (wire.Imported, error) {
 	var out wire.Imported
 	err := c.callJSON(ctx, call{method: http.MethodPost, path: wire.PathImport, body: lines, form: wire.TypeJSONLines}, &out)
 	return out, err
 }
 
-// StopServer tells the server to end. One that is gone before its answer is here, or that
-// was told already, is no error.
+// StopServer stops the server. It is not an error if the server disappears before its response, or is stopping already.
 func (c *Client) StopServer(ctx context.Context) error {
 	err := c.callJSON(ctx, call{method: http.MethodPost, path: wire.PathStop}, nil)
 	if isLeaving(err) {

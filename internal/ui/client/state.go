@@ -11,10 +11,10 @@ import (
 	"orange/internal/wire"
 )
 
-// StateQuery says what is wanted of a state.
+// StateQuery selects a part of the state.
 type StateQuery struct {
 	Project string // "" for all
-	All     bool   // tasks that are over, too
+	All     bool   // include finished tasks
 	At      int64  // as it was after this row of the journal, 0 for now
 }
 
@@ -32,15 +32,14 @@ func (s StateQuery) queryValues() url.Values {
 	return q
 }
 
-// ReadState is everything at one moment.
+// ReadState returns the whole state at one moment.
 func (c *Client) ReadState(ctx context.Context, s StateQuery) (overview.State, error) {
 	var out overview.State
 	err := c.getJSON(ctx, wire.PathState, s.queryValues(), &out)
 	return out, err
 }
 
-// ReadStatusLine is the state as a status line shows it: of a project or of all, and of a task
-// if id is not "".
+// ReadStatusLine returns the state as a status line shows it: of a project or of all, and of a task if id is not "".
 func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID) (wire.StatusLine, error) {
 	var out wire.StatusLine
 	err := c.getJSON(ctx, wire.PathStateSummary, url.Values{"project": {project}, "task": {string(id)}}, &out)
@@ -54,17 +53,17 @@ func (c *Client) TaskTable(ctx context.Context, f task.Filter) ([]wire.TaskLine,
 	return out.Tasks, err
 }
 
-// FollowOptions says how a state is followed. Its functions are called one at a time.
+// FollowOptions configures FollowState. Its functions are called one at a time.
 type FollowOptions struct {
 	StateQuery
-	After  int64                       // row of the state that is known
-	Change func(overview.Change) error // an error of it ends the stream
+	After  int64                       // row of the known state
+	Change func(overview.Change) error // its error ends the stream
 	Opened func() error                // the stream is open, for the first time or again; may be nil
-	Lost   func(error)                 // it broke, and is taken up again; nil: several failures in a row are an error
+	Lost   func(error)                 // the stream broke, and is resumed; nil: several failures in a row are an error
 }
 
-// FollowState reports what becomes of a state until ctx ends. A stream that breaks is taken
-// up where it broke: no change is missed.
+// FollowState reports changes of the state until ctx ends. A broken stream is resumed where it broke: no change is
+// missed.
 func (c *Client) FollowState(ctx context.Context, l FollowOptions) error {
 	q := call{method: http.MethodGet, path: wire.PathStateEvents, query: l.queryValues()}
 	q.query.Set("after", strconv.FormatInt(l.After, 10))
@@ -81,7 +80,7 @@ func (c *Client) FollowState(ctx context.Context, l FollowOptions) error {
 	return s.followStream(ctx)
 }
 
-// ReadScreen looks at the agent of a role of a task; "" for the one at work.
+// ReadScreen returns the screen of a role's agent; "" for the agent at work.
 func (c *Client) ReadScreen(ctx context.Context, id, role string) (wire.Screen, error) {
 	var out wire.Screen
 	err := c.ofTask(ctx, id, wire.PathTaskScreen, url.Values{"role": {role}}, &out)
@@ -116,28 +115,28 @@ func (c *Client) TypeText(ctx context.Context, id, role, text string) error {
 	return c.sendJSON(ctx, http.MethodPost, path, wire.Typing{Role: role, Text: text}, nil)
 }
 
-// ReadDiff asks what a task's branch changes.
+// ReadDiff returns what a task's branch changes.
 func (c *Client) ReadDiff(ctx context.Context, id string) (wire.Diff, error) {
 	var out wire.Diff
 	err := c.ofTask(ctx, id, wire.PathTaskDiff, nil, &out)
 	return out, err
 }
 
-// ListWorkflows lists the workflows that are known.
+// ListWorkflows lists the known workflows.
 func (c *Client) ListWorkflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
 	var out wire.WorkflowList
 	err := c.getJSON(ctx, wire.PathWorkflows, nil, &out)
 	return out.Workflows, err
 }
 
-// OpenPage asks for the address of the web page, which is opened if it is not.
+// OpenPage returns the address of the web page, and opens the page if it is not open.
 func (c *Client) OpenPage(ctx context.Context) (wire.PageAddress, error) {
 	var out wire.PageAddress
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathWeb, nil, &out)
 	return out, err
 }
 
-// WebToken asks for the token of the web page, which is opened if it is not.
+// WebToken returns the token of the web page, and opens the page if it is not open.
 func (c *Client) WebToken(ctx context.Context) (wire.PageToken, error) {
 	var out wire.PageToken
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathWebToken, nil, &out)

@@ -64,14 +64,14 @@ func (c *Client) ReadJournal(ctx context.Context, id string, after int) ([]journ
 	return out.Entries, err
 }
 
-// VerifyChain follows the journal up to the last row of a task.
+// VerifyChain verifies the journal up to the last row of a task.
 func (c *Client) VerifyChain(ctx context.Context, id string) (wire.Chain, error) {
 	var out wire.Chain
 	err := c.ofTask(ctx, id, wire.PathTaskChain, nil, &out)
 	return out, err
 }
 
-// ExplainTask answers why a task is where it is.
+// ExplainTask returns why a task is in its state.
 func (c *Client) ExplainTask(ctx context.Context, id string) (explain.Explanation, error) {
 	var out explain.Explanation
 	err := c.ofTask(ctx, id, wire.PathTaskExplain, nil, &out)
@@ -93,15 +93,14 @@ func (c *Client) ofTask(ctx context.Context, id, pattern string, query url.Value
 	return c.getJSON(ctx, path, query, out)
 }
 
-// CreateTask asks for a new task.
+// CreateTask creates a task.
 func (c *Client) CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error) {
 	var out wire.Answer
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathTasks, w, &out)
 	return out, err
 }
 
-// SendSignal tells the server that something happened to a task. A refusal is an *Error
-// with status 409 whose body holds the reasons.
+// SendSignal sends a signal about a task. A refusal is an *Error with status 409 whose body has the reasons.
 func (c *Client) SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	var out wire.Answer
 	path, err := taskPath(id, wire.PathTaskSignals)

@@ -14,8 +14,7 @@ func (c *Client) ListWorkspaces(ctx context.Context) ([]wire.Workspace, error) {
 	return out.Workspaces, err
 }
 
-// InitWorkspaces makes workspaces of a project before tasks need them; count 0 for the
-// whole pool.
+// InitWorkspaces creates workspaces of a project before tasks need them; count 0 for the whole pool.
 func (c *Client) InitWorkspaces(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
 	in := wire.PoolWish{Project: project, Count: count}
 	out := wire.WorkspaceList{Workspaces: []wire.Workspace{}}
@@ -23,15 +22,14 @@ func (c *Client) InitWorkspaces(ctx context.Context, project string, count int) 
 	return out.Workspaces, err
 }
 
-// CleanWorkspaces removes the workspaces that nobody needs, or says which they are.
+// CleanWorkspaces removes unneeded workspaces, or lists them.
 func (c *Client) CleanWorkspaces(ctx context.Context, how wire.CleanWish) (wire.Cleaning, error) {
 	out := wire.Cleaning{Removed: []wire.Cleaned{}, Kept: []wire.Cleaned{}}
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathWorkspacesGC, how, &out)
 	return out, err
 }
 
-// ListSalvages lists the work that was kept when workspaces were given back; project ""
-// for all.
+// ListSalvages lists the work that was saved when workspaces were released; project "" for all.
 func (c *Client) ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error) {
 	out := wire.SalvageList{Salvages: []wire.Salvage{}}
 	err := c.getJSON(ctx, wire.PathSalvages, ofProject(project), &out)
