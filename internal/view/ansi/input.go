@@ -7,23 +7,23 @@ import (
 
 // A View is what a window shows at one moment.
 type View struct {
-	Text          string // with the sequences that say how it looks; untrusted
-	InMode        bool   // tmux shows the window's history or a menu of its own in its place
+	Text          string // with the escape sequences for its style; untrusted
+	InMode        bool   // tmux shows the window's history or a menu of its own instead
 	X, Y          int    // of the cursor, from 0
 	Width, Height int
 }
 
-// ScreenKind is what a screen is to somebody who wants to type at it.
+// ScreenKind classifies a screen for somebody who wants to type into it.
 type ScreenKind int
 
 // The kinds of screens.
 const (
 	Unknown ScreenKind = iota
-	Prompt             // the input line of the agent: what is typed is a message once Enter is pressed
-	Dialog             // a question, a menu or a page: what is typed is taken for something else
+	Prompt             // the input line of the agent: typed text is a message once Enter is pressed
+	Dialog             // a question, a menu or a page: typed text has another meaning
 )
 
-// String is the kind in a word.
+// String returns the name of the kind.
 func (k ScreenKind) String() string {
 	switch k {
 	case Prompt:
@@ -34,14 +34,14 @@ func (k ScreenKind) String() string {
 	return "unknown"
 }
 
-// An Input is what a screen takes.
+// An Input is what a screen accepts.
 type Input struct {
 	Kind ScreenKind
-	Line string // at a prompt: the text in its input line. What the agent only suggests is no text
+	Line string // at a prompt: the text in its input line, without what the agent only suggests
 }
 
-// isPlaceholder says whether a line is what programs show in place of a long paste: [Pasted text #1 +12
-// lines], [paste #2 1600 chars] and their like.
+// isPlaceholder reports whether a line is what programs show in place of a long paste: [Pasted text #1 +12 lines],
+// [paste #2 1600 chars] and similar.
 func isPlaceholder(line string) bool {
 	inside, open := strings.CutPrefix(line, "[")
 	inside, closed := strings.CutSuffix(inside, "]")
@@ -49,11 +49,11 @@ func isPlaceholder(line string) bool {
 	return open && closed && more && (word == "paste" || word == "pasted") && !strings.ContainsAny(inside, "[]")
 }
 
-// leastPart is how many characters of a text an input line must show to be taken for its
-// end: an input line may be too small for all of it.
+// leastPart is how many characters at the end of a text an input line must show to match it: an input line may be too
+// small for all of it.
 const leastPart = 60
 
-// HoldsText says whether the input line holds this text and nothing else.
+// HoldsText reports whether the input line holds this text and nothing else.
 func (i Input) HoldsText(text string) bool {
 	if i.Kind != Prompt || i.Line == "" {
 		return false
@@ -65,7 +65,7 @@ func (i Input) HoldsText(text string) bool {
 	return line == all || len(line) >= leastPart && strings.HasSuffix(all, line)
 }
 
-// Width is how many columns the line takes.
+// Width returns how many columns the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, run := range l {
@@ -76,7 +76,7 @@ func (l Line) Width() int {
 	return n
 }
 
-// ColumnRange is the part of a line between two columns.
+// ColumnRange returns the part of a line between two columns.
 func (l Line) ColumnRange(from, to int) Line {
 	var out Line
 	x := 0
@@ -95,7 +95,7 @@ func (l Line) ColumnRange(from, to int) Line {
 	return out
 }
 
-// runeColumns is how many columns a character takes: none if it is drawn onto the one before.
+// runeColumns returns how many columns a character takes: 0 if it combines with the one before.
 func runeColumns(r rune) int {
 	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 		return 0
@@ -103,8 +103,7 @@ func runeColumns(r rune) int {
 	return runeCells(r)
 }
 
-// LettersOnly is a text without blanks, line ends and drawings: where lines are broken and framed
-// does not matter to it.
+// LettersOnly returns a text without blanks, line ends and drawings, so that wrapping and frames do not matter.
 func LettersOnly(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f || r > 0x7f && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

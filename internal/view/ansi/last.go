@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// LastLines are the last n lines of text that say something: with a letter or a digit, without the
-// frames that programs draw around them.
+// LastLines returns the last n lines of text that contain a letter or a digit, without the frames that programs draw
+// around them.
 func LastLines(text string, n int) []string {
 	var out []string
 	for line := range strings.Lines(SafeText(text)) {
@@ -18,5 +18,5 @@ func LastLines(text string, n int) []string {
 	return out[max(0, len(out)-n):]
 }
 
-// isFrame says whether a character only draws a line, a block or nothing.
+// isFrame reports whether a character only draws a line, a block or nothing.
 func isFrame(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f }

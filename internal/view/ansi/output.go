@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// OutputText makes text of a line that a program wrote to its terminal. A step to
-// the right is spaces, a jump to another line is a new line, and what is written over
-// is gone.
+// OutputText returns the text of a line that a program wrote to its terminal. A step to the right becomes spaces, a
+// jump to another line becomes a new line, and overwritten text is dropped.
 func OutputText(s string) string {
 	var out []byte
-	begin, back := 0, false // of the present line; the cursor went to it
+	begin, back := 0, false // start of the present line; the cursor returned to it
 	for i := 0; i < len(s); {
 		if n := escapeLength(s[i:]); n > 0 {
 			switch step := cursorStep(s[i : i+n]); {
@@ -40,11 +39,11 @@ func OutputText(s string) string {
 	return string(out)
 }
 
-// maxStep bounds how far one escape sequence moves what follows it.
+// maxStep limits how far one escape sequence moves the text after it.
 const maxStep = 40
 
-// cursorStep says what an escape sequence does to the text behind it: so many columns
-// to the right, below 0 for another line, 0 for nothing.
+// cursorStep returns what an escape sequence does to the text after it: a number of columns to the right, below 0 for
+// another line, 0 for nothing.
 func cursorStep(sequence string) int {
 	body := strings.TrimPrefix(strings.TrimPrefix(sequence, "\x1b["), "\u009b")
 	if body == "" || body == sequence {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Run is a stretch of text that looks alike. Its colours are names: "" for the
-// surface's own, "0" to "255" of the usual palette, or "#rrggbb".
+// A Run is a stretch of text in one style. Its colours are names: "" for the default, "0" to "255" of the usual
+// palette, or "#rrggbb".
 type Run struct {
 	Text string `json:"text"`
 	Style
@@ -27,7 +27,7 @@ type Style struct {
 // A Line is one row of a terminal.
 type Line []Run
 
-// String is the line without its looks.
+// String returns the line without its style.
 func (l Line) String() string {
 	var out strings.Builder
 	for _, r := range l {
@@ -36,8 +36,8 @@ func (l Line) String() string {
 	return out.String()
 }
 
-// ParseLines reads what a terminal shows: text with sequences that say how it looks. All
-// other sequences and control characters are taken out. Runs never hold a line break.
+// ParseLines parses what a terminal shows: text with escape sequences for its style. It removes all other sequences and
+// control characters. Runs never contain a line break.
 func ParseLines(s string) []Line {
 	var out []Line
 	var style Style
@@ -83,8 +83,7 @@ func parseLine(s string, style Style) (Line, Style) {
 	return line, style
 }
 
-// styleParams returns the parameters of a sequence that says how text looks, and nothing of
-// any other.
+// styleParams returns the parameters of a sequence that sets the style, and false for any other.
 func styleParams(sequence string) ([]int, bool) {
 	body, ok := strings.CutPrefix(sequence, "\x1b[")
 	if !ok {
@@ -99,7 +98,7 @@ func styleParams(sequence string) ([]int, bool) {
 	var out []int
 	for _, part := range strings.Split(strings.ReplaceAll(body, ":", ";"), ";") {
 		n := 0
-		if part != "" { // nothing is zero
+		if part != "" { // empty means zero
 			var err error
 			if n, err = strconv.Atoi(part); err != nil {
 				return nil, false
@@ -110,7 +109,7 @@ func styleParams(sequence string) ([]int, bool) {
 	return out, true
 }
 
-// applyParams follows the parameters of one sequence.
+// applyParams returns the style after the parameters of one sequence.
 func (s Style) applyParams(params []int) Style {
 	for i := 0; i < len(params); i++ {
 		switch p := params[i]; {
@@ -167,7 +166,7 @@ func (s Style) applyAttribute(p int) Style {
 	return s
 }
 
-// extendedColor reads a colour of 256, or of red, green and blue.
+// extendedColor parses a colour of 256, or of red, green and blue.
 func extendedColor(params []int) (color string, used int) {
 	switch {
 	case len(params) >= 2 && params[0] == 5:

@@ -15,19 +15,18 @@ const (
 )
 
 const (
-	maxHistory  = 20_000   // lines above the screen that are kept
-	maxSequence = 64 << 10 // bytes of an escape sequence without an end that are kept
+	maxHistory  = 20_000   // maximum number of lines above the screen
+	maxSequence = 64 << 10 // maximum size of an unterminated escape sequence, in bytes
 )
 
-// A Terminal replays what a program wrote to a terminal and knows what it looked like: the
-// lines that left the screen at its top, and the screen itself. Colours are left out, and
-// what was written over is gone. The zero value is not usable; see NewTerminal.
+// A Terminal replays what a program wrote to a terminal and keeps its display: the lines that scrolled off the top, and
+// the screen itself. It ignores colours and drops overwritten text. The zero value is not usable; see NewTerminal.
 type Terminal struct {
 	width, height int
 	main, alt     grid
 	on            *grid // main or alt
 	history       []string
-	dropped       int // lines of the history that are not kept any more
+	dropped       int // lines of the history that were dropped
 	rest          []byte
 }
 
@@ -64,7 +63,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	t.rest = nil
 	for len(text) > 0 {
 		n := t.consumeNext(text)
-		if n == 0 { // the rest of a sequence or of a character is yet to come
+		if n == 0 { // the rest of a sequence or of a character is still to come
 			if len(text) > maxSequence {
 				n = 1
 			} else {
@@ -77,7 +76,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// consumeNext acts on what text begins with and says how long that is, 0 if its end is missing.
+// consumeNext handles the beginning of text and returns its length, or 0 if its end is missing.
 func (t *Terminal) consumeNext(text []byte) int {
 	switch b := text[0]; {
 	case b == 0x1b:
@@ -117,7 +116,7 @@ func (t *Terminal) handleControl(b byte) {
 	}
 }
 
-// putRune writes a character where the cursor is.
+// putRune writes a character at the cursor.
 func (t *Terminal) putRune(r rune) {
 	if isDangerous(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 		return
@@ -137,7 +136,7 @@ func (t *Terminal) putRune(r rune) {
 	}
 }
 
-// lineFeed moves the cursor down, and everything up if it is at the bottom.
+// lineFeed moves the cursor down, or scrolls if it is at the bottom.
 func (t *Terminal) lineFeed() {
 	g := t.on
 	g.wrap = false
@@ -149,8 +148,7 @@ func (t *Terminal) lineFeed() {
 	}
 }
 
-// scrollUp moves the rows of the scroll region up. What leaves the main screen at its top
-// becomes history.
+// scrollUp moves the rows of the scroll region up. Rows that leave the main screen at its top become history.
 func (t *Terminal) scrollUp(n int) {
 	g := t.on
 	for range min(n, g.bottom-g.top+1) {
@@ -180,7 +178,7 @@ func (g *grid) shiftRows(top, bottom, by, width int) {
 	g.rows[top] = make([]rune, width)
 }
 
-// handleEscape acts on an escape sequence.
+// handleEscape handles an escape sequence.
 func (t *Terminal) handleEscape(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -224,7 +222,7 @@ func (t *Terminal) handleEscape(text []byte) int {
 	return 2
 }
 
-// stringLength finds the end of a control string, 0 if it is missing.
+// stringLength returns the length of a control string, or 0 if its end is missing.
 func stringLength(text []byte) int {
 	for i := 2; i < len(text); i++ {
 		switch {
@@ -234,7 +232,7 @@ func stringLength(text []byte) int {
 			switch text[i+1] {
 			case '\\':
 				return i + 2
-			case 0x1b: // one within the string, written twice
+			case 0x1b: // an escape within the string, written twice
 				i++
 			default:
 				return i
@@ -244,28 +242,28 @@ func stringLength(text []byte) int {
 	return 0
 }
 
-// handleCSI acts on a control sequence, of which text is what follows its introducer.
+// handleCSI handles a control sequence; text begins after its introducer.
 func (t *Terminal) handleCSI(text []byte) int {
 	for i, b := range text {
 		switch {
 		case b >= 0x40 && b <= 0x7e:
 			t.handleSequence(string(text[:i]), b)
 			return i + 1
-		case b < 0x20 || b > 0x7e: // it is broken off
+		case b < 0x20 || b > 0x7e: // it is incomplete
 			return max(i, 1)
 		}
 	}
 	return 0
 }
 
-// handleSequence acts on a control sequence.
+// handleSequence handles a control sequence.
 func (t *Terminal) handleSequence(params string, final byte) {
 	if strings.HasPrefix(params, "?") {
 		t.handlePrivateMode(params[1:], final)
 		return
 	}
 	if strings.ContainsAny(params, "<=> !\"$'*") {
-		return // none that changes what is shown
+		return // none of these changes what is shown
 	}
 	g := t.on
 	at := func(i, otherwise int) int {

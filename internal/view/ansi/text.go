@@ -1,7 +1,6 @@
-// Package ansi makes what programs and people wrote safe to show: on a terminal, in
-// a table, on a page. Whatever could move a cursor, colour, hide or reorder is taken out;
-// what a terminal shows is read as lines of runs, whose colours are data. It knows
-// nothing of tasks.
+// Package ansi makes text of programs and people safe to show: on a terminal, in a table, on a page. It removes
+// whatever could move a cursor, colour, hide or reorder text; it parses what a terminal shows into lines of runs, whose
+// colours are data. It knows nothing of tasks.
 package ansi
 
 import (
@@ -10,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// SafeText makes text from elsewhere safe for a terminal: what could move the
-// cursor, colour, hide or reorder is taken out. Line breaks and tabs stay.
+// SafeText makes untrusted text safe for a terminal: it removes what could move the cursor, colour, hide or reorder
+// text. Line breaks and tabs stay.
 func SafeText(s string) string {
 	if !needsCleaning(s) {
 		return s
@@ -31,7 +30,7 @@ func SafeText(s string) string {
 	return out.String()
 }
 
-// OneLine is Text for what must stay on one line.
+// OneLine is like SafeText for text that must stay on one line.
 func OneLine(s string) string {
 	s = SafeText(s)
 	if strings.ContainsAny(s, "\n\t") {
@@ -40,12 +39,11 @@ func OneLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// maxMarks is how many marks may stand on one character.
+// maxMarks is how many combining marks one character may have.
 const maxMarks = 4
 
-// SteadyText takes out of text what terminals do not agree about, so that a table stays
-// straight on all of them: characters that only choose how another one looks, and marks
-// that are piled up.
+// SteadyText removes what terminals render differently, so that a table is aligned on all of them: characters that only
+// select the appearance of another one, and excess combining marks.
 func SteadyText(s string) string {
 	marks := 0
 	return strings.Map(func(r rune) rune {
@@ -80,8 +78,7 @@ func isDangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) // Cf: bidi overrides, zero width
 }
 
-// escapeLength is the length of the escape sequence s begins with, 0 if it begins
-// with none.
+// escapeLength returns the length of the escape sequence at the beginning of s, or 0 if there is none.
 func escapeLength(s string) int {
 	intro, n := rune(0), 0
 	switch r, size := utf8.DecodeRuneInString(s); {
@@ -98,7 +95,7 @@ func escapeLength(s string) int {
 			n++
 		}
 		return min(n+1, len(s))
-	case 0x9d, 0x90, 0x98, 0x9e, 0x9f: // OSC, DCS, SOS, PM, APC: up to their end mark
+	case 0x9d, 0x90, 0x98, 0x9e, 0x9f: // OSC, DCS, SOS, PM, APC: up to their terminator
 		return stringEnd(s, n)
 	}
 	if s[0] == 0x1b && intro >= 0x60 && intro < 0x70 { // ESC and intermediates, then one byte
@@ -107,7 +104,7 @@ func escapeLength(s string) int {
 	return n
 }
 
-// stringEnd finds the end of a control string: BEL or ST, else the end of the line.
+// stringEnd returns the end of a control string: BEL or ST, else the end of the line.
 func stringEnd(s string, from int) int {
 	for i := from; i < len(s); i++ {
 		switch {

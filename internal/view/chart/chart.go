@@ -1,6 +1,5 @@
-// Package chart draws what simulations of workflows came to, and writes their figures:
-// for the command line as a picture that needs nothing else, for pages as one that has
-// its look from a stylesheet. It takes results and returns text.
+// Package chart draws the results of workflow simulations and formats their figures: for the command line as a
+// self-contained picture, for pages as one that is styled by a stylesheet. It takes results and returns text.
 package chart
 
 import (
@@ -26,8 +25,7 @@ const (
 	plotBins    = 48
 )
 
-// The look of the drawing. It brings its own background, and a darker one for viewers
-// that prefer that.
+// The style of the drawing. It has its own background, and a darker one for viewers that prefer that.
 const plotStyle = `
 svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 text { fill: #1f2933; font-size: 12px; }
@@ -53,22 +51,22 @@ text { fill: #e8edf1; }
 }
 `
 
-// A Simulation is what is drawn.
+// A Simulation is the data of a drawing.
 type Simulation struct {
 	Workflow string
 	Runs     int // of each variant
 	Seed     uint64
-	Variants []Variant // the workflow as it is, then at most one that is changed
+	Variants []Variant // the unchanged workflow, then at most one changed
 }
 
-// A Variant is what the tasks of one workflow came to.
+// A Variant is the results of one workflow's tasks.
 type Variant struct {
 	Changes string // what is different, "" for nothing
 	Result  simulate.Result
 	Summary simulate.Summary
 }
 
-// SVG draws how durations and costs are distributed, as a picture that needs nothing else.
+// SVG draws the distribution of durations and costs, as a self-contained picture.
 func (s *Simulation) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
@@ -79,8 +77,7 @@ func (s *Simulation) SVG() string {
 	return b.String()
 }
 
-// InlineSVG is the same picture to put into a page. It has classes and no style: those
-// are in CSS.
+// InlineSVG returns the same picture for a page. It has classes and no style: the style is in CSS.
 func (s *Simulation) InlineSVG() string {
 	var b strings.Builder
 	s.drawContents(&b)
@@ -88,13 +85,12 @@ func (s *Simulation) InlineSVG() string {
 		escapeText(s.chartTitle()+". "+s.describeFigures()), plotWidth, plotHeight, plotWidth, plotHeight) + ownClasses(b.String())
 }
 
-// classPrefix keeps the looks of a page from what is in a drawing.
+// classPrefix separates the classes of a drawing from those of the page.
 const classPrefix = "plot-"
 
 var classAttribute = lazy.NewRegexp(` class="[^"]*"`)
 
-// ownClasses puts the prefix before classes. In texts there is no attribute: they are
-// escaped.
+// ownClasses adds the prefix to classes. Texts contain no attributes, because they are escaped.
 func ownClasses(svg string) string {
 	return classAttribute.ReplaceAllStringFunc(svg, func(a string) string {
 		names := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(a, ` class="`), `"`))
@@ -102,7 +98,7 @@ func ownClasses(svg string) string {
 	})
 }
 
-// CSS is the look of drawings in pages.
+// CSS returns the style of drawings in pages.
 func CSS() string {
 	var b strings.Builder
 	for line := range strings.Lines(plotStyle) {
@@ -130,7 +126,7 @@ func (s *Simulation) chartTitle() string {
 	return fmt.Sprintf("Simulation of workflow %s: %s runs, seed %d", s.Workflow, FormatGrouped(s.Runs), s.Seed)
 }
 
-// drawContents draws everything on the paper, and ends the drawing.
+// drawContents draws everything on the paper, and closes the drawing.
 func (s *Simulation) drawContents(b *strings.Builder) {
 	fmt.Fprintf(b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, escapeText(s.chartTitle()))
 	s.drawKey(b)
@@ -141,7 +137,7 @@ func (s *Simulation) drawContents(b *strings.Builder) {
 		panelLeft, plotHeight-16, plotBins)
 }
 
-// drawKey says which colour is which variant.
+// drawKey draws which colour is which variant.
 func (s *Simulation) drawKey(b *strings.Builder) {
 	if len(s.Variants) < 2 {
 		return
@@ -152,7 +148,7 @@ func (s *Simulation) drawKey(b *strings.Builder) {
 	}
 }
 
-// describeFigures tells those who cannot see the drawing what is in it.
+// describeFigures describes the drawing for those who cannot see it.
 func (s *Simulation) describeFigures() string {
 	var out []string
 	for i := range s.Variants {
@@ -164,7 +160,7 @@ func (s *Simulation) describeFigures() string {
 	return strings.Join(out, " ")
 }
 
-// figureSamples are the values of a figure, of each variant.
+// figureSamples returns the values of a figure, for each variant.
 func (s *Simulation) figureSamples(name string) [][]float64 {
 	var out [][]float64
 	for i := range s.Variants {
@@ -176,7 +172,7 @@ func (s *Simulation) figureSamples(name string) [][]float64 {
 	return out
 }
 
-// drawPanels draws the histogram and the cumulative curve of one figure below each other.
+// drawPanels draws the histogram of one figure and, below it, its cumulative curve.
 func (s *Simulation) drawPanels(b *strings.Builder, name string, left float64) {
 	samples := s.figureSamples(name)
 	unit, head := simulate.Seconds, "Duration of a task"
@@ -198,7 +194,7 @@ func (s *Simulation) drawPanels(b *strings.Builder, name string, left float64) {
 	x.drawCurves(b, samples)
 }
 
-// escapeText is text that is safe inside a drawing.
+// escapeText makes text safe inside a drawing.
 func escapeText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -15,8 +15,7 @@ type logScale struct {
 	unit            simulate.Unit
 }
 
-// newLogScale covers everything but the outermost thousandth on either side. It says
-// no if there is nothing above 0.
+// newLogScale covers all values but the outermost thousandth on either side. It returns false if no value is above 0.
 func newLogScale(samples [][]float64, unit simulate.Unit, left float64) (logScale, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, values := range samples {
@@ -37,7 +36,7 @@ func newLogScale(samples [][]float64, unit simulate.Unit, left float64) (logScal
 	return logScale{left: left, low: math.Log(low / 1.05), high: math.Log(high * 1.05), unit: unit}, true
 }
 
-// fractionOf is where v lies between the ends, 0 to 1.
+// fractionOf returns the position of v between the ends, from 0 to 1.
 func (x logScale) fractionOf(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -47,7 +46,7 @@ func (x logScale) fractionOf(v float64) float64 {
 
 func (x logScale) xPosition(v float64) float64 { return x.left + panelWidth*x.fractionOf(v) }
 
-// tickValues are the round values between the ends, thinned until they have room.
+// tickValues returns the round values between the ends, thinned until they fit.
 func (x logScale) tickValues() []float64 {
 	var all []float64
 	if x.unit == simulate.Seconds {
@@ -85,7 +84,7 @@ func (x logScale) tickLabel(v float64) string {
 	return fmt.Sprintf("%.0fd", v/86400)
 }
 
-// drawFrame draws the axes of a panel; its horizontal lines are at the parts given.
+// drawFrame draws the axes of a panel, with horizontal lines at the given parts.
 func (x logScale) drawFrame(b *strings.Builder, top float64, parts []float64, labels []string, what string) {
 	bottom := top + panelHeight
 	for i, p := range parts {
@@ -135,7 +134,7 @@ func (x logScale) drawHistogram(b *strings.Builder, samples [][]float64) {
 	}
 }
 
-// roundStep is the next larger of 1, 2, 5 times a power of ten.
+// roundStep returns the next larger of 1, 2, 5 times a power of ten.
 func roundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {
@@ -146,7 +145,7 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// drawCurves draws for every value how many runs stay below it.
+// drawCurves draws, for every value, the share of runs below it.
 func (x logScale) drawCurves(b *strings.Builder, samples [][]float64) {
 	x.drawFrame(b, curveTop, []float64{0, 0.25, 0.5, 0.75, 0.95}, []string{"0%", "25%", "50%", "75%", "95%"}, "share of runs below")
 	bottom := curveTop + panelHeight
@@ -164,8 +163,8 @@ func (x logScale) drawCurves(b *strings.Builder, samples [][]float64) {
 	x.drawPercentile(b, samples, 0.95, "P95")
 }
 
-// drawPercentile shows where a percentile of every variant lies. Their names stand below each
-// other, to the right of the curves.
+// drawPercentile draws the position of a percentile of every variant. Their names are below each other, to the right of
+// the curves.
 func (x logScale) drawPercentile(b *strings.Builder, samples [][]float64, p float64, name string) {
 	right, bottom := 0.0, curveTop+panelHeight
 	y := bottom - panelHeight*p
@@ -180,7 +179,7 @@ func (x logScale) drawPercentile(b *strings.Builder, samples [][]float64, p floa
 	}
 }
 
-// percentile is the smallest value that at least the part p of all does not exceed.
+// percentile returns the smallest value that at least the part p of all values does not exceed.
 func percentile(sorted []float64, p float64) float64 {
 	return sorted[min(max(int(math.Ceil(p*float64(len(sorted))))-1, 0), len(sorted)-1)]
 }

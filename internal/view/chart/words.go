@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/simulate"
 )
 
-// FormatQuantity writes a figure in its unit. Counts are whole, but for their means.
+// FormatQuantity formats a figure in its unit. Counts are whole numbers, except for means.
 func FormatQuantity(v float64, unit simulate.Unit, mean bool) string {
 	switch unit {
 	case simulate.Seconds:
@@ -24,7 +24,7 @@ func FormatQuantity(v float64, unit simulate.Unit, mean bool) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// FormatDuration writes seconds with the two units that matter.
+// FormatDuration formats seconds in the two largest units.
 func FormatDuration(seconds float64) string {
 	d := time.Duration(math.Round(seconds)) * time.Second
 	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
@@ -39,7 +39,7 @@ func FormatDuration(seconds float64) string {
 	return fmt.Sprintf("%dd%02dh", hours/24, hours%24)
 }
 
-// formatShort writes a number with three digits.
+// formatShort formats a number with three digits.
 func formatShort(v float64) string {
 	switch {
 	case v >= 999.5e6:
@@ -52,10 +52,10 @@ func formatShort(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// FormatPercent writes a part of a whole.
+// FormatPercent formats a fraction as a percentage.
 func FormatPercent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 
-// FormatSigned writes a difference; what rounds to nothing has no sign.
+// FormatSigned formats a difference with its sign; one that rounds to zero has none.
 func FormatSigned(v float64, write func(float64) string) string {
 	text := write(math.Abs(v))
 	switch {
@@ -67,7 +67,7 @@ func FormatSigned(v float64, write func(float64) string) string {
 	return "+" + text
 }
 
-// FormatGrouped writes a whole number with commas.
+// FormatGrouped formats a whole number with commas.
 func FormatGrouped(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -1,6 +1,5 @@
-// Package diff reads what git says has changed, and turns remarks about its lines into
-// words for an agent. Texts are untrusted: they are made safe to show, and bounded by
-// whoever reads them.
+// Package diff parses the diffs of git, and turns remarks about their lines into text for an agent. Texts are
+// untrusted: the package makes them safe to show, and its callers limit their size.
 package diff
 
 import (
@@ -14,7 +13,7 @@ import (
 // A File is what changed in one file.
 type File struct {
 	Path    string `json:"path"`
-	Old     string `json:"old,omitempty"` // where it was before, if elsewhere
+	Old     string `json:"old,omitempty"` // previous path, if it was renamed
 	Binary  bool   `json:"binary,omitempty"`
 	Added   int    `json:"added"`
 	Deleted int    `json:"deleted"`
@@ -25,13 +24,13 @@ type File struct {
 
 // A Hunk is a stretch of lines.
 type Hunk struct {
-	Header string `json:"header"` // what git found above it
+	Header string `json:"header"` // the context that git found above it
 	Lines  []Line `json:"lines"`
 
 	Uncommitted bool `json:"uncommitted,omitempty"` // some of it is not in the last commit
 }
 
-// A Line is a line of a hunk. Its numbers are 0 on the side it is not on.
+// A Line is a line of a hunk. Its number is 0 on a side where it does not exist.
 type Line struct {
 	Kind string `json:"kind"` // "+", "-" or " "
 	Old  int    `json:"old,omitempty"`
@@ -39,8 +38,8 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Parse reads a diff in git's form. What it does not understand it passes over: a diff
-// that was cut has the files and lines that are there.
+// Parse parses a diff in git's format. It skips what it cannot parse: a truncated diff yields the files and lines that
+// are there.
 func Parse(text string) []File {
 	var p parser
 	for s := range strings.SplitSeq(text, "\n") {
@@ -49,9 +48,9 @@ func Parse(text string) []File {
 	return p.files
 }
 
-// MarkUncommitted says of files which of them, and which of their hunks, are not committed. pending
-// is how the files differ from the last commit, with the same new side; untracked names
-// files that git does not know yet, which are added without their lines.
+// MarkUncommitted marks the files and hunks that are not committed. pending is how the files differ from the last
+// commit, with the same new side; untracked names files that git does not track yet, which are added without their
+// lines.
 func MarkUncommitted(files, pending []File, untracked []string) []File {
 	for i := range files {
 		f := &files[i]
@@ -68,8 +67,7 @@ func MarkUncommitted(files, pending []File, untracked []string) []File {
 	return files
 }
 
-// markHunks finds the hunks in which something of the other diff is. A line that is gone is
-// where the next line is.
+// markHunks marks the hunks that overlap the other diff. A deleted line is at the position of the next line.
 func (f *File) markHunks(pending *File) {
 	for i := range f.Hunks {
 		first, last := f.Hunks[i].lineRange()
@@ -88,7 +86,7 @@ func (f *File) markHunks(pending *File) {
 	}
 }
 
-// lineRange is the first and the last line of the new side, 0 if there is none.
+// lineRange returns the first and the last line of the new side, 0 if there is none.
 func (h *Hunk) lineRange() (first, last int) {
 	for _, l := range h.Lines {
 		if l.New == 0 {
@@ -105,7 +103,7 @@ func (h *Hunk) lineRange() (first, last int) {
 type parser struct {
 	files    []File
 	old, new int // numbers of the next lines
-	left     int // lines of the hunk that are to come on the old side
+	left     int // remaining lines of the hunk on the old side
 	right    int // likewise on the new side
 }
 
@@ -137,7 +135,7 @@ func (p *parser) parseLine(s string) {
 	}
 }
 
-// parseHunk reads "@@ -1,2 +3,4 @@ words".
+// parseHunk parses "@@ -1,2 +3,4 @@ words".
 func (p *parser) parseHunk(f *File, s string) {
 	ranges, words, _ := strings.Cut(strings.TrimPrefix(s, "@@ "), " @@")
 	before, after, ok := strings.Cut(ranges, " ")
@@ -182,14 +180,14 @@ func (p *parser) inHunk(s string) {
 	case " ":
 		l.Old, l.New = p.old, p.new
 		p.old, p.new, p.left, p.right = p.old+1, p.new+1, p.left-1, p.right-1
-	default: // the diff was cut here
+	default: // the diff is truncated here
 		p.left, p.right = 0, 0
 		return
 	}
 	h.Lines = append(h.Lines, l)
 }
 
-// bothNames is the path in "diff --git a/x b/x", if both sides have the same.
+// bothNames returns the path in "diff --git a/x b/x", if both sides have the same.
 func bothNames(s string) string {
 	s = strings.TrimPrefix(s, "diff --git ")
 	if n := len(s); n%2 == 1 && s[n/2] == ' ' {
@@ -200,7 +198,7 @@ func bothNames(s string) string {
 	return ""
 }
 
-// trimSide is a path behind the letter of its side.
+// trimSide removes the prefix of its side from a path.
 func trimSide(s string) string {
 	s = unquotePath(strings.TrimSuffix(s, "\t"))
 	if len(s) > 2 && s[1] == '/' {
@@ -209,7 +207,7 @@ func trimSide(s string) string {
 	return s
 }
 
-// unquotePath is a path, which git quotes if it is odd.
+// unquotePath returns a path, which git quotes if it has unusual characters.
 func unquotePath(s string) string {
 	if len(s) > 1 && s[0] == '"' {
 		if plain, err := strconv.Unquote(s); err == nil {
@@ -219,16 +217,15 @@ func unquotePath(s string) string {
 	return ansi.OneLine(s)
 }
 
-// A Remark is what a person says about a line, or about a file if it names none.
+// A Remark is a person's comment on a line, or on a file if it names no line.
 type Remark struct {
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
-	Old  bool   `json:"old,omitempty"` // a line that is gone
+	Old  bool   `json:"old,omitempty"` // a deleted line
 	Text string `json:"text"`
 }
 
-// quoteCode is a text as code. More backticks than any that it has in a row are around it,
-// so that none of them ends it.
+// quoteCode quotes a text as code, with more backticks than any run of them in it, so that none ends the quotation.
 func quoteCode(s string) string {
 	fence, run := 0, 0
 	for _, c := range s {
@@ -244,7 +241,7 @@ func quoteCode(s string) string {
 	return marks + s + marks
 }
 
-// DescribeRemarks puts remarks into words for an agent, behind what is said about the whole.
+// DescribeRemarks turns remarks into text for an agent, after the comment about the whole.
 func DescribeRemarks(whole string, remarks []Remark) string {
 	var out strings.Builder
 	out.WriteString(strings.TrimSpace(whole))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What a drawing in a page adds to the look of a picture: the way of a task stands out,
-// and the rest steps back. The page says what colours its paper and its accent have.
+// What a drawing in a page adds to the style of a picture: the path of a task stands out, and the rest is subdued. The
+// page defines the colours of paper and accent.
 const drawingStyle = `.drawing { height: auto; max-width: 100%; }
 .drawing.wf-wide { max-width: none; }
 .drawing .wf-label { fill: var(--drawing-paper, #ffffff); }
@@ -30,7 +30,7 @@ const drawingStyle = `.drawing { height: auto; max-width: 100%; }
 @keyframes drawing-live { 50% { stroke-opacity: 0.25; stroke-width: 6; } }
 `
 
-// CSS is the look of drawings in pages.
+// CSS returns the style of drawings in pages.
 func CSS() string {
 	var b strings.Builder
 	writeScopedRules(&b, svgStyle)
@@ -46,7 +46,7 @@ func CSS() string {
 	return b.String() + "}\n" + drawingStyle
 }
 
-// writeScopedRules writes rules so that they hold inside drawings only. Each rule is one line.
+// writeScopedRules writes rules so that they apply inside drawings only. Each rule is one line.
 func writeScopedRules(b *strings.Builder, rules string) {
 	for rule := range strings.Lines(rules) {
 		selector, rest, ok := strings.Cut(rule, " {")

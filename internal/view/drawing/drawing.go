@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// Marks say what a drawing shows of one task beside its workflow.
+// Marks is what a drawing shows of one task in addition to its workflow.
 type Marks struct {
-	Path  []string // states it was in, from the first to the one it is in
-	Live  bool     // somebody is at work there
-	Links string   // what the address of a state begins with; "": states are no links
+	Path  []string // its states, from the first to the present one
+	Live  bool     // an agent is at work there
+	Links string   // prefix of the address of a state; "": states are not links
 }
 
 // Measures of a drawing in a page.
 const (
-	labelWidth = 30     // characters of a line of a label
-	veryWide   = 1500.0 // pixels beyond which it is scrolled and not made smaller
+	labelWidth = 30     // characters per line of a label
+	veryWide   = 1500.0 // pixels beyond which it is scrolled instead of scaled
 )
 
 // wrapLabels breaks long labels into several.
@@ -40,11 +40,11 @@ func (p *picture) wrapLabels(n int) {
 	}
 }
 
-// spokenPath bounds how many steps of a path are told in words.
+// spokenPath limits how many steps of a path the description lists.
 const spokenPath = 12
 
-// RenderPage is the workflow as a picture to put into a page, with the way of a task in
-// it. It has classes and no style: those are in CSS.
+// RenderPage returns the workflow as a picture for a page, with the path of a task. It has classes and no style: the
+// style is in CSS.
 func RenderPage(d *workflow.Definition, m Marks) string {
 	c, kinds, ok := drawWorkflow(d, &marked{Marks: m})
 	var b strings.Builder
@@ -64,7 +64,7 @@ func RenderPage(d *workflow.Definition, m Marks) string {
 		class += " wide"
 	}
 	if m.Links != "" {
-		role = "group" // what is inside can be reached
+		role = "group" // its content is accessible
 	}
 	fmt.Fprintf(&b, "<svg class=\"%s\" role=\"%s\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
 		class, role, html.EscapeString(describeDrawing(d, m)), formatPx(wide), formatPx(tall), formatPx(wide), formatPx(tall))
@@ -75,11 +75,10 @@ func RenderPage(d *workflow.Definition, m Marks) string {
 	return ownClasses(b.String())
 }
 
-// classPrefix keeps the looks of a page from what is in a drawing.
+// classPrefix separates the classes of a drawing from those of the page.
 const classPrefix = "wf-"
 
-// ownClasses puts the prefix before the classes of what is in a drawing. In texts there is
-// no attribute: they are escaped.
+// ownClasses adds the prefix to the classes of a drawing. Texts contain no attributes, because they are escaped.
 func ownClasses(svg string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(svg, ` class="`) {
@@ -103,7 +102,7 @@ func ownClasses(svg string) string {
 	return b.String()
 }
 
-// describeDrawing tells those who cannot see the drawing what is in it.
+// describeDrawing describes the drawing for those who cannot see it.
 func describeDrawing(d *workflow.Definition, m Marks) string {
 	name := "Workflow " + humanize.OneLine(d.Name) + ". "
 	if len(m.Path) == 0 {
@@ -122,7 +121,7 @@ type marked struct {
 	Marks
 	visits  map[string]int
 	legs    map[leg]bool
-	sources map[string][]string // of lines that one note stands for
+	sources map[string][]string // of lines that one note replaces
 }
 
 // A leg is one step of a path.
@@ -143,7 +142,7 @@ func (m *marked) indexPath(p *picture) {
 	}
 }
 
-// hasTaken says whether the task has taken a line.
+// hasTaken reports whether the task has taken a line.
 func (m *marked) hasTaken(p *picture, l *line) bool {
 	to := p.nodes[l.to].name
 	if p.nodes[l.from].kind != noteKind {
@@ -157,7 +156,7 @@ func (m *marked) hasTaken(p *picture, l *line) bool {
 	return false
 }
 
-// currentState is the state that the task is in.
+// currentState returns the task's state.
 func (m *marked) currentState() string {
 	if len(m.Path) == 0 {
 		return ""
@@ -165,8 +164,7 @@ func (m *marked) currentState() string {
 	return m.Path[len(m.Path)-1]
 }
 
-// openPlace opens what is drawn around a state of a marked drawing; the function it returns
-// closes it.
+// openPlace opens the element around a state of a marked drawing; the returned function closes it.
 func (c *canvas) openPlace(b *box, n node, w float64) func() {
 	m := c.marks
 	if m == nil {
@@ -201,7 +199,7 @@ func (c *canvas) openPlace(b *box, n node, w float64) func() {
 	}
 }
 
-// describeNode is a state in words.
+// describeNode describes a state.
 func (n node) describeNode(visits int, here bool) string {
 	out := n.name + ", " + n.caption()
 	switch {
@@ -216,7 +214,7 @@ func (n node) describeNode(visits int, here bool) string {
 	return out
 }
 
-// drawBadge is a small sign at the corner of a state.
+// drawBadge draws a small sign at the corner of a state.
 func (c *canvas) drawBadge(x, y float64, text string) {
 	w := charsWidth(text, smallWidth) + 8
 	fmt.Fprintf(&c.boxes, "<rect class=\"badge\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"16\" rx=\"8\"/>\n", formatPx(x-w/2), formatPx(y-8), formatPx(w))

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// A picture is a workflow as nodes and lines, before anybody decides where they go.
+// A picture is a workflow as nodes and lines, before layout.
 type picture struct {
 	nodes []node
 	lines []line
 }
 
-// A node is a state, the beginning, or a note that stands for several states.
+// A node is a state, the beginning, or a note that replaces several states.
 type node struct {
 	name string
-	kind workflow.Kind // of the state; noteKind or startKind for what is no state
+	kind workflow.Kind // of the state; noteKind or startKind for other nodes
 	role string
 }
 
-// The kinds of nodes that are no states.
+// The kinds of nodes that are not states.
 const (
 	startKind workflow.Kind = "start"
 	noteKind  workflow.Kind = "note"
@@ -32,15 +32,15 @@ type line struct {
 	from, to int
 	labels   []label
 	auto     bool // taken by the engine only
-	back     bool // leads back to where a task has been
+	back     bool // leads back to an earlier state
 }
 
-// A label says what takes an edge and what must be true first.
+// A label is the trigger of an edge and its condition.
 type label struct{ verb, condition string }
 
 func (l label) String() string { return strings.TrimSpace(l.verb + " " + l.condition) }
 
-// pictureOf draws one line for each pair of states.
+// pictureOf returns a picture with one line for each pair of states.
 func pictureOf(d *workflow.Definition) picture {
 	p := picture{nodes: []node{{name: workflow.New, kind: startKind}}}
 	at := map[string]int{workflow.New: 0}
@@ -73,7 +73,7 @@ func (p *picture) joinNodes(from, to int, l label, auto bool) {
 	p.lines[i].auto = p.lines[i].auto && auto
 }
 
-// EdgeLabel says what takes the edge, and what must be true first, "" for nothing.
+// EdgeLabel returns the trigger of an edge, and its condition, "" for none.
 func EdgeLabel(e *workflow.Edge) (verb, condition string) {
 	l := labelOf(e)
 	return l.verb, l.condition
@@ -104,7 +104,7 @@ func labelOf(e *workflow.Edge) label {
 	return label{verb: strings.Join(verbs, ", "), condition: strings.Join(conditions, " ")}
 }
 
-// shortTime takes the zeros off the end of a duration: 2h0m0s is 2h.
+// shortTime removes the zeros at the end of a duration: 2h0m0s is 2h.
 func shortTime(s string) string {
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -115,7 +115,7 @@ func shortTime(s string) string {
 	return s
 }
 
-// kindColor is how states of a kind are told apart: fill and line, on white.
+// kindColor returns the colours of a kind of states: fill and line, on white.
 func kindColor(k workflow.Kind) (fill, stroke string) {
 	switch k {
 	case workflow.Queued:
@@ -132,7 +132,7 @@ func kindColor(k workflow.Kind) (fill, stroke string) {
 	return "#e8f5e9", "#388e3c"
 }
 
-// usedKinds lists the kinds of states that the picture has, in the order of the vocabulary.
+// usedKinds lists the kinds of states in the picture, in the order of the vocabulary.
 func (p *picture) usedKinds() []workflow.Kind {
 	var out []workflow.Kind
 	for _, w := range workflow.Kinds() {
@@ -179,8 +179,8 @@ func RenderMermaid(d *workflow.Definition) string {
 	return b.String()
 }
 
-// mermaidID makes a word that is no keyword and no arrow out of a state's name. Names
-// that differ only in dashes are told apart by their place.
+// mermaidID returns an identifier for a state that is neither a keyword nor an arrow. Names that differ only in dashes
+// are distinguished by their position.
 func mermaidID(p *picture, i int) string {
 	if p.nodes[i].kind == startKind {
 		return "[*]"
@@ -231,7 +231,7 @@ func RenderDOT(d *workflow.Definition) string {
 	return b.String()
 }
 
-// caption is the second line of a node.
+// caption returns the second line of a node.
 func (n node) caption() string {
 	if n.role == "" {
 		return string(n.kind)

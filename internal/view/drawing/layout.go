@@ -11,9 +11,8 @@ const (
 	settling = 200  // passes that move boxes sideways
 )
 
-// A layout says where everything in a picture goes. States are in even rows; the odd
-// rows between them hold labels, so that none covers a state. A line that passes a
-// row has a box of its own there, which keeps it clear of the others.
+// A layout is the position of everything in a picture. States are in even rows; the odd rows between them hold labels,
+// so that none covers a state. A line that passes a row has a box of its own there, which keeps it clear of the others.
 type layout struct {
 	boxes  []box
 	rows   [][]int // indexes of boxes, from left to right
@@ -40,7 +39,7 @@ type route struct {
 	boxes []int
 }
 
-// arrangePicture lays a picture out. Lines that lead from a node to itself are left out.
+// arrangePicture computes the layout of a picture. It leaves out lines from a node to itself.
 func arrangePicture(p *picture, size func(node) (w, h float64), text func(line) (lines []string, w, h float64)) *layout {
 	ranks := rankNodes(p)
 	g := &layout{boxes: make([]box, len(p.nodes))}
@@ -89,8 +88,8 @@ func (p *picture) findBack() {
 	}
 }
 
-// rankNodes puts each node below everything that leads to it, back lines turned round.
-// A node that nothing leads to goes right above the first it leads to.
+// rankNodes puts each node below everything that leads to it, with back lines reversed. A node that nothing leads to
+// goes right above the first node that it leads to.
 func rankNodes(p *picture) []int {
 	ranks := make([]int, len(p.nodes))
 	for range p.nodes {
@@ -117,7 +116,7 @@ func rankNodes(p *picture) []int {
 	return ranks
 }
 
-// endNodes are the upper and the lower end of a line.
+// endNodes returns the upper and the lower end of a line.
 func (l *line) endNodes() (upper, lower int) {
 	if l.back {
 		return l.to, l.from
@@ -125,8 +124,8 @@ func (l *line) endNodes() (upper, lower int) {
 	return l.from, l.to
 }
 
-// addRoute gives a line its boxes, one in each row between its ends. The label is near
-// the state that the line leaves.
+// addRoute adds the boxes of a line, one in each row between its ends. The label is near the state that the line
+// leaves.
 func (g *layout) addRoute(index int, l line, words box) {
 	upper, lower := l.endNodes()
 	r := route{line: index, boxes: []int{upper}}
@@ -162,8 +161,8 @@ func (g *layout) fillRows() {
 	}
 }
 
-// orderRows sorts the rows so that few lines cross: each box goes to the mean place of
-// those it is joined to, down and up again, and the best order seen is kept.
+// orderRows sorts the rows so that few lines cross: each box moves to the mean position of its neighbours, down and up
+// again, and the best order is kept.
 func (g *layout) orderRows() {
 	best, fewest := g.copyRows(), g.countCrossings()
 	for pass := range sweeps {
@@ -260,7 +259,7 @@ func crossingsBetween(left, right []int, place []int) int {
 	return n
 }
 
-// swapNeighbours exchanges neighbours where that removes crossings; it says whether any did.
+// swapNeighbours exchanges neighbours where that removes crossings; it reports whether any did.
 func (g *layout) swapNeighbours() bool {
 	better := false
 	for _, row := range g.rows {

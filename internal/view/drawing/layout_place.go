@@ -27,8 +27,7 @@ func (g *layout) settleBoxes() {
 	g.shiftToZero()
 }
 
-// laneCentres is the mean place of each route between its ends: a line that keeps to it is
-// straight.
+// laneCentres returns the mean position of each route between its ends: a line that keeps to it is straight.
 func (g *layout) laneCentres() []float64 {
 	out := make([]float64, len(g.routes))
 	for i, r := range g.routes {
@@ -42,8 +41,8 @@ func (g *layout) laneCentres() []float64 {
 	return out
 }
 
-// settleRow finds the places nearest to the wished ones that keep the boxes apart:
-// boxes that would touch are pooled and move together.
+// settleRow finds the positions nearest to the preferred ones that keep the boxes apart: boxes that would touch are
+// pooled and move together.
 func (g *layout) settleRow(row []int, lanes []float64) {
 	type pool struct {
 		sum, weight float64
@@ -74,8 +73,8 @@ func (g *layout) settleRow(row []int, lanes []float64) {
 	}
 }
 
-// preferredX is where a box would like to be, and how much: a line in its lane, a state in
-// the middle of those it is joined to.
+// preferredX returns the preferred position of a box, and its weight: a line in its lane, a state in the middle of its
+// neighbours.
 func (g *layout) preferredX(b int, lanes []float64) (x, weight float64) {
 	me := &g.boxes[b]
 	if me.node < 0 {
@@ -94,7 +93,7 @@ func (g *layout) preferredX(b int, lanes []float64) (x, weight float64) {
 	return sum / total, total
 }
 
-// minDistance is how far the middles of two neighbours must be from each other.
+// minDistance returns the minimum distance of the centres of two neighbours.
 func (g *layout) minDistance(a, b int) float64 {
 	gap := boxGap
 	if g.boxes[a].node < 0 || g.boxes[b].node < 0 {
@@ -116,7 +115,7 @@ func (g *layout) shiftToZero() {
 	g.width = right - left
 }
 
-// stackRows gives the rows their heights.
+// stackRows sets the heights of the rows.
 func (g *layout) stackRows() {
 	y := 0.0
 	for _, row := range g.rows {

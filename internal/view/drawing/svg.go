@@ -20,18 +20,17 @@ const (
 	loopWidth   = 26.0
 )
 
-// manySources is how many states must do the same before one note stands for them.
+// manySources is how many states must have a line in common before one note replaces them.
 const manySources = 4
 
-// A workflow with more than this is drawn by a program made for it.
+// Larger workflows need a dedicated program.
 const (
 	maxDrawnNodes = 120
 	maxDrawnLines = 400
 )
 
-// RenderSVG draws the workflow as a picture that needs nothing else: states as boxes in
-// rows, from where a task begins to where it ends. What many states have in common is
-// drawn once, from a note that lists them.
+// RenderSVG draws the workflow as a self-contained picture: states as boxes in rows, from the beginning of a task to
+// its end. What many states have in common is drawn once, from a note that lists them.
 func RenderSVG(d *workflow.Definition) string {
 	c, kinds, ok := drawWorkflow(d, nil)
 	if !ok {
@@ -40,8 +39,8 @@ func RenderSVG(d *workflow.Definition) string {
 	return frameDrawing(d, c, kinds)
 }
 
-// drawWorkflow lays the workflow out and draws its parts, marked if there are marks. It says no
-// if there are too many parts.
+// drawWorkflow lays the workflow out and draws its parts, marked if there are marks. It returns false if there are too
+// many parts.
 func drawWorkflow(d *workflow.Definition, m *marked) (c *canvas, kinds []workflow.Kind, ok bool) {
 	p := pictureOf(d)
 	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
@@ -71,8 +70,8 @@ func drawWorkflow(d *workflow.Definition, m *marked) (c *canvas, kinds []workflo
 	return c, p.usedKinds(), true
 }
 
-// withNotes draws lines that many states have in common from one note, and gives each
-// state in which a task may begin a beginning of its own.
+// withNotes draws lines that many states have in common from one note, and gives each state in which a task may begin a
+// separate beginning.
 func (p *picture) withNotes() picture {
 	out := picture{nodes: slices.Clone(p.nodes)}
 	sources := map[string][]string{}
@@ -89,7 +88,7 @@ func (p *picture) withNotes() picture {
 			begun = true
 		case l.from != l.to && len(names) >= manySources:
 			if names[0] != p.nodes[l.from].name {
-				continue // the first of them is drawn for all
+				continue // the first one is drawn for all
 			}
 			l.from = out.addNode(node{name: "any of " + strings.Join(names, ", "), kind: noteKind})
 			l.back = false
@@ -99,7 +98,7 @@ func (p *picture) withNotes() picture {
 	return out
 }
 
-// noteKey is the same for lines that one note can stand for.
+// noteKey returns the same key for lines that one note can replace.
 func (l *line) noteKey() string {
 	return fmt.Sprint(l.to, l.labels, l.auto, l.from == 0, l.from == l.to)
 }
@@ -109,7 +108,7 @@ func (p *picture) addNode(n node) int {
 	return len(p.nodes) - 1
 }
 
-// nodeSize is how much room a node needs.
+// nodeSize returns the size of a node.
 func (p *picture) nodeSize(n node) (w, h float64) {
 	switch n.kind {
 	case startKind:
@@ -129,7 +128,7 @@ func (p *picture) nodeSize(n node) (w, h float64) {
 	return w, stateHeight
 }
 
-// labelText is the text of a line's labels, and the room it needs.
+// labelText returns the text of a line's labels, and its size.
 func (p *picture) labelText(l line) (lines []string, w, h float64) {
 	for _, text := range l.labels {
 		for _, part := range []string{text.verb, text.condition} {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A canvas collects the parts of a drawing, lines first, so that boxes lie on top.
+// A canvas collects the parts of a drawing, lines first, so that boxes are on top.
 type canvas struct {
 	p     *picture
 	g     *layout
@@ -31,7 +31,7 @@ func (c *canvas) drawRoute(r *route) {
 		if i == last {
 			nextX, nextY = c.portX(r, last), c.boxTop(r.boxes[i])
 		}
-		bend := float64((nextY - y) * 0.55) // float64 keeps machines from rounding differently
+		bend := float64((nextY - y) * 0.55) // float64 prevents machines from rounding differently
 		fmt.Fprintf(&d, "C%s,%s %s,%s %s,%s", formatPx(x), formatPx(y+bend), formatPx(nextX), formatPx(nextY-bend), formatPx(nextX), formatPx(nextY))
 		if i < last && b.h > 0 {
 			fmt.Fprintf(&d, "V%s", formatPx(b.y+b.h/2))
@@ -56,7 +56,7 @@ func (c *canvas) lineClass(l *line) string {
 	return class + c.takenClass(l)
 }
 
-// takenClass is " taken" for a line that the marked task has taken.
+// takenClass returns " taken" for a line that the marked task has taken.
 func (c *canvas) takenClass(l *line) string {
 	if c.marks == nil || !c.marks.hasTaken(c.p, l) {
 		return ""
@@ -64,7 +64,7 @@ func (c *canvas) takenClass(l *line) string {
 	return " taken"
 }
 
-// boxTop and bottom are where lines meet a box; an arrow needs a little room.
+// boxTop and boxBottom return where lines meet a box; an arrow needs a little room.
 func (c *canvas) boxTop(b int) float64    { return c.g.boxes[b].y - c.boxHeight(b)/2 }
 func (c *canvas) boxBottom(b int) float64 { return c.g.boxes[b].y + c.boxHeight(b)/2 }
 
@@ -75,8 +75,7 @@ func (c *canvas) boxHeight(b int) float64 {
 	return c.g.boxes[b].h
 }
 
-// portX is where on a box a route begins or ends: the routes of a side share it in the
-// order of where they lead.
+// portX returns where on a box a route begins or ends: the routes of a side share it in the order of their targets.
 func (c *canvas) portX(r *route, end int) float64 {
 	at, next := r.boxes[end], r.boxes[1]
 	if end > 0 {
@@ -102,13 +101,13 @@ func (c *canvas) portX(r *route, end int) float64 {
 	b := &c.g.boxes[at]
 	room := min(c.innerWidth(at)-24, float64(len(rivals)-1)*22)
 	if len(rivals) == 1 || room <= 0 {
-		reach := max(0, c.innerWidth(at)/2-16) // a single line goes as straight as it can
+		reach := max(0, c.innerWidth(at)/2-16) // a single line is as straight as possible
 		return min(max(c.g.boxes[next].x, b.x-reach), b.x+reach)
 	}
 	return b.x - room/2 + room*float64(mine)/float64(len(rivals)-1)
 }
 
-// innerWidth is how wide a box is drawn: a state with a loop has room beside it.
+// innerWidth returns how wide a box is drawn: a state with a loop has room beside it.
 func (c *canvas) innerWidth(b int) float64 {
 	n := c.g.boxes[b].node
 	w := c.g.boxes[b].w
@@ -164,13 +163,13 @@ func (c *canvas) drawState(b *box, n node) {
 	c.drawText("small", b.x, b.y+10, []string{n.caption()})
 }
 
-// drawLabel writes the words of a line; how says whether the line was taken.
+// drawLabel writes the text of a line; how is the class for a line that was taken.
 func (c *canvas) drawLabel(x, y, w, h float64, lines []string, how string) {
 	fmt.Fprintf(&c.boxes, "<rect class=\"label\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"4\"/>\n", formatPx(x-w/2), formatPx(y-h/2), formatPx(w), formatPx(h))
 	c.drawText("small"+how, x, y, lines)
 }
 
-// drawText writes lines around a middle.
+// drawText writes lines around a centre.
 func (c *canvas) drawText(class string, x, y float64, lines []string) {
 	first := y - float64(len(lines)-1)*labelLine/2 + 4
 	for i, l := range lines {
@@ -182,7 +181,7 @@ func (c *canvas) drawText(class string, x, y float64, lines []string) {
 	}
 }
 
-// formatPx writes a measure with one digit, the same on every machine.
+// formatPx formats a measure with one digit, the same on every machine.
 func formatPx(v float64) string {
 	s := fmt.Sprintf("%.1f", v+0.0)
 	s = strings.TrimSuffix(s, ".0")

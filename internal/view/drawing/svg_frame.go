@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// The look of the drawing. It brings its own background, and a darker one for viewers
-// that prefer that.
+// The style of the drawing. It has its own background, and a darker one for viewers that prefer that.
 const svgStyle = `
 svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 .paper { fill: #ffffff; }
@@ -39,7 +38,7 @@ const svgDark = `.paper { fill: #14181c; }
 text { fill: #e8edf1; }
 `
 
-// darkFill is the fill of states of a kind on a dark background.
+// darkFill returns the fill of states of a kind on a dark background.
 func darkFill(k workflow.Kind) string {
 	switch k {
 	case workflow.Queued:
@@ -56,7 +55,7 @@ func darkFill(k workflow.Kind) string {
 	return "#1c3a20"
 }
 
-// frameDrawing puts title, drawing and key together.
+// frameDrawing combines title, drawing and key.
 func frameDrawing(d *workflow.Definition, c *canvas, kinds []workflow.Kind) string {
 	legend := keyItems(kinds)
 	head := 34.0
@@ -94,7 +93,7 @@ func writeOpening(d *workflow.Definition, b *strings.Builder, wide, tall float64
 	b.WriteString("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n")
 }
 
-// describeWorkflow tells those who cannot see the drawing where each state leads.
+// describeWorkflow describes, for those who cannot see the drawing, where each state leads.
 func describeWorkflow(d *workflow.Definition) string {
 	p := pictureOf(d)
 	var out []string
@@ -150,7 +149,7 @@ func drawKey(b *strings.Builder, items []keyItem, y float64) {
 	}
 }
 
-// tooLarge says in a small picture why there is no large one.
+// tooLarge returns a small picture that says why there is no large one.
 func tooLarge(d *workflow.Definition) string {
 	var b strings.Builder
 	writeOpening(d, &b, 640, 80, nil)

@@ -1,6 +1,5 @@
-// Package humanize is how times, ids and long lines are written where people read them,
-// the same on every surface. It knows nothing of tasks and cleans nothing: what is
-// safe to show is the surface's own affair.
+// Package humanize formats times, ids and long lines for people, the same on every surface. It knows nothing of tasks
+// and does not make text safe: each surface does that itself.
 package humanize
 
 import (
@@ -12,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// FormatAge says how long ago at was.
+// FormatAge returns how long ago at was.
 func FormatAge(now, at time.Time) string {
 	if at.IsZero() {
 		return "-"
@@ -20,7 +19,7 @@ func FormatAge(now, at time.Time) string {
 	return FormatDuration(now.Sub(at))
 }
 
-// FormatDuration says how long something takes, in its largest unit.
+// FormatDuration returns a duration in its largest unit.
 func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -35,10 +34,10 @@ func FormatDuration(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// FormatTime shows a moment in the time zone of now.
+// FormatTime formats a moment in the time zone of now.
 func FormatTime(now, at time.Time) string { return at.In(now.Location()).Format("2006-01-02 15:04:05") }
 
-// DescribeUntil says how far ahead a moment is; one that has come, or none, is now.
+// DescribeUntil returns how far ahead a moment is, or "now" if it has passed or is zero.
 func DescribeUntil(now, at time.Time) string {
 	if at.IsZero() || !at.After(now) {
 		return "now"
@@ -46,8 +45,7 @@ func DescribeUntil(now, at time.Time) string {
 	return "in " + formatAhead(at.Sub(now)) + " (" + FormatTime(now, at) + ")"
 }
 
-// formatAhead says how long there is to wait, to the minute: of four hours a second is gone
-// before anybody has read it.
+// formatAhead returns how long there is to wait, to the minute.
 func formatAhead(d time.Duration) string {
 	if d < time.Minute || d >= 48*time.Hour {
 		return FormatDuration(d)
@@ -63,7 +61,7 @@ func formatAhead(d time.Duration) string {
 	return fmt.Sprintf("%dh%dm", h, m)
 }
 
-// ShortID is the part of an id that people read.
+// ShortID returns the part of an id that people read.
 func ShortID(id string) string {
 	if len(id) <= 8 {
 		return id
@@ -71,8 +69,7 @@ func ShortID(id string) string {
 	return id[:8]
 }
 
-// Wrap breaks text into lines of at most width characters, each indented. Line breaks
-// of the text itself do not count.
+// Wrap breaks text into lines of at most width characters, each indented. It ignores line breaks in the text.
 func Wrap(text, indent string, width int) string {
 	var out strings.Builder
 	at := 0
@@ -126,7 +123,7 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Abridge cuts text to at most n bytes and three dots, between characters.
+// Abridge cuts text to at most n bytes plus three dots, between characters.
 func Abridge(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FirstFew lists at most most names, and says how many others there are.
+// FirstFew lists at most most names, and how many others there are.
 func FirstFew(list []string, most int) string {
 	if len(list) <= most {
 		return strings.Join(list, ", ")

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// RenderHTML is the text as HTML that is safe to put into a page: no element, attribute or
-// address of it comes from the text but those that Markdown itself makes. A page has a
-// heading of its own: those of the text begin at the second level.
+// RenderHTML returns the text as HTML that is safe to put into a page: it has only the elements, attributes and
+// addresses that Markdown itself creates. Headings begin at the second level, because a page has a heading of its own.
 func RenderHTML(text string) string {
 	var p page
 	p.writeBlocks(ParseBlocks(text), false)
 	return p.String()
 }
 
-// page is what HTML is written on.
+// page is the HTML output.
 type page struct{ strings.Builder }
 
 func (p *page) writeEscaped(s string) { p.WriteString(html.EscapeString(s)) }
 
-// writeBlocks writes blocks. In a tight list a paragraph is bare.
+// writeBlocks writes blocks. In a tight list paragraphs have no element.
 func (p *page) writeBlocks(list []Block, tight bool) {
 	for i := range list {
 		b := &list[i]
@@ -129,7 +128,7 @@ func (p *page) writeRow(cells []Cell, head bool) {
 	p.WriteString("</tr>\n")
 }
 
-// writeSpans writes text. What leads to one place is one link.
+// writeSpans writes text. Neighbours with the same target form one link.
 func (p *page) writeSpans(list []Span) {
 	to := ""
 	for _, s := range list {

@@ -11,11 +11,10 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// maxSpans bounds the depth of marks within one another: what is deeper looks like
-// what is around it.
+// maxSpans limits the nesting of marks: deeper ones have the style of what surrounds them.
 const maxSpans = 64
 
-// readText reads what is in a block.
+// readText reads the content of a block.
 func (r *reader) readText(n ast.Node) []Span {
 	w := writer{r: r}
 	w.addChildren(n, Span{}, 0)
@@ -27,7 +26,7 @@ func (r *reader) readText(n ast.Node) []Span {
 type writer struct {
 	r    *reader
 	out  []Span
-	look Span // of what is being written
+	look Span // style of the current text
 	now  strings.Builder
 }
 
@@ -93,15 +92,15 @@ func (w *writer) addTextNode(n *ast.Text, look Span) {
 	w.addText(look, s)
 }
 
-// startsWithLabel says that the line after a line break begins with a word in capitals and a
-// colon, as those of TASK.md do: it stays a line.
+// startsWithLabel reports whether the line after a line break begins with a word in capitals and a colon, as labels in
+// TASK.md do. Such a line is not joined to the one before.
 func startsWithLabel(after []byte) bool {
 	line := bytes.TrimLeft(after[:min(len(after), maxLabel)], "\n >\t")
 	n := bytes.IndexByte(line, ':')
 	return n > 1 && !bytes.ContainsFunc(line[:n], func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' && r != '-' && r != ' ' })
 }
 
-// maxLabel is where a label ends at the latest.
+// maxLabel is the maximum length of a label.
 const maxLabel = 40
 
 func (w *writer) addCode(n ast.Node, look Span) {
@@ -112,8 +111,8 @@ func (w *writer) addCode(n ast.Node, look Span) {
 	}
 }
 
-// addLink reads a link, or a picture, which is shown by its words. What leads nowhere is
-// text; of a path, the path is told.
+// addLink adds a link, or an image, which is shown by its text. A link without a safe address becomes text; for a path,
+// the path is shown.
 func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
 	inner := look
 	if look.Link == "" {
@@ -122,17 +121,17 @@ func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
 	before := w.outputSize()
 	w.addChildren(n, inner, depth+1)
 	path := ansi.OneLine(string(to))
-	if w.outputSize() == before { // without words
+	if w.outputSize() == before { // without text
 		w.addText(inner, path)
 	} else if inner.Link == "" && isPath(path) {
 		w.addText(look, " ("+path+")")
 	}
 }
 
-// outputSize tells whether anything was written since.
+// outputSize is used to check whether anything was written.
 func (w *writer) outputSize() [2]int { return [2]int{len(w.out), w.now.Len()} }
 
-// addText appends text, to what is being written if it looks the same.
+// addText appends text, to the current span if the style is the same.
 func (w *writer) addText(look Span, s string) {
 	if s = ansi.SafeText(s); s == "" {
 		return
@@ -153,10 +152,10 @@ func (w *writer) endSpan() {
 	w.now.Reset()
 }
 
-// maxAddress bounds where a link leads, in bytes.
+// maxAddress is the maximum size of a link's address, in bytes.
 const maxAddress = 2000
 
-// safeAddress is where a link leads, "" if that is neither the web nor mail.
+// safeAddress returns the address of a link, or "" if it is neither web nor mail.
 func safeAddress(to []byte) string {
 	if len(to) > maxAddress {
 		return ""
@@ -170,12 +169,12 @@ func safeAddress(to []byte) string {
 	return ""
 }
 
-// isPath says that a link leads to a place of the same repository.
+// isPath reports whether a link leads to a place in the same repository.
 func isPath(s string) bool {
 	return s != "" && s[0] != '#' && !strings.Contains(s, ":") && len(s) <= maxAddress
 }
 
-// unescapeText resolves what Markdown writes differently: \* and &amp;.
+// unescapeText resolves Markdown escapes and entities: \* and &amp;.
 func unescapeText(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
@@ -200,5 +199,5 @@ func unescapeText(s string) string {
 	return out.String()
 }
 
-// maxEntity bounds the name of a character, with & and ;.
+// maxEntity is the maximum length of an entity, with & and ;.
 const maxEntity = 34

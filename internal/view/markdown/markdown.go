@@ -1,8 +1,6 @@
-// Package markdown reads texts in Markdown for those who show them. The texts are
-// untrusted: HTML in them is text, and links lead nowhere but to the web and to mail.
-// Nothing that is written is hidden: what Markdown keeps from readers, such as comments
-// and definitions of links, is text too. The one exception is a mark by which Orange finds
-// a section again that it wrote: it says nothing to anybody.
+// Package markdown parses Markdown for rendering. The texts are untrusted: HTML in them is text, and links lead only to
+// the web and to mail. Nothing is hidden: comments and link definitions, which Markdown does not show, are text too.
+// The one exception is the mark by which Orange recognizes a section that it wrote.
 package markdown
 
 import (
@@ -12,7 +10,7 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// BlockKind says what a block is.
+// BlockKind is the kind of a block.
 type BlockKind string
 
 // The kinds of blocks.
@@ -26,7 +24,7 @@ const (
 	Table     BlockKind = "table"
 )
 
-// A Block is a part of a text that stands by itself. All words in it are safe to show.
+// A Block is a block element. All text in it is safe to show.
 type Block struct {
 	Kind   BlockKind
 	Level  int    // of a heading, from 1 to 6
@@ -40,16 +38,16 @@ type Block struct {
 	Rows   [][]Cell // of a table, its head first
 }
 
-// An Item is a point of a list.
+// An Item is an item of a list.
 type Item struct {
 	Tick   Tick
 	Blocks []Block
 }
 
-// Tick says whether a point is done.
+// Tick is the state of a task list item.
 type Tick string
 
-// The ticks of a list of things to do.
+// The values of Tick.
 const (
 	NoTick Tick = ""
 	Open   Tick = "open"
@@ -62,20 +60,20 @@ type Cell struct {
 	Align string // left, center, right or ""
 }
 
-// A Span is a stretch of text that looks alike. A line break in it is meant.
+// A Span is a stretch of text in one style. A line break in it is intended.
 type Span struct {
 	Text                          string
 	Strong, Emphasis, Struck, Raw bool   // Raw: code
-	Link                          string // where it leads: http, https or mailto
+	Link                          string // its address: http, https or mailto
 }
 
-// maxSize is how much of a text is read, in bytes.
+// maxSize is how much of a text is parsed, in bytes.
 const maxSize = 512 << 10
 
-// tooLong is said below a text of which not everything is shown.
+// tooLong is the notice below a truncated text.
 const tooLong = "The text is longer than 512 KB: the rest is not shown."
 
-// ParseBlocks reads a text. It never fails: what is not Markdown is a paragraph.
+// ParseBlocks parses a text. It never fails: what is not Markdown is a paragraph.
 func ParseBlocks(text string) []Block {
 	text, whole := boundText(text)
 	out := parseClean(text)
@@ -85,7 +83,7 @@ func ParseBlocks(text string) []Block {
 	return out
 }
 
-// boundText is the beginning of a text that is read, cleaned, and whether that is all.
+// boundText returns the part of a text that is parsed, cleaned, and whether that is all of it.
 func boundText(text string) (string, bool) {
 	whole := len(text) <= maxSize
 	if !whole {

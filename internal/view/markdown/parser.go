@@ -10,19 +10,17 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Bounds of what is read as Markdown. What goes beyond is text: reading takes time that
-// grows with the square of each.
+// Limits of what is parsed as Markdown. What exceeds them is text: the time to parse grows with the square of each.
 const (
-	maxDepth   = 24     // quotes and lists within one another
+	maxDepth   = 24     // nesting of quotes and lists
 	maxMarks   = 500    // marks of emphasis, links and code in one block
 	maxColumns = 64     // of a table
 	maxCells   = 10_000 // likewise
 )
 
-// newParser reads what GitHub reads, but for HTML and for definitions of links, which
-// are text.
+// newParser returns a parser for GitHub's Markdown, except that HTML and link definitions are text.
 func newParser() parser.Parser {
-	// Each stands at the place at which it is tried.
+	// The order is the order in which they are tried.
 	blocks := []parser.BlockParser{
 		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(), depthLimit{parser.NewListParser()}, parser.NewListItemParser(),
 		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(), depthLimit{parser.NewBlockquoteParser()},
@@ -47,7 +45,7 @@ func inOrder[T any](list []T) []util.PrioritizedValue {
 	return out
 }
 
-// depthLimit opens no block that is too deep.
+// depthLimit opens no block that is nested too deeply.
 type depthLimit struct{ parser.BlockParser }
 
 // Open implements parser.BlockParser.
@@ -61,7 +59,7 @@ func (s depthLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context)
 	return s.BlockParser.Open(parent, reader, pc)
 }
 
-// markLimit reads so many marks of a block and leaves the others as they are.
+// markLimit parses a limited number of marks per block and leaves the others as text.
 type markLimit struct{ parser.InlineParser }
 
 // Parse implements parser.InlineParser.
@@ -81,10 +79,10 @@ func (f markLimit) CloseBlock(parent ast.Node, block text.Reader, pc parser.Cont
 	}
 }
 
-// marks is where the marks of a block are counted.
+// marks is the key of the number of marks in a block.
 var marks = parser.NewContextKey()
 
-// markCounter begins to count anew with each block. It reads nothing.
+// markCounter resets the count at the end of each block. It parses nothing.
 type markCounter struct{}
 
 // Trigger implements parser.InlineParser.
@@ -96,7 +94,7 @@ func (markCounter) Parse(ast.Node, text.Reader, parser.Context) ast.Node { retur
 // CloseBlock implements parser.CloseBlocker.
 func (markCounter) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) { pc.Set(marks, 0) }
 
-// tableLimit leaves a table that is too large as it is written.
+// tableLimit leaves a table that is too large as text.
 type tableLimit struct{}
 
 // Transform implements parser.ParagraphTransformer.

@@ -10,7 +10,7 @@ import (
 	"orange/internal/lazy"
 )
 
-// reader turns what the parser found into blocks.
+// reader converts the parser's nodes into blocks.
 type reader struct{ source []byte }
 
 func parseClean(clean string) []Block {
@@ -52,10 +52,10 @@ func (r *reader) readBlock(n ast.Node) (Block, bool) {
 	return Block{}, false
 }
 
-// mark is the name of an effect in a comment: a task, an entry of its journal, a number.
+// mark matches the id of an effect in a comment: a task, an entry of its journal, a number.
 var mark = lazy.NewRegexp(`^<!-- [0-9A-Za-z]{21}/[0-9]{1,9}/[0-9]{1,9} -->$`)
 
-// isMark says that a paragraph is nothing but a mark of Orange's own.
+// isMark reports whether a paragraph is only a mark of Orange.
 func isMark(text []Span) bool {
 	return len(text) == 1 && text[0] == Span{Text: text[0].Text} && mark.MatchString(text[0].Text)
 }
@@ -71,7 +71,7 @@ func (r *reader) readList(n *ast.List) Block {
 	return out
 }
 
-// tickOf finds the box at the beginning of a point.
+// tickOf returns the check box at the beginning of an item.
 func tickOf(item ast.Node) Tick {
 	first := item.FirstChild()
 	if first == nil {
@@ -96,7 +96,7 @@ func (r *reader) readTable(n *tables.Table) Block {
 			if t, ok := c.(*tables.TableCell); ok && t.Alignment != tables.AlignNone {
 				cell.Align = t.Alignment.String()
 			}
-			for i := range cell.Text { // a bar of code in a table is written with a backslash
+			for i := range cell.Text { // in a table, a bar in code is escaped with a backslash
 				if s := &cell.Text[i]; s.Raw {
 					s.Text = strings.ReplaceAll(s.Text, `\|`, "|")
 				}
@@ -118,10 +118,10 @@ func (r *reader) readLines(n ast.Node) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// maxWord bounds the name of a language.
+// maxWord is the maximum length of a language's name.
 const maxWord = 32
 
-// languageName is the name of a language if it is nothing but that.
+// languageName returns the name of a language, or "" if it contains anything else.
 func languageName(s string) string {
 	odd := strings.ContainsFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

@@ -1,7 +1,6 @@
-// Package overview is what people see of all tasks at a glance: rows, what each of
-// them says, which are shown and in which order. The dashboard, the web page, the
-// status line and the inbox are made of it. It decides nothing and reads nothing: the
-// records and what is known beside them are handed to it.
+// Package overview defines the summary of all tasks: the rows, their content, and which are shown in which order. The
+// dashboard, the web page, the status line and the inbox are built from it. It decides nothing and reads nothing:
+// callers pass in the records and other facts.
 package overview
 
 import (
@@ -20,25 +19,24 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// Bounds of what a row carries of texts from elsewhere, in bytes.
+// Limits of untrusted text in a row, in bytes.
 const (
 	maxSummary = 500
 	maxText    = 1000
 	maxReason  = 4000
 )
 
-// A State is everything at one moment.
+// A State is the state of all tasks at one moment.
 type State struct {
-	Row      int64     `json:"row"` // of the journal, the last one that is in it
+	Row      int64     `json:"row"` // the last row of the journal that it includes
 	At       time.Time `json:"at"`  // by the server's clock
 	Version  string    `json:"version"`
-	Paused   bool      `json:"paused"` // everything is held
+	Paused   bool      `json:"paused"` // all tasks are paused
 	Projects []Project `json:"projects"`
 	Tasks    []Row     `json:"tasks"` // in order of creation
 }
 
-// A Change is what became of a state: rows that are new or different, and tasks that
-// are gone.
+// A Change is the difference between two states: rows that are new or changed, and tasks that are gone.
 type Change struct {
 	Row      int64     `json:"row"`
 	At       time.Time `json:"at"`
@@ -58,7 +56,7 @@ type Project struct {
 	DayAttempts int   `json:"day_attempts,omitempty"` // of all tasks, today
 	DayMicros   int64 `json:"day_cost_micro_usd,omitempty"`
 
-	Git string `json:"git,omitempty"` // says which programs git may not run, because nobody has trusted them
+	Git string `json:"git,omitempty"` // which programs git may not run, because nobody has trusted them
 }
 
 // A Row is one task. Every text in it is one line and safe for a terminal.
@@ -81,58 +79,58 @@ type Row struct {
 
 	Owner string           `json:"owner"` // who must act
 	Why   string           `json:"why"`
-	Wants explain.ItemKind `json:"wants,omitempty"` // what a person is wanted for
-	Text  string           `json:"text,omitempty"`  // in words
+	Wants explain.ItemKind `json:"wants,omitempty"` // what a person is needed for
+	Text  string           `json:"text,omitempty"`  // description of that
 	Do    string           `json:"do,omitempty"`    // the command that helps
-	Verb  string           `json:"verb,omitempty"`  // what that command asks for; see explain.Item
-	Note  string           `json:"note,omitempty"`  // the words that go with it
+	Verb  string           `json:"verb,omitempty"`  // what that command requests; see explain.Item
+	Note  string           `json:"note,omitempty"`  // the text that goes with it
 	Asked time.Time        `json:"asked,omitzero"`  // since when
 
-	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their lines
+	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their line breaks
 
 	PR       *PR            `json:"pr,omitempty"`
-	Work     *Work          `json:"work,omitempty"` // nil: nobody has looked
+	Work     *Work          `json:"work,omitempty"` // nil: not measured
 	Spent    task.Usage     `json:"spent,omitzero"`
-	Moves    []explain.Move `json:"moves,omitempty"`   // that a person may ask for
-	Answers  bool           `json:"answers,omitempty"` // an answer of a person would be taken
+	Moves    []explain.Move `json:"moves,omitempty"`   // moves that a person may request
+	Answers  bool           `json:"answers,omitempty"` // an answer of a person would be accepted
 	Deadline *engine.Timer  `json:"deadline,omitempty"`
 
 	Paused  bool      `json:"paused,omitempty"`
 	Queued  bool      `json:"queued,omitempty"`
 	Created time.Time `json:"created_at"`
 	Since   time.Time `json:"since"`       // in this state
-	Active  time.Time `json:"active_at"`   // the last sign of life
+	Active  time.Time `json:"active_at"`   // the last activity
 	Seq     int       `json:"seq"`         // of its journal
 	Crashes int       `json:"crash_count"` // in this state
 }
 
-// Life says how the agents of a task are.
+// Life summarizes the agents of a task.
 type Life string
 
-// The lives of a task's agents.
+// The values of Life.
 const (
 	Alive Life = "alive" // one is at work
-	Dead  Life = "dead"  // it died, and nobody has replaced it
+	Dead  Life = "dead"  // it died, and was not replaced
 	None  Life = "none"  // there is none
 )
 
-// An Attempt is an agent that is not over.
+// An Attempt is an agent that has not ended.
 type Attempt struct {
 	Number  int        `json:"number"`
 	Role    string     `json:"role"`
-	State   string     `json:"state"` // where the task was when it was started
+	State   string     `json:"state"` // of the task when the attempt was started
 	Since   time.Time  `json:"since"`
 	Active  time.Time  `json:"active_at,omitzero"` // when it last wrote anything
 	Mood    string     `json:"condition,omitempty"`
-	Detail  string     `json:"detail,omitempty"` // of its condition, in its own words
+	Detail  string     `json:"detail,omitempty"` // of its condition, in the agent's words
 	Until   time.Time  `json:"until,omitzero"`   // of a limit
 	Usage   task.Usage `json:"usage,omitzero"`
 	Ending  bool       `json:"ending,omitempty"`
-	Absent  bool       `json:"absent,omitempty"` // it has no process: it is being started, or has ended just now
+	Absent  bool       `json:"absent,omitempty"` // it has no process: it is being started, or has just ended
 	Overdue bool       `json:"overdue,omitempty"`
 }
 
-// A PR is a pull request as it was last read.
+// A PR is a pull request as last read.
 type PR struct {
 	Number int    `json:"number"`
 	URL    string `json:"url"`
@@ -140,7 +138,7 @@ type PR struct {
 	Checks string `json:"checks,omitempty"` // pending, passed or failed, "" if there are none
 }
 
-// Work is what a branch has that the default branch has not.
+// Work is what a branch has and the default branch has not.
 type Work struct {
 	Commits int `json:"commits"`
 	Added   int `json:"added"` // lines, those not committed included
@@ -148,7 +146,7 @@ type Work struct {
 	Files   int `json:"files"`
 }
 
-// Facts are what is known of a task beside its journal.
+// Facts are what is known of a task besides its journal.
 type Facts struct {
 	Work   *Work
 	Checks string            // of its pull request
@@ -159,7 +157,7 @@ type Facts struct {
 	Reasons  []explain.WaitReason
 }
 
-// NewRow is the row of a task. def is nil if its workflow cannot be read.
+// NewRow returns the row of a task. def is nil if its workflow cannot be read.
 func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	r := Row{
 		ID: t.ID, Project: cleanWord(t.Project), Branch: cleanWord(t.Branch), Summary: cleanLine(t.Summary, maxSummary), Status: cleanWord(t.Status), Workflow: cleanWord(t.Workflow),
@@ -188,7 +186,7 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	return r
 }
 
-// Idle says that the agents of a task live, and that none of them is at work.
+// Idle reports whether the agents of a task live and none of them is at work.
 func (r *Row) Idle() bool {
 	living, idle := 0, 0
 	for i := range r.Attempts {
@@ -202,17 +200,16 @@ func (r *Row) Idle() bool {
 	return r.Life == Alive && living > 0 && living == idle
 }
 
-// IsLive says that an agent has a process and was not told to end.
+// IsLive reports whether an agent has a process and was not ordered to end.
 func (a *Attempt) IsLive() bool { return !a.Ending && !a.Absent }
 
-// Idle says that an agent lives and its turn is over.
+// Idle reports whether an agent lives and its turn is over.
 func (a *Attempt) Idle() bool { return a.IsLive() && a.Mood == task.Idle }
 
-// Blocked says that an agent lives and cannot go on before somebody else does something.
+// Blocked reports whether an agent lives and cannot continue before somebody else acts.
 func (a *Attempt) Blocked() bool { return a.IsLive() && task.Condition{Name: a.Mood}.IsBlocked() }
 
-// lifeOf says how the agents of a task are. One that died counts more than another that
-// lives: its work is not being done.
+// lifeOf summarizes the agents of a task. A dead agent takes precedence over a living one: its work is not being done.
 func lifeOf(t *task.Task, absent []int) Life {
 	if t.Crashed != "" {
 		if _, replaced := t.LiveAttempt(t.Crashed); !replaced {
@@ -227,21 +224,21 @@ func lifeOf(t *task.Task, absent []int) Life {
 		case !gone:
 			return Alive
 		case a.Running:
-			life = Dead // nobody has recorded it yet
+			life = Dead // its end is not recorded yet
 		}
 	}
 	return life
 }
 
-// May says whether a person may ask for a verb.
+// May reports whether a person may request a verb.
 func (r *Row) May(verb string) bool {
 	return slices.ContainsFunc(r.Moves, func(m explain.Move) bool { return m.As == verb })
 }
 
-// WaitsFor says whether a person is wanted for one of these.
+// WaitsFor reports whether a person is needed for one of these.
 func (r *Row) WaitsFor(kinds ...explain.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
-// AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
+// AtTerminal returns the role of the agent that needs a person at its terminal, as the row says it, or "".
 func (r *Row) AtTerminal() string {
 	mood := r.Wants.Info().Mood
 	for i := range r.Attempts {
@@ -252,7 +249,7 @@ func (r *Row) AtTerminal() string {
 	return ""
 }
 
-// cleanReasons makes reasons safe for a terminal. They keep their lines.
+// cleanReasons makes reasons safe for a terminal. They keep their line breaks.
 func cleanReasons(list []explain.WaitReason) []explain.WaitReason {
 	var out []explain.WaitReason
 	for _, r := range list {
@@ -262,7 +259,7 @@ func cleanReasons(list []explain.WaitReason) []explain.WaitReason {
 	return out
 }
 
-// addAgents lists the attempts that are not over, and finds the last sign of life.
+// addAgents lists the attempts that have not ended, and finds the last activity.
 func (r *Row) addAgents(t *task.Task, f Facts) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
@@ -285,7 +282,7 @@ func pullOf(t *task.Task, checks string) *PR {
 	return &PR{Number: number, URL: cleanLine(t.PRURL, maxText), State: cleanWord(t.PRState), Checks: cleanWord(checks)}
 }
 
-// SumChecks puts the checks of a pull request into one word, "" if there are none.
+// SumChecks summarizes the checks of a pull request, "" if there are none.
 func SumChecks(list []tracker.Check) string {
 	out := ""
 	for _, c := range list {
@@ -299,13 +296,13 @@ func SumChecks(list []tracker.Check) string {
 	return out
 }
 
-// cleanWord is a name that somebody else gave.
+// cleanWord cleans an untrusted name.
 func cleanWord(s string) string { return cleanLine(s, maxSummary) }
 
-// cleanLine is text on one line, of at most n bytes and three dots.
+// cleanLine returns text on one line, of at most n bytes plus three dots.
 func cleanLine(s string, n int) string {
 	whole := len(s) <= 4*n
-	if !whole { // what is cut away need not be cleaned
+	if !whole { // text that is cut off need not be cleaned
 		s = strings.ToValidUTF8(s[:4*n], "")
 	}
 	s = ansi.SteadyText(ansi.OneLine(s))

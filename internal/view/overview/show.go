@@ -11,17 +11,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Scope says which tasks are shown by how far they are.
+// A Scope selects tasks by whether they are over.
 type Scope string
 
-// The scopes, in the order in which a key goes through them.
+// The scopes, in the order in which a key cycles through them.
 const (
 	Active Scope = "active" // not over
 	Done   Scope = "done"   // over
 	All    Scope = "all"
 )
 
-// A Choice says which rows are shown, and how.
+// A Choice selects and orders the rows that are shown.
 type Choice struct {
 	Scope   Scope  // "" is Active
 	Project string // "" for all
@@ -33,7 +33,7 @@ type Choice struct {
 	Group   Grouping
 }
 
-// An Order says what rows are sorted by.
+// An Order is what rows are sorted by.
 type Order string
 
 // The orders.
@@ -42,16 +42,16 @@ const (
 	ByActivity Order = "activity" // the latest first
 	ByStatus   Order = "status"   // in the order of the workflow's kinds, then by name
 	ByProject  Order = "project"
-	ByCost     Order = "cost"    // the dearest first
-	ByWaiting  Order = "waiting" // what waits longest for a person first
+	ByCost     Order = "cost"    // most expensive first
+	ByWaiting  Order = "waiting" // waiting longest for a person first
 )
 
-// AllOrders lists them as keys go through them.
+// AllOrders lists the orders, as a key cycles through them.
 func AllOrders() []Order {
 	return []Order{ByCreation, ByActivity, ByStatus, ByProject, ByCost, ByWaiting}
 }
 
-// Grouping says what rows are put together by.
+// Grouping is what rows are grouped by.
 type Grouping string
 
 // The groupings.
@@ -67,8 +67,7 @@ type Group struct {
 	Rows []Row
 }
 
-// ChooseRows returns the rows that are shown, in their groups. The rows it is given keep
-// their order.
+// ChooseRows returns the rows that are shown, in their groups. It does not change the order of the slice rows.
 func ChooseRows(rows []Row, c Choice) []Group {
 	words := strings.Fields(strings.ToLower(c.Search))
 	picked := make([]*Row, 0, len(rows))
@@ -84,7 +83,7 @@ func ChooseRows(rows []Row, c Choice) []Group {
 		}
 		return n
 	})
-	shown := make([]Row, len(picked)) // rows are large: they are moved once
+	shown := make([]Row, len(picked)) // rows are large: copy them once
 	for i, r := range picked {
 		shown[i] = *r
 	}
@@ -139,7 +138,7 @@ func waitRank(r *Row) int {
 	return 0
 }
 
-// KindPlace is the place of a state's kind along the life of a task.
+// KindPlace returns the position of a state's kind in the life of a task.
 func KindPlace(k workflow.Kind) int {
 	order := []workflow.Kind{workflow.Queued, workflow.Waiting, workflow.Agent, workflow.HumanDo, workflow.Halt, workflow.Terminal}
 	if i := slices.Index(order, k); i >= 0 {
@@ -148,8 +147,7 @@ func KindPlace(k workflow.Kind) int {
 	return len(order)
 }
 
-// groupRows puts rows together, each name once. Groups are in the order of the life of a
-// task, or by name.
+// groupRows groups rows by name. Groups are in the order of the life of a task, or by name.
 func groupRows(rows []Row, by Grouping) []Group {
 	index, ranks := map[string]int{}, map[string]int{}
 	var out []Group
@@ -173,8 +171,8 @@ func groupRows(rows []Row, by Grouping) []Group {
 	return out
 }
 
-// ApplyChange brings a state up to date. Rows keep their places; new ones come last. What is
-// older than what the state has is passed over.
+// ApplyChange updates a state. Rows keep their places; new ones come last. It ignores rows that are older than those of
+// the state.
 func (s *State) ApplyChange(c Change) {
 	if c.Row >= s.Row {
 		s.Row, s.At, s.Paused, s.Projects = c.Row, c.At, c.Paused, c.Projects
@@ -200,8 +198,7 @@ func (s *State) ApplyChange(c Change) {
 	}
 }
 
-// InboxItems is what waits for a person, what frees other tasks first, then by age. The backlog
-// comes last.
+// InboxItems returns what waits for a person: first what frees other tasks, then by age. The backlog comes last.
 func (s *State) InboxItems() []explain.Item {
 	queued := map[string]int{} // for a workspace, by project
 	for i := range s.Tasks {
@@ -231,7 +228,7 @@ func (s *State) InboxItems() []explain.Item {
 	return out
 }
 
-// UsedWorkspaces is how many workspaces of a project are taken.
+// UsedWorkspaces returns how many workspaces of a project are in use.
 func (s *State) UsedWorkspaces(project string) int {
 	n := 0
 	for i := range s.Tasks {
@@ -246,11 +243,11 @@ func (s *State) UsedWorkspaces(project string) int {
 type Summary struct {
 	Tasks   int `json:"tasks"`  // not over
 	Agents  int `json:"agents"` // alive: they have a process
-	Idle    int `json:"idle"`   // of them, those whose turn is over
+	Idle    int `json:"idle"`   // agents whose turn is over
 	Wants   int `json:"wants"`  // wait for a person
 	Queued  int `json:"queued"`
-	Backlog int `json:"backlog,omitempty"` // were created and not started
-	Blocked int `json:"blocked,omitempty"` // of the agents, those that cannot go on by themselves
+	Backlog int `json:"backlog,omitempty"` // created and not started
+	Blocked int `json:"blocked,omitempty"` // agents that cannot continue by themselves
 }
 
 // SumRows counts rows.

@@ -2,8 +2,8 @@ package render
 
 import "strings"
 
-// breakLines breaks a text into lines between words; a word that is longer than a line is
-// broken where the line ends. There is always a line.
+// breakLines breaks a text into lines between words; a word that is longer than a line is broken at the end of the
+// line. It returns at least one line.
 func breakLines(text strip, first, rest int) []strip {
 	b := breaker{first: max(first, 1), rest: max(rest, 1), lines: []strip{nil}}
 	for _, p := range text {

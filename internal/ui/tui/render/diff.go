@@ -10,7 +10,7 @@ import (
 // maxDiffLines is how many lines of changes are shown.
 const maxDiffLines = 3000
 
-// RenderDiff is what changed.
+// RenderDiff renders a diff.
 func (t Theme) RenderDiff(files []diff.File, width int) []string {
 	s := t.newSheet(width)
 	if len(files) == 0 {
@@ -66,12 +66,12 @@ func (s *sheet) putFile(f *diff.File) {
 	s.putLine(strip{{horizontalRule(s.width), s.border}})
 }
 
-// changeCounts says how many lines came and went.
+// changeCounts returns how many lines were added and deleted.
 func (s *sheet) changeCounts(added, deleted int) strip {
 	return strip{{"+" + strconv.Itoa(added), s.good}, {" ", ""}, {"-" + strconv.Itoa(deleted), s.bad}}
 }
 
-// putHunk shows a stretch of lines with their numbers, and says how many lines may follow.
+// putHunk adds a hunk with line numbers, and returns how many lines may follow.
 func (s *sheet) putHunk(h *diff.Hunk, left int) int {
 	old, now := 0, 0
 	if len(h.Lines) > 0 {
@@ -116,7 +116,7 @@ func (s *sheet) changedLine(l *diff.Line) strip {
 	return row
 }
 
-// lineNumberText is the number of a line in a column of its own, empty if it has none.
+// lineNumberText returns the number of a line in its column, empty if it has none.
 func lineNumberText(n int) string {
 	if n <= 0 {
 		return "     "

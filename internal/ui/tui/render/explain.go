@@ -9,8 +9,8 @@ import (
 	"orange/internal/view/narrate"
 )
 
-// RenderExplanation says why a task is where it is: who must act, what helps, which ways lead on
-// and what holds them closed, and what the engine will do by itself.
+// RenderExplanation renders why a task is in its state: who must act, what helps, which edges lead on and what keeps
+// them closed, and what the engine will do by itself.
 func (t Theme) RenderExplanation(x explain.Explanation, now time.Time, width int) []string {
 	if width < 1 {
 		return nil
@@ -146,7 +146,7 @@ func (s *sheet) putCosts(list []explain.RoleCost) {
 	}
 }
 
-// refusalsShown is how many refusals are shown, the newest.
+// refusalsShown is how many refusals are shown; the newest are.
 const refusalsShown = 5
 
 func (s *sheet) putRefusals(x *explain.Explanation, now time.Time) {

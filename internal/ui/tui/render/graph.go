@@ -11,9 +11,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// RenderGraph is a workflow, with the path that a task took and where it is. States that
-// follow on one another stand below one another; what lies beside the way, such as
-// questions and trouble, comes last. Without a workflow there is the path alone.
+// RenderGraph renders a workflow with the path of a task and its present state. Successive states are below one
+// another; states beside the path, such as questions and trouble, come last. Without a workflow it renders the path
+// only.
 func (t Theme) RenderGraph(def *workflow.Definition, at string, entries []journal.Entry, width int) []string {
 	if width < 1 {
 		return nil
@@ -33,8 +33,7 @@ func (t Theme) RenderGraph(def *workflow.Definition, at string, entries []journa
 	return s.lines
 }
 
-// CurrentStateLine is the line of a graph on which the state stands that the task is in, -1 if there
-// is none.
+// CurrentStateLine returns the line of a graph that shows the task's present state, or -1 if there is none.
 func CurrentStateLine(graph []string) int {
 	return slices.IndexFunc(graph, func(l string) bool {
 		text := charm.Strip(l)
@@ -55,7 +54,7 @@ func stateOf(def *workflow.Definition, name string) (*workflow.State, bool) {
 	return def.StateNamed(name)
 }
 
-// pathOf is the states a task went through, in order.
+// pathOf returns the states that a task went through, in order.
 func pathOf(entries []journal.Entry) []string {
 	var out []string
 	for i := range entries {
@@ -80,7 +79,7 @@ func (s *sheet) putGraph(g *graph) {
 	}
 }
 
-// putState is the line of a state: whether the task is here, was here, and how often.
+// putState adds the line of a state: whether the task is here, was here, and how often.
 func (s *sheet) putState(g *graph, name string) {
 	st, _ := g.def.StateNamed(name)
 	mark, look := piece{"○ ", s.faint}, s.text
@@ -107,7 +106,7 @@ func stateCaption(st *workflow.State) string {
 	return string(st.Kind) + " · " + st.Role
 }
 
-// putWaysOut shows the ways out of a state. The way to the next one is the line itself.
+// putWaysOut adds the ways out of a state. The way to the next state is the line itself.
 func (s *sheet) putWaysOut(g *graph, name, next string) {
 	var rows []strip
 	for _, b := range g.listBranches(name, next) {
@@ -128,7 +127,7 @@ func (s *sheet) putWaysOut(g *graph, name, next string) {
 	}
 }
 
-// branchStrip is one way that leaves the line, or several of which only the names are told.
+// branchStrip returns one branch, or several by their names only.
 func (s *sheet) branchStrip(b branch) strip {
 	sign := piece{b.arrowSign() + " ", s.faint}
 	if len(b.ways) > 1 {
@@ -145,7 +144,7 @@ func (s *sheet) branchStrip(b branch) strip {
 	return joinStrips(strip{sign, {oneLine(w.to), look}, {"  ", ""}}, s.wayLabel(w))
 }
 
-// wayLabel is how often a way was taken, and what takes it.
+// wayLabel returns how often a way was taken, and its trigger.
 func (s *sheet) wayLabel(w *way) strip {
 	var out strip
 	if w.taken > 1 {
@@ -161,7 +160,7 @@ func (s *sheet) putLegend() {
 	s.putWrapped(nil, nil, strip{{legendHere + " been  ○ not yet  ┃ ⇒ taken  │ → possible  ↩ ⇐ back", s.faint}})
 }
 
-// maxPath is how many steps of a path are told, the last ones.
+// maxPath is how many steps of a path are shown, the last ones.
 const maxPath = 40
 
 func (s *sheet) putPath(path []string) {
@@ -183,7 +182,7 @@ func (s *sheet) putPath(path []string) {
 	s.putWrapped(indentStrip(2), indentStrip(2), line)
 }
 
-// triggerText is what takes a way. What must be true first is told if there is one edge.
+// triggerText returns the trigger of a way. If there is only one edge, it includes the condition.
 func (w *way) triggerText() string {
 	out := strings.Join(w.verbs, ", ")
 	if len(w.conditions) == 1 && w.edges == 1 {

@@ -11,13 +11,13 @@ import (
 type graph struct {
 	def    *workflow.Definition
 	at     string
-	chains [][]string        // states that follow on one another
+	chains [][]string        // successive states
 	place  map[string]int    // of a state in the order of the chains
 	ways   map[string][]*way // by the state they leave, in file order
 	visits map[string]int    // how often the task came to a state
 }
 
-// A way is everything that leads from one state to another.
+// A way is all edges from one state to another.
 type way struct {
 	to         string
 	verbs      []string
@@ -44,7 +44,7 @@ func newGraph(def *workflow.Definition, at string, path []string) *graph {
 	return g
 }
 
-// collectWays gathers the ways out of a state, one for each place they lead to.
+// collectWays collects the ways out of a state, one for each target.
 func (g *graph) collectWays(s *workflow.State) {
 	for _, i := range g.def.EdgesFrom(s.Name) {
 		e := &g.def.Edges[i]
@@ -72,7 +72,7 @@ func (g *graph) addWay(from, to, verb, condition string, stays bool) {
 	}
 }
 
-// findWay is what leads from one state to another, nil if nothing does.
+// findWay returns the way from one state to another, or nil.
 func (g *graph) findWay(from, to string) *way {
 	for _, w := range g.ways[from] {
 		if w.to == to {
@@ -82,7 +82,7 @@ func (g *graph) findWay(from, to string) *way {
 	return nil
 }
 
-// arrangeChains lines states up: each is followed by the next of the file that it leads to.
+// arrangeChains lines up states: each is followed by the next state of the file that it leads to.
 func (g *graph) arrangeChains() {
 	placed := map[string]bool{}
 	put := func(chain []string) {
@@ -114,8 +114,8 @@ func (g *graph) arrangeChains() {
 	}
 }
 
-// besideTheWay says that a task comes to a state only to leave the way: for a question,
-// in trouble, or for good. The first end of the file is where the way leads.
+// besideTheWay reports whether a state is not on the main path: it is for a question, for trouble, or an end. The first
+// end of the file is where the main path leads.
 func (g *graph) besideTheWay(i int) bool {
 	s := &g.def.States[i]
 	if s.Kind == workflow.Terminal {
@@ -124,7 +124,7 @@ func (g *graph) besideTheWay(i int) bool {
 	return s.Kind == workflow.Halt || s.Returns
 }
 
-// nextOnWay is the next state on the way, -1 if there is none.
+// nextOnWay returns the next state on the main path, or -1 if there is none.
 func (g *graph) nextOnWay(at int, placed map[string]bool) int {
 	for i := at + 1; i < len(g.def.States); i++ {
 		s := &g.def.States[i]
@@ -141,7 +141,7 @@ type branch struct {
 	ways    []*way
 }
 
-// heading is where a way leads, as seen from the state it leaves.
+// heading is the direction of a way, relative to the state that it leaves.
 type heading int
 
 const (
@@ -151,7 +151,7 @@ const (
 	aside           // to where a task is stuck or over
 )
 
-// arrowSign is the arrow of a branch.
+// arrowSign returns the arrow of a branch.
 func (b branch) arrowSign() string {
 	signs := map[heading]string{forward: "→", back: "↩", around: "↻", aside: "→"}
 	if b.ways[0].taken > 0 {
@@ -160,12 +160,12 @@ func (b branch) arrowSign() string {
 	return signs[b.heading]
 }
 
-// fewWays is how many ways of one heading are told with what takes them.
+// fewWays is how many ways of one heading are shown with their triggers.
 const fewWays = 2
 
-// listBranches lists the ways out of a state, but for the one to the next. What was taken,
-// and what may be taken now, has a line of its own; of the others, those that are many
-// share one. Nearly every state leads to trouble and to the end: those share one as well.
+// listBranches lists the ways out of a state, except the one to the next. A way that was taken, or may be taken now,
+// has its own line; if the others are many, they share one. Nearly every state leads to trouble and to the end: those
+// ways share one as well.
 func (g *graph) listBranches(name, next string) []branch {
 	var single []branch
 	shared := make([]branch, aside+1)

@@ -7,8 +7,7 @@ import (
 	"orange/internal/view/markdown"
 )
 
-// RenderMarkdown is a text in Markdown, such as TASK.md. Code is cut at the right edge, not
-// broken.
+// RenderMarkdown renders a text in Markdown, such as TASK.md. Code is cut at the right edge, not wrapped.
 func (t Theme) RenderMarkdown(text string, width int) []string {
 	s := t.newSheet(width)
 	if width < 1 {
@@ -28,7 +27,7 @@ func (s *sheet) putBlocks(list []markdown.Block, margin strip, tight bool) {
 	}
 }
 
-// putGap is an empty line within a margin.
+// putGap adds an empty line within a margin.
 func (s *sheet) putGap(margin strip) {
 	if len(margin) == 0 {
 		s.putBlank()
@@ -58,7 +57,7 @@ func (s *sheet) putBlock(b *markdown.Block, first, rest strip) {
 	}
 }
 
-// putNested puts blocks that belong to a point or a quote.
+// putNested puts the blocks of an item or a quote on the sheet.
 func (s *sheet) putNested(list []markdown.Block, first, rest strip, tight bool) {
 	if len(list) == 0 {
 		s.putLine(trimMargin(first))
@@ -107,7 +106,7 @@ func (s *sheet) putParagraph(spans []markdown.Span, look pen, first, rest strip)
 	}
 }
 
-// showsAddress tells whether the words of a link, the last of the spans, are its address.
+// showsAddress reports whether the text of a link, the last of the spans, is its address.
 func showsAddress(spans []markdown.Span, link string) bool {
 	words := ""
 	for i := len(spans) - 1; i >= 0 && spans[i].Link == link; i-- {
@@ -170,7 +169,7 @@ func (s *sheet) putList(b *markdown.Block, first, rest strip) {
 
 func joinStrips(a, b strip) strip { return append(a[:len(a):len(a)], b...) }
 
-// trimMargin is a margin without the spaces at its end.
+// trimMargin returns a margin without the spaces at its end.
 func trimMargin(margin strip) strip {
 	for n := len(margin); n > 0; n = len(margin) {
 		text := strings.TrimRight(margin[n-1].text, " ")

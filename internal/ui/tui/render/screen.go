@@ -10,8 +10,7 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// RenderScreen is what a terminal shows: the lower part, if it is too tall. Empty lines at
-// its end are left out.
+// RenderScreen renders what a terminal shows: the lower part, if it is too tall. It leaves out empty lines at the end.
 func (t Theme) RenderScreen(lines []ansi.Line, width, height int) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
 		lines = lines[:len(lines)-1]
@@ -28,8 +27,7 @@ func (t Theme) RenderScreen(lines []ansi.Line, width, height int) []string {
 	return s.lines
 }
 
-// runPen is how a run of a terminal looks. A program's own colours stay what they are,
-// if there are colours at all.
+// runPen returns the pen of a terminal's run. A program's own colours are kept, if there are colours at all.
 func (t Theme) runPen(look ansi.Style) pen {
 	if look == (ansi.Style{}) {
 		return ""

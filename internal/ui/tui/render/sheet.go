@@ -7,7 +7,7 @@ import (
 	charm "github.com/charmbracelet/x/ansi"
 )
 
-// A pen is the escape sequence that makes text look as it should, "" for none.
+// A pen is the escape sequence that sets the style of text, "" for none.
 type pen string
 
 // Pens that need no colour.
@@ -20,11 +20,10 @@ const (
 	laidDown      = "\x1b[m"
 )
 
-// penOf is a style as a pen. A pen is put around each stretch of a line: lines can be
-// cut and joined.
+// penOf returns a style as a pen. A pen surrounds each piece of a line, so that lines can be cut and joined.
 func penOf(s Style) pen { return pen(s.before) }
 
-// pens are a theme's, made once for each thing that is painted.
+// pens are the pens of a theme, created once per rendering.
 type pens struct {
 	text, faint, strong, title    pen
 	good, warn, bad, busy, accent pen
@@ -44,7 +43,7 @@ func (t Theme) newPens() pens {
 	return p
 }
 
-// A piece is clean text on one line, and how it looks.
+// A piece is clean text on one line, and its style.
 type piece struct {
 	text string
 	pen  pen
@@ -61,7 +60,7 @@ func (s strip) columnCount() int {
 	return n
 }
 
-// addText appends text from elsewhere.
+// addText appends untrusted text.
 func (s *strip) addText(p pen, text string) {
 	if text = cleanLine(text); text != "" {
 		*s = append(*s, piece{text, p})
@@ -72,7 +71,7 @@ func (s *strip) addTextf(p pen, format string, args ...any) {
 	s.addText(p, fmt.Sprintf(format, args...))
 }
 
-// cutTo is the strip in at most width columns, with an ellipsis if it was longer.
+// cutTo returns the strip in at most width columns, with an ellipsis if it was longer.
 func (s strip) cutTo(width int) strip {
 	if s.columnCount() <= width {
 		return s
@@ -93,7 +92,7 @@ func (s strip) cutTo(width int) strip {
 	return out
 }
 
-// String is the strip with its looks. Neighbours that look alike share a pen.
+// String returns the strip with its style. Neighbours in the same style share a pen.
 func (s strip) String() string {
 	var out strings.Builder
 	for i := 0; i < len(s); {
@@ -109,7 +108,7 @@ func (s strip) String() string {
 	return out.String()
 }
 
-// A sheet is what lines are put on, one below the other.
+// A sheet is a list of lines.
 type sheet struct {
 	pens
 	width int
@@ -142,12 +141,11 @@ func (s *sheet) putBlank() {
 	}
 }
 
-// putWrapped adds a text in as many lines as it takes: the first behind first, the others
-// behind rest.
+// putWrapped adds a text in as many lines as it needs: the first after first, the others after rest.
 func (s *sheet) putWrapped(first, rest, text strip) { s.putWrappedMost(0, first, rest, text) }
 
-// putWrappedMost is wrap in so many lines at most, of which the last ends in an ellipsis if
-// there was more. 0 is for no bound.
+// putWrappedMost is like putWrapped with at most most lines, of which the last ends in an ellipsis if there was more. 0
+// means no limit.
 func (s *sheet) putWrappedMost(most int, first, rest, text strip) {
 	first, rest = s.cutMargin(first), s.cutMargin(rest)
 	lines := breakLines(text, s.width-first.columnCount(), s.width-rest.columnCount())
@@ -172,11 +170,11 @@ func (s *sheet) cutMargin(lead strip) strip {
 	return lead.cutTo(s.width / 2)
 }
 
-// indentStrip is so many empty columns.
+// indentStrip returns n empty columns.
 func indentStrip(n int) strip { return strip{{text: strings.Repeat(" ", n)}} }
 
-// boundWidth makes sure of the width of a line: where two pieces meet, characters may form
-// one that is wider than both were thought to be.
+// boundWidth enforces the width of a line: where two pieces meet, characters may combine into one that is wider than
+// computed.
 func boundWidth(line string, width int) string {
 	if charm.StringWidth(line) <= width {
 		return line

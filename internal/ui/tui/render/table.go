@@ -6,11 +6,10 @@ import (
 	"orange/internal/view/markdown"
 )
 
-// minColumn is how narrow a column of a table becomes before the table is cut.
+// minColumn is the minimum width of a column before the table is cut.
 const minColumn = 6
 
-// putTable puts a table on the sheet. Columns that are too wide for it are made narrower,
-// the widest first, and their texts are cut.
+// putTable puts a table on the sheet. It narrows columns that are too wide, the widest first, and cuts their texts.
 func (s *sheet) putTable(b *markdown.Block, first, rest strip) {
 	widths := s.columnWidths(b, s.width-first.columnCount())
 	for i, row := range b.Rows {
@@ -83,7 +82,7 @@ func (s *sheet) cellStrip(c markdown.Cell, width int, head bool) strip {
 	return joinStrips(joinStrips(indentStrip(left), text), indentStrip(right))
 }
 
-// headerRule is the line below the head of a table.
+// headerRule returns the line below the head of a table.
 func headerRule(widths []int) string {
 	parts := make([]string, len(widths))
 	for i, w := range widths {

@@ -8,7 +8,7 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// FitWidth is text in exactly so many columns: cut with an ellipsis, or filled up.
+// FitWidth returns text in exactly width columns: cut with an ellipsis, or padded.
 func FitWidth(text string, width int) string {
 	if width < 1 {
 		return ""
@@ -19,16 +19,16 @@ func FitWidth(text string, width int) string {
 
 const ellipsis = "…"
 
-// bytesPerColumn is more than a column takes, with marks and what is cleaned away.
+// bytesPerColumn is more than a column takes, including marks and removed characters.
 const bytesPerColumn = 64
 
-// firstBytes is the beginning of a text of which no more than a line is shown: the rest of a
-// long one need not be cleaned. It may end within a character.
+// firstBytes returns the beginning of a text of which at most a line is shown, so that the rest need not be cleaned. It
+// may end within a character.
 func firstBytes(text string, width int) string {
 	return text[:min(len(text), max(width, 1)*bytesPerColumn)]
 }
 
-// shortenText cuts clean text to at most width columns and says how many it takes.
+// shortenText cuts clean text to at most width columns and returns how many it takes.
 func shortenText(text string, width int) (string, int) {
 	if width < 1 {
 		return "", 0
@@ -41,7 +41,7 @@ func shortenText(text string, width int) (string, int) {
 	return head + ellipsis, used + 1
 }
 
-// clipText is the longest beginning of clean text that fits, and the columns it takes.
+// clipText returns the longest prefix of clean text that fits, and its columns.
 func clipText(text string, width int) (string, int) {
 	used := 0
 	for at := 0; at < len(text); {
@@ -55,7 +55,7 @@ func clipText(text string, width int) (string, int) {
 	return text, used
 }
 
-// textColumns is how wide clean text is.
+// textColumns returns the width of clean text.
 func textColumns(text string) int {
 	used := 0
 	for at := 0; at < len(text); {
@@ -66,7 +66,7 @@ func textColumns(text string) int {
 	return used
 }
 
-// firstCharacter is what a person takes for one, with the columns it takes on a terminal.
+// firstCharacter returns the first user-perceived character, with its columns on a terminal.
 func firstCharacter(text string) (string, int) {
 	switch {
 	case text[0] < 0x80 && (len(text) == 1 || text[1] < 0x80):
@@ -77,10 +77,10 @@ func firstCharacter(text string) (string, int) {
 	return charm.FirstGraphemeCluster(text, charm.GraphemeWidth)
 }
 
-// oneLine is text from elsewhere, safe and on one line.
+// oneLine makes untrusted text safe and puts it on one line.
 func oneLine(text string) string { return ansi.SteadyText(ansi.OneLine(text)) }
 
-// cleanLine is text from elsewhere, safe and on one line, with the spaces around it.
+// cleanLine makes untrusted text safe and puts it on one line, with the spaces around it.
 func cleanLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -90,10 +90,10 @@ func cleanLine(text string) string {
 	}, ansi.SteadyText(ansi.SafeText(text)))
 }
 
-// tabWidth is how many columns a tab goes to at most.
+// tabWidth is the maximum width of a tab, in columns.
 const tabWidth = 4
 
-// cleanLines is text from elsewhere as lines without tabs.
+// cleanLines returns untrusted text as lines without tabs.
 func cleanLines(text string) []string {
 	lines := strings.Split(ansi.SteadyText(ansi.SafeText(text)), "\n")
 	for i, s := range lines {

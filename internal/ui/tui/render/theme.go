@@ -1,7 +1,6 @@
-// Package render turns what people look at into lines for a terminal: timelines, texts,
-// explanations, graphs, screens and changes. Everything it is given is untrusted: what it
-// returns holds no escape sequence but its own colours, and no line is wider than it was
-// asked for. It asks nobody and knows no keys.
+// Package render renders lines for a terminal: timelines, texts, explanations, graphs, screens and diffs. All its input
+// is untrusted: the output contains no escape sequences but its own colours, and no line is wider than requested. It
+// does no I/O and handles no keys.
 package render
 
 import (
@@ -11,7 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// A Theme is how things look, by what they mean.
+// A Theme maps meanings to styles.
 type Theme struct {
 	Text, Faint, Strong, Title    Style
 	Good, Warn, Bad, Busy, Accent Style
@@ -21,8 +20,7 @@ type Theme struct {
 	dark  bool
 }
 
-// NewTheme is the theme of a terminal. Without colour, things differ by weight and by
-// their words alone.
+// NewTheme returns the theme of a terminal. Without colour, only weight and text make a difference.
 func NewTheme(dark, colour bool) Theme {
 	plain := lipgloss.NewStyle()
 	none, faint, bold, reverse := styleOf(plain), styleOf(plain.Faint(true)), styleOf(plain.Bold(true)), styleOf(plain.Reverse(true))
@@ -49,8 +47,7 @@ func NewTheme(dark, colour bool) Theme {
 	return t
 }
 
-// A Style is how a stretch of one line looks. What is written before and after it is
-// worked out once: a screen has hundreds of stretches.
+// A Style is the style of a piece of one line. Its escape sequences are computed once: a screen has hundreds of pieces.
 type Style struct {
 	look          lipgloss.Style
 	before, after string
@@ -61,7 +58,7 @@ func styleOf(look lipgloss.Style) Style {
 	return Style{look, before, after}
 }
 
-// Render is text that looks like this.
+// Render returns text in this style.
 func (s Style) Render(text string) string {
 	if text == "" {
 		return ""
@@ -69,5 +66,5 @@ func (s Style) Render(text string) string {
 	return s.before + text + s.after
 }
 
-// WithBackground is the style on the ground of another.
+// WithBackground returns the style on the background of another.
 func (s Style) WithBackground(ground Style) Style { return styleOf(s.look.Inherit(ground.look)) }

@@ -9,10 +9,10 @@ import (
 	"orange/internal/view/narrate"
 )
 
-// maxTold is how many things of a timeline are shown, the newest.
+// maxTold is how many events of a timeline are shown; the newest are.
 const maxTold = 1000
 
-// RenderTimeline is what happened to a task, the newest last.
+// RenderTimeline renders the journal of a task, newest last.
 func (t Theme) RenderTimeline(entries []journal.Entry, now time.Time, width int) []string {
 	if width < 1 {
 		return nil
@@ -103,10 +103,10 @@ func (s *sheet) tonePen(t narrate.Tone) pen {
 	return s.text
 }
 
-// maxWords is how much of a text from elsewhere is shown beside something else.
+// maxWords is how much of an untrusted text is shown beside something else.
 const maxWords = 400
 
-// shortOf is the beginning of a long text.
+// shortOf returns the beginning of a long text.
 func shortOf(text string) string {
 	if len(text) <= maxWords {
 		return text
