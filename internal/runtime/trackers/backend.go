@@ -1,7 +1,6 @@
-// Package trackers works with trackers and forges: it reads issues, keeps what it read,
-// changes them once and makes sure that the change is there, hears what people do to them
-// and gets the tasks made that they ask for. It decides nothing about a task: it tells the
-// runtime what happened.
+// Package trackers works with trackers and forges. It reads and stores issues, makes each change once and checks that
+// it was made, submits what people do there to the tasks, and creates the tasks that issues ask for. It decides nothing
+// about a task: it submits signals to the runtime.
 package trackers
 
 import (
@@ -12,51 +11,47 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Backend is one tracker, as its adapter reaches it over the network.
+// Backend is the adapter of one tracker.
 type Backend interface {
-	// ReadVocabulary are the columns and tags that the tracker knows now, read anew. Names are
-	// resolved to ids with what was read here.
+	// ReadVocabulary reads the columns and tags of the tracker. Later calls resolve names with the result.
 	ReadVocabulary(ctx context.Context) (board.Vocabulary, error)
-	// ListIssues returns the issues that a query asks for, oldest first. They may be brief.
+	// ListIssues returns the issues that match a query, oldest first. They may lack comments and links.
 	ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error)
-	// ReadIssue reads one issue whole: all comments, links and pull requests. The error is
-	// tracker.ErrNotFound if there is none.
+	// ReadIssue reads one issue with all comments, links and pull requests. It returns tracker.ErrNotFound if there is
+	// none.
 	ReadIssue(ctx context.Context, key string) (tracker.Issue, error)
-	// WriteChange makes a change of an issue that was just read: tags, column, title,
-	// description, comment, in this order, with names as Words spells them. It can be
-	// made again: what is so already stays so; only a comment would be said twice. A
-	// name that is gone is tracker.ErrStale; what can never be done a *board.Refusal.
+	// WriteChange changes an issue that was just read: tags, column, title, description, comment, in this order, with
+	// names as ReadVocabulary spells them. It can be repeated, but that adds a comment again. It returns
+	// tracker.ErrStale for a name that no longer exists, and a *board.Refusal for a change that can never be made.
 	WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error
-	// AccountName names the account, and so shows that the secret is good.
+	// AccountName returns the name of the account, which shows that the secret works.
 	AccountName(ctx context.Context) (string, error)
 }
 
-// A LocalBoard is the tracker that is in the store. It makes a change that has a key once, all
-// of it or nothing, keeps who made it and who has claimed a card, and learns the columns and
-// tags of workflows.
+// A LocalBoard is the tracker in the store. It makes a change with a key once and completely, records who made it and
+// who claimed a card, and learns the columns and tags of workflows.
 type LocalBoard interface {
 	Backend
 	LearnVocabulary(v board.Vocabulary) error
 }
 
-// A WebhookParser is a tracker that sends news. The error is tracker.ErrForged unless they are
-// signed with the secret that both sides know.
+// A WebhookParser is a tracker that sends webhooks. It returns tracker.ErrForged unless they are signed with the shared
+// secret.
 type WebhookParser interface {
 	ParseWebhook(header http.Header, body []byte) (tracker.Event, error)
 }
 
-// Forge is the port of forges: where pull requests live.
+// Forge is the adapter of a forge, where pull requests are.
 type Forge interface {
-	// CreatePR opens a pull request, or finds the open one that the branch has.
+	// CreatePR opens a pull request, or returns the open one of the branch.
 	CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error)
-	// ReadPR shows one with its checks and reviews. The error is tracker.ErrNotFound if
-	// there is none.
+	// ReadPR reads a pull request with its checks and reviews. It returns tracker.ErrNotFound if there is none.
 	ReadPR(ctx context.Context, number int) (tracker.PR, error)
-	// ListBranchPRs are those of a branch, in any state, without checks and reviews.
+	// ListBranchPRs returns the pull requests of a branch, in any state, without checks and reviews.
 	ListBranchPRs(ctx context.Context, branch string) ([]tracker.PR, error)
-	// ListMentioningPRs are those that name an issue in title, text or branch, likewise.
+	// ListMentioningPRs returns those that name an issue in title, text or branch, likewise.
 	ListMentioningPRs(ctx context.Context, key string) ([]tracker.PR, error)
-	// MergePR merges one if its head is still that commit. One that was merged so already
-	// is no error. What can never be done is a *board.Refusal.
+	// MergePR merges a pull request if its head is still that commit. It returns nil if that was done before, and a
+	// *board.Refusal if it can never be done.
 	MergePR(ctx context.Context, number int, head string) error
 }

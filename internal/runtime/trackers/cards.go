@@ -15,18 +15,17 @@ import (
 	"orange/internal/transport"
 )
 
-// patience bounds one change of an issue: agents may wait behind it.
-const patience = time.Minute
+// changeTimeout bounds one change of an issue, because agents may wait for it.
+const changeTimeout = time.Minute
 
-// claimFor is how long a claim on an issue lasts. One that is still wanted is taken
-// again by its owner; one whose owner is gone does not block the issue for ever.
+// claimFor is how long a claim on an issue lasts. Its owner renews it while it is needed; a claim whose owner is gone
+// does not block the issue forever.
 const claimFor = 2 * time.Hour
 
-// ChangeCard does to a task's issue what an effect asks for. What the tracker refuses cannot
-// be done later either: it is left out, with a note; a column that it does not know is a
-// mistake that a person must mend.
+// ChangeCard performs an effect on a task's issue. A change that the tracker refuses can never be made, so it is left
+// out with a note. An unknown column is a mistake that a person must fix.
 func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (note string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	name, _, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok {
@@ -45,7 +44,7 @@ func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (n
 	}
 	note, err = o.changeIssue(ctx, d, &t, &e)
 	var locked *transport.LockedOut
-	if errors.As(err, &locked) && e.NonBlocking && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
+	if errors.As(err, &locked) && e.NonBlocking && e.Tries > 0 { // a person checks the secret; the rest follows when it works
 		err = task.Mistakef("%v", err)
 	}
 	return note, err
@@ -83,7 +82,7 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 	switch {
 	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.NonBlocking:
 		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, d.cfg.Name, e.Arg)
-	case errors.As(err, &no) && c.Claim == nil: // a claim of another ends: it is tried again
+	case errors.As(err, &no) && c.Claim == nil: // the claim of another task ends, so try again
 		return err.Error(), nil
 	case err != nil:
 		return o.resolveUndone(ctx, d, note, err)
@@ -92,8 +91,8 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 	return note, nil
 }
 
-// teachBoard has the local board learn the columns and tags of the workflow that a task follows,
-// whatever has become of its file.
+// teachBoard adds the columns and tags of a task's workflow to the local board, even if the workflow's file has
+// changed.
 func (o *Service) teachBoard(d *connection, t *task.Task) error {
 	local, ok := d.backend.(LocalBoard)
 	if !ok {
@@ -113,8 +112,8 @@ func (o *Service) teachBoard(d *connection, t *task.Task) error {
 	return local.LearnVocabulary(v)
 }
 
-// resolveUndone is how a change ends that was not made. An issue that is gone needs none; but a
-// tracker that shows us nothing at all says the same of every issue.
+// resolveUndone returns how a change ends that was not made. A missing issue needs no change, but a tracker that shows
+// no issue at all reports every issue as missing.
 func (o *Service) resolveUndone(ctx context.Context, d *connection, note string, err error) (string, error) {
 	if !errors.Is(err, tracker.ErrNotFound) {
 		return note, err
@@ -125,9 +124,9 @@ func (o *Service) resolveUndone(ctx context.Context, d *connection, note string,
 	return err.Error(), nil
 }
 
-// applyNewsFirst lets a task hear that somebody moved its issue before Orange moves it on. It
-// is done if the task is by now where the issue is, through that or anything else: a move
-// that is owed later sees to it. Otherwise the issue is to follow its task.
+// applyNewsFirst submits a move of the issue that somebody made before Orange moves it on. Done reports whether the
+// task is now in the state of the issue's column, for whatever reason; a later pending move then updates the issue.
+// Otherwise the issue must follow its task.
 func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, key, target string) (note string, done bool, err error) {
 	is, err := d.client.ReadIssue(ctx, key)
 	if err != nil {
@@ -144,7 +143,7 @@ func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID,
 		if err := g.reportMove(ctx); err != nil {
 			return "", false, err
 		}
-		if _, err := o.Store.KeepIssue(d.cfg.Name, is); err != nil { // it is heard
+		if _, err := o.Store.KeepIssue(d.cfg.Name, is); err != nil { // the move was submitted
 			return "", false, err
 		}
 	}
@@ -154,9 +153,9 @@ func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID,
 	return note, false, nil
 }
 
-// ChangeIssue changes an issue that no task changes.
+// ChangeIssue changes an issue on behalf of a person.
 func (o *Service) ChangeIssue(ctx context.Context, name, key string, c board.Change) (tracker.Issue, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	d, err := o.openTracker(name)
 	if err != nil {
@@ -169,10 +168,10 @@ func (o *Service) ChangeIssue(ctx context.Context, name, key string, c board.Cha
 	return is, err
 }
 
-// keepOwn keeps an issue that was just changed, and maybe moved to a column. That somebody
-// else moved it meanwhile is for the next look at the tracker to find.
+// keepOwn stores an issue that was just changed, and possibly moved to a column. The next poll of the tracker finds a
+// move that somebody else made meanwhile.
 func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
-	if name == tracker.Board { // nobody looks at it as a tracker
+	if name == tracker.Board { // it is not polled as a tracker
 		return
 	}
 	have, ok, err := o.Store.KeptIssue(name, is.Key)
@@ -187,7 +186,7 @@ func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
 	}
 }
 
-// changeOf is what an effect means for an issue, but for claims.
+// changeOf returns the change of an issue that an effect means, except for claims.
 func changeOf(d *connection, e *task.Effect) board.Change {
 	c := board.Change{Key: e.ID, Author: "orange"}
 	if e.Role != "" {
@@ -209,9 +208,8 @@ func changeOf(d *connection, e *task.Effect) board.Change {
 	return c
 }
 
-// updateClaim takes or gives back a claim. The local board keeps it with the card. Elsewhere it is
-// a lease between tasks of this data folder and a tag; that somebody else's tag is on the issue is
-// for the workflow to look at.
+// updateClaim takes or releases a claim. The local board stores it with the card. Elsewhere it is a lease between tasks
+// of this data folder and a tag; the workflow must check for tags that somebody else set.
 func (o *Service) updateClaim(d *connection, t *task.Task, e *task.Effect, c *board.Change) error {
 	owner, now, release := string(t.ID), o.Now(), e.Do == workflow.ReleaseCard
 	if d.client.isLocal() {
@@ -238,9 +236,9 @@ func (o *Service) updateClaim(d *connection, t *task.Task, e *task.Effect, c *bo
 	return err
 }
 
-// ReadCard shows a task's issue as it is now.
+// ReadCard returns the present issue of a task.
 func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	cfg, ok, err := o.configOf(t.TrackerRef)
 	if err == nil && !ok {
@@ -258,13 +256,13 @@ func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	o.keepOwn(cfg.Name, &is, is.Card.Column) // whoever moved it, the task sees it now
+	o.keepOwn(cfg.Name, &is, is.Card.Column) // the task receives this state, whoever moved the issue
 	face := is.Card.Snapshot()
 	return &face, nil
 }
 
-// CardForAgents is a task's issue for its agents, as it was last read, with the words of those
-// only whose words count; nil if the task has none.
+// CardForAgents returns a task's issue for its agents, as it was last read, with the comments of trusted authors only.
+// It returns nil if the task has no issue.
 func (o *Service) CardForAgents(t *task.Task) *prompt.Card {
 	cfg, ok, err := o.configOf(t.TrackerRef)
 	if err != nil || !ok {

@@ -128,7 +128,7 @@ func TestATrackerThatHidesItsIssuesIsNotBelieved(t *testing.T) {
 	})
 }
 
-// done are the journal's words for what was done to the issue.
+// done returns the journal's words for what was done to the issue.
 func (r *env) done(key, what string) (out []string) {
 	r.t.Helper()
 	entries, err := r.store.Journal(r.of(key).ID, 0)
@@ -141,7 +141,7 @@ func (r *env) done(key, what string) (out []string) {
 	return out
 }
 
-// readOnly is the fault of a tracker that takes nothing.
+// readOnly returns the fault of a tracker that takes nothing.
 func readOnly(op, _ string) error {
 	if op == "write" {
 		return errAway

@@ -13,21 +13,21 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// A Client is where one tracker is worked with. It knows the tracker's words, says nothing
-// twice, and looks whether what it did is there. It is safe for concurrent use.
+// A Client reads and changes the issues of one tracker. It resolves the tracker's names, makes no change twice, and
+// checks that a change was made. It is safe for concurrent use.
 type Client struct {
 	Backend
 	now  func() time.Time
-	salt string // goes into the marks of comments
+	salt string // part of the marks of comments
 
 	mu    sync.Mutex
-	words *board.Vocabulary // as last read, nil before
+	words *board.Vocabulary // as last read; nil before
 }
 
-// NewClient returns a desk for a tracker.
+// NewClient returns a client of a tracker.
 func NewClient(p Backend) *Client { return &Client{Backend: p, now: time.Now} }
 
-// ReadVocabulary are the tracker's columns and tags, read anew.
+// ReadVocabulary reads the tracker's columns and tags.
 func (d *Client) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	v, err := d.Backend.ReadVocabulary(ctx)
 	if err != nil {
@@ -50,9 +50,9 @@ func (d *Client) knownVocabulary(ctx context.Context) (v board.Vocabulary, fresh
 	return v, true, err
 }
 
-// ListIssues returns the issues that a query asks for, oldest first. They may be brief.
+// ListIssues returns the issues that match a query, oldest first. They may lack comments and links.
 func (d *Client) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
-	at := d.now() // what is listed is at least as new as this
+	at := d.now() // the listed issues are at least as new as this
 	list, err := d.Backend.ListIssues(ctx, q)
 	for i := range list {
 		list[i].ReadAt = at
@@ -60,7 +60,7 @@ func (d *Client) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Iss
 	return list, err
 }
 
-// ReadIssue reads one issue whole.
+// ReadIssue reads one issue with all its parts.
 func (d *Client) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
 	at := d.now()
 	is, err := d.Backend.ReadIssue(ctx, key)
@@ -68,9 +68,9 @@ func (d *Client) ReadIssue(ctx context.Context, key string) (tracker.Issue, erro
 	return is, err
 }
 
-// Apply changes an issue and returns it as it is afterwards, read again. A change with a
-// key that was made before is not made again. What can never be done is a *board.Refusal
-// and changes nothing. A name that is not known is looked up once more.
+// Apply changes an issue and returns it as read afterwards. It does not repeat a change whose key was used before. For
+// a change that can never be made it returns a *board.Refusal and changes nothing. It looks up an unknown name once
+// more.
 func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker.Issue, error) {
 	was, err := d.ReadIssue(ctx, key)
 	if err != nil {
@@ -95,24 +95,24 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 		return is, err
 	}
 	if errors.As(first, new(*missingChange)) {
-		return is, first // somebody else was at it: whoever asked asks again
+		return is, first // somebody else changed it at the same time; the caller tries again
 	}
-	if was, err = d.ReadIssue(ctx, key); err != nil { // some of it may be there by now
+	if was, err = d.ReadIssue(ctx, key); err != nil { // part of the change may be made already
 		return was, err
 	}
 	is, err = d.tryChange(ctx, was, c, words)
 	return is, refuseStale(err, c)
 }
 
-// isLocal says whether the tracker is the board in the store.
+// isLocal reports whether the tracker is the board in the store.
 func (d *Client) isLocal() bool {
 	_, ok := d.Backend.(LocalBoard)
 	return ok
 }
 
-// changeCard has the local board make a change as it is. What the card does not show
-// afterwards is missing only if its version says that this change was made, and no other: an
-// earlier try may have made it, and somebody else may have undone it.
+// changeCard makes a change on the local board. A part that the card does not show afterwards is missing only if the
+// version shows that this change, and no other, was made: an earlier try may have made it, and somebody else may have
+// reverted it.
 func (d *Client) changeCard(ctx context.Context, was tracker.Issue, c board.Change) (tracker.Issue, error) {
 	if err := d.WriteChange(ctx, was, c); err != nil {
 		return was, err
@@ -127,7 +127,7 @@ func (d *Client) changeCard(ctx context.Context, was tracker.Issue, c board.Chan
 	return is, nil
 }
 
-// tryChange makes a change with the words that are known, and looks whether it is there.
+// tryChange makes a change with the known names, and checks that the issue shows it.
 func (d *Client) tryChange(ctx context.Context, was tracker.Issue, c board.Change, words board.Vocabulary) (tracker.Issue, error) {
 	todo, err := planChange(&was, c, words, d.now())
 	if err == nil {
@@ -143,17 +143,17 @@ func (d *Client) tryChange(ctx context.Context, was tracker.Issue, c board.Chang
 	return is, d.checkApplied(&is, todo)
 }
 
-// mayBeStale says whether other words might lead to something else.
+// mayBeStale reports whether reading the names again might lead to another result.
 func mayBeStale(err error) bool {
 	return errors.Is(err, tracker.ErrStale) || errors.As(err, new(*board.Refusal)) || errors.As(err, new(*missingChange))
 }
 
-// missingChange is what an issue does not show after a change.
+// missingChange is the part of a change that an issue does not show.
 type missingChange struct{ what string }
 
 func (u *missingChange) Error() string { return "after the change " + u.what }
 
-// refuseStale makes a refusal of a name that is gone for good.
+// refuseStale returns a refusal for a name that no longer exists.
 func refuseStale(err error, c board.Change) error {
 	if errors.Is(err, tracker.ErrStale) {
 		return board.Refusef("%s%s is not known to the tracker any more: see orange tracker test", c.Column, strings.Join(slices.Concat(c.AddTags, c.RemoveTags), ", "))
@@ -161,8 +161,8 @@ func refuseStale(err error, c board.Change) error {
 	return err
 }
 
-// planChange is what of a change is left to do, with names as the tracker spells them. It
-// says what it has to say only once.
+// planChange returns the part of a change that remains to be made, with names as the tracker spells them. It leaves out
+// a comment that was made before.
 func planChange(was *tracker.Issue, c board.Change, words board.Vocabulary, now time.Time) (board.Change, error) {
 	c.Claim, c.Release = nil, ""
 	have := was.Card.Description
@@ -192,7 +192,7 @@ func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Cha
 	for i, text := range parts {
 		mark := d.commentMark(c.Key, i)
 		if mark != "" && slices.ContainsFunc(was.Comments, func(o tracker.Comment) bool { return strings.Contains(o.Text, mark) }) {
-			continue // an earlier try said it
+			continue // an earlier try made it
 		}
 		part := board.Change{Author: c.Author, Comment: text}
 		if mark != "" {
@@ -209,14 +209,14 @@ func hasFieldChanges(c board.Change) bool {
 	return len(c.AddTags)+len(c.RemoveTags) > 0 || c.Column != "" || c.Title != "" || c.Description != nil
 }
 
-// sameDescription says whether two descriptions are the same but for what trackers do to them: line
-// ends, and blanks around them.
+// sameDescription reports whether two descriptions are equal except for what trackers change: line ends and surrounding
+// white space.
 func sameDescription(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return a == b || plain(a) == plain(b)
 }
 
-// checkApplied says what of a change an issue does not show.
+// checkApplied returns the part of a change that an issue does not show.
 func (d *Client) checkApplied(is *tracker.Issue, c board.Change) error {
 	if c.Description != nil && sameDescription(*c.Description, is.Card.Description) {
 		c.Description = nil

@@ -15,7 +15,7 @@ import (
 
 func sameName(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
 
-// columnsOf are the columns of a tracker that a workflow needs.
+// columnsOf returns the columns of a tracker that a workflow needs.
 func columnsOf(cfg *tracker.Config, def *workflow.Definition) (out []string) {
 	if def.Board != nil {
 		return def.Board.Vocabulary().Columns
@@ -28,7 +28,7 @@ func columnsOf(cfg *tracker.Config, def *workflow.Definition) (out []string) {
 	return out
 }
 
-// missingWords lists what of a workflow's words a tracker does not know.
+// missingWords lists the names in a workflow that a tracker does not know.
 func missingWords(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(have string) bool { return sameName(have, name) })
@@ -49,8 +49,8 @@ func missingWords(cfg *tracker.Config, def *workflow.Definition, words board.Voc
 	return out
 }
 
-// eligibleColumns are the columns whose issues are to be worked on: those that are configured,
-// else those in which the workflow begins.
+// eligibleColumns returns the columns whose issues are dispatched: the configured ones, or else those of the states in
+// which the workflow begins.
 func eligibleColumns(cfg *tracker.Config, def *workflow.Definition) []string {
 	if len(cfg.Eligible) > 0 {
 		return cfg.Eligible
@@ -80,8 +80,8 @@ func isEligible(cfg *tracker.Config, def *workflow.Definition, is *tracker.Issue
 	return slices.ContainsFunc(eligibleColumns(cfg, def), func(column string) bool { return sameName(column, is.Card.Column) })
 }
 
-// requireEligibleColumn makes sure that the tracker has a column whose issues are worked on: nothing would
-// ever happen otherwise, and nobody would know why.
+// requireEligibleColumn returns an error if the tracker has no eligible column, because then nothing would ever be
+// dispatched, without a reason.
 func requireEligibleColumn(ctx context.Context, d *connection, def *workflow.Definition) error {
 	words, _, err := d.client.knownVocabulary(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func requireEligibleColumn(ctx context.Context, d *connection, def *workflow.Def
 	return task.Mistakef("%s has no column %s, and has %s: orange tracker add %s --eligible names another", d.cfg.Name, strings.Join(missing, ", "), strings.Join(words.Columns, ", "), d.cfg.Name)
 }
 
-// unknownColumns are those whose issues are worked on and that the tracker does not have.
+// unknownColumns returns the eligible columns that the tracker does not have.
 func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
 	for _, column := range eligibleColumns(cfg, def) {
 		if !slices.ContainsFunc(words.Columns, func(have string) bool { return sameName(have, column) }) {
@@ -107,17 +107,17 @@ func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.V
 	return out
 }
 
-// owesMove says that a task's issue is still to be moved to a column, or may have been: nobody
-// knows whether what failed or was given up was done.
+// owesMove reports whether a task's issue is still to be moved to a column, or may have been: an effect that failed or
+// was given up may have been performed.
 func owesMove(cfg *tracker.Config, t *task.Task, column string) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
 		return e.Do == workflow.MoveCard && sameName(cfg.ColumnName(e.Arg), column)
 	})
 }
 
-// willMove says that the move is yet to come: nothing that it waits for was given up.
+// willMove reports whether the move is still to come: no effect that it waits for was given up.
 func willMove(t *task.Task) bool {
-	stuck := map[bool]bool{} // what stands aside waits for its like, and the others for theirs
+	stuck := map[bool]bool{} // non-blocking effects wait for each other, and so do the others
 	for i := range t.Pending {
 		switch e := &t.Pending[i]; {
 		case e.GivenUp:
@@ -129,12 +129,12 @@ func willMove(t *task.Task) bool {
 	return false
 }
 
-// isOver says that nothing becomes of a task any more.
+// isOver reports whether a task is deleted or in a terminal state.
 func isOver(def *workflow.Definition, t *task.Task) bool {
 	return t.Deleted || def.IsTerminal(t.Status)
 }
 
-// acceptsVerb says whether a tracker may ask for a verb where the task is.
+// acceptsVerb reports whether a tracker may request a verb in the task's state.
 func acceptsVerb(def *workflow.Definition, t *task.Task, verb string) bool {
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
@@ -145,8 +145,8 @@ func acceptsVerb(def *workflow.Definition, t *task.Task, verb string) bool {
 	return false
 }
 
-// leadsTo is the state that a tracker may ask for and that it would show in a column. What
-// goes against the rules needs more than a move: somebody has to say it.
+// leadsTo returns the state that a tracker may request and that it would show in a column. A move against the rules
+// needs an explicit request, not only a move.
 func leadsTo(cfg *tracker.Config, def *workflow.Definition, t *task.Task, column string) (string, bool) {
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]

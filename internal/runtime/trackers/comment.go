@@ -11,11 +11,11 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// maxPart bounds one comment in a tracker, in bytes: what all of them take.
+// maxPart bounds one comment in a tracker, in bytes. All trackers accept this length.
 const maxPart = 8 << 10
 
-// commentMark is the invisible line by which a comment is found again, "" for one that has no
-// key. Who does not know the salt cannot say something in our name beforehand.
+// commentMark returns the invisible line that identifies a comment, or "" without a key. Without the salt nobody can
+// forge a comment in advance.
 func (d *Client) commentMark(key string, part int) string {
 	if key == "" {
 		return ""
@@ -25,8 +25,7 @@ func (d *Client) commentMark(key string, part int) string {
 	return tracker.Mark + hex.EncodeToString(h.Sum(nil)[:10]) + " -->"
 }
 
-// splitComment cuts a long text into comments that a tracker takes, at the end of a line where
-// there is one.
+// splitComment cuts a long text into comments of at most maxPart bytes, at line ends where possible.
 func splitComment(text string) []string {
 	var out []string
 	for text = strings.TrimSpace(text); text != ""; {

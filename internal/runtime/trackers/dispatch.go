@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	defaultMax = 3               // tasks at work at once
-	dispatched = "dispatch"      // who holds an issue while its task is made: one server at a time, and one round of it
-	leaseFor   = 2 * time.Minute // for that long
-	maxLook    = 100             // issues that one round reads whole
-	maxFailed  = 3               // issues that may fail to be read before a look is broken off
+	defaultMax = 3               // tasks at work at the same time
+	dispatched = "dispatch"      // holder of an issue while its task is made: one round of one server at a time
+	leaseFor   = 2 * time.Minute // duration of that lease
+	maxLook    = 100             // issues that one round reads with all their parts
+	maxFailed  = 3               // issues that may fail to be read before a round stops
 )
 
-// Dispatch looks at a tracker and makes tasks of the issues that are next. Dry, it only
-// says what it would do.
+// Dispatch polls a tracker and makes tasks of the next issues. If dry is set, it only returns what it would do.
 func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	out := tracker.Round{Tracker: name, Choices: []tracker.Choice{}}
 	d, err := o.openTracker(name)
@@ -36,7 +35,7 @@ func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	if dry { // nobody hears anything
+	if dry { // submit nothing
 		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
 		out.Choices, err = o.runRound(ctx, d, true)
 		return out, err
@@ -50,7 +49,7 @@ func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.
 	return out, err
 }
 
-// runRound is one turn of the dispatcher.
+// runRound runs one round of the dispatcher.
 func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]tracker.Choice, error) {
 	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err != nil {
@@ -97,7 +96,7 @@ func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]trac
 	return choices, o.startReadyParents(ctx, d, tasks)
 }
 
-// startReadyParents lets parents begin whose parts are there by now, or have none that is open.
+// startReadyParents starts parent tasks whose children exist by now, or that have no open child.
 func (o *Service) startReadyParents(ctx context.Context, d *connection, tasks []task.Task) error {
 	for i := range tasks {
 		t := &tasks[i]
@@ -121,7 +120,7 @@ func (o *Service) startReadyParents(ctx context.Context, d *connection, tasks []
 	return nil
 }
 
-// neverBegan says that a task was made and never began.
+// neverBegan reports whether a task was created and never started.
 func neverBegan(def *workflow.Definition, t *task.Task) bool {
 	s, ok := def.StateNamed(t.Status)
 	return ok && s.Kind == workflow.Queued && t.Visit == 1 && !t.Queued && !t.Paused && !t.Deleted
@@ -131,8 +130,8 @@ func hasOpen(links []tracker.Link) bool {
 	return slices.ContainsFunc(links, func(l tracker.Link) bool { return !l.Closed })
 }
 
-// loadCandidates reads the issues that may be next, whole, the most urgent first. Nothing
-// begins of an issue that was not read: nobody knows who holds it back.
+// loadCandidates reads the issues that may be next, with all their parts, the most urgent first. An issue that could
+// not be read is left out, because it may be on hold.
 func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
 	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
 	if err != nil {
@@ -176,7 +175,7 @@ func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workfl
 	return out, nil
 }
 
-// weighCandidate notes what speaks against an issue.
+// weighCandidate notes why an issue cannot be dispatched.
 func (o *Service) weighCandidate(d *connection, def *workflow.Definition, c *tracker.Candidate) {
 	orders := tracker.OrdersIn(c.Issue.Comments, d.cfg.AllowsAuthor)
 	if orders.Hold != nil {
@@ -197,8 +196,8 @@ func (o *Service) weighCandidate(d *connection, def *workflow.Definition, c *tra
 	}
 }
 
-// workedOn is the task of an issue: the last one that was made, unless that is over and
-// somebody sent the issue back since.
+// workedOn returns the task of an issue: the last one that was made, unless it is over and somebody sent the issue back
+// since.
 func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
 	ref := cfg.IssueRef(is.Key)
 	for i := len(tasks) - 1; i >= 0; i-- {
@@ -216,11 +215,10 @@ func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.I
 	return "", nil
 }
 
-// cameBack is the note that an issue was sent back after a task of it was over.
+// cameBack returns the key which records that an issue was sent back after a task of it was over.
 func cameBack(id task.ID) string { return "back/" + string(id) }
 
-// noteReturn notes an issue that was elsewhere and is to be worked on again, although
-// its last task is over.
+// noteReturn records that an issue returned to an eligible column although its last task is over.
 func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
 	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
 	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) || !isEligible(&d.cfg, def, is) {
@@ -233,7 +231,7 @@ func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []ta
 	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
 }
 
-// countAtWork counts the tasks that keep an agent busy or wait for one.
+// countAtWork counts the tasks that occupy an agent or wait for one.
 func (o *Service) countAtWork(tasks []task.Task) (n int) {
 	for i := range tasks {
 		t := &tasks[i]
@@ -248,14 +246,14 @@ func (o *Service) countAtWork(tasks []task.Task) (n int) {
 	return n
 }
 
-// beginTask makes the task of an issue, once: its id follows from the issue, and one that
-// somebody made meanwhile is the issue's.
+// beginTask makes the task of an issue exactly once: the id follows from the issue, and a task that somebody made
+// meanwhile counts as the issue's.
 func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
 	ref, now := d.cfg.IssueRef(is.Key), o.Now()
 	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
-	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
+	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it expires
 	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
 		return "", err
@@ -275,8 +273,7 @@ func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.De
 	return "", err
 }
 
-// createTask makes the next task of an issue. A parent whose parts are still to be made waits
-// for them.
+// createTask creates the next task of an issue. A parent whose children are not created yet waits for them.
 func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
 	ref := d.cfg.IssueRef(is.Key)
 	p, ok := o.Tasks.Project(d.cfg.Project)
@@ -295,7 +292,7 @@ func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.D
 	w.Via = &via
 	a, err := o.Tasks.Create(ctx, w)
 	var mistake *task.Mistake
-	if errors.As(err, &mistake) && w.Branch != "" { // somebody may have a branch of this name
+	if errors.As(err, &mistake) && w.Branch != "" { // a branch of this name may exist
 		w.Branch = ""
 		a, err = o.Tasks.Create(ctx, w)
 	}
@@ -305,8 +302,8 @@ func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.D
 	return a.Task.ID, err
 }
 
-// taskID is the id of the next task of an issue: who makes it twice makes it once. Another
-// data folder makes another one: the processes of agents are known by it.
+// taskID returns the id of the next task of an issue. It is the same at each call, so that no task is made twice. It
+// differs between data folders, because it marks the processes of agents.
 func taskID(salt, ref string, tasks []task.Task) task.ID {
 	n := 0
 	for i := range tasks {
@@ -318,7 +315,7 @@ func taskID(salt, ref string, tasks []task.Task) task.ID {
 	return task.NewID(sum[:])
 }
 
-// parentOf is the task of a parent issue, "" if none is open: what is over takes no parts.
+// parentOf returns the task of a parent issue, or "" if none is open.
 func (o *Service) parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
 	if key == "" {
 		return ""
@@ -343,8 +340,8 @@ func taskSummary(c *board.Card) string {
 	return title
 }
 
-// contextOf is what an agent reads about the issue. Its words are quoted, and only those
-// comments are in it whose authors' words count.
+// contextOf returns what an agent reads about the issue. The text is quoted, and only comments of trusted authors are
+// included.
 func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issue %s of %s, written by %s:\n\n%s\n", is.Key, cfg.Name, cmp.Or(oneLine(is.Card.Author), "somebody"), strings.TrimSpace(is.Card.Description))
@@ -356,16 +353,16 @@ func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
 	return clipText(b.String(), maxContext)
 }
 
-// isForAgents says whether an agent is to read a comment: it is of somebody whose words count,
-// and not Orange's own, whosever account wrote that.
+// isForAgents reports whether agents may read a comment: its author is trusted, and Orange did not write it, whatever
+// account it used.
 func isForAgents(cfg *tracker.Config, c *tracker.Comment) bool {
 	return cfg.AllowsAuthor(c.Author) && !c.Bot && !strings.Contains(c.Text, tracker.Mark)
 }
 
-// maxContext bounds what an agent reads about an issue at first, in bytes.
+// maxContext bounds what an agent first reads about an issue, in bytes.
 const maxContext = 256 << 10
 
-// branchOf is a branch that people recognise: eng-12-fix-the-cart.
+// branchOf returns a branch name that people recognise, such as eng-12-fix-the-cart.
 func branchOf(is *tracker.Issue) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(is.Key + " " + is.Card.Title) {
@@ -384,7 +381,7 @@ func branchOf(is *tracker.Issue) string {
 
 func moveTo(column string) board.Change { return board.Change{Column: column} }
 
-// oneLine makes one bounded line of somebody else's text.
+// oneLine returns somebody else's text as one bounded line.
 func oneLine(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > 200 {

@@ -78,7 +78,7 @@ func (noLibrary) Find(string, string) (file, text string, ok bool, err error) {
 	return "", "", false, nil
 }
 
-// linear is how most tests configure the tracker.
+// linear returns how most tests configure the tracker.
 func linear() tracker.Config {
 	return tracker.Config{Name: "lin", Kind: tracker.Linear, Project: "p", Workflow: "linear-sdlc", Authors: []string{"alice"}, Max: 3}
 }
@@ -195,7 +195,7 @@ func (r *env) dispatch() map[string]tracker.Choice {
 	return out
 }
 
-// all are the tasks of an issue, oldest first.
+// all returns the tasks of an issue, oldest first.
 func (r *env) all(key string) (out []task.Task) {
 	r.t.Helper()
 	list, err := r.store.TrackedTasks("lin:")
@@ -208,7 +208,7 @@ func (r *env) all(key string) (out []task.Task) {
 	return out
 }
 
-// of is the last task of an issue.
+// of returns the last task of an issue.
 func (r *env) of(key string) task.Task {
 	r.t.Helper()
 	list := r.all(key)
@@ -274,7 +274,7 @@ func (r *env) is(key, status, column string) {
 	}
 }
 
-// heard says whether some news has these words.
+// heard reports whether some news has these words.
 func heard(news []string, words string) bool {
 	return strings.Contains(strings.Join(news, "\n"), words)
 }

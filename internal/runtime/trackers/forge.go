@@ -16,11 +16,10 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// requestChanges is the verb by which finished work is sent back.
+// requestChanges is the verb that sends finished work back.
 const requestChanges = "request-changes"
 
-// SyncForges looks at the pull requests of all open tasks that no tracker is looked at
-// for.
+// SyncForges checks the pull requests of all open tasks for which no tracker is polled.
 func (o *Service) SyncForges(ctx context.Context) ([]string, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
@@ -36,9 +35,8 @@ func (o *Service) SyncForges(ctx context.Context) ([]string, error) {
 	return o.checkForges(ctx, tasks)
 }
 
-// checkForges looks at the pull requests of tasks: merged and closed ones, failed checks,
-// reviews. One that is in trouble does not keep others from being looked at; a forge that
-// often does not answer is left alone until the next time.
+// checkForges checks the pull requests of tasks for merges, closes, failed checks and reviews. An error with one does
+// not keep others from being checked; a forge that fails often is skipped until the next time.
 func (o *Service) checkForges(ctx context.Context, tasks []task.Task) (news []string, err error) {
 	if o.Forge == nil {
 		return nil, nil
@@ -73,17 +71,16 @@ func (o *Service) checkForges(ctx context.Context, tasks []task.Task) (news []st
 	return news, errors.Join(broken...)
 }
 
-// maxUnanswered is how many pull requests a forge may fail to show in one look.
+// maxUnanswered is how many pull requests a forge may fail to return in one round.
 const maxUnanswered = 3
 
-// allowsReviewer says whether the words of somebody who reviews count: a tracker of the project
-// names them.
+// allowsReviewer reports whether a reviewer is trusted: a tracker of the project names the account.
 func (o *Service) allowsReviewer(project, author string) bool {
 	list, err := o.Store.Trackers()
 	return err == nil && slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Project == project && cfg.AllowsAuthor(author) })
 }
 
-// a prGlance is one look at the pull request of a task.
+// pullRequestUpdate is one check of the pull request of a task.
 type pullRequestUpdate struct {
 	o          *Service
 	forge      Forge
@@ -91,7 +88,7 @@ type pullRequestUpdate struct {
 	t          *task.Task
 	def        *workflow.Definition
 	news       []string
-	unanswered bool // the forge did not show it
+	unanswered bool // the forge did not return it
 }
 
 func (g *pullRequestUpdate) applyPullRequest(ctx context.Context) (err error) {
@@ -105,7 +102,7 @@ func (g *pullRequestUpdate) applyPullRequest(ctx context.Context) (err error) {
 	if err := g.recordPullRequest(ctx, &pr); err != nil {
 		return err
 	}
-	own := pr.Branch == g.t.Branch // what others open says nothing about the work
+	own := pr.Branch == g.t.Branch // a pull request from another branch says nothing about the work
 	if own && g.o.Seen != nil {
 		g.o.Seen(g.t.ID, pr)
 	}
@@ -125,8 +122,7 @@ func (g *pullRequestUpdate) applyPullRequest(ctx context.Context) (err error) {
 	return nil
 }
 
-// findPullRequest is the pull request that is meant: the task's, else the one that mentions its
-// issue.
+// findPullRequest returns the task's pull request, or else the one that mentions its issue.
 func (g *pullRequestUpdate) findPullRequest(ctx context.Context) (tracker.PR, bool, error) {
 	pr, ok, err := FindPR(ctx, g.forge, g.t.PRURL, g.t.Branch)
 	if ok || err != nil || g.t.PRURL != "" {
@@ -147,16 +143,16 @@ func (g *pullRequestUpdate) findPullRequest(ctx context.Context) (tracker.PR, bo
 	return pr, err == nil, err
 }
 
-// startPatience bounds the look for a pull request: an agent waits behind it.
-const startPatience = 10 * time.Second
+// startTimeout bounds the search for a pull request, because an agent waits for it.
+const startTimeout = 10 * time.Second
 
-// PullRequest finds the pull request of a task as it is now, and writes it down where that is news. Whoever has one in the record
-// is not held up by a forge that does not answer; where a task is to have one, and nobody can say, that is an error.
+// PullRequest finds the present pull request of a task, and records it if it changed. If the forge does not respond,
+// PullRequest returns the one in the record; if there is none and the task should have one, it returns an error.
 func (o *Service) PullRequest(ctx context.Context, t task.Task) (url, state string, err error) {
 	if t.Delivery != task.DeliverPR && t.PRURL == "" && t.TrackerRef == "" {
-		return "", "", nil // nobody opens one
+		return "", "", nil // the project does not use pull requests
 	}
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	err = errors.Join(o.findLinked(ctx, &t), o.findOwn(ctx, &t))
 	if err != nil && (t.PRURL != "" || t.Delivery != task.DeliverPR) {
@@ -166,7 +162,7 @@ func (o *Service) PullRequest(ctx context.Context, t task.Task) (url, state stri
 	return t.PRURL, t.PRState, err
 }
 
-// findLinked notes the pull request that is linked with the issue of a task which has none.
+// findLinked records the pull request that is linked with the issue of a task without one.
 func (o *Service) findLinked(ctx context.Context, t *task.Task) error {
 	name, key, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok || t.PRURL != "" || name == tracker.Board {
@@ -184,7 +180,7 @@ func (o *Service) findLinked(ctx context.Context, t *task.Task) error {
 	return g.recordPullRequest(ctx, &pr)
 }
 
-// findOwn notes the pull request of a task at the forge of its project.
+// findOwn records the pull request of a task at the forge of its project.
 func (o *Service) findOwn(ctx context.Context, t *task.Task) error {
 	p, ok := o.Tasks.Project(t.Project)
 	if !ok || o.Forge == nil {
@@ -202,9 +198,9 @@ func (o *Service) findOwn(ctx context.Context, t *task.Task) error {
 	return g.recordPullRequest(ctx, &pr)
 }
 
-// FindPR finds the pull request of a task, false if it has none. It is the one at url, if
-// that is of this repository and from branch and was not closed; else the best from
-// branch, and where there is none the one at url after all.
+// FindPR finds the pull request of a task, or returns false if there is none. It is the one at url if that belongs to
+// this repository, comes from branch and was not closed; or else the best one from branch; or else the one at url after
+// all.
 func FindPR(ctx context.Context, forge Forge, url, branch string) (tracker.PR, bool, error) {
 	named, here, err := namedPR(ctx, forge, url)
 	if err != nil || here && named.Branch == branch && named.State != tracker.Closed {
@@ -222,7 +218,7 @@ func FindPR(ctx context.Context, forge Forge, url, branch string) (tracker.PR, b
 	return pr, err == nil, err
 }
 
-// namedPR is the pull request at an address, false if it is not of this repository.
+// namedPR returns the pull request at an address, or false if it belongs to another repository.
 func namedPR(ctx context.Context, forge Forge, url string) (tracker.PR, bool, error) {
 	number, ok := tracker.PRNumber(url)
 	if !ok {
@@ -240,7 +236,7 @@ func namedPR(ctx context.Context, forge Forge, url string) (tracker.PR, bool, er
 	return pr, true, nil
 }
 
-// recordPullRequest writes down which pull request it is and how it stands.
+// recordPullRequest records the URL and the state of the task's pull request.
 func (g *pullRequestUpdate) recordPullRequest(ctx context.Context, pr *tracker.PR) error {
 	var fields []signal.Field
 	if g.t.PRURL != pr.URL {
@@ -260,7 +256,7 @@ func (g *pullRequestUpdate) recordPullRequest(ctx context.Context, pr *tracker.P
 	return g.submitOnce(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
 }
 
-// submitOnce lets the task hear a signal; with a key only once.
+// submitOnce submits a signal to the task; if key is not "", only once.
 func (g *pullRequestUpdate) submitOnce(ctx context.Context, key string, sig signal.Signal, what string) error {
 	if key == "" {
 		return g.submitAs(ctx, nil, sig, what)
@@ -271,7 +267,7 @@ func (g *pullRequestUpdate) submitOnce(ctx context.Context, key string, sig sign
 	return g.submitAs(ctx, []string{key}, sig, what)
 }
 
-// submitAs lets the task hear a signal, and notes by keys what is heard with it.
+// submitAs submits a signal to the task, and marks keys as handled.
 func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
@@ -285,7 +281,7 @@ func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig sig
 	return g.addNews(keys, what)
 }
 
-// addNews puts something among the news, and notes by keys what is said with it.
+// addNews adds a line to the report of this round, and marks keys as handled.
 func (g *pullRequestUpdate) addNews(keys []string, what string) error {
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
 	for _, key := range keys {
@@ -296,7 +292,7 @@ func (g *pullRequestUpdate) addNews(keys []string, what string) error {
 	return nil
 }
 
-// reportClosed lets the task hear that its pull request was closed, once each time it is.
+// reportClosed submits that the pull request was closed, once for each time it is closed.
 func (g *pullRequestUpdate) reportClosed(ctx context.Context, pr *tracker.PR) error {
 	n, err := g.countReopenings()
 	if err != nil {
@@ -305,8 +301,7 @@ func (g *pullRequestUpdate) reportClosed(ctx context.Context, pr *tracker.PR) er
 	return g.submitOnce(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head, Via: g.viaAccount("")}, "its pull request was closed")
 }
 
-// countReopenings is how often the pull request of the task was seen open after it had been
-// closed.
+// countReopenings returns how often the pull request of the task was seen open after it had been closed.
 func (g *pullRequestUpdate) countReopenings() (n int, err error) {
 	for {
 		seen, err := g.o.Store.HasActed("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
@@ -325,9 +320,8 @@ func (g *pullRequestUpdate) recordReopening() error {
 	return g.o.Store.RecordAct("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
 }
 
-// reportMerged lets the task hear that its work is in the default branch, here too. It hears it
-// at every look until something comes of it: what is missing here may be there by then.
-// That nothing comes of it is said once.
+// reportMerged submits that the work is in the default branch, after fetching it. It does so in every round until the
+// task accepts it, because what is missing here may be present later. It reports a refusal once.
 func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) error {
 	if isOver(g.def, g.t) || !waitsForMerge(g.def, g.t) {
 		return nil
@@ -353,7 +347,7 @@ func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) er
 	return g.addNews([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, describeRefusal(&a.Decision)))
 }
 
-// describeRefusal says why nothing came of a signal.
+// describeRefusal returns why a decision changed nothing.
 func describeRefusal(d *engine.Decision) string {
 	if d.Refused != "" {
 		return d.Refused
@@ -380,7 +374,7 @@ func (g *pullRequestUpdate) reportFailedChecks(ctx context.Context, pr *tracker.
 	for _, c := range pr.Checks {
 		switch c.State {
 		case tracker.CheckPending:
-			return nil // all of them are waited for
+			return nil // wait until all checks have ended
 		case tracker.CheckFailed:
 			failed = append(failed, strings.TrimSpace(fmt.Sprintf("- %s %s %s", oneLine(c.Name), oneLine(c.URL), oneLine(c.Text))))
 		}
@@ -392,8 +386,7 @@ func (g *pullRequestUpdate) reportFailedChecks(ctx context.Context, pr *tracker.
 	return g.submitOnce(ctx, "checks/"+pr.Head, g.sendBackSignal(note, ""), fmt.Sprintf("%d checks failed", len(failed)))
 }
 
-// reportReviews sends work back that people whose words count want changed, with all that is
-// new of it.
+// reportReviews sends work back for which trusted reviewers request changes, with all new comments.
 func (g *pullRequestUpdate) reportReviews(ctx context.Context, pr *tracker.PR) error {
 	if !acceptsVerb(g.def, g.t, requestChanges) {
 		return nil
@@ -427,13 +420,13 @@ func (g *pullRequestUpdate) reportReviews(ctx context.Context, pr *tracker.PR) e
 	return g.submitAs(ctx, keys, g.sendBackSignal(b.String(), strings.Join(authors, ", ")), what)
 }
 
-// asksForChanges says that a review asks for changes, and that its author's words count.
+// asksForChanges reports whether a review requests changes and its author is trusted.
 func (g *pullRequestUpdate) asksForChanges(r *tracker.Review) bool {
 	wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
 	return wants && !r.Bot && g.o.allowsReviewer(g.t.Project, r.Author)
 }
 
-// approvedSince says that somebody took back what they wanted changed.
+// approvedSince reports whether the author of a review approved the work later.
 func approvedSince(later []tracker.Review, author string) bool {
 	return slices.ContainsFunc(later, func(r tracker.Review) bool {
 		return r.Verdict == tracker.Approved && strings.EqualFold(r.Author, author)
@@ -448,20 +441,19 @@ func writeReview(b *strings.Builder, pr *tracker.PR, r *tracker.Review) {
 	b.WriteString("\n")
 }
 
-// sendBackSignal sends finished work back with what is wrong with it, in the name of the accounts
-// that say so. A heading in it is quoted when it is written into TASK.md.
+// sendBackSignal returns the signal that sends finished work back with what is wrong, on behalf of the accounts that
+// said so. A heading in the text is quoted when it is written into TASK.md.
 func (g *pullRequestUpdate) sendBackSignal(note, accounts string) signal.Signal {
 	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clipText(note, maxNote), Via: g.viaAccount(accounts)}
 }
 
-// viaAccount says that an account of the forge is behind a signal, "" if the forge does not say
-// which.
+// viaAccount returns the origin of a signal: an account of the forge, or "" if the forge does not report it.
 func (g *pullRequestUpdate) viaAccount(account string) *signal.Via {
 	v := signal.Via{Kind: signal.ViaTracker, Tracker: cmp.Or(g.project.Forge.Kind, task.ForgeGitHub), Account: account}.SanitizedCopy()
 	return &v
 }
 
-// maxNote bounds what a task is told, in bytes.
+// maxNote bounds a note to a task, in bytes.
 const maxNote = 16 << 10
 
 // clipText bounds somebody else's text, in bytes.

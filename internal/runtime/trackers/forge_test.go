@@ -24,7 +24,7 @@ func (r *env) pull(key string, more func(*tracker.PR)) {
 	r.forge.put(pr)
 }
 
-// notes are why a task was started, each time.
+// notes returns why a task was started, each time.
 func (r *env) notes(key string) (out []string) {
 	r.t.Helper()
 	entries, err := r.store.Journal(r.of(key).ID, 0)

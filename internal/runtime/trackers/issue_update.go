@@ -12,19 +12,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// a glance is one look at the issue of a task.
+// issueUpdate is one check of the issue of a task.
 type issueUpdate struct {
 	o    *Service
 	d    *connection
 	t    *task.Task
 	def  *workflow.Definition
 	is   *tracker.Issue
-	was  *tracker.Issue // as it was kept, nil if it was not
+	was  *tracker.Issue // as it was stored; nil if it was not
 	news []string
 }
 
-// newIssueUpdate is a look at an issue that was just read. The task is looked up after it, and what
-// is kept after that: a move that is Orange's own is owed still, or kept by then.
+// newIssueUpdate returns the check of an issue that was just read. It reads the task after the issue, and the stored
+// issue after the task, so that a move by Orange itself is still pending or already stored.
 func (o *Service) newIssueUpdate(d *connection, id task.ID, is *tracker.Issue) (*issueUpdate, error) {
 	t, ok, err := o.Store.Task(id)
 	if err == nil && !ok {
@@ -45,8 +45,7 @@ func (o *Service) newIssueUpdate(d *connection, id task.ID, is *tracker.Issue) (
 	return g, err
 }
 
-// submitNews lets the task hear what is new: orders, moves, how the card looks, the pull
-// request that is meant.
+// submitNews submits what changed to the task: orders, moves, the card, the linked pull request.
 func (g *issueUpdate) submitNews(ctx context.Context) error {
 	steps := []func(context.Context) error{g.applyOrders, g.reportMove, g.reportCard, g.recordLinkedPR, g.retryGivenUp}
 	for _, step := range steps {
@@ -57,14 +56,13 @@ func (g *issueUpdate) submitNews(ctx context.Context) error {
 	return nil
 }
 
-// viaAccount says that an account of the tracker is behind a signal, "" if the tracker does not
-// say which.
+// viaAccount returns the origin of a signal: an account of the tracker, or "" if the tracker does not report it.
 func (g *issueUpdate) viaAccount(account string) *signal.Via {
 	v := signal.Via{Kind: signal.ViaTracker, Tracker: g.d.cfg.Name, Account: account}.SanitizedCopy()
 	return &v
 }
 
-// submitSignal lets the task hear a signal, and says so.
+// submitSignal submits a signal to the task, and adds the result to the report of this round.
 func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
@@ -73,7 +71,7 @@ func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what 
 	switch no := a.Decision.Refused; {
 	case no != "":
 		what += ", and that is refused: " + no
-	case len(a.Decision.Entries) == 0: // nothing comes of it
+	case len(a.Decision.Entries) == 0: // it changed nothing
 		return nil
 	default:
 		*g.t = a.Task
@@ -82,7 +80,7 @@ func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what 
 	return nil
 }
 
-// doOnce does something about an issue that must not be done again.
+// doOnce calls a function for an issue at most once for each key.
 func (g *issueUpdate) doOnce(key string, do func() error) error {
 	done, err := g.o.Store.HasActed(g.t.TrackerRef, key)
 	if err != nil || done {
@@ -94,7 +92,7 @@ func (g *issueUpdate) doOnce(key string, do func() error) error {
 	return g.o.Store.RecordAct(g.t.TrackerRef, key)
 }
 
-// applyOrders carries out what people ordered in comments.
+// applyOrders carries out the directives in comments.
 func (g *issueUpdate) applyOrders(ctx context.Context) error {
 	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.AllowsAuthor)
 	if h := orders.Hold; h != nil && !g.t.Paused {
@@ -107,7 +105,7 @@ func (g *issueUpdate) applyOrders(ctx context.Context) error {
 	}
 	if last := g.lastResume(); orders.Hold == nil && last != nil {
 		err := g.doOnce("resume/"+last.Comment, func() error {
-			if !g.t.Paused { // it ended a hold that nobody saw, and ends no later one
+			if !g.t.Paused { // it ended a hold that was never seen, and must not end a later one
 				return nil
 			}
 			what := "resumed by " + last.Author
@@ -126,8 +124,7 @@ func (g *issueUpdate) applyOrders(ctx context.Context) error {
 	return nil
 }
 
-// lastResume is the latest end of a hold that somebody ordered whose words count, nil if
-// nobody did.
+// lastResume returns the latest directive of a trusted author that ends a hold, or nil if there is none.
 func (g *issueUpdate) lastResume() (last *tracker.Directive) {
 	for _, c := range g.is.Comments {
 		if d, ok := tracker.ParseDirective(c); ok && d.Kind == tracker.Resume && g.d.cfg.AllowsAuthor(c.Author) && (last == nil || !d.At.Before(last.At)) {
@@ -145,14 +142,14 @@ func describeHold(h *tracker.Directive) string {
 	return text
 }
 
-// wasMoved says that somebody moved the issue since it was kept. What Orange itself has
-// still to write, or may have written, is nobody's move.
+// wasMoved reports whether somebody moved the issue since it was stored. A move that Orange itself has yet to write, or
+// may have written, does not count.
 func (g *issueUpdate) wasMoved() bool {
 	have := g.is.Card.Column
 	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owesMove(&g.d.cfg, g.t, have)
 }
 
-// reportMove takes a move that somebody made in the tracker for a request.
+// reportMove submits a move that somebody made in the tracker as a request.
 func (g *issueUpdate) reportMove(ctx context.Context) error {
 	if !g.wasMoved() {
 		return nil
@@ -170,7 +167,7 @@ func (g *issueUpdate) reportMove(ctx context.Context) error {
 	return g.submitSignal(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note, Via: g.viaAccount("")}, note)
 }
 
-// reportCard shows a task that reads its card how that looks now.
+// reportCard submits the present card to a task that reads its card.
 func (g *issueUpdate) reportCard(ctx context.Context) error {
 	face := g.is.Card.Snapshot()
 	if !g.def.WatchesBoard(g.t.Status) || g.t.CardSnapshot != nil && g.t.CardSnapshot.SameAs(face) {
@@ -179,7 +176,7 @@ func (g *issueUpdate) reportCard(ctx context.Context) error {
 	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &face, Via: g.viaAccount("")}, "it looks different")
 }
 
-// recordLinkedPR notes which pull request of the issue is meant, for prompts and gates.
+// recordLinkedPR records the pull request that the issue links, for prompts and gates.
 func (g *issueUpdate) recordLinkedPR(ctx context.Context) error {
 	pr, ok := tracker.ChoosePR(g.is.PRs, nil, nil)
 	if !ok || g.t.PRURL != "" || pr.URL == "" {
@@ -188,20 +185,20 @@ func (g *issueUpdate) recordLinkedPR(ctx context.Context) error {
 	return g.submitSignal(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
 }
 
-// How often what was given up gets another chance: after a look that went wrong, and
-// else. A tracker may be read and not written, and a person is to see that.
+// Intervals at which effects that were given up are retried: after a failed round, and otherwise. A tracker may be
+// readable and not writable, and a person must be able to see that.
 const (
 	chanceAfterTrouble = time.Hour
 	chanceElse         = 6 * time.Hour
 )
 
-// retryGivenUp gives what was given up while the tracker was away another chance.
+// retryGivenUp retries effects that were given up while the tracker did not respond.
 func (g *issueUpdate) retryGivenUp(ctx context.Context) error {
 	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.NonBlocking && e.GivenUp && e.Tries > 1 })
 	if !owed {
 		return nil
 	}
-	_, problem, err := g.o.Store.LastSync(g.d.cfg.Name) // of the look before this one
+	_, problem, err := g.o.Store.LastSync(g.d.cfg.Name) // of the previous round
 	if err != nil {
 		return err
 	}

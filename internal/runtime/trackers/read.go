@@ -6,9 +6,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// ReadIssue reads an issue as it is now.
+// ReadIssue reads the present issue from its tracker.
 func (o *Service) ReadIssue(ctx context.Context, name, key string) (tracker.Issue, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	d, err := o.openTracker(name)
 	if err != nil {

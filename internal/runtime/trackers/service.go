@@ -19,7 +19,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Store keeps what is known about trackers. Reading it asks nobody else.
+// Store stores what is known about trackers. Reading it sends no request.
 type Store interface {
 	Trackers() ([]tracker.Config, error)
 	KeptIssue(name, key string) (tracker.Issue, bool, error)
@@ -29,18 +29,18 @@ type Store interface {
 	RecordSync(name string, at time.Time, problem string) error
 	HasDelivery(name, delivery string, now time.Time) (before bool, err error)
 	RecordDelivery(name, delivery string, now time.Time) error
-	HasActed(ref, key string) (bool, error) // whether something about an issue was acted upon
+	HasActed(ref, key string) (bool, error) // reports whether something about an issue was handled
 	RecordAct(ref, key string) error
 	TakeLease(ref, owner string, until, now time.Time) (bool, error)
 	ReleaseLease(ref, owner string) error
 	Task(id task.ID) (task.Task, bool, error)
-	TrackedTasks(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
+	TrackedTasks(prefix string) ([]task.Task, error) // all tasks whose refs have the prefix, oldest first
 	DeliveredTasks() ([]task.Task, error)            // those with a pull request that are not over
 	Setting(key string) (string, error)
 	SetSetting(key, value string) error
 }
 
-// Tasks is the one way in which anything becomes of a task.
+// Tasks changes tasks. Nothing else here does.
 type Tasks interface {
 	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
@@ -53,25 +53,25 @@ type Tasks interface {
 type Service struct {
 	Store   Store
 	Tasks   Tasks
-	Connect func(cfg tracker.Config) (Backend, error)                // an adapter
+	Connect func(cfg tracker.Config) (Backend, error)                // opens an adapter
 	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
-	Fetch   func(ctx context.Context, p task.Project) error          // brings the default branch up to date
-	Seen    func(id task.ID, pr tracker.PR)                          // the pull request of a task was read; may be nil
+	Fetch   func(ctx context.Context, p task.Project) error          // updates the default branch
+	Seen    func(id task.ID, pr tracker.PR)                          // called when the pull request of a task was read; may be nil
 	Log     *slog.Logger
 	Now     func() time.Time
 
 	mu          sync.Mutex
 	connections map[string]*connection
 	busy        map[string]*sync.Mutex     // by the name of a tracker
-	refused     map[string][]tracker.Drift // issues of which the last round could make no task, by the name of a tracker
+	refused     map[string][]tracker.Drift // issues for which the last round could create no task, by the name of a tracker
 }
 
-// connection is a tracker that was asked for, with the configuration it was opened with.
+// connection is an open tracker, with the configuration it was opened with.
 type connection struct {
 	cfg     tracker.Config
 	client  *Client
 	backend Backend
-	busy    *sync.Mutex // held while it is looked at as a whole, however often it is opened anew
+	busy    *sync.Mutex // held during a round, and shared by later connections to the same tracker
 }
 
 // Config returns the configuration of a tracker.
@@ -88,8 +88,8 @@ func (o *Service) Config(name string) (tracker.Config, error) {
 	return tracker.Config{}, task.Mistakef("there is no tracker %q: see orange tracker list", name)
 }
 
-// configOf is the configuration of the tracker that an issue is of. The board of a project is one
-// even if nobody configured it: then it is called tracker.Board, as no other tracker is.
+// configOf returns the configuration of the tracker of an issue. The board of a project is a tracker even if nobody
+// configured it: it is then called tracker.Board, a name that no other tracker has.
 func (o *Service) configOf(ref string) (cfg tracker.Config, ok bool, err error) {
 	list, err := o.Store.Trackers()
 	for _, cfg := range list {
@@ -101,7 +101,7 @@ func (o *Service) configOf(ref string) (cfg tracker.Config, ok bool, err error) 
 	return tracker.Config{Name: tracker.Board, Kind: tracker.Board, Project: project}, ok, err
 }
 
-// openTracker returns a connection with a tracker.
+// openTracker returns a connection to a tracker.
 func (o *Service) openTracker(name string) (*connection, error) {
 	cfg, err := o.Config(name)
 	if err != nil {
@@ -110,7 +110,7 @@ func (o *Service) openTracker(name string) (*connection, error) {
 	return o.openConnection(cfg)
 }
 
-// openConnection connects with a tracker, again if its configuration was changed.
+// openConnection connects to a tracker, again if its configuration changed.
 func (o *Service) openConnection(cfg tracker.Config) (*connection, error) {
 	d, old, err := o.reopenTracker(cfg)
 	if old != nil {
@@ -119,13 +119,13 @@ func (o *Service) openConnection(cfg tracker.Config) (*connection, error) {
 	return d, err
 }
 
-// reopenTracker opens a tracker unless it is open. What was open before is the caller's to close:
-// that may take a while, and others wait.
+// reopenTracker opens a tracker unless it is open. The caller must close the connection that was open before, because
+// that may take a while and others wait.
 func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	name := cfg.Name
-	if name == tracker.Board { // there is one for each project
+	if name == tracker.Board { // each project has one
 		name = cfg.IssueRef("")
 	}
 	have := o.connections[name]
@@ -155,10 +155,10 @@ func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err err
 	return d, have, nil
 }
 
-// saltKey is the setting that keeps what goes into the marks of comments.
+// saltKey is the setting that holds the salt of the marks of comments.
 const saltKey = "comment_salt"
 
-// loadSalt is made once for a data folder.
+// loadSalt returns the salt of this data folder, and makes it if there is none.
 func (o *Service) loadSalt() (string, error) {
 	have, err := o.Store.Setting(saltKey)
 	if err != nil || have != "" {
@@ -168,7 +168,7 @@ func (o *Service) loadSalt() (string, error) {
 	return have, o.Store.SetSetting(saltKey, have)
 }
 
-// Close hangs up.
+// Close closes all connections.
 func (o *Service) Close() {
 	o.mu.Lock()
 	desks := o.connections
@@ -181,11 +181,11 @@ func (o *Service) Close() {
 
 func closeBackend(p Backend) {
 	if c, ok := p.(interface{ Close() error }); ok {
-		c.Close() //nolint:errcheck // nobody listens any more
+		c.Close() //nolint:errcheck // nothing uses it any more
 	}
 }
 
-// dropConnection hangs up with one tracker; whoever needs it calls it again.
+// dropConnection closes the connection to one tracker. The next use opens it again.
 func (o *Service) dropConnection(name string) {
 	o.mu.Lock()
 	d := o.connections[name]
@@ -196,9 +196,8 @@ func (o *Service) dropConnection(name string) {
 	}
 }
 
-// Test says whether a tracker can be worked with: who we are there, and what of the
-// workflow's words it does not know. Who asks wants to know now: that a secret was refused
-// before, and nothing is to be asked for a while, does not count.
+// Test reports whether a tracker works: which account is used, and which names of the workflow the tracker does not
+// know. It sends requests even if the tracker refused a secret before and is skipped for a while.
 func (o *Service) Test(ctx context.Context, name string) (tracker.Trial, error) {
 	trial := tracker.Trial{Tracker: name, Missing: []string{}}
 	o.dropConnection(name)
@@ -222,8 +221,8 @@ func (o *Service) Test(ctx context.Context, name string) (tracker.Trial, error) 
 	return trial, nil
 }
 
-// Drifts are the tasks that the trackers show in another column than they should, and the
-// issues of which no task can be made, as far as is known without asking.
+// Drifts returns the tasks whose issues are in another column than they should be, and the issues for which no task can
+// be created, from what is stored.
 func (o *Service) Drifts() ([]tracker.Drift, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
@@ -245,7 +244,7 @@ func (o *Service) Drifts() ([]tracker.Drift, error) {
 	return out, nil
 }
 
-// refusedBy are the issues of which the last round of a tracker could make no task.
+// refusedBy returns the issues for which the last round of a tracker could create no task.
 func (o *Service) refusedBy(name string) []tracker.Drift {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -261,8 +260,8 @@ func (o *Service) setRefused(name string, list []tracker.Drift) {
 	o.refused[name] = list
 }
 
-// findDrift compares a task with what is kept of its issue. What is still to be written is
-// no drift, and where people put the issue of a task that is over is their affair.
+// findDrift compares a task with its stored issue. A pending change is not a drift, and the issue of a task that is
+// over may be in any column.
 func (o *Service) findDrift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
 	key, _ := cfg.IssueKey(t.TrackerRef)
 	is, ok, err := o.keptIssue(cfg, key)
@@ -279,7 +278,7 @@ func (o *Service) findDrift(cfg *tracker.Config, t *task.Task) (tracker.Drift, b
 	return tracker.Drift{Task: string(t.ID), Ref: t.TrackerRef, Status: t.Status, Want: want, Have: is.Card.Column, ReadAt: is.ReadAt}, true
 }
 
-// keptIssue is an issue as it was last read. A card of the local board is read now: it is here.
+// keptIssue returns an issue as it was last read. It reads a card of the local board now.
 func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, bool, error) {
 	if cfg.Kind != tracker.Board {
 		return o.Store.KeptIssue(cfg.Name, key)
@@ -295,7 +294,7 @@ func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, boo
 	return is, err == nil, err
 }
 
-// wantedColumn is the column in which a tracker should show a task, "" if nobody says.
+// wantedColumn returns the column in which a tracker should show a task, or "" if any will do.
 func (o *Service) wantedColumn(cfg *tracker.Config, t *task.Task) string {
 	def, err := o.Tasks.Definition(t)
 	if err != nil {
@@ -307,7 +306,7 @@ func (o *Service) wantedColumn(cfg *tracker.Config, t *task.Task) string {
 	return ""
 }
 
-// IssueStanding is the issue of a task, as it was last read; nil if it was not.
+// IssueStanding returns the issue of a task as it was last read, or nil if it was not.
 func (o *Service) IssueStanding(t *task.Task) *tracker.Standing {
 	list, err := o.Store.Trackers()
 	if err != nil {
@@ -335,7 +334,7 @@ func (o *Service) logWarning(msg string, args ...any) {
 	o.Log.Warn(msg, append([]any{"component", "track"}, args...)...)
 }
 
-// List says of every tracker how fresh what is kept of it is.
+// List returns all trackers, with the time and result of their last round.
 func (o *Service) List() ([]tracker.Reading, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {

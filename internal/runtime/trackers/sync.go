@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Sync reads what matters of a tracker, keeps it, and lets tasks hear what people did
-// there. With fix it also puts issues that drifted back where their tasks are.
+// Sync reads the relevant issues of a tracker, stores them, and submits what people did there to the tasks. With fix it
+// also moves issues that drifted back to the columns of their tasks.
 func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Report, error) {
 	d, err := o.openTracker(name)
 	if err != nil {
@@ -28,8 +28,7 @@ func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Repo
 	return r, err
 }
 
-// recordSync keeps how it went. A look that was broken off here says nothing about the
-// tracker.
+// recordSync stores the result of a round. A round that was cancelled here says nothing about the tracker.
 func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	if err != nil && ctx.Err() != nil {
 		return
@@ -38,7 +37,7 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	if err != nil {
 		problem = oneLine(err.Error())
 		o.logWarning("look at a tracker", "tracker", name, "error", problem)
-		if at, _, err = o.Store.LastSync(name); err != nil { // what is kept is as old as before
+		if at, _, err = o.Store.LastSync(name); err != nil { // the stored issues are as old as before
 			o.logWarning("read when a tracker was looked at", "tracker", name, "error", err)
 		}
 	}
@@ -47,8 +46,7 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	}
 }
 
-// syncTracker looks at a tracker. An issue that is in trouble does not keep the others from
-// being looked at.
+// syncTracker runs one round. An error with one issue does not keep others from being read.
 func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, trouble, err error) {
 	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
 	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
@@ -72,7 +70,7 @@ func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Rep
 	if err := o.updateFinished(ctx, d, &r); err != nil {
 		return r, trouble, err
 	}
-	if tasks, err = o.openTasks(&d.cfg); err != nil { // as the news left them
+	if tasks, err = o.openTasks(&d.cfg); err != nil { // again, because the signals changed them
 		return r, trouble, err
 	}
 	news, err := o.checkForges(ctx, tasks)
@@ -92,8 +90,7 @@ func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Rep
 	return r, trouble, nil
 }
 
-// updateIssues looks at the issues of tasks. Trouble with some is told among the news; with
-// many it is an error.
+// updateIssues reads the issues of tasks. Errors with a few of them are part of the report; many are an error.
 func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.Task, r *tracker.Report) (trouble, err error) {
 	failed := 0
 	for i := range tasks {
@@ -111,8 +108,8 @@ func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.
 	return trouble, nil
 }
 
-// keepListed keeps the issues that may be worked on, and says how many there are. Those
-// of open tasks are read whole, by themselves.
+// keepListed stores the issues that may be dispatched, and returns their number. The issues of open tasks are read
+// separately, with all their parts.
 func (o *Service) keepListed(ctx context.Context, d *connection, tasks []task.Task) (int, error) {
 	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err != nil {
@@ -144,7 +141,7 @@ func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
 	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.IssueRef(key) })
 }
 
-// openTasks are the tasks of a tracker's issues that are not over.
+// openTasks returns the tasks of a tracker's issues that are not over.
 func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
 	all, err := o.Store.TrackedTasks(cfg.IssueRef(""))
 	return slices.DeleteFunc(all, func(t task.Task) bool {
@@ -153,8 +150,8 @@ func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
 	}), err
 }
 
-// updateIssue reads the issue of a task and lets the task hear what is new about it. What
-// was read is kept last: a look that is broken off is had again.
+// updateIssue reads the issue of a task and submits what changed. It stores the issue last, so that an interrupted
+// check is repeated.
 func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) ([]string, error) {
 	key, _ := d.cfg.IssueKey(t.TrackerRef)
 	is, err := d.client.ReadIssue(ctx, key)
@@ -169,7 +166,7 @@ func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) (
 		return nil, err
 	}
 	if look.was != nil && look.was.ReadAt.After(is.ReadAt) {
-		return nil, nil // Orange itself was at it meanwhile: the next look tells
+		return nil, nil // Orange itself changed it meanwhile, and the next round reports that
 	}
 	if err := look.submitNews(ctx); err != nil {
 		return look.news, err
@@ -178,7 +175,7 @@ func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) (
 	return look.news, err
 }
 
-// updateFinished does the same for tasks that are over: their issues are to show it.
+// updateFinished does the same for tasks that are over, because their issues must show it.
 func (o *Service) updateFinished(ctx context.Context, d *connection, r *tracker.Report) error {
 	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
 	if err != nil {
@@ -199,7 +196,7 @@ func (o *Service) updateFinished(ctx context.Context, d *connection, r *tracker.
 	return nil
 }
 
-// putBack moves issues that drifted back where their tasks are.
+// putBack moves issues that drifted back to the columns of their tasks.
 func (o *Service) putBack(ctx context.Context, d *connection, r *tracker.Report) {
 	left := r.Drift[:0]
 	for _, drift := range r.Drift {

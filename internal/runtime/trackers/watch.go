@@ -15,8 +15,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// HandleWebhook takes a piece of news that a tracker sent over HTTP. It is only believed to say
-// where to look: what is there is read. News that was heard before is none.
+// HandleWebhook handles a webhook of a tracker. It only uses it to learn which issue to read. It ignores a webhook that
+// was handled before.
 func (o *Service) HandleWebhook(ctx context.Context, name string, header http.Header, body []byte) error {
 	d, err := o.openTracker(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	if ev.Delivery == "" {
 		return errors.New("the news has no delivery id")
 	}
-	// A recording that is played again may name another delivery, which nobody signs.
+	// A replayed request may name another delivery id, which is not signed.
 	sum := sha256.Sum256(body)
 	names := []string{ev.Delivery, "sha256:" + hex.EncodeToString(sum[:])}
 	d.busy.Lock()
@@ -43,10 +43,10 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // who sent it may not wait
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // the sender may close the connection
 	defer cancel()
 	if err := o.syncEvent(ctx, d, ev); err != nil {
-		return err // it is news still when it comes again
+		return err // it is handled when it is sent again
 	}
 	for _, n := range names {
 		if err := o.Store.RecordDelivery(name, n, o.Now()); err != nil {
@@ -56,10 +56,10 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	return nil
 }
 
-// followFor bounds how long a piece of news is followed.
+// followFor bounds how long handling a webhook may take.
 const followFor = 2 * time.Minute
 
-// syncEvent reads what news are about.
+// syncEvent reads the issue or pull request that a webhook names.
 func (o *Service) syncEvent(ctx context.Context, d *connection, ev tracker.Event) error {
 	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *Service) syncIssue(ctx context.Context, d *connection, key string, task
 	return err
 }
 
-// HasWatched says whether a tracker is to be looked at without being asked.
+// HasWatched reports whether any tracker is polled.
 func (o *Service) HasWatched() bool {
 	list, err := o.Store.Trackers()
 	if err != nil {
@@ -118,14 +118,14 @@ func (o *Service) HasWatched() bool {
 	return slices.ContainsFunc(list, isWatched)
 }
 
-// isWatched says that a tracker is looked at without being asked.
+// isWatched reports whether a tracker is polled.
 func isWatched(cfg tracker.Config) bool { return cfg.Every > 0 || cfg.Auto }
 
-// defaultEvery is how often a tracker is looked at that is worked for by itself.
+// defaultEvery is how often a tracker is polled if its configuration does not say.
 const defaultEvery = time.Minute
 
-// WatchTrackers looks at every tracker that wants it until ctx ends, each at its own pace.
-// changed tells that the configurations are not the same any more.
+// WatchTrackers polls every watched tracker until ctx ends, each at its own interval. Changed receives when the
+// configurations changed.
 func (o *Service) WatchTrackers(ctx context.Context, changed <-chan struct{}) {
 	for ctx.Err() == nil {
 		list, err := o.Store.Trackers()
@@ -149,8 +149,7 @@ func (o *Service) WatchTrackers(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// forgesEvery is how often pull requests of tasks without a tracker are looked at while
-// a server runs.
+// forgesEvery is how often pull requests of tasks without a tracker are checked while a server runs.
 const forgesEvery = 2 * time.Minute
 
 func (o *Service) watchForges(ctx context.Context) {
@@ -173,7 +172,7 @@ func (o *Service) watchTracker(ctx context.Context, cfg tracker.Config) {
 	}
 	for {
 		if cfg.Auto {
-			o.Dispatch(ctx, cfg.Name, false) //nolint:errcheck // kept with the tracker, and shown
+			o.Dispatch(ctx, cfg.Name, false) //nolint:errcheck // stored with the tracker, and shown
 		} else {
 			o.Sync(ctx, cfg.Name, false) //nolint:errcheck // likewise
 		}

@@ -16,7 +16,7 @@ import (
 	"orange/internal/runtime/trackers"
 )
 
-// signed is the header of a genuine delivery.
+// signed returns the header of a genuine delivery.
 func signed(delivery string) http.Header {
 	return http.Header{"Signature": {"secret"}, "Delivery": {delivery}}
 }
