@@ -6,9 +6,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// checkBudget says whether the project's budget lets another agent start. At the cap nothing
-// starts: the effect is given up with the reason, and a person resumes the task when the
-// budget allows it again.
+// checkBudget returns an error if the project's budget does not allow another agent. The effect is then given up with
+// the reason, and a person resumes the task when the budget allows it.
 func (r *Runtime) checkBudget(t *task.Task, e *task.Effect) error {
 	p, ok := r.pool.findProject(t.Project)
 	if !e.Start || !ok || p.Budget == (task.Budget{}) {
@@ -27,7 +26,7 @@ func (r *Runtime) checkBudget(t *task.Task, e *task.Effect) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("add up what project %s has cost today: %w", p.Name, err)
-	case b.DayAttempts > 0 && attempts > b.DayAttempts: // this one is counted already
+	case b.DayAttempts > 0 && attempts > b.DayAttempts: // this attempt is counted already
 		return overBudget(t, "project %s has had %d attempts of %d today", p.Name, attempts-1, b.DayAttempts)
 	case b.DayMicros > 0 && micros >= b.DayMicros:
 		return overBudget(t, "project %s has cost %s of %s today", p.Name, formatDollars(micros), formatDollars(b.DayMicros))

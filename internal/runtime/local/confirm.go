@@ -16,37 +16,36 @@ import (
 
 // Codes shows codes to people, by notification.
 type Codes interface {
-	CanShow(project string) error                                            // why no code can be shown for a project, nil if one can
-	Head(ctx context.Context, p task.Project, branch string) (string, error) // the commit a branch is at, "" if there is no such branch
+	CanShow(project string) error                                            // returns why no code can be shown for a project, or nil
+	Head(ctx context.Context, p task.Project, branch string) (string, error) // returns the commit of a branch, "" if there is no such branch
 	Show(ctx context.Context, c Code) error
-	Shares(ctx context.Context, a, b task.Project) bool // two folders belong to one repository
+	Shares(ctx context.Context, a, b task.Project) bool // reports whether two folders belong to one repository
 }
 
-// A Code is what a person is shown so that they can confirm an action.
+// A Code is shown to a person to confirm an action.
 type Code struct {
 	Project string
 	Task    *task.Task // nil if it is about the project itself
-	Head    string     // commit that is to be merged, "" if it is not known
+	Head    string     // commit to be merged, "" if unknown
 	Action  string     // in words
-	Do      string     // command that gives the code back, without the code
+	Do      string     // command that takes the code, without the code
 	Code    string
 }
 
-// pendingCode is a code that is to be sent once the task's lock is given back.
+// pendingCode is a code to send after the task's lock is released.
 type pendingCode struct {
 	subject codeSubject
 	code    Code
 }
 
-// errNoCodes is why nothing can be confirmed where nobody can be notified.
+// errNoCodes means that no code can be shown, because no notification is configured.
 const errNoCodes = "this server sends no notifications, so no code can be shown: merge with git, or run orange with a notification channel"
 
-// confirmMerge asks a person for a code before their signal merges, if the project wants
-// that. The decision it returns is a refusal, nil if the signal may be decided about. The
-// caller holds the task's lock and sends the code after giving it back.
+// confirmMerge requires a code before a person's signal merges, if the project wants that. The decision it returns is a
+// refusal, or nil if the signal may be decided. The caller holds the task's lock and sends the code after releasing it.
 func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) (*engine.Decision, *pendingCode) {
 	given := sig.Confirm
-	sig.Confirm, sig.Confirmed = "", "" // nothing but this looks at the one and sets the other
+	sig.Confirm, sig.Confirmed = "", "" // only this function reads the one and sets the other
 	if !r.needsCode(def, t, *sig) {
 		return nil, nil
 	}
@@ -73,7 +72,7 @@ func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t 
 	}}
 }
 
-// headOf is the commit that a merge of the task would merge, and why that cannot be told.
+// headOf returns the commit that a merge of the task would merge, or why it is unknown.
 func (r *Runtime) headOf(ctx context.Context, t *task.Task) (head, why string) {
 	p, ok := r.pool.findProject(t.Project)
 	if r.Codes == nil || !ok {
@@ -86,7 +85,7 @@ func (r *Runtime) headOf(ctx context.Context, t *task.Task) (head, why string) {
 	return head, ""
 }
 
-// checkOrIssueCode takes a code back, or makes one. Without either result the action is confirmed.
+// checkOrIssueCode redeems a code, or makes one. If it returns neither a code nor a reason, the action is confirmed.
 func (r *Runtime) checkOrIssueCode(s codeSubject, given string) (why, code string) {
 	if given != "" {
 		return r.codes.redeemCode(r.now(), s, given), ""
@@ -104,7 +103,7 @@ func (r *Runtime) checkOrIssueCode(s codeSubject, given string) (why, code strin
 	return why, code
 }
 
-// sendCode shows a code. If nobody could be shown it, it is void and the answer says why.
+// sendCode shows a code. If it cannot be shown to anybody, it is void and the answer has the reason.
 func (r *Runtime) sendCode(ctx context.Context, p *pendingCode) (why string) {
 	err := r.Codes.Show(ctx, p.code)
 	if err == nil {
@@ -114,13 +113,13 @@ func (r *Runtime) sendCode(ctx context.Context, p *pendingCode) (why string) {
 	return "the code could not be sent: " + err.Error()
 }
 
-// refusedCode is the refusal of an action that is not confirmed.
+// refusedCode returns the refusal of an action that is not confirmed.
 func refusedCode(t *task.Task, why string) engine.Decision {
 	return engine.Decision{Verdict: engine.Refuse, Refused: why, Reasons: []engine.Reason{{From: t.Status, Rule: engine.RuleConfirm, Text: why}}}
 }
 
-// needsCode says whether deciding about a person's signal merges at once in a project
-// that wants such a merge confirmed. What the engine refuses needs no code.
+// needsCode reports whether a person's signal would merge immediately in a project that wants such a merge confirmed. A
+// signal that the engine refuses needs no code.
 func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.Signal) bool {
 	p, ok := r.pool.findProject(t.Project)
 	if !ok && sig.New != nil {
@@ -131,7 +130,7 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 	}
 	merges := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
 	if sig.Kind == signal.Resume && slices.ContainsFunc(t.Pending, merges) {
-		return true // it was given up, or held: resuming merges what the branch is by now
+		return true // a merge was given up or held, and resuming merges the present branch
 	}
 	sig.At = r.now()
 	r.pool.mu.Lock()
@@ -145,14 +144,14 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 	return false
 }
 
-// fromPerson says whether a person asks, or a client of theirs that speaks as a tracker.
-// How a card looks is confirmed where it is changed.
+// fromPerson reports whether a signal comes from a person, or from a person's client that acts as a tracker. A change
+// of a card is confirmed where it is made.
 func fromPerson(sig *signal.Signal) bool {
 	claimed := sig.Actor == task.Tracker && (sig.Via == nil || sig.Via.Kind != signal.ViaTracker)
 	return sig.CardSnapshot == nil && (sig.Actor == task.Human || sig.Actor == "" || claimed)
 }
 
-// actionOf names what is asked for, as a code is bound to it.
+// actionOf names the requested action, to which a code is bound.
 func actionOf(sig *signal.Signal) string {
 	if sig.To != "" {
 		return "move to " + sig.To
@@ -160,7 +159,7 @@ func actionOf(sig *signal.Signal) string {
 	return cmp.Or(sig.Verb, string(sig.Kind))
 }
 
-// commandOf is the command that asks for the same, with a place for the code behind it.
+// commandOf returns the command that requests the same action, to which the code can be appended.
 func commandOf(sig *signal.Signal, t *task.Task) string {
 	id := string(t.ID)
 	switch {
@@ -176,13 +175,12 @@ func commandOf(sig *signal.Signal, t *task.Task) string {
 	return strings.TrimSpace("task " + sig.Verb + " " + id)
 }
 
-// ConfirmProject asks a person for a code before a change of a project that would let
-// merges pass without one.
+// ConfirmProject requires a code before a change of a project that would allow merges without one.
 func (r *Runtime) ConfirmProject(ctx context.Context, project, action, do, given string) error {
 	return r.requireCode(ctx, codeSubject{project: project, action: action}, do, given)
 }
 
-// CanConfirm says why no code could be shown for a project, nil if one could.
+// CanConfirm returns why no code can be shown for a project, or nil.
 func (r *Runtime) CanConfirm(project string) error {
 	if r.Codes == nil {
 		return task.Mistakef("%s", errNoCodes)
@@ -190,8 +188,8 @@ func (r *Runtime) CanConfirm(project string) error {
 	return r.Codes.CanShow(project)
 }
 
-// ConfirmCard asks a person for a code before they make a card look so that a merge
-// follows. Workflow is the one of the card's task if it has none yet, "" for the project's.
+// ConfirmCard requires a code before a person changes a card so that a merge follows. Workflow is that of the card's
+// task if it has none yet, or "" for the project's.
 func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName, given string) error {
 	p, ok := r.pool.findProject(card.Project)
 	if !ok || p.Confirm.Merge != task.ConfirmCode {
@@ -209,8 +207,7 @@ func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName
 	return r.requireCode(ctx, s, do, given)
 }
 
-// marksMerge says whether a card lets a task of it merge. The heads of those tasks become
-// part of what a code is for.
+// marksMerge reports whether a card lets one of its tasks merge. The code is bound to the heads of those tasks.
 func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
 	face := card.Snapshot()
 	var ids []task.ID
@@ -244,7 +241,7 @@ func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Car
 	return marks, nil
 }
 
-// requireCode takes a code back, or sends one and says so.
+// requireCode redeems a code, or sends one and returns an error that says so.
 func (r *Runtime) requireCode(ctx context.Context, s codeSubject, do, given string) error {
 	why, code := r.checkOrIssueCode(s, given)
 	if code != "" {

@@ -16,7 +16,7 @@ import (
 
 const (
 	codeLife  = 5 * time.Minute
-	codeTries = 5                // wrong ones within codeLife, then every code of the project is void
+	codeTries = 5                // wrong codes within codeLife after which every code of the project is void
 	codesOpen = 16               // codes of a project that may be open at the same time
 	codePause = 30 * time.Second // before another code is sent for the same action
 )
@@ -33,14 +33,14 @@ func (s codeSubject) String() string {
 	return strings.Join([]string{s.project, string(s.task), s.head, s.action}, "\x00")
 }
 
-// codeStore holds the codes that were sent and not given back. They are in memory only, as
-// sums under a key of this process: they end with the server.
+// codeStore holds the codes that were sent and not used. They are in memory only, as hashes under a key of this
+// process, so they end with the server.
 type codeStore struct {
 	mu     sync.Mutex
 	key    []byte
 	open   map[codeSubject]*sentCode
-	wrong  map[string][]time.Time // when wrong codes were given lately, by project
-	locked map[string]time.Time   // projects for which no code counts until then
+	wrong  map[string][]time.Time // times of recent wrong codes, by project
+	locked map[string]time.Time   // projects for which no code is accepted, and until when
 }
 
 type sentCode struct {
@@ -60,7 +60,7 @@ func (b *codeStore) keyedSum(s codeSubject, code string) []byte {
 	return mac.Sum(nil)
 }
 
-// issueCode makes a code of six digits. If it makes none, why says so.
+// issueCode makes a code of six digits. If it makes none, why has the reason.
 func (b *codeStore) issueCode(now time.Time, s codeSubject) (code, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +86,7 @@ func (b *codeStore) issueCode(now time.Time, s codeSubject) (code, why string) {
 	return code, ""
 }
 
-// redeemCode takes a code back, once. If it does not fit, why says so.
+// redeemCode accepts a code once. If the code is not valid, why has the reason.
 func (b *codeStore) redeemCode(now time.Time, s codeSubject, code string) (why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +116,7 @@ func (b *codeStore) redeemCode(now time.Time, s codeSubject, code string) (why s
 	return b.lockedOut(s.project)
 }
 
-// openFor counts the codes of a project that were not given back. The caller holds mu.
+// openFor counts the unused codes of a project. The caller holds mu.
 func (b *codeStore) openFor(project string) (n int) {
 	for s := range b.open {
 		if s.project == project {
@@ -126,15 +126,15 @@ func (b *codeStore) openFor(project string) (n int) {
 	return n
 }
 
-// forgetCode drops a code that nobody was shown.
+// forgetCode drops a code that could not be shown to anybody.
 func (b *codeStore) forgetCode(s codeSubject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.open, s)
 }
 
-// lockedOut says that no code counts for a project because wrong ones were given, "" if
-// that is not so. The caller holds mu.
+// lockedOut returns why no code is accepted for a project after wrong codes, or "" if codes are accepted. The caller
+// holds mu.
 func (b *codeStore) lockedOut(project string) string {
 	until, locked := b.locked[project]
 	if !locked {
@@ -143,7 +143,7 @@ func (b *codeStore) lockedOut(project string) string {
 	return fmt.Sprintf("a wrong code was given %d times: no code is sent for project %s before %s UTC", codeTries, project, until.UTC().Format(time.TimeOnly))
 }
 
-// dropExpired drops what is over. The caller holds mu.
+// dropExpired drops expired codes and locks. The caller holds mu.
 func (b *codeStore) dropExpired(now time.Time) {
 	for s, c := range b.open {
 		if now.Sub(c.sentAt) >= codeLife {

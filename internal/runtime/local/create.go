@@ -15,8 +15,8 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// Create begins a task. Its folder is there, with the requirements and the context in it,
-// before the task is: nothing that was handed over can be lost.
+// Create creates a task. It writes the task's folder, with the requirements and the context, before it commits the
+// task, so that nothing is lost.
 func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
@@ -43,7 +43,7 @@ func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, 
 	return r.beginTask(ctx, def, sig, taskfile.NewBody(w.Requirements, w.Context))
 }
 
-// ImportTask takes over a task of an earlier installation, with its body.
+// ImportTask imports a task of an earlier installation, with its body.
 func (r *Runtime) ImportTask(ctx context.Context, n signal.New, workflowName string, body []byte, via *signal.Via) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
@@ -62,8 +62,8 @@ func (r *Runtime) ImportTask(ctx context.Context, n signal.New, workflowName str
 	return r.beginTask(ctx, def, sig, body)
 }
 
-// requireUnknown makes sure that an id is a new one: what is there must not be touched. The
-// caller holds the task's lock.
+// requireUnknown returns an error if a task or a folder has the id, because neither must be changed. The caller holds
+// the task's lock.
 func (r *Runtime) requireUnknown(id task.ID) error {
 	_, known, err := r.loadRecord(id)
 	if err == nil && known {
@@ -97,7 +97,7 @@ func (r *Runtime) beginTask(ctx context.Context, def *workflow.Definition, sig s
 	return answer, err
 }
 
-// completeNewTask fills in what the wish leaves open and finds its workflow.
+// completeNewTask sets the defaults of a new task and finds its workflow.
 func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, error) {
 	p, ok := r.pool.findProject(w.Project)
 	if !ok {
@@ -145,7 +145,7 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	return def, r.roleHarnesses(def, &w.New)
 }
 
-// roleHarnesses refuses a task whose workflow or whose own choices name agents for a role none of which can be started.
+// roleHarnesses returns an error if the workflow or the task names agents for a role and none of them can be started.
 func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 	for _, c := range n.Roles {
 		if _, ok := def.RoleNamed(c.Role); !ok {
@@ -178,7 +178,8 @@ func roleNames(def *workflow.Definition) []string {
 	return names
 }
 
-// missingHarnesses lists the harnesses that roles of a task may have besides others, and that cannot be started here.
+// missingHarnesses lists the harnesses that cannot be started here although roles of a task may use them besides
+// others.
 func (r *Runtime) missingHarnesses(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
 	if r.Harnesses == nil || !sig.WeighsEvidence() {
 		return nil
@@ -198,7 +199,7 @@ func (r *Runtime) missingHarnesses(def *workflow.Definition, t *task.Task, sig *
 	return out
 }
 
-// ownVars refuses variables that are no words of a person: prompts show them as they are.
+// ownVars returns an error if anybody but a person sets variables, because prompts show them unquoted.
 func ownVars(w *signal.NewTask) error {
 	if len(w.Vars) > 0 && w.Actor != task.Human {
 		return task.Mistakef("only a person gives a task variables: put what the agents must know into its requirements")
@@ -209,7 +210,7 @@ func ownVars(w *signal.NewTask) error {
 	return nil
 }
 
-// checkHarnesses refuses agents that nobody knows how to start.
+// checkHarnesses returns an error if the task names an agent that cannot be started.
 func (r *Runtime) checkHarnesses(n *signal.New) error {
 	if r.Harnesses == nil {
 		return nil
@@ -223,15 +224,14 @@ func (r *Runtime) checkHarnesses(n *signal.New) error {
 	return nil
 }
 
-// branchKey names the lock that keeps two tasks from taking one branch at the same
-// moment. It is taken before that of a task, and no task can have such an id.
+// branchKey names the lock that keeps two tasks from taking one branch at the same time. It is taken before the lock of
+// a task, and no task can have such an id.
 func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
 
-// maxBranch bounds the name of a branch, in bytes: files are named after it, with more
-// behind the name.
+// maxBranch bounds the name of a branch, in bytes, because file names contain it with a suffix.
 const maxBranch = 240
 
-// requireUsableBranch refuses a branch that a new task, or one that is renamed, cannot have.
+// requireUsableBranch returns an error if a new or renamed task cannot have a branch.
 func (r *Runtime) requireUsableBranch(project, branch string, id task.ID) error {
 	if len(branch) > maxBranch {
 		return task.Mistakef("the branch name has %d bytes and the limit is %d: choose a shorter one", len(branch), maxBranch)
@@ -251,8 +251,8 @@ func (r *Runtime) requireUsableBranch(project, branch string, id task.ID) error 
 	return nil
 }
 
-// plainBranch refuses a branch of an agent or a tracker with characters that a person
-// could misread, or a tool take for more than a name. People may use what git allows.
+// plainBranch returns an error if an agent or a tracker names a branch with characters that a person could misread, or
+// that a tool could take for more than a name. People may use every name that git allows.
 func plainBranch(actor task.Actor, branch string) error {
 	if actor == task.Human || actor == task.Engine || !strings.ContainsFunc(branch, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._/-", r)
@@ -262,7 +262,7 @@ func plainBranch(actor task.Actor, branch string) error {
 	return task.Mistakef("branch %q of %s has other characters than letters, digits, dots, dashes, slashes and underscores: choose another name", branch, actor)
 }
 
-// ownBranch refuses the branch that everybody's work is merged into.
+// ownBranch returns an error if a branch is the default branch of the project.
 func (r *Runtime) ownBranch(project, branch string) error {
 	if p, ok := r.pool.findProject(project); ok && p.DefaultBranch == branch {
 		return task.Mistakef("%s is the default branch of project %s: a task needs one of its own", branch, project)
@@ -270,7 +270,7 @@ func (r *Runtime) ownBranch(project, branch string) error {
 	return nil
 }
 
-// requireFreeBranch refuses a branch that another open task works on.
+// requireFreeBranch returns an error if another open task works on a branch.
 func (r *Runtime) requireFreeBranch(project, branch string, id task.ID) error {
 	other, taken, err := r.Store.TaskByBranch(project, branch)
 	if err == nil && taken && other != id {
@@ -288,7 +288,7 @@ func (r *Runtime) ChooseWorkflow(name, project string) (*workflow.Definition, er
 	return r.findWorkflow(name, p)
 }
 
-// findWorkflow finds the workflow of a new task and refuses one that is unwise.
+// findWorkflow finds the workflow of a new task and returns an error if it has findings.
 func (r *Runtime) findWorkflow(name string, p task.Project) (*workflow.Definition, error) {
 	for _, fallback := range []string{p.Workflow, r.Workflow, builtin.Default} {
 		if name == "" {

@@ -12,10 +12,10 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// drives keeps one driver per task: effects of a task run in order.
+// drives keeps one driver per task, so that the effects of a task run in order.
 type drives struct {
 	mu      sync.Mutex
-	running map[task.ID]bool // true: look again before leaving
+	running map[task.ID]bool // true: check again before leaving
 	slots   chan struct{}
 }
 
@@ -30,7 +30,7 @@ func (d *drives) len() int {
 	return len(d.running)
 }
 
-// claimTask makes the caller the task's driver, or tells the one there is to look again.
+// claimTask makes the caller the task's driver, or makes the present driver check again.
 func (d *drives) claimTask(id task.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -42,7 +42,7 @@ func (d *drives) claimTask(id task.ID) bool {
 	return true
 }
 
-// leaveTask ends the caller's turn, unless something came meanwhile.
+// leaveTask ends the caller's turn, unless new work arrived meanwhile.
 func (d *drives) leaveTask(id task.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,7 +54,7 @@ func (d *drives) leaveTask(id task.ID) bool {
 	return true
 }
 
-// driveAndSchedule sees to it that the task's next effect is driven and its next timer is set.
+// driveAndSchedule starts the task's next effect and sets its next timer.
 func (r *Runtime) driveAndSchedule(t *task.Task) {
 	def, err := r.pinnedDefinition(t)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Runtime) driveAndSchedule(t *task.Task) {
 	}
 }
 
-// nextDue is when the engine wants to hear of the task again, zero for never.
+// nextDue returns when the task must be checked again, or zero for never.
 func (r *Runtime) nextDue(def *workflow.Definition, t *task.Task) time.Time {
 	var at time.Time
 	for _, tm := range r.taskTimers(def, t) {
@@ -75,7 +75,7 @@ func (r *Runtime) nextDue(def *workflow.Definition, t *task.Task) time.Time {
 			at = tm.At
 		}
 	}
-	e, ok := engine.NextEffect(t) // one that may run now needs no waking: it is driven
+	e, ok := engine.NextEffect(t) // an effect that may run now needs no timer
 	if ok && e.NotBefore.After(r.now()) && (at.IsZero() || e.NotBefore.Before(at)) {
 		at = e.NotBefore
 	}
@@ -103,7 +103,7 @@ func (r *Runtime) driveEffects(id task.ID) {
 	}()
 }
 
-// performNext performs one effect and submits how it went. It says whether to go on.
+// performNext performs one effect and submits its receipt. It reports whether to continue.
 func (r *Runtime) performNext(id task.ID) bool {
 	t, ok, err := r.loadRecord(id)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 	if !ok || e.NotBefore.After(r.now()) {
 		return false
 	}
-	if info, _ := workflow.EffectNamed(e.Do); !info.Kills { // an end must not wait for what takes long
+	if info, _ := workflow.EffectNamed(e.Do); !info.Kills { // ending an agent must not wait behind slow effects
 		select {
 		case r.drives.slots <- struct{}{}:
 			defer func() { <-r.drives.slots }()
@@ -127,7 +127,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 	done, err := r.performEffect(t, e)
 	switch {
 	case errors.Is(err, task.ErrClosing), err != nil && r.work.Err() != nil:
-		return false // it was broken off: the next server does it
+		return false // it was interrupted, and the next server repeats it
 	case errors.Is(err, task.ErrNotNow):
 		r.clock.setDue(id, r.now().Add(storeRetry))
 		return false
@@ -138,7 +138,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 	for _, number := range done.Ended {
 		exit := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)}
 		if _, err := r.submitOwnSignal(id, exit); err != nil {
-			return false // without it the effect is not done: it will be asked for again
+			return false // without this signal the effect is not done, and it is performed again
 		}
 	}
 	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed}
@@ -154,8 +154,8 @@ func (r *Runtime) performNext(id task.ID) bool {
 	return heard
 }
 
-// reportFindings reports what an effect found or made true, before its receipt: if the server
-// dies between the two, the effect is asked for again and says the same.
+// reportFindings submits what an effect found or made true, before its receipt. If the server dies between the two, the
+// effect is performed again with the same result.
 func (r *Runtime) reportFindings(t *task.Task, done EffectResult) bool {
 	if len(done.Fields) > 0 {
 		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
@@ -175,10 +175,10 @@ func (r *Runtime) reportFindings(t *task.Task, done EffectResult) bool {
 	return true
 }
 
-// RetryEffect tries the next effect of a task now, if it waits for somebody else.
+// RetryEffect retries the next effect of a task now, if it waits for something else.
 func (r *Runtime) RetryEffect(id task.ID) { r.clock.setDue(id, r.now()) }
 
-// lookLater keeps a task that cannot be read now from being forgotten.
+// lookLater schedules another check of a task that cannot be read now.
 func (r *Runtime) lookLater(id task.ID, why error) {
 	r.Log.Error("read a task that is due", "component", "local", "task", id, "error", why)
 	r.clock.setDue(id, r.now().Add(storeRetry))
@@ -197,15 +197,14 @@ func (r *Runtime) performEffect(t task.Task, e task.Effect) (EffectResult, error
 	return done, err
 }
 
-// When the runtime looks again at a task whose news could not be stored, and at one
-// whose time has come without anything being open.
+// When the runtime checks again a task whose signal could not be stored, and a task whose timer fired with nothing due.
 const (
 	storeRetry = 15 * time.Second
 	lookAgain  = time.Minute
 )
 
-// submitOwnSignal submits what the runtime itself has to say. A refusal here means that the
-// task has moved on and the news is old.
+// submitOwnSignal submits a signal of the runtime itself. A refusal means that the task has moved on and the signal is
+// out of date.
 func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (heard bool, err error) {
 	answer, err := r.submitAdmitted(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
@@ -214,7 +213,7 @@ func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (heard bool, er
 		return false, err
 	}
 	if answer.Decision.Refused != "" {
-		r.Log.Debug("old news", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
+		r.Log.Debug("the engine refused a signal", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
 		return false, nil
 	}
 	return true, nil
@@ -225,7 +224,7 @@ func roleOf(t *task.Task, number int) string {
 	return a.Role
 }
 
-// fireTimers sends the timer signals of a task that are due, then drives what may run now.
+// fireTimers submits the timer signals of a task that are due, then performs the effects that may run.
 func (r *Runtime) fireTimers(id task.ID) {
 	if r.isPaused() {
 		return
@@ -246,7 +245,7 @@ func (r *Runtime) fireTimers(id task.ID) {
 		if tm.At.After(now) {
 			continue
 		}
-		if tm.Name == engine.Idle { // looking may take a while: nobody else waits for it
+		if tm.Name == engine.Idle { // reading its activity may take a while, and nothing waits for it
 			r.looksForLife(def, t, tm)
 			continue
 		}
@@ -260,15 +259,14 @@ func (r *Runtime) fireTimers(id task.ID) {
 	}
 	r.driveAndSchedule(&t)
 	if at := r.nextDue(def, &t); !at.IsZero() && !at.After(now) {
-		r.clock.setDue(id, now.Add(later)) // it is due still: waking at once would never end
+		r.clock.setDue(id, now.Add(later)) // it is still due, and waking immediately would never end
 	}
 	if t.Queued { // its turn could not be stored
 		r.kickQueue(t.Project)
 	}
 }
 
-// looksForLife finds out, in the background, whether a silent agent showed life, and says so
-// if it did not.
+// looksForLife checks, in the background, whether a silent agent was active, and submits the timer if it was not.
 func (r *Runtime) looksForLife(def *workflow.Definition, t task.Task, tm engine.Timer) {
 	if r.admitCaller() != nil {
 		return
@@ -284,7 +282,7 @@ func (r *Runtime) looksForLife(def *workflow.Definition, t task.Task, tm engine.
 	}()
 }
 
-// dueAgain says whether a timer, looked at again, is not due yet.
+// dueAgain reports whether a timer that was computed again is not due yet.
 func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Timer) bool {
 	for _, tm := range r.taskTimers(def, t) {
 		if tm.Name == was.Name {
@@ -294,8 +292,7 @@ func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Ti
 	return false
 }
 
-// kickQueue gives the project's queued tasks their turn, oldest first, until one
-// finds no workspace.
+// kickQueue gives the project's queued tasks their turn, oldest first, until one finds no workspace.
 func (r *Runtime) kickQueue(project string) {
 	if r.isPaused() || r.admitCaller() != nil {
 		return
@@ -315,7 +312,7 @@ func (r *Runtime) kickQueue(project string) {
 				return
 			}
 			if t, ok, err := r.loadRecord(id); free == 0 && (err != nil || !ok || t.Workspace == "") {
-				continue // one that has its workspace may wait for something else
+				continue // a task that has its workspace may wait for something else
 			}
 			r.submitOwnSignal(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine}) //nolint:errcheck // logged, and tried again
 		}

@@ -10,22 +10,22 @@ import (
 	"orange/internal/core/task"
 )
 
-// The settings the runtime keeps.
+// Settings of the runtime.
 const (
 	pausedKey = "paused"
-	shownKey  = "taskdir.row" // every row up to this one is shown in the task folders
+	shownKey  = "taskdir.row" // the task folders show every row up to this one
 )
 
-// saveEvery says after how many rows the cursor is written down. A cursor that is
-// behind costs a second look at a few folders, nothing else.
+// saveEvery is the number of rows after which the cursor is saved. A cursor that is behind only means that a few
+// folders are checked again.
 const saveEvery = 256
 
-// shownCursor knows up to which row of the journal everything is shown.
+// shownCursor knows up to which row of the journal the folders of tasks show everything.
 type shownCursor struct {
 	mu    sync.Mutex
 	last  int64             // highest row committed
-	saved int64             // what the store knows
-	open  map[task.ID]int64 // first row of a task that is not shown yet
+	saved int64             // row that is saved in the store
+	open  map[task.ID]int64 // first row of a task that its folder does not show yet
 }
 
 func (c *shownCursor) load(notes Notes) error {
@@ -39,7 +39,7 @@ func (c *shownCursor) load(notes Notes) error {
 	return err
 }
 
-// beginBatch notes the rows of a batch as committed and not shown.
+// beginBatch records the rows of a batch as committed and not shown.
 func (c *shownCursor) beginBatch(first int64, batch []*pendingCommit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *shownCursor) beginBatch(first int64, batch []*pendingCommit) {
 	c.last = first - 1
 }
 
-// markUnshown notes that a task's folder does not show what is in the store from a row on.
+// markUnshown records that a task's folder does not show the entries from a row on.
 func (c *shownCursor) markUnshown(id task.ID, row int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *shownCursor) markUnshown(id task.ID, row int64) {
 	c.last = max(c.last, row)
 }
 
-// markShown notes that a task is shown, and says whether it is time to save.
+// markShown records that a task's folder is up to date, and reports whether it is time to save the cursor.
 func (c *shownCursor) markShown(id task.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *shownCursor) markShown(id task.ID) bool {
 	return c.shownRow()-c.saved >= saveEvery
 }
 
-// isBehind says that a task's folder does not show its last entries.
+// isBehind reports whether a task's folder does not show its last entries.
 func (c *shownCursor) isBehind(id task.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *shownCursor) isBehind(id task.ID) bool {
 	return open
 }
 
-// shownRow is the last row before the first that is not shown. The caller holds mu.
+// shownRow returns the last row before the first that is not shown. The caller holds mu.
 func (c *shownCursor) shownRow() int64 {
 	row := c.last
 	for _, first := range c.open {
@@ -93,9 +93,8 @@ func (c *shownCursor) saveRow(notes Notes) error {
 	return notes.SetSetting(shownKey, strconv.FormatInt(row, 10))
 }
 
-// showInFolder brings the task's folder up to date. What cannot be shown is said to the one
-// who asked and to the log; it is committed all the same, and shown with the next
-// change of the task. The caller holds the task's lock.
+// showInFolder brings the task's folder up to date. If that fails, it logs the error and returns it to the caller; the
+// entries are committed anyway, and the next change of the task shows them. The caller holds the task's lock.
 func (r *Runtime) showInFolder(t task.Task, entries []journal.Entry) (warning string) {
 	if r.Files == nil {
 		r.shown.markShown(t.ID)
@@ -132,7 +131,7 @@ func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {
 	return r.Files.ProjectRecord(t, entries)
 }
 
-// showAgain shows what was committed by a server that died before it could.
+// showAgain brings folders up to date with what a killed server committed.
 func (r *Runtime) showAgain() error {
 	if r.Files == nil {
 		return nil

@@ -18,8 +18,8 @@ func (r *Runtime) Definition(t *task.Task) (*workflow.Definition, error) {
 	return r.pinnedDefinition(t)
 }
 
-// ForkTask begins a new task where another one stood at an entry of its journal: on a
-// branch of its own, at the commit that was recorded there.
+// ForkTask creates a new task from the state of another one at an entry of its journal: on its own branch, at the
+// commit that was recorded there.
 func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error) {
 	t, ok, err := r.loadRecord(id)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.N
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
 		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
 	}
-	if by.Actor == task.Human { // an agent gives no variables, not even those of a person
+	if by.Actor == task.Human { // an agent sets no variables, not even those of a person
 		w.Vars = t.Vars
 	}
 	if w.Branch, err = r.forkBranch(&t, by.Branch); err != nil {
@@ -54,7 +54,7 @@ func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.N
 	return r.Create(ctx, w)
 }
 
-// commitAt is the last commit that the entries recorded.
+// commitAt returns the last commit that the entries recorded.
 func commitAt(entries []journal.Entry) string {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if h := entries[i].Snapshot; h != nil && h.Commit != "" {
@@ -64,8 +64,7 @@ func commitAt(entries []journal.Entry) string {
 	return ""
 }
 
-// forkTexts are what a fork begins with: what was required of the task, and where it comes
-// from.
+// forkTexts returns the requirements of the original task, and a text that says where the fork comes from.
 func (r *Runtime) forkTexts(t *task.Task, seq int) (requirements, text string) {
 	text = fmt.Sprintf("Forked from task %s at entry %d, on branch %s.", t.ID, seq, t.Branch)
 	if r.Files == nil {
@@ -75,7 +74,7 @@ func (r *Runtime) forkTexts(t *task.Task, seq int) (requirements, text string) {
 	if err != nil || len(doc.Body()) == 0 {
 		return "", text
 	}
-	for _, s := range doc.Sections() { // the first: agents may have written another
+	for _, s := range doc.Sections() { // the first one, because agents may have written another
 		if s.Name == taskfile.RequirementsSection {
 			requirements = s.Text
 			break
@@ -84,7 +83,7 @@ func (r *Runtime) forkTexts(t *task.Task, seq int) (requirements, text string) {
 	return requirements, text + " Its TASK.md as it was when the fork was made:\n\n" + string(doc.Body())
 }
 
-// forkBranch is the branch that was asked for, or one that no task has.
+// forkBranch returns the requested branch, or one that no task has.
 func (r *Runtime) forkBranch(t *task.Task, wanted string) (string, error) {
 	if wanted != "" {
 		return wanted, nil

@@ -1,7 +1,6 @@
-// Package local drives the engine on one machine. It is the single writer of the
-// store: it takes signals, one at a time per task, lets the engine decide, commits
-// what was decided, and only then has the effects carried out. What a decision means
-// is the engine's affair; how an effect is done is the performer's.
+// Package local runs the engine on one machine. It is the single writer of the store: it receives signals, one at a
+// time per task, lets the engine decide, commits the decision, and only then performs the effects. The engine knows
+// what a decision means; the performer knows how to perform an effect.
 package local
 
 import (
@@ -20,7 +19,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Records keeps tasks and their journals.
+// Records stores tasks and their journals.
 type Records interface {
 	Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error)
 	Task(id task.ID) (task.Task, bool, error)
@@ -28,16 +27,16 @@ type Records interface {
 	Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
 }
 
-// Overview answers questions about many tasks.
+// Overview queries many tasks.
 type Overview interface {
 	UnsettledTasks() ([]task.Task, error)
 	QueuedTasks(project string) ([]task.ID, error)
 	BoundWorkspaces() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
-	TaskBeside(project, branch string) (task.ID, bool, error) // whose branch git cannot hold beside this one
+	TaskBeside(project, branch string) (task.ID, bool, error) // a task whose branch git cannot hold beside this one
 }
 
-// Projects keeps the registered repositories.
+// Projects stores the registered repositories.
 type Projects interface {
 	Projects() ([]task.Project, error)
 	SaveProject(p task.Project) error
@@ -45,7 +44,7 @@ type Projects interface {
 	OpenTasks(project string) (int, error)
 }
 
-// Notes keeps workflow texts by hash, and settings.
+// Notes stores workflow texts by hash, and settings.
 type Notes interface {
 	SaveWorkflow(hash, name, file, text string) error
 	Workflow(hash string) (name, file, text string, ok bool, err error)
@@ -53,13 +52,13 @@ type Notes interface {
 	SetSetting(key, value string) error
 }
 
-// Refusals keeps the newest of what was refused to each task.
+// Refusals stores the newest refusals of each task.
 type Refusals interface {
 	SaveRefusals(list []journal.Refusal) error
 	Refusals(id task.ID) ([]journal.Refusal, error)
 }
 
-// Store is everything that must survive.
+// Store stores everything that must survive.
 type Store interface {
 	Records
 	Overview
@@ -68,12 +67,12 @@ type Store interface {
 	Refusals
 }
 
-// Files shows a task to people and agents as a folder with a TASK.md.
+// Files presents a task to people and agents as a folder with a TASK.md.
 type Files interface {
 	CreateFolder(project string, id task.ID, body []byte) error
 	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
 	ProjectRecord(t task.Task, entries []journal.Entry) error
-	// WriteVerdict states a verdict in a section and returns the file as it was written.
+	// WriteVerdict writes a verdict into a section and returns the file as written.
 	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
 	LastSeq(project string, id task.ID) (int, error)
 	RemoveFolder(project string, id task.ID) error
@@ -84,12 +83,12 @@ type Library interface {
 	Find(name, repo string) (file, text string, ok bool, err error)
 }
 
-// A TaskFileSync makes sure that what an agent sees as its TASK.md is the task's, and that
-// what it wrote there, however it did, is in the task's folder.
+// A TaskFileSync makes sure that the TASK.md in an agent's worktree is the task's, and that the task's folder has what
+// the agent wrote there.
 type TaskFileSync interface {
 	SyncTaskFile(ctx context.Context, t *task.Task) error
-	// CheckWorkspace says what is wrong with the task's workspace, nil if it is a worktree of the
-	// project's repository on the task's branch.
+	// CheckWorkspace returns what is wrong with the task's workspace, or nil if it is a worktree of the project's
+	// repository on the task's branch.
 	CheckWorkspace(ctx context.Context, t *task.Task) error
 }
 
@@ -98,43 +97,43 @@ type EvidenceSource interface {
 	Probe(ctx context.Context, q Question) signal.Evidence
 }
 
-// A Question is a fact that deciding about a task may need.
+// A Question asks for a fact that a decision about a task may need.
 type Question struct {
 	Name    string // of the evidence
 	Project task.Project
 	Task    *task.Task
-	Attempt int                // whose work it is about, 0 for nobody's
-	Gate    *workflow.Gate     // that asks; nil for claims
+	Attempt int                // attempt that did the work, 0 for none
+	Gate    *workflow.Gate     // gate that needs the fact; nil for claims
 	Git     *signal.GitActions // what a worker claims
-	Commit  string             // last one of a pull request that was merged or closed
+	Commit  string             // last commit of a pull request that was merged or closed
 }
 
-// EffectResult is how an effect went.
+// EffectResult is the result of an effect.
 type EffectResult struct {
 	Session      string          // the terminal session the agent runs in
-	Ended        []int           // attempts that are confirmed to be gone
-	CardSnapshot *board.Snapshot // how the task's card looks
-	Note         string          // what was left out though it is done, and why
+	Ended        []int           // attempts whose processes are confirmed to be gone
+	CardSnapshot *board.Snapshot // the task's card
+	Note         string          // what was left out, and why
 	Base         string          // commit at which the branch left the default branch
-	Salvage      string          // ref at which work that was not committed is kept
-	Event        string          // what the deed itself makes true, as a tracker would say it
-	Commit       string          // pr:merged: what a forge has merged, "" if that was done here
-	Landed       string          // commit by which the work came into the default branch, "" if nothing did
-	Fields       []signal.Field  // values of the record that the deed found or made
+	Salvage      string          // ref at which uncommitted work was saved
+	Event        string          // event that the effect itself made true, as a tracker would report it
+	Commit       string          // pr:merged: the commit that a forge merged, "" if it was merged here
+	Landed       string          // commit that brought the work into the default branch, "" if none did
+	Fields       []signal.Field  // values of the record that the effect found or set
 }
 
-// A Performer carries out one effect. It is called again with the same effect if
-// nobody knows how it went, and must not do it twice.
+// A Performer performs one effect. It is called again with the same effect if the result is unknown, and must not
+// perform it twice.
 type Performer interface {
 	Perform(ctx context.Context, t task.Task, e task.Effect) (EffectResult, error)
 }
 
-// An Activity says when an attempt last showed life.
+// An Activity returns when an attempt was last active.
 type Activity interface {
 	LastActive(t *task.Task, attempt int) time.Time
 }
 
-// A SpendQuery says what the attempts of a project's tasks have cost on a day.
+// A SpendQuery returns what the attempts of a project's tasks cost on a day.
 type SpendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
@@ -142,30 +141,30 @@ type SpendQuery interface {
 // RuntimeOptions are what a Runtime needs.
 type RuntimeOptions struct {
 	Store          Store
-	Files          Files // nil: tasks are shown to nobody
+	Files          Files // nil: tasks have no folders
 	Library        Library
 	EvidenceSource EvidenceSource
 	Performer      Performer
-	TaskFileSync   TaskFileSync                                // nil: nobody sees a task elsewhere than in its folder
-	Activity       Activity                                    // nil: nobody knows, and silence ends no agent
-	Absent         func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
-	Message        func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows
-	Relations      Relations                                   // nil: tasks stand alone
-	SpendQuery     SpendQuery                                  // nil: no day has a budget
-	Commit         func(t *task.Task) string                   // the commit a task's branch is at, "" if nobody knows
-	Branch         func(p task.Project, branch string) error   // says why a task cannot have a branch; nil: every one will do
-	Harnesses      func(name, effort string) error             // says what is wrong with a harness or its effort
+	TaskFileSync   TaskFileSync                                // nil: a task's TASK.md is only in its folder
+	Activity       Activity                                    // nil: unknown, and silence ends no agent
+	Absent         func(t *task.Task) []int                    // returns attempts that have no process now; nil: unknown
+	Message        func(t *task.Task) func(attempt int) string // reads the last messages of attempts; nil: unknown
+	Relations      Relations                                   // nil: tasks have no relations
+	SpendQuery     SpendQuery                                  // nil: projects have no daily budget
+	Commit         func(t *task.Task) string                   // returns the commit of a task's branch, "" if unknown
+	Branch         func(p task.Project, branch string) error   // returns why a task cannot have a branch; nil: every branch is allowed
+	Harnesses      func(name, effort string) error             // returns what is wrong with a harness or its effort
 	Log            *slog.Logger
 	Clock          func() time.Time
-	Workflow       string             // of tasks that name none and whose project names none
-	Harness        string             // of tasks that name none
+	Workflow       string             // of tasks without a workflow in projects without one
+	Harness        string             // of tasks without one
 	Codes          Codes              // shows codes to people; nil: none can be shown
-	Review         string             // harness of reviewers, likewise; "" for the task's own
+	Review         string             // harness of reviewers of tasks without one; "" for the task's own
 	Fault          func(point string) // called at every commit and effect boundary
-	Still          bool               // no effect starts, no timer fires and nothing old is shown: for repairs
+	Still          bool               // no effect starts, no timer fires and no folder is brought up to date: for repairs
 }
 
-// Runtime is the single writer. New builds it, Start drives it, Close waits until it is still.
+// Runtime is the single writer. New makes it, Start runs it, and Close waits until nothing runs.
 type Runtime struct {
 	RuntimeOptions
 
@@ -182,11 +181,11 @@ type Runtime struct {
 	codes    codeStore
 	silence  silence
 
-	registry sync.Mutex // held by whoever changes the projects
+	registry sync.Mutex // held while the projects are changed
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	work   context.Context // of effects: they may end what they began
+	work   context.Context // of effects, which may finish when the runtime closes
 	drop   context.CancelFunc
 	wait   sync.WaitGroup
 	mu     sync.Mutex
@@ -194,14 +193,14 @@ type Runtime struct {
 	closed bool
 }
 
-// dropAfter is how long effects that run may take to end once the runtime closes. What
-// is broken off is done by the next one.
+// dropAfter is how long running effects may take to finish once the runtime closes. The next runtime repeats those that
+// are interrupted.
 const dropAfter = 3 * time.Second
 
 // performers bounds how many effects run at the same time.
 const performers = 16
 
-// New builds a runtime on a store. It performs no effect and fires no timer before Start.
+// New returns a runtime on a store. It performs no effect and fires no timer before Start.
 func New(o RuntimeOptions) (*Runtime, error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
@@ -224,7 +223,7 @@ func New(o RuntimeOptions) (*Runtime, error) {
 	return r, nil
 }
 
-// Start fires timers and drives again whatever is pending in the store.
+// Start fires timers and performs the pending effects in the store.
 func (r *Runtime) Start() error {
 	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.fireTimers) })
 	if r.Still {
@@ -233,7 +232,7 @@ func (r *Runtime) Start() error {
 	return r.pickUp()
 }
 
-// Open builds a runtime and starts it.
+// Open makes a runtime and starts it.
 func Open(o RuntimeOptions) (*Runtime, error) {
 	r, err := New(o)
 	if err != nil {
@@ -265,7 +264,7 @@ func (r *Runtime) loadState() error {
 	return r.shown.load(r.Store)
 }
 
-// pickUp shows what was committed and not shown, and drives what is pending.
+// pickUp brings the folders of tasks up to date and performs pending effects.
 func (r *Runtime) pickUp() error {
 	if err := r.showAgain(); err != nil {
 		return err
@@ -273,10 +272,10 @@ func (r *Runtime) pickUp() error {
 	return r.kickAll()
 }
 
-// kickAll looks at every task that waits for the engine.
+// kickAll checks every task that waits for the engine.
 func (r *Runtime) kickAll() error {
 	tasks, err := r.Store.UnsettledTasks()
-	if err != nil { // one record that cannot be read must not hold up the others
+	if err != nil { // one record that cannot be read must not block the others
 		r.Log.Error("read what is pending", "component", "local", "error", err)
 	}
 	for i := range tasks {
@@ -293,8 +292,8 @@ func (r *Runtime) kickAll() error {
 	return nil
 }
 
-// Close lets running effects end, takes no more signals and returns when nothing
-// moves any more. The store stays open: it is the caller's.
+// Close lets running effects finish, refuses further signals and returns when nothing runs. It does not close the
+// store.
 func (r *Runtime) Close() {
 	r.mu.Lock()
 	if r.closed {
@@ -309,7 +308,7 @@ func (r *Runtime) Close() {
 	patience.Stop()
 	r.drop()
 	r.commits.wakeFollowers()
-	if r.Still { // what was not shown before is not shown now
+	if r.Still { // folders that were behind stay behind
 		return
 	}
 	if err := r.shown.saveRow(r.Store); err != nil {
@@ -317,19 +316,19 @@ func (r *Runtime) Close() {
 	}
 }
 
-// Busy says whether the engine has something to wait for or to do.
+// Busy reports whether a task waits for the engine or an effect runs.
 func (r *Runtime) Busy() bool {
 	if r.clock.len() > 0 || r.drives.len() > 0 {
 		return true
 	}
 	tasks, err := r.Store.UnsettledTasks()
 	if err != nil {
-		r.Log.Error("look for live agents", "component", "local", "error", err)
+		r.Log.Error("find running agents", "component", "local", "error", err)
 	}
 	return slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Attempts) > 0 })
 }
 
-// admitCaller counts a caller in, so that Close can wait for it.
+// admitCaller counts a caller, so that Close can wait for it.
 func (r *Runtime) admitCaller() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,7 +31,7 @@ func open(t *testing.T, s runtimetest.Setup) runtimetest.Runtime {
 	return driven{rt, s.Store}
 }
 
-// onDisk is a world like that of an installation.
+// onDisk returns a world like that of an installation.
 func onDisk(t *testing.T) runtimetest.World {
 	t.Helper()
 	home := t.TempDir()

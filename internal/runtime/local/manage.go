@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Explain says why a task is where it is, with the evidence as it is now.
+// Explain returns why a task is in its state, with the present evidence.
 func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation, error) {
 	t, ok, err := r.loadRecord(id)
 	if err != nil {
@@ -54,15 +54,15 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation,
 	return out, err
 }
 
-// loadPast reads how a task came to be where it is. A journal that cannot be read leaves
-// the rest of the answer as it is.
+// loadPast reads how a task came to its state. If the journal cannot be read, the rest of the explanation is
+// unaffected.
 func (r *Runtime) loadPast(ctx context.Context, t *task.Task) (explain.Past, error) {
 	var past explain.Past
 	entries, err := r.Store.Journal(t.ID, 0)
 	if err != nil {
 		past.Problem = err.Error()
 	}
-	past.Entries = entries[:min(len(entries), t.Seq)] // as old as the record
+	past.Entries = entries[:min(len(entries), t.Seq)] // no newer than the record
 	r.refusals.waitWritten(ctx)
 	if past.Refusals, err = r.Store.Refusals(t.ID); err != nil {
 		return past, fmt.Errorf("read what was refused to %s: %w", t.ID, err)
@@ -70,19 +70,17 @@ func (r *Runtime) loadPast(ctx context.Context, t *task.Task) (explain.Past, err
 	return past, nil
 }
 
-// FollowJournal returns the rows after one, of one task or of all, and a channel that
-// closes when there are more.
+// FollowJournal returns the rows after one, of one task or of all, and a channel that is closed when there are more.
 func (r *Runtime) FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
-	more := r.commits.nextCommit() // before reading: a commit in between is not missed
+	more := r.commits.nextCommit() // before reading, so that no commit is missed
 	rows, err := r.Store.Rows(after, id, limit)
 	return rows, more, err
 }
 
-// ForgetRecords drops what is remembered of the records, after they were changed in the
-// store.
+// ForgetRecords drops the cached records, after they were changed in the store.
 func (r *Runtime) ForgetRecords() { r.records.init() }
 
-// SetPaused holds or releases every task at once.
+// SetPaused holds or releases all tasks.
 func (r *Runtime) SetPaused(paused bool) error {
 	if err := r.Store.SetSetting(pausedKey, strconv.FormatBool(paused)); err != nil {
 		return &StoreError{err}
@@ -96,7 +94,7 @@ func (r *Runtime) SetPaused(paused bool) error {
 	return r.kickAll()
 }
 
-// Paused says whether every task is held.
+// Paused reports whether all tasks are held.
 func (r *Runtime) Paused() bool { return r.isPaused() }
 
 func (r *Runtime) isPaused() bool {
@@ -131,7 +129,7 @@ func (r *Runtime) AddProject(p task.Project) error {
 	return r.saveProject(p)
 }
 
-// UpdateProject changes a registered project. A larger pool lets queued tasks go on.
+// UpdateProject changes a registered project. A larger pool lets queued tasks continue.
 func (r *Runtime) UpdateProject(p task.Project) error {
 	r.registry.Lock()
 	defer r.registry.Unlock()
@@ -159,7 +157,7 @@ func (r *Runtime) saveProject(p task.Project) error {
 	return nil
 }
 
-// RemoveProject forgets a project that has no open task.
+// RemoveProject removes a project that has no open task.
 func (r *Runtime) RemoveProject(name string) error {
 	r.registry.Lock()
 	defer r.registry.Unlock()

@@ -20,7 +20,7 @@ type keyLock struct {
 	users int
 }
 
-// lockKey takes the lock of a task and returns what gives it back.
+// lockKey takes the lock of a task and returns a function that releases it.
 func (k *keyedMutex) lockKey(id task.ID) (unlock func()) {
 	k.mu.Lock()
 	if k.locks == nil {
@@ -44,13 +44,13 @@ func (k *keyedMutex) lockKey(id task.ID) (unlock func()) {
 	}
 }
 
-// cache holds the records of tasks that were in use lately.
+// cache holds the records of recently used tasks.
 type cache struct {
 	mu    sync.Mutex
 	tasks map[task.ID]task.Task
 }
 
-// maxCached bounds the memory that records take; a task that was dropped is read again.
+// maxCached bounds the number of records in memory; a dropped record is read again.
 const maxCached = 2048
 
 func (c *cache) init() {
@@ -144,7 +144,7 @@ func (p *pool) freeWorkspaces(project string) []string {
 	return out
 }
 
-// updateSerials notes in which serial groups a task works, and says whether one became free.
+// updateSerials records in which serial groups a task works, and reports whether one became free.
 func (p *pool) updateSerials(def *workflow.Definition, t *task.Task) (freed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +211,7 @@ func (h workspaceHold) undo() {
 	}
 }
 
-// commitNotifier wakes those who follow the journal.
+// commitNotifier wakes the followers of the journal.
 type commitNotifier struct {
 	mu sync.Mutex
 	ch chan struct{}
@@ -219,7 +219,7 @@ type commitNotifier struct {
 
 func (n *commitNotifier) init() { n.ch = make(chan struct{}) }
 
-// nextCommit returns a channel that closes with the next commit.
+// nextCommit returns a channel that is closed by the next commit.
 func (n *commitNotifier) nextCommit() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,21 +9,20 @@ import (
 	"orange/internal/core/task"
 )
 
-// maxUnwritten bounds the refusals that wait for the store. Nothing depends on them:
-// what does not fit is dropped.
+// maxUnwritten bounds the refusals that wait for the store. Nothing depends on them, so the rest is dropped.
 const maxUnwritten = 1024
 
-// refusalQueue lines refusals up. They are written in the background, many at a time, so
-// that nobody who is refused waits for the disk and nobody who is not waits for them.
+// refusalQueue queues refusals. They are written in the background, many at a time, so that no caller waits for the
+// disk.
 type refusalQueue struct {
 	mu      sync.Mutex
 	waiting []journal.Refusal
 	dropped int
-	busy    bool          // somebody writes
-	written chan struct{} // closes when the newest are written
+	busy    bool          // a goroutine is writing
+	written chan struct{} // closed when the newest are written
 }
 
-// enqueueRefusal lines one up and says whether somebody must begin to write.
+// enqueueRefusal queues a refusal and reports whether the caller must start a writer.
 func (q *refusalQueue) enqueueRefusal(one journal.Refusal) (begin bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,8 +39,8 @@ func (q *refusalQueue) enqueueRefusal(one journal.Refusal) (begin bool) {
 	return begin
 }
 
-// takeWaiting gives the writer what waits and what to close when it is written. If nothing
-// waits the writer's turn is over.
+// takeWaiting gives the writer the waiting refusals and the channel to close when they are written. If there are none,
+// it ends the writer's turn.
 func (q *refusalQueue) takeWaiting() (list []journal.Refusal, dropped int, written chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -51,7 +50,7 @@ func (q *refusalQueue) takeWaiting() (list []journal.Refusal, dropped int, writt
 	return list, dropped, q.written
 }
 
-// waitWritten returns when what was refused before is written.
+// waitWritten returns when all earlier refusals are written.
 func (q *refusalQueue) waitWritten(ctx context.Context) {
 	q.mu.Lock()
 	written := q.written
@@ -65,7 +64,7 @@ func (q *refusalQueue) waitWritten(ctx context.Context) {
 	}
 }
 
-// noteRefusal keeps a refusal for people to read. The caller is counted in.
+// noteRefusal stores a refusal for people to read. The caller was admitted.
 func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
 	if why == "" || !worthNoting(&sig) {
 		return
@@ -76,8 +75,8 @@ func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
 	}
 }
 
-// RecordRefusal keeps what was refused before the engine was asked: an attempt that spoke
-// for a task that is not its own.
+// RecordRefusal stores a refusal that the engine did not make: an attempt made a request for a task that is not its
+// own.
 func (r *Runtime) RecordRefusal(id task.ID, sig signal.Signal, why string) {
 	if r.admitCaller() != nil {
 		return
@@ -86,8 +85,8 @@ func (r *Runtime) RecordRefusal(id task.ID, sig signal.Signal, why string) {
 	r.noteRefusal(id, sig, why)
 }
 
-// worthNoting leaves out the runtime's own news that came too late: receipts, timers,
-// exits, and turns in a queue that was left.
+// worthNoting leaves out the runtime's own signals that came too late: receipts, timers, exits, and turns in a queue
+// that the task has left.
 func worthNoting(sig *signal.Signal) bool {
 	switch sig.Kind {
 	case signal.Request, signal.Update, signal.Ready, signal.Outcome, signal.Tracker, signal.Pause, signal.Resume, signal.Delete:

@@ -12,13 +12,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Relations says which tasks belong together.
+// Relations finds the tasks that belong together.
 type Relations interface {
 	ChildTasks(parent task.ID) ([]signal.Child, error)
-	OnCard(ref string) ([]task.ID, error) // that are not over
+	OnCard(ref string) ([]task.ID, error) // tasks of a card that are not over
 }
 
-// loadChildren looks up the parts of a task, if deciding about it may ask for them.
+// loadChildren looks up the children of a task, if a decision may need them.
 func (r *Runtime) loadChildren(def *workflow.Definition, t *task.Task) ([]signal.Child, error) {
 	if r.Relations == nil || !def.AsksForChildren(t.Status) {
 		return nil, nil
@@ -30,8 +30,8 @@ func (r *Runtime) loadChildren(def *workflow.Definition, t *task.Task) ([]signal
 	return list, err
 }
 
-// notifyParent lets a parent hear, in the background, that a child of its moved or is
-// gone; and a task that begins to wait for its children, how far they are.
+// notifyParent notifies a parent, in the background, that a child changed state or was deleted, and a task that begins
+// to wait for its children, how far they are.
 func (r *Runtime) notifyParent(def *workflow.Definition, was, t *task.Task) {
 	if was.Status == t.Status && was.Deleted == t.Deleted {
 		return
@@ -55,11 +55,11 @@ func (r *Runtime) notifyParent(def *workflow.Definition, was, t *task.Task) {
 }
 
 func (r *Runtime) reportChildMoved(parent task.ID) {
-	r.submitOwnSignal(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
+	r.submitOwnSignal(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, submits it again
 }
 
-// CardChanged lets the tasks of a card hear how it looks after a person changed it. Via
-// says where the change came from, nil if that is not known.
+// CardChanged submits a card that a person changed to its tasks. Via is the origin of the change, or nil if it is
+// unknown.
 func (r *Runtime) CardChanged(card board.Card, via *signal.Via) {
 	if r.Relations == nil || r.admitCaller() != nil {
 		return
@@ -80,29 +80,28 @@ func (r *Runtime) CardChanged(card board.Card, via *signal.Via) {
 	}
 }
 
-// watchesCard says whether a task waits for how its card looks. One that does not reads it
-// when it comes back to that: until then the card is for it as its agent was shown it.
+// watchesCard reports whether a task waits for its card. A task that does not reads the card when it waits for it
+// again; until then it uses the card that its agent was shown.
 func (r *Runtime) watchesCard(t *task.Task) bool {
 	def, err := r.pinnedDefinition(t)
 	return err == nil && def.WatchesBoard(t.Status)
 }
 
-func (r *Runtime) reportCard(id task.ID, face board.Snapshot, via *signal.Via) {
-	r.submitOwnSignal(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: &face, Via: via}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
+func (r *Runtime) reportCard(id task.ID, card board.Snapshot, via *signal.Via) {
+	r.submitOwnSignal(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: &card, Via: via}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
 }
 
-// CatchUp lets tasks hear, in the background, what became of their cards and their
-// children while nobody told them: a server may end between a change and its news. Which
-// tasks wait for any is looked up, and how the card of each looks.
-func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task.Task, tell func(board.Snapshot))) {
+// CatchUp submits to tasks, in the background, what became of their cards and children while no server ran, because a
+// server may end between a change and its signal. Waiting returns the tasks to notify, and readCard reads the card of one.
+func (r *Runtime) CatchUp(waiting func() ([]task.Task, error), readCard func(t *task.Task, submit func(board.Snapshot))) {
 	if r.admitCaller() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
-		tasks, err := resting()
+		tasks, err := waiting()
 		if err != nil {
-			r.Log.Error("look for news that tasks did not hear", "component", "local", "error", err)
+			r.Log.Error("find changes that tasks did not receive", "component", "local", "error", err)
 		}
 		for i := range tasks {
 			t := &tasks[i]
@@ -113,13 +112,13 @@ func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task
 				r.reportChildMoved(t.ID)
 			}
 			if t.TrackerRef != "" && r.watchesCard(t) {
-				look(t, func(face board.Snapshot) { r.reportCard(t.ID, face, nil) })
+				readCard(t, func(card board.Snapshot) { r.reportCard(t.ID, card, nil) })
 			}
 		}
 	}()
 }
 
-// parentOf refuses a parent that is not there, or that is over.
+// parentOf returns an error if the parent does not exist or is over.
 func (r *Runtime) parentOf(n *signal.New) error {
 	if n.Parent == "" {
 		return nil
@@ -143,8 +142,7 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	return nil
 }
 
-// serialGroups knows which tasks are at work in each serial group of each project. The pool's
-// lock guards it.
+// serialGroups knows which tasks work in each serial group of each project. The pool's lock guards it.
 type serialGroups map[serialMember]struct{}
 
 type serialMember struct {
@@ -164,14 +162,14 @@ func (s serialGroups) busyGroups(project string, id task.ID) []string {
 	return out
 }
 
-// joinGroup notes that a task works in the group of a role, if it has one.
+// joinGroup records that a task works in the group of a role, if it has one.
 func (s serialGroups) joinGroup(def *workflow.Definition, project, role string, id task.ID) {
 	if r, ok := def.RoleNamed(role); ok && r.Serial != "" {
 		s[serialMember{project, r.Serial, id}] = struct{}{}
 	}
 }
 
-// updateGroups notes in which groups a task works, and says whether it left one.
+// updateGroups records in which groups a task works, and reports whether it left one.
 func (s serialGroups) updateGroups(def *workflow.Definition, t *task.Task) (left bool) {
 	now := worksIn(def, t)
 	for k := range s {
@@ -184,8 +182,8 @@ func (s serialGroups) updateGroups(def *workflow.Definition, t *task.Task) (left
 	return left
 }
 
-// worksIn are the groups that a task works in: those of its agents, that of an agent that
-// is started again later, and that of one that waits for advice.
+// worksIn returns the groups that a task works in: those of its agents, of an agent that is to be restarted, and of one
+// that waits for advice.
 func worksIn(def *workflow.Definition, t *task.Task) serialGroups {
 	out := serialGroups{}
 	for _, a := range t.Attempts {

@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// Reconcile hands the engine a signal about a task whose record may be older than its folder.
-// What TASK.md shows is newer then, and nobody has tampered with it.
+// Reconcile submits a signal about a task whose record may be older than its folder. TASK.md may then be newer than the
+// record without having been tampered with.
 func (r *Runtime) Reconcile(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
@@ -31,8 +31,8 @@ func (r *Runtime) Reconcile(ctx context.Context, id task.ID, sig signal.Signal) 
 	return r.decideAndCommit(ctx, def, t, sig)
 }
 
-// ImportLost takes up a task that only its folder knows, because the store is older. Its folder
-// stays as it is whatever is decided. A workspace that another task holds is left to that task.
+// ImportLost imports a task that only has a folder, because the store is older. It never changes the folder. A
+// workspace that another task holds stays with that task.
 func (r *Runtime) ImportLost(ctx context.Context, n signal.New, workflowName string, lost signal.Lost) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err

@@ -9,8 +9,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// schedule wakes tasks when their time has come. While nothing is due it sleeps
-// without a timer.
+// schedule wakes tasks when their timers are due. While nothing is due it sleeps without a timer.
 type schedule struct {
 	mu   sync.Mutex
 	at   map[task.ID]time.Time
@@ -34,7 +33,7 @@ func (s *schedule) len() int {
 	return len(s.at)
 }
 
-// setDue says when a task wants to be woken; zero takes it off.
+// setDue sets when to wake a task; zero removes it.
 func (s *schedule) setDue(id task.ID, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,12 +42,12 @@ func (s *schedule) setDue(id task.ID, at time.Time) {
 	}
 	if at.IsZero() {
 		delete(s.at, id)
-		return // its item in the heap is skipped when it comes up
+		return // its item in the heap is skipped later
 	}
 	s.at[id] = at
 	heap.Push(&s.heap, dueItem{at: at, id: id})
 	if s.heap[0].id != id || !s.heap[0].at.Equal(at) {
-		return // the sleeper wakes before that
+		return // the sleeper wakes earlier
 	}
 	select {
 	case s.wake <- struct{}{}:
@@ -69,14 +68,14 @@ func (s *schedule) run(ctx context.Context, now func() time.Time, tick func(task
 	}
 }
 
-// takeDue removes what is due and says when the next one will be.
+// takeDue removes the tasks that are due and returns when the next one will be.
 func (s *schedule) takeDue(now time.Time) (due []task.ID, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.heap) > 0 {
 		top := s.heap[0]
 		if !s.at[top.id].Equal(top.at) {
-			heap.Pop(&s.heap) // set anew or taken off since
+			heap.Pop(&s.heap) // changed or removed since
 			continue
 		}
 		if top.at.After(now) {

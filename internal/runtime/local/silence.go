@@ -9,8 +9,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// silence remembers when attempts last showed life, as it was found when somebody had to
-// know. Nothing is asked while nothing is due.
+// silence caches when attempts were last active. It is updated only when a timer is due.
 type silence struct {
 	mu   sync.Mutex
 	seen map[task.ID]time.Time
@@ -37,8 +36,7 @@ func (q *silence) forgetTask(id task.ID) {
 	delete(q.seen, id)
 }
 
-// taskTimers lists what the task waits for. An agent that is known to have shown life has
-// more time to show it again.
+// taskTimers lists the timers of the task. It extends the idle timer of an agent that is known to have been active.
 func (r *Runtime) taskTimers(def *workflow.Definition, t *task.Task) []engine.Timer {
 	list := engine.Timers(def, t)
 	kept := list[:0]
@@ -58,7 +56,7 @@ func (r *Runtime) taskTimers(def *workflow.Definition, t *task.Task) []engine.Ti
 	return kept
 }
 
-// lastActivity finds out when the state's agent last showed life, and remembers it.
+// lastActivity reads when the state's agent was last active, and caches it.
 func (r *Runtime) lastActivity(def *workflow.Definition, t *task.Task) time.Time {
 	s, _ := def.StateNamed(t.Status)
 	a, live := t.LiveAttempt(s.Role)
@@ -66,7 +64,7 @@ func (r *Runtime) lastActivity(def *workflow.Definition, t *task.Task) time.Time
 		return time.Time{}
 	}
 	at := r.Activity.LastActive(t, a.Number).UTC().Truncate(time.Microsecond)
-	if now := r.now(); at.After(now) { // a clock that was set back must not silence the timer
+	if now := r.now(); at.After(now) { // a clock that was set back must not stop the timer
 		at = now
 	}
 	r.silence.setLastSign(t.ID, at)

@@ -15,9 +15,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Submit hands a signal to the engine and returns when what it decided is durable
-// and shown. It fills in what the engine must know of the present: the time, the
-// sections of TASK.md, the evidence, the free workspaces.
+// Submit passes a signal to the engine and returns when the decision is durable and shown. It adds the present facts
+// that the engine needs: the time, the sections of TASK.md, the evidence, the free workspaces.
 func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
@@ -45,7 +44,7 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	return r.submitAdmitted(ctx, id, sig)
 }
 
-// branchWanted is the branch an update leaves the task on: of several, the last.
+// branchWanted returns the branch that an update gives the task: of several, the last.
 func branchWanted(sig *signal.Signal) (branch string, ok bool) {
 	for _, f := range sig.Fields {
 		if sig.Kind == signal.Update && f.Name == "branch" {
@@ -55,7 +54,7 @@ func branchWanted(sig *signal.Signal) (branch string, ok bool) {
 	return branch, ok
 }
 
-// submitAdmitted is Submit for callers that Close waits for already.
+// submitAdmitted is Submit for callers that Close already waits for.
 func (r *Runtime) submitAdmitted(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	answer, code, err := r.submitLocked(ctx, id, sig)
 	if code != nil {
@@ -67,8 +66,7 @@ func (r *Runtime) submitAdmitted(ctx context.Context, id task.ID, sig signal.Sig
 	return answer, err
 }
 
-// submitLocked decides under the task's lock. A code that a person must give back first is
-// sent by the caller.
+// submitLocked decides under the task's lock. The caller sends a code that a person must give first.
 func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, *pendingCode, error) {
 	defer r.locks.lockKey(id)()
 	t, ok, err := r.loadAndCache(id)
@@ -144,8 +142,8 @@ func (r *Runtime) decideAndCommit(ctx context.Context, def *workflow.Definition,
 	return answer, nil
 }
 
-// decideWithPool lets the engine see the project's free workspaces and keeps the one
-// it binds, so that no other decision can bind it before the commit.
+// decideWithPool passes the project's free workspaces to the engine and reserves the one that it binds, so that no
+// other decision can bind it before the commit.
 func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t task.Task, sig signal.Signal) (engine.Decision, workspaceHold) {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
@@ -164,14 +162,12 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 	return d, h
 }
 
-// commitEntries makes the entries durable, together with those of other tasks that are
-// waiting at the same moment.
+// commitEntries makes the entries durable, together with those of other tasks that wait at the same time.
 func (r *Runtime) commitEntries(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
 	return r.commitSegment(ctx, def, next, entries, "")
 }
 
-// commitSegment is commit for entries that were not decided here: segment says where they
-// come from.
+// commitSegment commits entries that were not decided here; segment says where they come from.
 func (r *Runtime) commitSegment(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry, segment string) error {
 	err := r.writeDurably(ctx, journal.Commit{Task: next, Entries: entries, Due: r.nextDue(def, &next), Over: isOver(def, &next), Segment: segment})
 	if err != nil {
@@ -187,8 +183,7 @@ func isOver(def *workflow.Definition, t *task.Task) bool {
 	return ok && s.Kind == workflow.Terminal
 }
 
-// applyCommitted acts on what was committed: it frees workspaces, sets timers and drives
-// effects.
+// applyCommitted acts on committed entries: it frees workspaces, sets timers and starts effects.
 func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, entries []journal.Entry) {
 	for i := range entries {
 		if entries[i].UnbindWorkspace {
@@ -196,7 +191,7 @@ func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, en
 			r.kickQueue(t.Project)
 		}
 	}
-	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { // what it waits for may be free since it was decided
+	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { // what it waits for may have become free since the decision
 		return e.Type == journal.TaskResumed || e.Type == journal.TaskQueued
 	}) {
 		r.kickQueue(t.Project)
@@ -220,8 +215,8 @@ func (r *Runtime) loadRecord(id task.ID) (task.Task, bool, error) {
 	return t, ok, nil
 }
 
-// loadAndCache is record for a caller that holds the task's lock: nobody can commit
-// between reading and keeping it.
+// loadAndCache is loadRecord for a caller that holds the task's lock, so that nothing can be committed between reading
+// and caching.
 func (r *Runtime) loadAndCache(id task.ID) (task.Task, bool, error) {
 	t, ok, err := r.loadRecord(id)
 	if ok {
@@ -230,11 +225,11 @@ func (r *Runtime) loadAndCache(id task.ID) (task.Task, bool, error) {
 	return t, ok, err
 }
 
-// now is the present, as precise as a journal keeps it.
+// now returns the present time in the precision of a journal.
 func (r *Runtime) now() time.Time { return r.Clock().UTC().Truncate(time.Microsecond) }
 
-// readTaskFile reads TASK.md into the signal. A frontmatter that was changed by hand is
-// written down and put back first; the record this leaves is returned.
+// readTaskFile reads TASK.md into the signal. It first records and reverts changes of the frontmatter that were made by
+// hand, and returns the record after that.
 func (r *Runtime) readTaskFile(ctx context.Context, def *workflow.Definition, t task.Task, sig *signal.Signal) (task.Task, error) {
 	if r.shown.isBehind(t.ID) {
 		r.showInFolder(t, nil)
@@ -247,16 +242,15 @@ func (r *Runtime) readTaskFile(ctx context.Context, def *workflow.Definition, t 
 	}
 	sig.Artifacts.Sections = doc.Sections()
 	changed := journal.TamperedFields(doc, t)
-	if len(changed) == 0 || r.shown.isBehind(t.ID) { // what Orange could not write is nobody's tampering
+	if len(changed) == 0 || r.shown.isBehind(t.ID) { // what Orange could not write is not tampering
 		return t, nil
 	}
 	answer, err := r.decideAndCommit(ctx, def, t, signal.Signal{Kind: signal.Tamper, Actor: task.Engine, Fields: changed})
 	return answer.Task, err
 }
 
-// writeVerdict writes the verdict that an agent states by command into TASK.md. What is
-// decided is what was written, whoever changes the file meanwhile. A request that will be
-// refused writes nothing.
+// writeVerdict writes the verdict that an agent states by command into TASK.md. The decision uses the text that was
+// written, even if the file changes meanwhile. A request that will be refused writes nothing.
 func (r *Runtime) writeVerdict(def *workflow.Definition, t *task.Task, sig *signal.Signal) error {
 	if sig.Kind != signal.Request || sig.To != "" || sig.Verb != engine.VerbVerdict || sig.Artifacts.Problem != "" {
 		return nil
@@ -275,8 +269,7 @@ func (r *Runtime) writeVerdict(def *workflow.Definition, t *task.Task, sig *sign
 	return nil
 }
 
-// addOrigin adds where verdicts come from. Where effects are only recorded no agent works,
-// and nobody but a person writes.
+// addOrigin adds the origin of verdicts. If effects are only recorded, no agent runs, so a person wrote them.
 func (r *Runtime) addOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 	engine.AddOrigin(def, t, sig)
 	if r.Activity == nil {
@@ -284,8 +277,7 @@ func (r *Runtime) addOrigin(def *workflow.Definition, t *task.Task, sig *signal.
 	}
 }
 
-// syncTaskFile brings what an agent wrote in its worktree into the task's folder, if it is not
-// there already.
+// syncTaskFile copies what an agent wrote in its worktree into the task's folder, if it is not there already.
 func (r *Runtime) syncTaskFile(ctx context.Context, t *task.Task) {
 	if r.TaskFileSync == nil || t.Workspace == "" {
 		return
@@ -295,8 +287,8 @@ func (r *Runtime) syncTaskFile(ctx context.Context, t *task.Task) {
 	}
 }
 
-// brokenWorkspace says why the task's workspace is not the task's worktree, "" if it is or
-// if deciding about the signal does not depend on it.
+// brokenWorkspace returns why the task's workspace is not the task's worktree. It returns "" if it is, or if the
+// decision does not depend on it.
 func (r *Runtime) brokenWorkspace(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
 	making := func(e task.Effect) bool { return e.Do == workflow.AcquireWorkspace }
 	explained := sig.Kind == ""
@@ -309,8 +301,8 @@ func (r *Runtime) brokenWorkspace(ctx context.Context, def *workflow.Definition,
 	return ""
 }
 
-// fromAttempt says whether the signal is about what an attempt did: what it left in its
-// workspace decides.
+// fromAttempt reports whether the signal is about the work of an attempt, so that the decision depends on what is in
+// its workspace.
 func fromAttempt(sig *signal.Signal) bool {
 	switch sig.Kind {
 	case signal.Exit, signal.Outcome:
@@ -321,8 +313,8 @@ func fromAttempt(sig *signal.Signal) bool {
 	return false
 }
 
-// gatherEvidence looks up the facts that gates of the edges in question ask for. Nothing is read
-// from a workspace that is broken.
+// gatherEvidence looks up the facts that the gates of the candidate edges need. It reads nothing from a broken
+// workspace.
 func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal, broken string) []signal.Evidence {
 	if r.EvidenceSource == nil {
 		return nil
@@ -336,7 +328,7 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 		}
 		out = append(out, r.probeFact(ctx, q, broken))
 	}
-	if sig.Kind == signal.Request && sig.To == "" && sig.Verb == engine.VerbMerge { // what is about to be merged, if anything
+	if sig.Kind == signal.Request && sig.To == "" && sig.Verb == engine.VerbMerge { // the commit that is about to be merged, if any
 		for _, name := range [...]string{workflow.Commits, workflow.Merged} {
 			out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: name, Project: p, Task: t}))
 		}
@@ -350,8 +342,8 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 	return out
 }
 
-// probeFact looks one fact up. Whether a branch has commits or is merged is known to the
-// repository; everything else is read from the workspace.
+// probeFact looks up one fact. The repository knows whether a branch has commits or is merged; everything else is read
+// from the workspace.
 func (r *Runtime) probeFact(ctx context.Context, q Question, broken string) signal.Evidence {
 	if broken != "" && q.Name != workflow.Merged && q.Name != workflow.Commits {
 		return signal.Evidence{Name: q.Name, Detail: broken}
@@ -359,10 +351,10 @@ func (r *Runtime) probeFact(ctx context.Context, q Question, broken string) sign
 	return r.EvidenceSource.Probe(ctx, q)
 }
 
-// answersReport says whether the edge may answer to what an attempt said.
+// answersReport reports whether an edge may respond to the report of an attempt.
 func answersReport(sig *signal.Signal, e *workflow.Edge) bool {
 	if r := sig.Report; r != nil && r.Protocol == signal.WorkerResult && r.Code != "" {
-		return true // the engine chooses between its word and success or failure
+		return true // the engine chooses between the code and success or failure
 	}
 	word, _, _ := strings.Cut(sig.Word, ":") // a detail may follow the code
 	if word = strings.TrimSpace(word); sig.Report != nil {
@@ -371,8 +363,8 @@ func answersReport(sig *signal.Signal, e *workflow.Edge) bool {
 	return word != "" && e.AnswersTo(workflow.OnOutcome, strings.ToUpper(word))
 }
 
-// neededGates lists the evidence that deciding about the signal may need. Looking it up
-// costs a process, so edges the signal cannot take are left out.
+// neededGates lists the evidence that a decision about the signal may need. It leaves out edges that the signal cannot
+// take, because each lookup runs a process.
 func neededGates(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workflow.Gate {
 	var out []*workflow.Gate
 	for _, i := range def.EdgesFrom(t.Status) {
@@ -403,7 +395,7 @@ func concernsEdge(def *workflow.Definition, sig *signal.Signal, e *workflow.Edge
 	case signal.Ready: // of a queue, of a card, or of a parent that waits for a workspace
 		return e.AnswersTo(workflow.OnReady, "") || e.AnswersTo(workflow.OnTracker, engine.ChildMoved) ||
 			slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
-	case "": // explain asks about every edge
+	case "": // explain needs the evidence of every edge
 		return true
 	}
 	return false

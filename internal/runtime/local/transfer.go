@@ -13,9 +13,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Archive reads everything a store holds, in the order it came.
+// Archive reads everything in a store, in the order of writing.
 type Archive interface {
-	ID() (string, error) // names the store in the anchors of its journal
+	ID() (string, error) // returns the name of the store in the anchors of its journal
 	EachRow(ctx context.Context, yield func(journal.Row) error) error
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
@@ -81,14 +81,13 @@ func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
 	return enc.Encode(line{Kind: journal.ExportBody, Task: id, Text: string(doc.Body())})
 }
 
-// ImportSummary says what an import took over.
+// ImportSummary is the result of an import.
 type ImportSummary struct {
 	Tasks, Projects int
-	Skipped         []string // what was not taken, and why
+	Skipped         []string // what was not imported, and why
 }
 
-// Restore takes over an export. What is here already is left as it is: a journal is
-// taken whole or not at all.
+// Restore imports an export. It changes nothing that exists here: it imports a journal completely or not at all.
 func (r *Runtime) Restore(ctx context.Context, in io.Reader) (ImportSummary, error) {
 	if err := r.admitCaller(); err != nil {
 		return ImportSummary{}, err
@@ -127,10 +126,10 @@ type restore struct {
 	begun   bool // the segment of this import has begun
 }
 
-// foreignChain follows the chain of the journal that is taken over.
+// foreignChain follows the chain of the imported journal.
 type foreignChain struct {
 	journal.Chain
-	broken error // why the rows are not a whole chain
+	broken error // why the rows are not a complete chain
 }
 
 func (f *foreignChain) followLine(l *line) {
@@ -139,7 +138,7 @@ func (f *foreignChain) followLine(l *line) {
 	}
 }
 
-// describeOrigin says where the entries of an import come from.
+// describeOrigin returns where the entries of an import come from.
 func (f *foreignChain) describeOrigin() string {
 	if f.broken != nil {
 		return "import; its chain cannot be followed: " + f.broken.Error()
@@ -239,7 +238,7 @@ func (x *restore) restoreTask(ctx context.Context, id task.ID) error {
 	return nil
 }
 
-// reserveWorkspace binds what the task holds before it is committed, or says why it cannot.
+// reserveWorkspace binds the task's workspace before the commit, or returns why it cannot.
 func (x *restore) reserveWorkspace(def *workflow.Definition, t *task.Task) (workspaceHold, string) {
 	r := x.r
 	if !isOver(def, t) && !t.Deleted {

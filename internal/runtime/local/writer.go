@@ -10,16 +10,16 @@ import (
 	"orange/internal/core/journal"
 )
 
-// pendingCommit is one decision on its way to the disk.
+// pendingCommit is a decision that is not written yet.
 type pendingCommit struct {
 	journal.Commit
-	turn chan struct{} // receives when it is up to this one to write
+	turn chan struct{} // receives when this caller must write
 	done chan error
 }
 
-// writer lines decisions up. Whoever finds nobody writing writes for all that wait,
-// in the goroutine it is in; then it is the turn of the first that came meanwhile. So
-// one flush of the disk serves many, and one alone waits for no other goroutine.
+// writer queues decisions. A caller that finds no write in progress writes all waiting decisions in its own goroutine,
+// and then passes the turn to the first caller that arrived meanwhile. So one flush of the disk serves many callers,
+// and a single caller waits for no other goroutine.
 type writer struct {
 	mu      sync.Mutex
 	writing bool
@@ -29,7 +29,7 @@ type writer struct {
 // maxBatch bounds how many decisions share one write to the disk.
 const maxBatch = 256
 
-// writeDurably makes a decision durable. Until a write has begun, ctx can call it off.
+// writeDurably makes a decision durable. Until the write begins, ctx can cancel it.
 func (r *Runtime) writeDurably(ctx context.Context, decided journal.Commit) error {
 	c := &pendingCommit{Commit: decided, turn: make(chan struct{}, 1), done: make(chan error, 1)}
 	if !r.writer.joinQueue(c) {
@@ -48,7 +48,7 @@ func (r *Runtime) writeDurably(ctx context.Context, decided journal.Commit) erro
 	return <-c.done
 }
 
-// joinQueue puts a decision at the end of the line and says whether it is its turn at once.
+// joinQueue appends a decision to the queue and reports whether it is its turn immediately.
 func (w *writer) joinQueue(c *pendingCommit) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *writer) joinQueue(c *pendingCommit) bool {
 	return first
 }
 
-// withdrawCommit takes a decision out of the line, unless it is being written.
+// withdrawCommit removes a decision from the queue, unless it is being written.
 func (w *writer) withdrawCommit(c *pendingCommit) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,8 +75,8 @@ func (w *writer) withdrawCommit(c *pendingCommit) bool {
 	return true
 }
 
-// takeBatch takes what waits out of the line, oldest first. It is the caller's turn, and
-// the caller is the first of them.
+// takeBatch takes the waiting decisions from the queue, oldest first. The caller has the turn, and its decision is the
+// first.
 func (w *writer) takeBatch() []*pendingCommit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +93,7 @@ func (w *writer) passTurn() {
 	w.wakeNext()
 }
 
-// wakeNext gives the turn to the first in line. The caller holds mu and has the turn.
+// wakeNext passes the turn to the first in the queue. The caller holds mu and has the turn.
 func (w *writer) wakeNext() {
 	if len(w.queue) == 0 {
 		w.writing = false
@@ -102,8 +102,8 @@ func (w *writer) wakeNext() {
 	w.queue[0].turn <- struct{}{}
 }
 
-// writeAll writes a batch, answers everyone in it and ends the caller's turn, even if
-// the store panics: nobody may wait for ever.
+// writeAll writes a batch, reports the result to every caller and ends the turn, even if the store panics, so that no
+// caller waits forever.
 func (r *Runtime) writeAll(batch []*pendingCommit) {
 	defer r.writer.passTurn()
 	defer func() {
@@ -113,7 +113,7 @@ func (r *Runtime) writeAll(batch []*pendingCommit) {
 	}()
 	err := r.flushBatch(batch)
 	for _, c := range batch {
-		if err != nil && len(batch) > 1 { // one bad decision must not fail its neighbours
+		if err != nil && len(batch) > 1 { // one bad decision must not fail the others
 			c.reportResult(r.flushBatch([]*pendingCommit{c}))
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *Runtime) writeAll(batch []*pendingCommit) {
 	}
 }
 
-// reportResult says how it went. Only the first answer is heard.
+// reportResult reports the result to a caller. Only the first report counts.
 func (c *pendingCommit) reportResult(err error) {
 	select {
 	case c.done <- err:
@@ -129,11 +129,10 @@ func (c *pendingCommit) reportResult(err error) {
 	}
 }
 
-// errUnknown is the answer to those whose write broke off.
+// errUnknown is the result of callers whose write was interrupted.
 var errUnknown = errors.New("the write broke off, and it is not known what of it was kept: restart the server with orange stop")
 
-// flushBatch writes one batch. It must not be cut short by a caller that left: the store
-// gets a context of its own.
+// flushBatch writes one batch. It uses its own context, because a caller that gave up must not interrupt it.
 func (r *Runtime) flushBatch(batch []*pendingCommit) error {
 	commits := make([]journal.Commit, len(batch))
 	entries := 0
@@ -152,12 +151,12 @@ func (r *Runtime) flushBatch(batch []*pendingCommit) error {
 	return nil
 }
 
-// StoreError says that nothing was changed because the store could not keep it.
+// StoreError means that nothing was changed because the store could not store it.
 type StoreError struct{ Err error }
 
 func (e *StoreError) Error() string {
 	return fmt.Sprintf("nothing was changed: %v", e.Err)
 }
 
-// Unwrap gives the store's own error.
+// Unwrap returns the store's error.
 func (e *StoreError) Unwrap() error { return e.Err }

@@ -43,7 +43,7 @@ func (d *disk) Commit(_ context.Context, commits []journal.Commit) (int64, error
 	return 1, nil
 }
 
-// writing is a runtime of which only the writing works.
+// writing returns a runtime of which only the writing works.
 func writing() (*Runtime, *disk) {
 	d := &disk{writing: make(chan struct{})}
 	r := &Runtime{RuntimeOptions: RuntimeOptions{Store: d, Fault: func(string) {}}}
