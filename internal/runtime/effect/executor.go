@@ -11,7 +11,7 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// Agents starts, tells and ends agents.
+// Agents starts and ends agents and sends them messages.
 type Agents interface {
 	StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error)
 	TellAgent(ctx context.Context, t task.Task, e task.Effect) error
@@ -20,36 +20,34 @@ type Agents interface {
 	RenameSession(ctx context.Context, t task.Task) (session string, err error)
 }
 
-// Workspaces hands out worktrees and takes them back. A note names what a person should
-// know about, such as files that were moved aside.
+// Workspaces hands out worktrees and takes them back. A note says what a person should know, such as files that were
+// moved aside.
 type Workspaces interface {
-	// Acquire tells the commit at which the task's branch left the default branch.
+	// Acquire returns the commit at which the task's branch left the default branch.
 	Acquire(ctx context.Context, t task.Task, name string) (local.EffectResult, error)
-	// Ready makes sure that an agent can be started: the workspace is the task's worktree,
-	// with its TASK.md.
+	// Ready makes sure that an agent can be started: the workspace is the task's worktree, with its TASK.md.
 	Ready(ctx context.Context, t task.Task) (note string, err error)
-	// Release tells the ref at which work that was not committed is kept, if there was any.
+	// Release returns the ref at which it saved uncommitted work, if there was any.
 	Release(ctx context.Context, t task.Task, name string) (local.EffectResult, error)
 	RenameBranch(ctx context.Context, t task.Task, from string) error
 }
 
-// Delivery brings finished work where it belongs.
+// Delivery delivers finished work.
 type Delivery interface {
-	// Merge merges by the strategy that is the effect's argument. It tells the last commit of
-	// what a forge has merged, and the commit by which it came into the default branch.
+	// Merge merges with the strategy in the effect's argument. It returns the last commit of what a forge merged, and
+	// the commit that brought it into the default branch.
 	Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error)
 	Push(ctx context.Context, t task.Task) error
 	CreatePR(ctx context.Context, t task.Task) (url string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
 }
 
-// Sections adds a person's words to TASK.md, once for each key.
+// Sections adds a person's text to TASK.md, once for each key.
 type Sections interface {
 	AddSection(project string, id task.ID, section, text, key string) error
 }
 
-// Executor carries effects out. Every one of them can be asked for again: what is done
-// already is found done.
+// Executor performs effects. Each can be repeated: what is done already is not done again.
 type Executor struct {
 	Agents     Agents
 	Workspaces Workspaces
@@ -58,14 +56,14 @@ type Executor struct {
 	Cards      Cards // nil: there is no board
 }
 
-// Cards change the task's card on its board and look at it. A change that was made
-// already is not made again; what cannot be done, ever, is left out with a note.
+// Cards changes and reads the task's card. It does not repeat a change that was made already; a change that can never
+// be made is left out with a note.
 type Cards interface {
 	ChangeCard(ctx context.Context, t task.Task, e task.Effect) (note string, err error)
 	ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error)
 }
 
-// effectTimeout bounds one try of an effect: a set-up command or a push may take its time.
+// effectTimeout bounds one try of an effect, because a set-up command or a push may take long.
 const effectTimeout = 15 * time.Minute
 
 // Perform implements local.Performer.
@@ -89,7 +87,7 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 		return d.Workspaces.Acquire(ctx, t, e.Workspace)
 	case workflow.ReleaseWorkspace:
 		return d.releaseWorkspace(ctx, t, e)
-	case workflow.SpawnNext: // the runtime looks at its queue itself
+	case workflow.SpawnNext: // the runtime checks its queue itself
 		return local.EffectResult{}, nil
 	case workflow.WriteSection:
 		return local.EffectResult{}, d.Sections.AddSection(t.Project, t.ID, e.Arg, e.Text, e.ID)
@@ -99,7 +97,7 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	return d.deliverWork(ctx, t, e)
 }
 
-// startAgent starts an agent in a workspace that was checked.
+// startAgent checks the workspace and starts an agent in it.
 func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	note := ""
 	if t.Workspace != "" {
@@ -112,7 +110,7 @@ func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (l
 	return local.EffectResult{Session: session, Note: note}, err
 }
 
-// changeCard changes the task's card, or looks at it.
+// changeCard changes or reads the task's card.
 func (d Executor) changeCard(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if d.Cards == nil {
 		return local.EffectResult{}, task.Mistakef("there is no board to %s on", e.Do)
@@ -125,7 +123,7 @@ func (d Executor) changeCard(ctx context.Context, t task.Task, e task.Effect) (l
 	return local.EffectResult{Note: note}, err
 }
 
-// endAgents ends the agents that were ordered to end, and the one whose time is over.
+// endAgents ends the agents that were ordered to end, and the one whose time is up.
 func (d Executor) endAgents(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	var numbers []int
 	for _, a := range t.Attempts {
@@ -145,7 +143,7 @@ func (d Executor) endAgents(ctx context.Context, t task.Task, e task.Effect) (lo
 }
 
 func (d Executor) releaseWorkspace(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
-	if e.Workspace == "" { // it never had one
+	if e.Workspace == "" { // the task never had one
 		return local.EffectResult{}, nil
 	}
 	return d.Workspaces.Release(ctx, t, e.Workspace)

@@ -1,6 +1,5 @@
-// Package effect carries out effects. Recorder is the performer of an installation
-// without agents: it starts nothing and writes down, from a process of its own, what
-// it was asked to do.
+// Package effect performs effects. Recorder is the performer of an installation without agents: it starts nothing and
+// records the effects, from a separate process.
 package effect
 
 import (
@@ -20,16 +19,16 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// Recorder runs Command once per effect, with the name of the task's file below Dir
-// as its last argument and a Line as JSON on its standard input.
+// Recorder runs Command once per effect, with the path of the task's file below Dir as its last argument and a
+// RecordedEffect as JSON on its standard input.
 type Recorder struct {
 	Command []string
 	Dir     string
 	Env     []string
 }
 
-// A RecordedEffect is what is written down about one effect. Key makes it unique: the same
-// effect asked for twice is written once.
+// A RecordedEffect is the record of one effect. Key makes it unique: an effect that is performed twice is recorded
+// once.
 type RecordedEffect struct {
 	Key       string `json:"key"`
 	Do        string `json:"do"`
@@ -69,7 +68,7 @@ func (r Recorder) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	return recordedResult(&t, &e), nil
 }
 
-// recordedResult says what the effect would have led to: a session, or processes that are gone.
+// recordedResult returns what the effect would have led to: a session, or processes that are gone.
 func recordedResult(t *task.Task, e *task.Effect) local.EffectResult {
 	info, _ := workflow.EffectNamed(e.Do)
 	var d local.EffectResult

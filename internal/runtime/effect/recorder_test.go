@@ -15,7 +15,7 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// record is a command that keeps the last line it was given beside its last argument.
+// record returns a command that keeps the last line it was given beside its last argument.
 func record(dir, script string) effect.Recorder {
 	return effect.Recorder{Command: []string{"/bin/sh", "-c", script, "record"}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}}
 }

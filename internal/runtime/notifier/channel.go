@@ -13,33 +13,33 @@ import (
 	"orange/internal/core/task"
 )
 
-// A Channel is one way to tell people something.
+// A Channel delivers notifications to people in one way.
 type Channel struct {
-	Name    string // the same at each start; without blanks
+	Name    string // the same at each start; without spaces
 	Wants   func(explain.Item) bool
-	Retry   bool // what went wrong may go well later
-	Several int  // more items than that at once are told as one message; 0: never
+	Retry   bool // a failed delivery may succeed later
+	Several int  // more pending items than this are sent as one message; 0: never
 
-	// Deliver tells items, one or several. The id is the same each time the same is told.
-	// An error with a method Lasting that says true is not tried again.
+	// Deliver sends items, one or several. The id is the same each time the same items are sent. An error with a method
+	// Lasting that returns true is not retried.
 	Deliver func(ctx context.Context, id string, items []explain.Item) error
 }
 
-// A DeliveryResult is how telling went the last time.
+// A DeliveryResult is the result of the last delivery.
 type DeliveryResult struct {
 	Channel string
 	At      time.Time
-	Problem string // "" if it went well
+	Problem string // "" if it succeeded
 	GaveUp  bool
 }
 
-// deliveryTimeout is how long people are tried to be told, from the first try on.
+// deliveryTimeout is how long delivery is retried, from the first try on.
 const deliveryTimeout = 10 * time.Minute
 
-// delays are between tries. The last one goes on.
+// delays are the pauses between tries. The last one is repeated.
 var delays = [...]time.Duration{2 * time.Second, 10 * time.Second, 40 * time.Second, 2 * time.Minute, 4 * time.Minute}
 
-// channelQueue is a way with what it is still to tell: at most one item of each task.
+// channelQueue is a channel with its pending items: at most one of each task.
 type channelQueue struct {
 	Channel
 	report func(DeliveryResult)
@@ -50,11 +50,11 @@ type channelQueue struct {
 	wake    chan struct{}
 }
 
-// announcement is an item to be told.
+// announcement is an item to be sent.
 type announcement struct {
 	key   string
 	item  explain.Item
-	since time.Time // it was ordered
+	since time.Time // when it was added
 }
 
 func newChannelQueue(w Channel, report func(DeliveryResult), log *slog.Logger) *channelQueue {
@@ -64,7 +64,7 @@ func newChannelQueue(w Channel, report func(DeliveryResult), log *slog.Logger) *
 	return &channelQueue{Channel: w, report: report, log: log, wake: make(chan struct{}, 1)}
 }
 
-// addPending orders an item to be told, instead of another one of the same task.
+// addPending adds an item, in place of another one of the same task.
 func (w *channelQueue) addPending(o *announcement) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *channelQueue) addPending(o *announcement) {
 	}
 }
 
-// dropTask takes back what was ordered of a task.
+// dropTask removes the pending items of a task.
 func (w *channelQueue) dropTask(id task.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *channelQueue) hasPending() bool {
 	return len(w.pending) > 0
 }
 
-// nextBatch is what is told next, in one message.
+// nextBatch returns the items to send next, in one message.
 func (w *channelQueue) nextBatch() []*announcement {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +108,7 @@ func (w *channelQueue) nextBatch() []*announcement {
 	return []*announcement{w.pending[0]}
 }
 
-// expiredItems are the orders that were to be told long ago.
+// expiredItems returns the items that are older than deliveryTimeout.
 func (w *channelQueue) expiredItems() (out []*announcement) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,10 +120,10 @@ func (w *channelQueue) expiredItems() (out []*announcement) {
 	return out
 }
 
-// settleItems takes orders off the list and says so.
+// settleItems removes items from the queue and reports that.
 func (w *channelQueue) settleItems(orders []*announcement, done chan<- deliveryEnd) {
 	for _, o := range orders {
-		// As long as it is not kept the line is busy, and takes no second order for it.
+		// Until that is stored the item stays in the queue, so that it is not added a second time.
 		kept := make(chan struct{})
 		done <- deliveryEnd{task: o.item.Task, key: o.key, channel: w.Name, kept: kept}
 		<-kept
@@ -133,9 +133,9 @@ func (w *channelQueue) settleItems(orders []*announcement, done chan<- deliveryE
 	}
 }
 
-// run tells what is ordered until ctx ends.
+// run sends pending items until ctx ends.
 func (w *channelQueue) run(ctx context.Context, done chan<- deliveryEnd) {
-	failed := 0 // tries in a row
+	failed := 0 // failed tries in a row
 	for ctx.Err() == nil {
 		orders := w.nextBatch()
 		if len(orders) == 0 {
@@ -153,7 +153,7 @@ func (w *channelQueue) run(ctx context.Context, done chan<- deliveryEnd) {
 			continue
 		}
 		if ctx.Err() != nil {
-			return // the next server tells it
+			return // the next server sends it
 		}
 		given := w.giveUp(orders, err)
 		w.settleItems(given, done)
@@ -167,7 +167,7 @@ func (w *channelQueue) run(ctx context.Context, done chan<- deliveryEnd) {
 	}
 }
 
-// deliverItems tells orders. What is under way when ctx ends has a moment to arrive.
+// deliverItems sends items. A delivery in progress has exitTimeout to finish when ctx ends.
 func (w *channelQueue) deliverItems(ctx context.Context, orders []*announcement) error {
 	items := make([]explain.Item, len(orders))
 	for i, o := range orders {
@@ -184,28 +184,28 @@ func (w *channelQueue) deliverItems(ctx context.Context, orders []*announcement)
 	return w.Deliver(late, messageID(orders), items)
 }
 
-// giveUp says which orders are not tried again after err.
+// giveUp returns the items that are not retried after err.
 func (w *channelQueue) giveUp(orders []*announcement, err error) []*announcement {
 	given := orders
 	if w.Retry && !isLasting(err) {
-		given = w.expiredItems() // those behind would wait for nothing
+		given = w.expiredItems() // the items after them would wait for nothing
 	}
 	w.report(DeliveryResult{Channel: w.Name, At: time.Now(), Problem: err.Error(), GaveUp: len(given) > 0})
 	text := "somebody could not be told, and will be tried again"
 	if len(given) > 0 {
 		text = "somebody could not be told"
 	}
-	w.log.Warn(text, "component", "herald", "way", w.Name, "items", max(len(orders), len(given)), "error", err)
+	w.log.Warn(text, "component", "notifier", "channel", w.Name, "items", max(len(orders), len(given)), "error", err)
 	return given
 }
 
-// isLasting says that trying again would not help.
+// isLasting reports whether a retry would not help.
 func isLasting(err error) bool {
 	var l interface{ IsLasting() bool }
 	return errors.As(err, &l) && l.IsLasting()
 }
 
-// retryDelay is how long to wait after a number of failures, a fifth more or less.
+// retryDelay returns how long to wait after a number of failures, with a random deviation of up to a fifth.
 func retryDelay(failed int) time.Duration {
 	d := delays[min(failed, len(delays)-1)]
 	return d - d/5 + rand.N(2*d/5)

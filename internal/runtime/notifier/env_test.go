@@ -138,19 +138,19 @@ func (b *memoryStore) write(t task.Task) {
 	b.more = make(chan struct{})
 }
 
-// atWork is a task that wants nobody.
+// atWork returns a task that wants nobody.
 func atWork(id string) task.Task {
 	return task.Task{ID: task.ID(id), Project: "shop", Branch: "b-" + id, Setup: task.Setup{Workflow: "orange"}, Status: "working", CurrentVisit: task.CurrentVisit{Visit: 2, Since: start()}, Agents: task.Agents{Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}}}
 }
 
-// asks is a task whose agent asks whether it may do something.
+// asks returns a task whose agent asks whether it may do something.
 func asks(id, what string) task.Task {
 	t := atWork(id)
 	t.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission, Detail: what, Since: time.Now()}
 	return t
 }
 
-// ended is a task whose agent ended its turn.
+// ended returns a task whose agent ended its turn.
 func ended(id string) task.Task {
 	t := atWork(id)
 	t.Rules = engine.Rules
@@ -158,7 +158,7 @@ func ended(id string) task.Task {
 	return t
 }
 
-// broken is a task that asks for attention.
+// broken returns a task that asks for attention.
 func broken(id, why string) task.Task {
 	t := atWork(id)
 	t.Attention = why

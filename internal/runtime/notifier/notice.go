@@ -12,10 +12,10 @@ import (
 	"orange/internal/core/task"
 )
 
-// notice is what is kept of a task: what was last announced, and to whom it is owed.
+// notice is what is stored about a task: the last announced item, and the channels that have not sent it yet.
 type notice struct {
 	key  string
-	owed []string // names of ways
+	owed []string // names of channels
 }
 
 func (n notice) String() string {
@@ -30,8 +30,8 @@ func parseNotice(text string) notice {
 	return notice{key: fields[0], owed: fields[1:]}
 }
 
-// keyOf names an item: as long as it is the same, nobody is told again. Whether the
-// moment belongs to it depends on the kind, because some are as young as the last entry.
+// keyOf identifies an item: while the key stays the same, nobody is notified again. For some kinds the time is not part
+// of it, because it changes with every entry.
 func keyOf(t *task.Task, it *explain.Item) string {
 	since := it.Since.UnixNano()
 	if it.Kind.Info().Timeless {
@@ -41,7 +41,7 @@ func keyOf(t *task.Task, it *explain.Item) string {
 	return fmt.Sprintf("%s-%d-%s", it.Kind, t.Visit, hex.EncodeToString(sum[:8]))
 }
 
-// messageID is the same however often a message is sent.
+// messageID returns the id of a message, the same each time it is sent.
 func messageID(orders []*announcement) string {
 	sum := sha256.New()
 	for _, o := range orders {
@@ -50,13 +50,13 @@ func messageID(orders []*announcement) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// checkDueTasks looks at every task for which it is time.
+// checkDueTasks checks every task that is due.
 func (h *Notifier) checkDueTasks() {
 	now, fresh := time.Now(), int64(0)
 	for id, l := range h.checks {
 		if !l.at.IsZero() && !now.Before(l.at) {
 			if err := h.checkTask(id, l, now); err != nil {
-				h.Log.Error("look at what waits", "component", "herald", "task", id, "error", err)
+				h.Log.Error("check what waits", "component", "notifier", "task", id, "error", err)
 				l.at = now.Add(retryInterval)
 			}
 		}
@@ -69,7 +69,7 @@ func (h *Notifier) checkDueTasks() {
 	h.fresh.Store(fresh)
 }
 
-// checkTask compares what waits with what was announced.
+// checkTask compares the waiting item with the announced one.
 func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 	t, ok, err := h.Tasks.Task(id)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 	case key == known.key:
 		l.key = ""
 		h.handToChannels(id, l, it, known)
-	case key != l.key: // it has to be the same for a while
+	case key != l.key: // it must stay the same for a while
 		h.withdrawItem(id)
 		l.key, l.due = key, now.Add(settleTime(it.Kind))
 		l.at = l.due
@@ -105,7 +105,7 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 				known.owed = append(known.owed, w.Name)
 			}
 		}
-		// Before anybody is told: who is killed now still knows who is to be told.
+		// Store this before anything is sent, so that the next server knows what is pending if this one is killed.
 		if err := h.Notes.SetNotice(id, known.String()); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 	return nil
 }
 
-// settleTime is how long an item of a kind must have waited before anybody is told.
+// settleTime returns how long an item of a kind must have waited before anybody is notified.
 func settleTime(kind explain.ItemKind) time.Duration {
 	if kind == explain.ItemIdle {
 		return idleDelay
@@ -123,7 +123,7 @@ func settleTime(kind explain.ItemKind) time.Duration {
 	return settleDelay
 }
 
-// forgetItem forgets an item that nobody has to care about any more.
+// forgetItem forgets an item that no longer waits for anybody.
 func (h *Notifier) forgetItem(id task.ID, known notice) error {
 	h.withdrawItem(id)
 	if known.key != "" {
@@ -135,14 +135,14 @@ func (h *Notifier) forgetItem(id task.ID, known notice) error {
 	return nil
 }
 
-// withdrawItem takes back what ways have not told yet.
+// withdrawItem removes items that channels have not sent yet.
 func (h *Notifier) withdrawItem(id task.ID) {
 	for _, w := range h.queues {
 		w.dropTask(id)
 	}
 }
 
-// handToChannels gives an item to the ways that owe it.
+// handToChannels gives an item to the channels that have not sent it.
 func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it explain.Item, n notice) {
 	owed := false
 	for _, w := range h.queues {
@@ -157,29 +157,29 @@ func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it explain.Item, n n
 	}
 }
 
-// deliveryEnd says that a way is done with an order: it told it, or gave up.
+// deliveryEnd reports that a channel is done with an item: it sent it, or gave up.
 type deliveryEnd struct {
 	task    task.ID
 	key     string
 	channel string
-	kept    chan<- struct{} // closed when that is kept
+	kept    chan<- struct{} // closed when that is stored
 }
 
-// recordDelivery keeps that a way owes nothing more.
+// recordDelivery stores that a channel is done with an item.
 func (h *Notifier) recordDelivery(e deliveryEnd) {
 	defer close(e.kept)
 	text, err := h.Notes.Notice(e.task)
 	if err != nil {
-		h.Log.Error("keep what was announced", "component", "herald", "task", e.task, "error", err)
-		return // it stays owed, and is told again by the next server
+		h.Log.Error("store what was announced", "component", "notifier", "task", e.task, "error", err)
+		return // the item stays pending, and the next server sends it again
 	}
 	known := parseNotice(text)
 	if known.key != e.key {
-		return // something else waits by now
+		return // another item waits by now
 	}
 	known.owed = slices.DeleteFunc(known.owed, func(name string) bool { return name == e.channel || !h.hasChannel(name) })
 	if err := h.Notes.SetNotice(e.task, known.String()); err != nil {
-		h.Log.Error("keep what was announced", "component", "herald", "task", e.task, "error", err)
+		h.Log.Error("store what was announced", "component", "notifier", "task", e.task, "error", err)
 		return
 	}
 	if l := h.checks[e.task]; l != nil && l.at.IsZero() && len(known.owed) == 0 {

@@ -1,6 +1,6 @@
-// Package notifier tells people that something waits for them: it follows the journal, and
-// announces each item of the inbox once, after it has waited for a moment. How people are
-// told is the adapters' affair, what waits for them the engine's.
+// Package notifier notifies people that something waits for them. It follows the journal and announces each item of the
+// inbox once, after it has waited for a moment. The adapters know how to send a notification, and the engine knows what
+// waits.
 package notifier
 
 import (
@@ -22,26 +22,25 @@ import (
 )
 
 const (
-	settleDelay   = 2 * time.Second        // an item must have waited so long
-	idleDelay     = 30 * time.Second       // and one of an agent whose turn ended so long: people who are there answer at its terminal
-	readInterval  = 500 * time.Millisecond // between two reads of the journal, however much happens
-	retryInterval = 10 * time.Second       // after a look that went wrong
-	saveInterval  = 5 * time.Second        // the cursor, at most
+	settleDelay   = 2 * time.Second        // how long an item must have waited
+	idleDelay     = 30 * time.Second       // the same for an agent whose turn ended, because people who are present answer at its terminal
+	readInterval  = 500 * time.Millisecond // least time between two reads of the journal
+	retryInterval = 10 * time.Second       // after a failed check
+	saveInterval  = 5 * time.Second        // least time between two saves of the cursor
 	batchSize     = 500                    // rows in one read
-	exitTimeout   = 2 * time.Second        // for what is being sent when the server leaves
+	exitTimeout   = 2 * time.Second        // for deliveries in progress when the server stops
 )
 
-// rowKey is the setting under which the cursor is: the last row of the journal whose
-// announcements are over.
+// rowKey is the setting that holds the cursor: the last row of the journal whose announcements are complete.
 const rowKey = "herald.row"
 
-// Journal is the journal of all tasks.
+// Journal reads the journal of all tasks.
 type Journal interface {
-	// FollowJournal returns the rows after one, and a channel that closes when there are more.
+	// FollowJournal returns the rows after one, and a channel that is closed when there are more.
 	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 }
 
-// Tasks are the tasks' records.
+// Tasks reads the records of tasks.
 type Tasks interface {
 	LastRow() (int64, error)
 	Task(id task.ID) (task.Task, bool, error)
@@ -49,7 +48,7 @@ type Tasks interface {
 	UnsettledTasks() ([]task.Task, error)
 }
 
-// Notes is where it is kept what was announced.
+// Notes stores what was announced.
 type Notes interface {
 	Notice(id task.ID) (string, error)
 	SetNotice(id task.ID, key string) error
@@ -57,41 +56,41 @@ type Notes interface {
 	SetSetting(key, value string) error
 }
 
-// NotifierOptions are what a herald works with.
+// NotifierOptions are what a Notifier needs.
 type NotifierOptions struct {
 	Journal    Journal
 	Tasks      Tasks
 	Notes      Notes
 	Definition func(*task.Task) (*workflow.Definition, error)
 	Channels   []Channel
-	Report     func(DeliveryResult) // how it went, each time; called by one goroutine at a time for each way; may be nil
+	Report     func(DeliveryResult) // called with each result, by one goroutine at a time for each channel; may be nil
 	Log        *slog.Logger
 }
 
-// Notifier announces items. Run is called once.
+// Notifier announces items. Run must be called once.
 type Notifier struct {
 	NotifierOptions
 	queues []*channelQueue
 	done   chan deliveryEnd
 
-	// Of the goroutine of Run alone:
+	// Only the goroutine of Run uses these:
 	after  int64
 	checks map[task.ID]*taskCheck
 	saved  int64
 	next   time.Time // when the cursor may be saved again
 
-	fresh atomic.Int64 // items that have to settle
+	fresh atomic.Int64 // items that have not waited long enough
 }
 
 // taskCheck is a task that may have something to announce, or is being announced.
 type taskCheck struct {
-	row int64     // of the journal, the first that is not dealt with
-	at  time.Time // when to look at it; zero: ways are at it
-	key string    // what was there at the last look, and has to settle
-	due time.Time // when it has
+	row int64     // first row of the journal that is not handled
+	at  time.Time // when to check it; zero while channels send it
+	key string    // the item at the last check
+	due time.Time // when that has waited long enough
 }
 
-// New makes a herald.
+// New returns a Notifier.
 func New(o NotifierOptions) *Notifier {
 	h := &Notifier{NotifierOptions: o, done: make(chan deliveryEnd), checks: map[task.ID]*taskCheck{}}
 	for _, w := range o.Channels {
@@ -100,7 +99,7 @@ func New(o NotifierOptions) *Notifier {
 	return h
 }
 
-// Run announces until ctx ends. What is not told by then is told by the next one.
+// Run announces items until ctx ends. The next server sends what is pending then.
 func (h *Notifier) Run(ctx context.Context) {
 	if len(h.queues) == 0 {
 		h.forgetCursor()
@@ -118,37 +117,36 @@ func (h *Notifier) Run(ctx context.Context) {
 		telling.Wait()
 		close(h.done)
 	}()
-	for e := range h.done { // what was told at the very end is not told again
+	for e := range h.done { // so that the last deliveries are not repeated
 		h.recordDelivery(e)
 	}
 	h.saveCursor(time.Now(), true)
 }
 
-// Busy says that something is to be announced, or may be in a moment.
+// Busy reports whether something is to be announced now or soon.
 func (h *Notifier) Busy() bool {
 	return h.fresh.Load() > 0 || slices.ContainsFunc(h.queues, (*channelQueue).hasPending)
 }
 
-// forgetCursor drops the cursor: whoever wants to be told later wants to be told what is new
-// then.
+// forgetCursor removes the cursor, so that a channel that is configured later only receives new items.
 func (h *Notifier) forgetCursor() {
 	text, err := h.Notes.Setting(rowKey)
 	if err == nil && text != "" {
 		err = h.Notes.SetSetting(rowKey, "")
 	}
 	if err != nil {
-		h.Log.Error("forget what was announced", "component", "herald", "error", err)
+		h.Log.Error("forget what was announced", "component", "notifier", "error", err)
 	}
 }
 
-// startWithRetry finds out where to go on. It tries until it knows, and says whether it does.
+// startWithRetry reads the cursor. It retries until it succeeds, and returns false if ctx ends first.
 func (h *Notifier) startWithRetry(ctx context.Context) bool {
 	for {
 		err := h.loadCursor(ctx)
 		if err == nil || ctx.Err() != nil {
 			return err == nil
 		}
-		h.Log.Error("begin to announce", "component", "herald", "error", err)
+		h.Log.Error("begin to announce", "component", "notifier", "error", err)
 		if !waitFor(ctx, retryInterval) {
 			return false
 		}
@@ -176,7 +174,7 @@ func (h *Notifier) loadCursor(ctx context.Context) error {
 	return h.Notes.SetSetting(rowKey, strconv.FormatInt(last, 10))
 }
 
-// passOver takes what waits already for announced.
+// passOver marks everything that waits already as announced.
 func (h *Notifier) passOver(ctx context.Context) error {
 	keys := map[task.ID]string{}
 	note := func(t *task.Task) {
@@ -210,7 +208,7 @@ func (h *Notifier) passOver(ctx context.Context) error {
 	return nil
 }
 
-// followJournal reads the journal and looks at what changed until ctx ends.
+// followJournal reads the journal and checks changed tasks until ctx ends.
 func (h *Notifier) followJournal(ctx context.Context) {
 	for ctx.Err() == nil {
 		more := h.readRows()
@@ -222,12 +220,12 @@ func (h *Notifier) followJournal(ctx context.Context) {
 	}
 }
 
-// readRows marks the tasks that changed. The channel closes when there is more to read.
+// readRows marks the tasks that changed. The channel is closed when there is more to read.
 func (h *Notifier) readRows() <-chan struct{} {
 	for {
 		rows, more, err := h.Journal.FollowJournal(h.after, "", batchSize)
 		if err != nil {
-			h.Log.Error("follow the journal", "component", "herald", "error", err)
+			h.Log.Error("follow the journal", "component", "notifier", "error", err)
 			later := make(chan struct{})
 			time.AfterFunc(retryInterval, func() { close(later) })
 			return later
@@ -247,19 +245,19 @@ func (h *Notifier) markTask(row *journal.Row) {
 		Task task.ID `json:"task"`
 	}
 	if json.Unmarshal(row.Entry, &of) != nil || of.Task == "" {
-		return // orange doctor says more about a journal that does not parse
+		return // orange doctor reports a journal that does not parse
 	}
 	l := h.checks[of.Task]
 	if l == nil {
 		l = &taskCheck{row: row.ID}
 		h.checks[of.Task] = l
 	}
-	if l.key == "" || time.Until(l.at) > settleDelay { // else it is looked at when it has settled
+	if l.key == "" || time.Until(l.at) > settleDelay { // otherwise it is checked when it has settled
 		l.at = time.Now()
 	}
 }
 
-// waitForWork waits until there is something to do. It says whether there is.
+// waitForWork waits until there is something to do. It returns false if ctx ends first.
 func (h *Notifier) waitForWork(ctx context.Context, more <-chan struct{}) bool {
 	var due <-chan time.Time
 	if at, ok := h.nextCheckAt(); ok {
@@ -281,7 +279,7 @@ func (h *Notifier) waitForWork(ctx context.Context, more <-chan struct{}) bool {
 	}
 }
 
-// waitBriefly lets a moment pass, so that a storm of entries is read in few reads.
+// waitBriefly waits a moment, so that many entries are read in few reads.
 func (h *Notifier) waitBriefly(ctx context.Context) bool {
 	timer := time.NewTimer(readInterval)
 	defer timer.Stop()
@@ -297,7 +295,7 @@ func (h *Notifier) waitBriefly(ctx context.Context) bool {
 	}
 }
 
-// nextCheckAt is when the next look is due.
+// nextCheckAt returns when the next check is due.
 func (h *Notifier) nextCheckAt() (at time.Time, ok bool) {
 	for _, l := range h.checks {
 		if !l.at.IsZero() && (!ok || l.at.Before(at)) {
@@ -307,7 +305,7 @@ func (h *Notifier) nextCheckAt() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// saveCursor keeps the cursor: everything up to it is dealt with.
+// saveCursor saves the cursor: everything up to it is handled.
 func (h *Notifier) saveCursor(now time.Time, last bool) {
 	row := h.after
 	for _, l := range h.checks {
@@ -318,13 +316,13 @@ func (h *Notifier) saveCursor(now time.Time, last bool) {
 	}
 	h.next = now.Add(saveInterval)
 	if err := h.Notes.SetSetting(rowKey, strconv.FormatInt(row, 10)); err != nil {
-		h.Log.Error("keep what was announced", "component", "herald", "error", err)
+		h.Log.Error("store what was announced", "component", "notifier", "error", err)
 		return
 	}
 	h.saved = row
 }
 
-// waitFor waits, unless ctx ends before.
+// waitFor waits for d, or until ctx ends.
 func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -336,7 +334,7 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// inboxItem is what waits for a person, as the inbox has it.
+// inboxItem returns what waits for a person, as the inbox shows it.
 func (h *Notifier) inboxItem(t *task.Task) (explain.Item, bool) {
 	if t.Deleted {
 		return explain.Item{}, false

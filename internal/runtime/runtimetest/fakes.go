@@ -13,24 +13,23 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// FakePerformer is a performer that starts nothing. It writes down what it was asked, and
-// fails or waits when told to.
+// FakePerformer is a performer that starts nothing. It records the effects it receives, and fails or waits on demand.
 type FakePerformer struct {
 	mu     sync.Mutex
 	asked  []AskedEffect
 	before func(t task.Task, e task.Effect) error
-	silent bool // processes end without a word
+	silent bool // processes end without a report
 }
 
-// AskedEffect is one effect the stage was asked for.
+// AskedEffect is one effect that the performer received.
 type AskedEffect struct {
 	At     time.Time
-	Task   task.Task // as it was then
+	Task   task.Task // as it was at that time
 	Effect task.Effect
 	Err    error
 }
 
-// Perform carries out an effect. A kill ends the attempts that it is meant for.
+// Perform records an effect. A kill ends the attempts that it names.
 func (s *FakePerformer) Perform(_ context.Context, t task.Task, e task.Effect) (session string, ended []int, err error) {
 	s.mu.Lock()
 	before, silent := s.before, s.silent
@@ -56,21 +55,21 @@ func (s *FakePerformer) Perform(_ context.Context, t task.Task, e task.Effect) (
 	return session, ended, nil
 }
 
-// doBefore has every later effect ask first. An error is the effect's.
+// doBefore calls f before every later effect. An error of f is the effect's.
 func (s *FakePerformer) doBefore(before func(t task.Task, e task.Effect) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = before
 }
 
-// dieSilently says whether processes end without a word from now on.
+// dieSilently sets whether processes end without a report.
 func (s *FakePerformer) dieSilently(silent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silent = silent
 }
 
-// askedFor lists what was asked for a task, in order; "" for all.
+// askedFor lists the effects of a task, in order; "" means all tasks.
 func (s *FakePerformer) askedFor(id task.ID) (out []AskedEffect) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +81,7 @@ func (s *FakePerformer) askedFor(id task.ID) (out []AskedEffect) {
 	return out
 }
 
-// effectsDone is what was done for a task, in words.
+// effectsDone returns the effects performed for a task, as text.
 func (s *FakePerformer) effectsDone(id task.ID) string {
 	var words []string
 	for _, a := range s.askedFor(id) {
@@ -93,7 +92,7 @@ func (s *FakePerformer) effectsDone(id task.ID) string {
 	return strings.Join(words, " ")
 }
 
-// failingStore is a store whose commits ask first. An error is the commit's.
+// failingStore is a store that calls a function before each commit. An error of it is the commit's.
 type failingStore struct {
 	StorePort
 	mu     sync.Mutex
@@ -119,7 +118,7 @@ func (d *failingStore) beforeCommit(before func(commits []journal.Commit) error)
 	d.before = before
 }
 
-// failingFolders is folders that cannot be written when told so.
+// failingFolders are folders that fail to be written on demand.
 type failingFolders struct {
 	Folders
 	mu   sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// MemoryStore is a store that forgets when the process ends.
+// MemoryStore is a store in memory.
 type MemoryStore struct {
 	mu       sync.Mutex
 	rows     []journal.Row
@@ -28,7 +28,7 @@ type MemoryStore struct {
 	refused  []journal.Refusal
 }
 
-// NewMemoryStore returns a store that knows projects and nothing else.
+// NewMemoryStore returns a store that holds projects and nothing else.
 func NewMemoryStore(projects ...task.Project) *MemoryStore {
 	return &MemoryStore{
 		tasks: map[task.ID]journal.Commit{}, journals: map[task.ID][]journal.Entry{},

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-// Signals is the way in and out of a runtime.
+// Signals submits signals to a runtime and reads its tasks.
 type Signals interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
 	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
@@ -19,7 +19,7 @@ type Signals interface {
 	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 }
 
-// Control holds a runtime and lets it go.
+// Control pauses and closes a runtime.
 type Control interface {
 	SetPaused(paused bool) error
 	UpdateProject(p task.Project) error
@@ -27,26 +27,26 @@ type Control interface {
 	Close()
 }
 
-// Transfer takes everything out of a runtime, and into another.
+// Transfer exports everything from a runtime, and imports it into another.
 type Transfer interface {
 	Export(ctx context.Context, w io.Writer) error
 	Restore(ctx context.Context, r io.Reader) (ImportSummary, error)
 }
 
-// ImportSummary says what a Restore took over.
+// ImportSummary is the result of a Restore.
 type ImportSummary struct {
 	Tasks, Projects int
 	Skipped         []string
 }
 
-// Runtime is what the suite asks of a runtime.
+// Runtime is what the suite needs of a runtime.
 type Runtime interface {
 	Signals
 	Control
 	Transfer
 }
 
-// RecordsPort keeps tasks and their journals.
+// RecordsPort stores tasks and their journals.
 type RecordsPort interface {
 	Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error)
 	Task(id task.ID) (task.Task, bool, error)
@@ -54,7 +54,7 @@ type RecordsPort interface {
 	Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
 }
 
-// Overview answers questions about many tasks.
+// Overview queries many tasks.
 type Overview interface {
 	UnsettledTasks() ([]task.Task, error)
 	QueuedTasks(project string) ([]task.ID, error)
@@ -63,7 +63,7 @@ type Overview interface {
 	TaskBeside(project, branch string) (task.ID, bool, error)
 }
 
-// ProjectsPort keeps the registered repositories.
+// ProjectsPort stores the registered repositories.
 type ProjectsPort interface {
 	Projects() ([]task.Project, error)
 	SaveProject(p task.Project) error
@@ -71,7 +71,7 @@ type ProjectsPort interface {
 	OpenTasks(project string) (int, error)
 }
 
-// Notes keeps workflow texts by hash, and settings.
+// Notes stores workflow texts by hash, and settings.
 type Notes interface {
 	SaveWorkflow(hash, name, file, text string) error
 	Workflow(hash string) (name, file, text string, ok bool, err error)
@@ -79,20 +79,20 @@ type Notes interface {
 	SetSetting(key, value string) error
 }
 
-// Refusals keeps what was refused to each task.
+// Refusals stores the refusals of each task.
 type Refusals interface {
 	SaveRefusals(list []journal.Refusal) error
 	Refusals(id task.ID) ([]journal.Refusal, error)
 }
 
-// Archive reads everything a store holds, in the order it came.
+// Archive reads everything in a store, in the order of writing.
 type Archive interface {
 	EachRow(ctx context.Context, yield func(journal.Row) error) error
 	ID() (string, error)
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
 
-// StorePort is everything that must survive.
+// StorePort stores everything that must survive.
 type StorePort interface {
 	RecordsPort
 	Overview
@@ -102,7 +102,7 @@ type StorePort interface {
 	Archive
 }
 
-// Folders shows tasks to people and agents.
+// Folders presents tasks to people and agents.
 type Folders interface {
 	CreateFolder(project string, id task.ID, body []byte) error
 	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
@@ -112,15 +112,14 @@ type Folders interface {
 	RemoveFolder(project string, id task.ID) error
 }
 
-// A World is what a runtime is opened on, and how somebody else writes a TASK.md.
+// A World is what a runtime is opened on, with a way to edit a TASK.md from outside.
 type World struct {
 	Store   StorePort
 	Folders Folders
 	Edit    func(project string, id task.ID, change func(text string) string) error
 }
 
-// Setup is what a runtime under test is opened with. It is opened with the same one
-// again after a restart.
+// Setup is what a runtime under test is opened with, also after a restart.
 type Setup struct {
 	Store     StorePort
 	Folders   Folders

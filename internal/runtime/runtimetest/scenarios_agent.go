@@ -155,8 +155,7 @@ func importRepaired(r *env) {
 	}
 }
 
-// The store fails for the news that a process is gone, and works again for the news
-// that the order to end it was carried out.
+// The store fails for the signal that a process is gone, and works again for the receipt of the order to end it.
 func endNotForgotten(r *env) {
 	id, next := r.createTask("a"), r.createTask("b")
 	synctest.Wait()

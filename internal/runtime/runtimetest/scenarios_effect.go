@@ -36,7 +36,7 @@ func effectsInOrder(r *env) {
 	}
 }
 
-// failingEffect is an effect that does not work.
+// failingEffect returns an effect that does not work.
 func failingEffect(name string) func(task.Task, task.Effect) error {
 	return func(_ task.Task, e task.Effect) error {
 		if e.Do == name {

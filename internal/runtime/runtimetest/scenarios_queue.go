@@ -51,8 +51,7 @@ func largerPool(r *env) {
 	}
 }
 
-// The server is told to leave while the workspace is being released: nobody gives the
-// next task its turn any more.
+// The server stops while the workspace is being released, so that nothing gives the next task its turn.
 func restartKicksQueue(r *env) {
 	first, second := r.createTask("a"), r.createTask("b")
 	synctest.Wait()

@@ -81,8 +81,8 @@ func receiptsAgain(r *env) {
 	}
 }
 
-// blockCommits lets the next commit wait until the returned function is called, so that
-// what comes meanwhile shares the write that follows.
+// blockCommits makes the next commit wait until the returned function is called, so that later decisions share one
+// write.
 func (r *env) blockCommits(then func([]journal.Commit) error) (goOn func()) {
 	gate := make(chan struct{})
 	first := true
@@ -193,7 +193,7 @@ func journalFollowed(r *env) {
 	wait.Wait()
 }
 
-// summaryFor is a new one for the first update and the same for all others.
+// summaryFor returns a new one for the first update and the same for all others.
 func (r *env) summaryFor(a engine.Answer) string { return "about " + a.Task.Branch }
 
 func idOnce(r *env) {

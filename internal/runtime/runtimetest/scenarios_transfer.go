@@ -58,7 +58,7 @@ func workspaceInUse(r *env) { restoreBeside(r, "there", "here", "its workspace p
 
 func branchInUse(r *env) { restoreBeside(r, "same", "same", "works on branch same already") }
 
-// restoreBeside exports a task and restores it where another one is in its way.
+// restoreBeside exports a task and restores it where another one conflicts with it.
 func restoreBeside(r *env, there, here, why string) {
 	foreign := r.createTask(there)
 	r.waitSettled(foreign)
@@ -78,7 +78,7 @@ func restoreBeside(r *env, there, here, why string) {
 	}
 }
 
-// dumpTask is everything that is known of a task.
+// dumpTask returns everything that is known about a task.
 func (r *env) dumpTask(id task.ID) string {
 	r.t.Helper()
 	doc, err := r.folders.ReadTaskFile("p", id)
@@ -88,7 +88,7 @@ func (r *env) dumpTask(id task.ID) string {
 	return string(b)
 }
 
-// shownWhole makes sure that the folder shows the journal to its end.
+// shownWhole checks that the folder shows the journal to its end.
 func (r *env) shownWhole(id task.ID) {
 	r.t.Helper()
 	last, err := r.folders.LastSeq("p", id)

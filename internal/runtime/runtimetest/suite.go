@@ -17,7 +17,7 @@ import (
 type scenario struct {
 	name  string
 	pool  int  // workspaces of project p
-	clock bool // it needs a time of its own, or must know that nothing moves
+	clock bool // it needs a fake clock, or must know that nothing runs
 	play  func(r *env)
 }
 
@@ -25,8 +25,8 @@ func allScenarios() []scenario {
 	return slices.Concat(effectScenarios(), queueScenarios(), agentScenarios(), storeScenarios(), timerScenarios(), folderScenarios(), transferScenarios())
 }
 
-// Run plays every scenario on a store in memory, each in a bubble with a time of its
-// own. A bubble also sees to it that Close leaves no goroutine behind.
+// Run runs every scenario on a store in memory, each in a synctest bubble. The bubble also checks that Close leaves no
+// goroutine behind.
 func Run(t *testing.T, open func(t *testing.T, s Setup) Runtime) {
 	for _, sc := range allScenarios() {
 		t.Run(sc.name, func(t *testing.T) {
@@ -35,8 +35,7 @@ func Run(t *testing.T, open func(t *testing.T, s Setup) Runtime) {
 	}
 }
 
-// RunOn plays the scenarios that need no time of their own on worlds that are made
-// for each of them.
+// RunOn runs the scenarios that need no fake clock, each on a new world.
 func RunOn(t *testing.T, world func(t *testing.T) World, open func(t *testing.T, s Setup) Runtime) {
 	for _, sc := range allScenarios() {
 		if sc.clock {
@@ -58,7 +57,7 @@ func playScenario(t *testing.T, sc scenario, world func(*testing.T) World, open 
 	sc.play(r)
 }
 
-// env is a runtime at work, and what it works on.
+// env is a running runtime and what it works on.
 type env struct {
 	t         *testing.T
 	world     func(*testing.T) World
@@ -70,7 +69,7 @@ type env struct {
 	Runtime
 }
 
-// openWorld opens a runtime on a world of its own.
+// openWorld opens a runtime on a new world.
 func (r *env) openWorld(pool int) {
 	r.t.Helper()
 	w := r.world(r.t)
@@ -99,7 +98,7 @@ func newTask(branch string) signal.NewTask {
 	return signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Spawn: true}}
 }
 
-// createTask begins a task that starts as soon as it can.
+// createTask creates a task that starts as soon as it can.
 func (r *env) createTask(branch string) task.ID {
 	r.t.Helper()
 	a, err := r.Create(r.t.Context(), newTask(branch))
@@ -109,7 +108,7 @@ func (r *env) createTask(branch string) task.ID {
 	return a.Task.ID
 }
 
-// sendSignal submits a signal, from a person if it does not say from whom.
+// sendSignal submits a signal, as a person unless the signal names an actor.
 func (r *env) sendSignal(id task.ID, sig signal.Signal) engine.Answer {
 	r.t.Helper()
 	a, err := r.sendSignalWith(r.t.Context(), id, sig)
@@ -124,7 +123,7 @@ func (r *env) sendSignalWith(ctx context.Context, id task.ID, sig signal.Signal)
 	return r.Submit(ctx, id, sig)
 }
 
-// mustSend submits a signal that is not refused.
+// mustSend submits a signal that must not be refused.
 func (r *env) mustSend(id task.ID, sig signal.Signal) engine.Answer {
 	r.t.Helper()
 	a := r.sendSignal(id, sig)
@@ -144,13 +143,13 @@ func (r *env) crashAgent(id task.ID, role string) engine.Answer {
 	return r.mustSend(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role, Code: 1})
 }
 
-// endAgent lets an agent end by itself, its work done.
+// endAgent ends an agent that has finished its work.
 func (r *env) endAgent(id task.ID, role string) engine.Answer {
 	r.t.Helper()
 	return r.mustSend(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role})
 }
 
-// storedTask is the record as the store has it.
+// storedTask returns the record from the store.
 func (r *env) storedTask(id task.ID) task.Task {
 	r.t.Helper()
 	t, ok, err := r.store.Task(id)
@@ -184,7 +183,7 @@ func (r *env) appendBody(id task.ID, text string) {
 	r.requireNoError(r.edit("p", id, func(have string) string { return have + "\n" + text }))
 }
 
-// taskText is TASK.md.
+// taskText returns the text of TASK.md.
 func (r *env) taskText(id task.ID) string {
 	r.t.Helper()
 	doc, err := r.folders.ReadTaskFile("p", id)
@@ -192,13 +191,13 @@ func (r *env) taskText(id task.ID) string {
 	return string(doc.Bytes())
 }
 
-// patience is how long the suite waits for what must come.
-const patience = 20 * time.Second
+// waitTimeout is how long the suite waits for something that must happen.
+const waitTimeout = 20 * time.Second
 
-// waitUntil waits, commit by commit, for something that must come.
+// waitUntil waits, commit by commit, for something that must happen.
 func (r *env) waitUntil(what string, holds func() bool) {
 	r.t.Helper()
-	limit := time.NewTimer(patience)
+	limit := time.NewTimer(waitTimeout)
 	defer limit.Stop()
 	for {
 		_, more, err := r.FollowJournal(0, "", 1)
@@ -214,8 +213,8 @@ func (r *env) waitUntil(what string, holds func() bool) {
 	}
 }
 
-// waitSettled waits until nothing is owed to the task and its folder shows that. What is
-// refused has waited until the news before it was shown.
+// waitSettled waits until the task has no pending effects and its folder shows that. A refused signal waits until the
+// earlier entries are shown.
 func (r *env) waitSettled(id task.ID) task.Task {
 	r.t.Helper()
 	r.waitUntil("nothing is pending", func() bool { return len(r.storedTask(id).Pending) == 0 })
@@ -223,7 +222,7 @@ func (r *env) waitSettled(id task.ID) task.Task {
 	return r.storedTask(id)
 }
 
-// passTime lets time go by, in a bubble.
+// passTime lets time pass in a bubble.
 func (r *env) passTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
