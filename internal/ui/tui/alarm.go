@@ -8,8 +8,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// alarmMsg says that an age in sight has changed. It carries the number of the alarm:
-// one that was set again does not count.
+// alarmMsg means that a visible age has changed. Its value is the number of the alarm, so that an alarm that was set
+// again is ignored.
 type alarmMsg int
 
 // setAlarm sets a timer for the moment at which the next age in sight changes, unless
@@ -24,13 +24,11 @@ func (m *model) setAlarm() tea.Cmd {
 	return m.tick(at.Sub(m.now), alarmMsg(m.alarms))
 }
 
-// ageInterval is the least time between two drawings that only make ages older. Rows grow older
-// at moments of their own, so an age may be late by as much; a screen on which every row
-// counts seconds would never rest.
+// ageInterval is the minimum time between two drawings that only update ages. Rows change their age at different
+// moments, so an age may be late by as much; otherwise a screen on which every row counts seconds would never be idle.
 const ageInterval = 10 * time.Second
 
-// nextAge is when the next age in sight changes, at least calm and at most a minute from
-// now.
+// nextAge returns when the next visible age changes, at least ageInterval and at most a minute from now.
 func (m *model) nextAge() time.Time {
 	if !m.known || m.height == 0 {
 		return time.Time{}
@@ -57,7 +55,7 @@ func (m *model) nextAge() time.Time {
 	return m.now.Add(max(wait, ageInterval))
 }
 
-// untilOlder is how long an age is written as it is.
+// untilOlder returns how long the text of an age stays the same.
 func untilOlder(age time.Duration) time.Duration {
 	switch {
 	case age < 0:
@@ -70,7 +68,7 @@ func untilOlder(age time.Duration) time.Duration {
 	return time.Minute
 }
 
-// formatAge says how long ago something was.
+// formatAge returns how long ago something was.
 func formatAge(now, at time.Time) string {
 	switch d := now.Sub(at); {
 	case at.IsZero() || d >= time.Minute:
@@ -82,7 +80,7 @@ func formatAge(now, at time.Time) string {
 	}
 }
 
-// formatWhen says how far ahead a moment is.
+// formatWhen returns how far ahead a moment is.
 func formatWhen(now, at time.Time) string {
 	if !at.After(now) {
 		return "now"

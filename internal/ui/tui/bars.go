@@ -14,7 +14,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// renderHeader says what is shown, and how things are.
+// renderHeader renders what is shown, and the overall state.
 func (m *model) renderHeader() string {
 	scope := "all projects"
 	if m.choice.Project != "" {
@@ -44,7 +44,7 @@ func (m *model) renderHeader() string {
 	return left + mid + strings.Repeat(" ", max(0, room-charm.StringWidth(mid))) + end + "  "
 }
 
-// inboxBits say what the inbox shows, and how much of it waits for a person.
+// inboxBits returns what the inbox shows, and how much of it waits for a person.
 func (m *model) inboxBits() []styledText {
 	out := []styledText{{"inbox", m.theme.Strong}}
 	if m.inbox.kind != "" {
@@ -60,8 +60,7 @@ func (m *model) inboxBits() []styledText {
 	return out
 }
 
-// joinBits is as many bits as there is room for. The first and the last, which is how much
-// waits for a person, go last.
+// joinBits returns as many bits as fit. The first and the last, which is how much waits for a person, are dropped last.
 func joinBits(bits []styledText, room int) string {
 	const between = " · "
 	for len(bits) > 1 && widthOf(bits)+(len(bits)-1)*len([]rune(between)) > room {
@@ -78,7 +77,7 @@ func joinBits(bits []styledText, room int) string {
 	return clipLine(out, room)
 }
 
-// filterBits say which tasks are shown, and how.
+// filterBits returns which tasks are shown, and how.
 func (m *model) filterBits() []styledText {
 	out := []styledText{{string(m.choice.Scope), m.theme.Text}}
 	n := 0
@@ -104,7 +103,7 @@ func (m *model) filterBits() []styledText {
 	return out
 }
 
-// poolUsage is how many workspaces are taken, and how many there are.
+// poolUsage returns how many workspaces are in use, and how many there are.
 func (m *model) poolUsage() (used, all int) {
 	for i := range m.state.Projects {
 		p := &m.state.Projects[i]
@@ -116,7 +115,7 @@ func (m *model) poolUsage() (used, all int) {
 	return used, all
 }
 
-// linkBits say how the connection is.
+// linkBits returns the state of the connection.
 func (m *model) linkBits() []styledText {
 	var out []styledText
 	if m.state.Paused {
@@ -137,8 +136,7 @@ func (m *model) linkBits() []styledText {
 	return append(out, styledText{"live", m.theme.Good})
 }
 
-// renderNote is what is searched for, how the last request went, or what is to be known of
-// the task under the cursor.
+// renderNote renders the search text, the result of the last request, or a note about the task under the cursor.
 func (m *model) renderNote() string {
 	width := m.width
 	switch r := m.selectedRow(); {
@@ -159,7 +157,7 @@ func (m *model) renderNote() string {
 	return ""
 }
 
-// renderFooter offers keys.
+// renderFooter renders the available keys.
 func (m *model) renderFooter() string {
 	some, fixed := m.footerHints()
 	wide := func(h hint) int { return charm.StringWidth(h.key) + 1 + charm.StringWidth(h.word) + 2 }
@@ -178,7 +176,7 @@ func (m *model) renderFooter() string {
 	return left + strings.Repeat(" ", max(0, room)) + right
 }
 
-// renderTabs names the tabs of the detail pane.
+// renderTabs renders the names of the tabs of the detail pane.
 func (m *model) renderTabs() string {
 	var out strings.Builder
 	width := 0
@@ -210,7 +208,7 @@ func (m *model) tabText(t tab) string {
 	return fmt.Sprintf(" %d %s ", t+1, t)
 }
 
-// tabAt is the tab at a column of their line.
+// tabAt returns the tab at a column of their line.
 func (m *model) tabAt(x int) (tab, bool) {
 	for t := range tabs {
 		if x -= charm.StringWidth(m.tabText(t)); x < 0 {

@@ -38,10 +38,10 @@ func (t tab) String() string {
 	return [tabs]string{"timeline", "TASK.md", "explain", "screen", "graph", "diff"}[t]
 }
 
-// Pace of the detail pane, and bounds of what it shows.
+// Delays of the detail pane, and limits of what it shows.
 const (
-	settleDelay = 100 * time.Millisecond // how long a cursor rests before its task is read
-	rereadDelay = 250 * time.Millisecond // the least time between two reads of one task
+	settleDelay = 100 * time.Millisecond // how long the cursor must rest before its task is read
+	rereadDelay = 250 * time.Millisecond // the minimum time between two reads of one task
 	maxEntries  = 400
 	maxBody     = 64 << 10
 )
@@ -50,7 +50,7 @@ const (
 type detail struct {
 	task       task.ID
 	tab        tab
-	generation int  // of the task and the tab; what was asked before does not count
+	generation int  // of the task and the tab; older responses are ignored
 	waiting    bool // a read is due soon
 	loading    bool
 	again      bool // something changed while it was read
@@ -59,12 +59,12 @@ type detail struct {
 	data   loaded
 	screen *wire.Screen
 
-	lines  []string // as they were painted
-	size   int      // the width they were painted for
+	lines  []string // as rendered
+	size   int      // the width they were rendered for
 	minute time.Time
 	scroll int
-	end    bool // the end is in sight, and stays there
-	seek   bool // the state of the task is to come in sight
+	end    bool // the end is visible, and stays so
+	seek   bool // scroll to the present state of the task
 }
 
 // loaded is what was read for one tab.
@@ -95,7 +95,7 @@ type (
 	}
 )
 
-// followCursor makes the detail pane follow the cursor. touched says that its task changed.
+// followCursor makes the detail pane follow the cursor. touched means that its task changed.
 func (m *model) followCursor(touched bool) tea.Cmd {
 	d := &m.detail
 	switch {
@@ -107,7 +107,7 @@ func (m *model) followCursor(touched bool) tea.Cmd {
 	case m.chosen != d.task:
 		m.resetDetail(m.chosen, d.tab)
 		return m.readSoon(settleDelay)
-	case !touched || d.task == "" || d.tab == tabScreen && d.data.err == nil: // a screen tells of itself
+	case !touched || d.task == "" || d.tab == tabScreen && d.data.err == nil: // a screen is updated by its stream
 		return nil
 	case d.loading:
 		d.again = true
@@ -134,7 +134,7 @@ func (m *model) showTab(t tab) tea.Cmd {
 	return m.readTab()
 }
 
-// readSoon reads once nothing has moved for a while.
+// readSoon reads after nothing has moved for a while.
 func (m *model) readSoon(after time.Duration) tea.Cmd {
 	d := &m.detail
 	if d.task == "" || d.waiting {
@@ -174,7 +174,7 @@ func (m *model) applyDetail(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// readTab asks for what the tab shows.
+// readTab reads what the tab shows.
 func (m *model) readTab() tea.Cmd {
 	d := &m.detail
 	r := m.findRow(d.task)
@@ -236,7 +236,7 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 	return out
 }
 
-// taskBody is the text of a task, as much of it as a person reads here.
+// taskBody returns the text of a task, truncated.
 func taskBody(v wire.TaskShown) string {
 	text := v.Body
 	if v.Problem != "" {
@@ -254,7 +254,7 @@ func taskBody(v wire.TaskShown) string {
 	return text + fmt.Sprintf("\n\n(%d bytes more: see orange task show %s)\n", whole-len(text), v.Task.ID)
 }
 
-// detailLines are the lines of the pane. They are painted when they or the room changed.
+// detailLines returns the lines of the pane. It renders them again only when they or the size changed.
 func (m *model) detailLines(width, height int) []string {
 	d := &m.detail
 	minute := m.now.Truncate(time.Minute)
@@ -307,10 +307,10 @@ func (m *model) diffLines(x wire.Diff, width int) []string {
 	return out
 }
 
-// boundDiff is as many files as a person reads here.
+// boundDiff limits the number of files.
 func boundDiff(files []diff.File) []diff.File { return files[:min(len(files), 200)] }
 
-// screenLines are what the agent's terminal shows, or why it shows nothing.
+// screenLines returns what the agent's terminal shows, or why it shows nothing.
 func (m *model) screenLines(width, height int) []string {
 	s := m.detail.screen
 	head := ""
@@ -328,7 +328,7 @@ func (m *model) screenLines(width, height int) []string {
 	return append(out, m.theme.RenderScreen(s.Lines, width, max(1, height-1))...)
 }
 
-// seekState brings the state of the task in sight, once it is known where it is.
+// seekState scrolls to the state of the task, once its line is known.
 func (m *model) seekState(lines []string, height int) {
 	d := &m.detail
 	if d.tab != tabGraph || !d.seek || !d.data.ready || height < 1 {
@@ -340,7 +340,7 @@ func (m *model) seekState(lines []string, height int) {
 	}
 }
 
-// scrollDetail moves what the pane shows by so many lines.
+// scrollDetail scrolls the pane by so many lines.
 func (m *model) scrollDetail(by int) {
 	d := &m.detail
 	height := m.contentHeight()
@@ -353,15 +353,15 @@ func (m *model) scrollDetail(by int) {
 	d.end = d.tab == tabTimeline && d.scroll == last
 }
 
-// contentHeight is how many lines the pane has below what it says of every task.
+// contentHeight returns how many lines the pane has below the facts of the task.
 func (m *model) contentHeight() int {
 	return max(0, m.layout.detail.height-len(m.taskFacts(m.selectedRow(), m.layout.detail.width)))
 }
 
-// reasonHeight is from which height of the pane on it says why a task waits.
+// reasonHeight is the minimum height of the pane to show why a task waits.
 const reasonHeight = 14
 
-// taskFacts are what the pane says of a task whatever the tab is.
+// taskFacts returns the facts that the pane shows above every tab.
 func (m *model) taskFacts(r *overview.Row, width int) []string {
 	if r == nil || m.layout.detail.height < 3 {
 		return nil
@@ -387,7 +387,7 @@ func (m *model) taskFacts(r *overview.Row, width int) []string {
 	return out
 }
 
-// taskParticulars are the facts of a task that have no column.
+// taskParticulars returns the facts of a task that have no column.
 func (m *model) taskParticulars(r *overview.Row) string {
 	words := []string{string(r.ID), r.Workflow, r.Harness}
 	for _, a := range r.Attempts {
@@ -406,7 +406,7 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	return strings.Join(words, " · ")
 }
 
-// oneLine is an error as it may be shown.
+// oneLine returns an error as a line that is safe to show.
 func oneLine(err error) string {
 	text := err.Error()
 	if errors.Is(err, context.Canceled) {

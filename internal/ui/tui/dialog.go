@@ -11,12 +11,12 @@ import (
 	"orange/internal/view/overview"
 )
 
-// dialog is a question that has the keys until it is answered.
+// dialog is a question that receives the keys until it is answered.
 type dialog interface {
 	handleKey(*model, tea.KeyPressMsg) tea.Cmd
 	pasteText(text string)
-	showRefusal(why string) // the server said no: what was typed stays
-	// renderBody is what is inside the box, and where the cursor is; x below 0 for nowhere.
+	showRefusal(why string) // the server refused: the typed text stays
+	// renderBody returns the content of the box and the position of the cursor; x below 0 for none.
 	renderBody(m *model, width, height int) (lines []string, x, y int)
 	boxTitle() string
 	keyHints() []hint
@@ -55,32 +55,31 @@ func (c *confirmation) renderBody(m *model, width, _ int) ([]string, int, int) {
 	return append(out, m.styledLines(m.theme.Faint, c.why, width)...), -1, 0
 }
 
-// What is said when Esc is pressed while the server is asked, and when what was typed is
-// put aside.
+// Notes for Esc while a request runs, and for text that was put aside.
 const (
 	underWay = "it is under way: wait for the answer"
 	keptText = "kept: open it again to go on"
 )
 
-// draft names words that were not sent: what they are for, and of which task.
+// draft identifies text that was not sent: its purpose, and its task.
 type draft struct {
 	kind string
 	task task.ID
 }
 
-// prompt asks for words.
+// prompt asks for text.
 type prompt struct {
 	about   string
 	draft   draft
 	text    field
 	sending bool
-	why     string // it was refused
-	asked   string // what is answered, in Markdown
+	why     string // why it was refused
+	asked   string // the question that is answered, in Markdown
 	send    func(*model, string) tea.Cmd
 }
 
-// openPrompt asks a person for words about a task, and sends the signal made of them. What
-// they wrote before and did not send is there again.
+// openPrompt asks a person for text about a task, and sends the signal that make returns. It restores text that was
+// written before and not sent.
 func (m *model) openPrompt(kind, about string, r *overview.Row, make func(string) signal.Signal) *prompt {
 	p := &prompt{about: about, draft: draft{kind, r.ID}}
 	p.text = newField(m.drafts[p.draft], true)
@@ -120,7 +119,7 @@ func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// putAside puts the words aside. What is on its way already cannot be taken back.
+// putAside keeps the text for later. A request that was sent cannot be cancelled.
 func (p *prompt) putAside(m *model) {
 	if p.sending {
 		m.showNote(underWay)
@@ -169,11 +168,11 @@ func (p *prompt) renderBody(m *model, width, height int) ([]string, int, int) {
 	return out, x, y
 }
 
-// promptHeight is how many lines a prompt needs below what is answered.
+// promptHeight is how many lines a prompt needs below the question.
 const promptHeight = 7
 
-// renderQuestion is what is answered, as much as there is room for. The end is kept: that is
-// where an agent asks.
+// renderQuestion renders the question that is answered, as much as fits. It keeps the end, because that is where an
+// agent asks.
 func (p *prompt) renderQuestion(m *model, width, height int) []string {
 	if p.asked == "" || height < 1 {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// maxWords bounds what a person types, in bytes: as much as the command line takes.
+// maxWords is the maximum size of typed text, in bytes, the same as on the command line.
 const maxWords = 64 << 10
 
 // field is a text that a person edits.
 type field struct {
 	text  []rune
 	at    int  // where the cursor is
-	lines bool // it may have more than one
+	lines bool // it may have several lines
 	bytes int
 }
 
@@ -30,8 +30,7 @@ func newField(text string, lines bool) field {
 
 func (f *field) value() string { return string(f.text) }
 
-// insertText puts text at the cursor. What a terminal would obey, and what is too much, is
-// left out.
+// insertText inserts text at the cursor. It leaves out control characters and what exceeds the limit.
 func (f *field) insertText(text string) {
 	if room := maxWords - f.bytes; len(text) > room {
 		text = text[:max(0, room)]
@@ -50,7 +49,7 @@ func (f *field) insertText(text string) {
 	f.bytes += len(text)
 }
 
-// cutRange removes what is between two places.
+// cutRange removes the text between two positions.
 func (f *field) cutRange(from, to int) {
 	from, to = max(0, min(from, to)), min(len(f.text), max(from, to))
 	f.bytes -= len(string(f.text[from:to]))
@@ -58,7 +57,7 @@ func (f *field) cutRange(from, to int) {
 	f.at = from
 }
 
-// editKey edits. It says whether the key meant anything.
+// editKey edits the text. It reports whether it handled the key.
 func (f *field) editKey(k tea.KeyPressMsg) bool {
 	switch k.String() {
 	case "left", "ctrl+b":
@@ -139,7 +138,7 @@ func (f *field) wordForward() int {
 	return at
 }
 
-// moveVertical goes to the line above or below, in the same column if it is there.
+// moveVertical moves the cursor to the line above or below, in the same column if possible.
 func (f *field) moveVertical(by int) bool {
 	start := f.lineStart()
 	column := f.at - start
@@ -156,15 +155,15 @@ func (f *field) moveVertical(by int) bool {
 	return true
 }
 
-// renderWindow shows the text in a window of so many columns and lines around the cursor, and
-// says where in it the cursor is.
+// renderWindow renders the text in a window of the given size around the cursor, and returns the position of the cursor
+// in it.
 func (f *field) renderWindow(width, height int) (out []string, x, y int) {
 	width, height = max(1, width), max(1, height)
 	row, column, line := 0, 0, strings.Builder{}
 	end := func() { out = append(out, line.String()); line.Reset(); row++; column = 0 }
 	for i, r := range f.text {
 		w := charm.StringWidth(string(r))
-		if column+w > width-1 && r != '\n' { // the last column is the cursor's
+		if column+w > width-1 && r != '\n' { // the last column is for the cursor
 			end()
 		}
 		if i == f.at {

@@ -17,26 +17,26 @@ import (
 	"orange/internal/wire"
 )
 
-// creating is the id under which a task that has none yet is asked for.
+// creating is the id for requests of a task that does not exist yet.
 const creating task.ID = "+"
 
 // entry is one line of the form.
 type entry struct {
 	name    string
 	hint    string   // shown while it is empty
-	choices []string // offered by ← and →; it may be anything else where it is text
+	choices []string // selected with ← and →; a text may have other values
 	text    field
 	toggle  bool // it is yes or no
 	on      bool
 }
 
-// form asks for a new task.
+// form is the form for a new task.
 type form struct {
 	entries []entry
 	at      int
 	why     string
 	sending bool
-	begins  map[string][]string // where a task may begin, by workflow
+	begins  map[string][]string // states in which a task may begin, by workflow
 }
 
 // Lines of the form.
@@ -56,7 +56,7 @@ type workflowsMsg struct {
 	err    error
 }
 
-// openCreateForm opens the form, as it was left if it was.
+// openCreateForm opens the form, with its earlier content if it was left.
 func (m *model) openCreateForm() tea.Cmd {
 	f := m.left
 	if f == nil {
@@ -73,8 +73,8 @@ func (m *model) openCreateForm() tea.Cmd {
 // mostWorkflows is how many workflows are read for a form.
 const mostWorkflows = 20
 
-// loadInitialStates are the states in which tasks of these workflows may begin, by the name of
-// the workflow. One that cannot be read offers nothing.
+// loadInitialStates returns the states in which tasks of these workflows may begin, by the name of the workflow. It
+// skips workflows that cannot be read.
 func loadInitialStates(ctx context.Context, api Reader, list []wire.WorkflowInfo) map[string][]string {
 	out, read := map[string][]string{}, 0
 	for _, info := range list {
@@ -125,8 +125,7 @@ func (m *model) newForm() *form {
 	}}
 }
 
-// offerWorkflows puts the names of workflows, and of the states in which their tasks may
-// begin, into the form, if it is still open.
+// offerWorkflows adds the names of workflows, and of their initial states, to the form, if it is still open.
 func (m *model) offerWorkflows(msg workflowsMsg) {
 	f, ok := m.dialog.(*form)
 	if !ok || msg.err != nil {
@@ -143,8 +142,7 @@ func (m *model) offerWorkflows(msg workflowsMsg) {
 	f.offerStates(m)
 }
 
-// offerStates offers the states in which a task of the workflow may begin. Where it is
-// not known there is nothing to offer, and a person types.
+// offerStates offers the initial states of the workflow. If they are unknown it offers none, and a person types.
 func (f *form) offerStates(m *model) {
 	f.entries[formStatus].choices = nil
 	name := cmp.Or(f.entryValue(formWorkflow), m.usualWorkflow(f.entryValue(formProject)))
@@ -153,7 +151,7 @@ func (f *form) offerStates(m *model) {
 	}
 }
 
-// usualWorkflow is the workflow that the newest task of a project follows, "" if it has none.
+// usualWorkflow returns the workflow of a project's newest task, or "".
 func (m *model) usualWorkflow(project string) string {
 	for i := range slices.Backward(m.state.Tasks) {
 		if r := &m.state.Tasks[i]; r.Project == project {
@@ -163,8 +161,7 @@ func (m *model) usualWorkflow(project string) string {
 	return ""
 }
 
-// putAside puts the form aside with what is in it. What is asked for already cannot be
-// taken back.
+// putAside keeps the form with its content for later. A request that was sent cannot be cancelled.
 func (f *form) putAside(m *model) {
 	if f.sending {
 		m.showNote(underWay)
@@ -205,7 +202,7 @@ func (f *form) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// cycleChoice goes to the next choice of a line, or the one before.
+// cycleChoice selects the next choice of a line, or the previous one.
 func (f *form) cycleChoice(e *entry, on bool) {
 	at, n := slices.Index(e.choices, e.text.value()), len(e.choices)
 	switch {
@@ -233,7 +230,7 @@ func (f *form) keyHints() []hint {
 
 func (f *form) entryValue(at int) string { return strings.TrimSpace(f.entries[at].text.value()) }
 
-// submitTask asks for the task. What is wrong with it is the server's to say.
+// submitTask requests the task. The server checks it.
 func (f *form) submitTask(m *model) tea.Cmd {
 	w := signal.NewTask{Workflow: f.entryValue(formWorkflow), Actor: task.Human}
 	w.Project, w.Branch, w.Summary = f.entryValue(formProject), f.entryValue(formBranch), f.entryValue(formSummary)
@@ -302,7 +299,7 @@ func (f *form) renderBody(m *model, width, height int) (out []string, x, y int) 
 	return out, x, y
 }
 
-// renderEntry is what stands behind the name of a line, and where its cursor is.
+// renderEntry renders the value of a line, and returns the position of its cursor.
 func (f *form) renderEntry(m *model, e *entry, room int, here bool) (string, int) {
 	switch {
 	case e.toggle && e.on:

@@ -11,7 +11,7 @@ import (
 	"orange/internal/ui/tui/render"
 )
 
-// View implements tea.Model. It draws again only if something happened.
+// View implements tea.Model. It renders again only if something happened.
 func (m *model) View() tea.View {
 	if !m.stale || m.held {
 		return m.shown
@@ -23,7 +23,7 @@ func (m *model) View() tea.View {
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor
 	m.shown, m.drawn = v, time.Now()
-	m.pace.speedUp(m.program) // a drawing that took long is looked for all the same
+	m.pace.speedUp(m.program) // also after a slow rendering
 	return v
 }
 
@@ -34,7 +34,7 @@ func (m *model) windowTitle() string {
 	return "orange"
 }
 
-// countWaiting is how many tasks wait for a person, in the projects that are shown.
+// countWaiting returns how many tasks of the shown projects wait for a person.
 func (m *model) countWaiting() int {
 	n := 0
 	for i := range m.state.Tasks {
@@ -46,7 +46,7 @@ func (m *model) countWaiting() int {
 	return n
 }
 
-// renderFrame is every line of the screen.
+// renderFrame returns every line of the screen.
 func (m *model) renderFrame() ([]string, *tea.Cursor) {
 	if m.now.IsZero() {
 		m.now = m.Now()
@@ -80,7 +80,7 @@ func (m *model) renderFrame() ([]string, *tea.Cursor) {
 	return m.withDialog(out)
 }
 
-// putList draws the list and the detail pane.
+// putList renders the list and the detail pane.
 func (m *model) putList(out []string) {
 	l := &m.layout
 	top := l.list.y - l.names.height
@@ -105,7 +105,7 @@ func (m *model) putList(out []string) {
 	}
 }
 
-// listLines are the names of the columns and the lines in sight.
+// listLines returns the names of the columns and the visible lines.
 func (m *model) listLines() []string {
 	l := &m.layout
 	cols := m.fittingColumns(l.list.width)
@@ -130,7 +130,7 @@ func (m *model) listLines() []string {
 	return out
 }
 
-// emptyListLines says why there is nothing to see.
+// emptyListLines returns why the list is empty.
 func (m *model) emptyListLines(width int) []string {
 	text := "  No tasks yet. Press c to create one."
 	switch {
@@ -146,7 +146,7 @@ func (m *model) emptyListLines(width int) []string {
 	return []string{"", m.theme.Faint.Render(clipLine(text, width))}
 }
 
-// paneLines are the facts of the task and what the tab shows.
+// paneLines returns the facts of the task and the content of the tab.
 func (m *model) paneLines() []string {
 	width := m.layout.detail.width
 	r := m.selectedRow()
@@ -166,7 +166,7 @@ func (m *model) paneLines() []string {
 	return append(out, visibleLines(lines, d.scroll, height, "")...)
 }
 
-// visibleLines is a part of lines, each behind a margin.
+// visibleLines returns a part of lines, each after a margin.
 func visibleLines(lines []string, from, height int, margin string) []string {
 	from = max(0, min(from, len(lines)))
 	part := lines[from:min(len(lines), from+max(0, height))]
@@ -177,7 +177,7 @@ func visibleLines(lines []string, from, height int, margin string) []string {
 	return out
 }
 
-// withDialog lays the box of the dialog over the screen.
+// withDialog draws the box of the dialog over the screen.
 func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 	if m.finding != nil && m.dialog == nil && m.layout.note.height > 0 {
 		_, x, _ := m.finding.renderWindow(max(1, m.width-4), 1)
@@ -226,12 +226,12 @@ func clipLine(text string, width int) string {
 	return charm.Truncate(text, width, "…")
 }
 
-// styledLine is a text on one line.
+// styledLine returns a text on one line.
 func (m *model) styledLine(style render.Style, text string, width int) []string {
 	return []string{style.Render(clipLine(text, width))}
 }
 
-// styledLines is a text on as many lines as it takes, within reason.
+// styledLines returns a text on as many lines as it needs, within limits.
 func (m *model) styledLines(style render.Style, text string, width int) []string {
 	const most = 4000
 	if len(text) > most {
@@ -244,7 +244,7 @@ func (m *model) styledLines(style render.Style, text string, width int) []string
 	return out
 }
 
-// fitWidth is text in exactly so many columns: cut, or filled up.
+// fitWidth returns text in exactly width columns: cut, or padded.
 func fitWidth(text string, width int) string {
 	if width <= 0 {
 		return ""

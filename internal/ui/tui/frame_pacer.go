@@ -8,18 +8,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// How long a screen on which nothing happens is still looked at as often as another, and
-// how often it is looked at then.
+// How long an idle screen keeps its normal frame rate, and its frame interval after that.
 const (
 	idleAfter    = 250 * time.Millisecond
 	idleInterval = time.Second
 )
 
-// framePacer lets the renderer rest. Bubble Tea looks for something to draw at every beat of a
-// ticker, whether anything happened or not, and has no way to be told: that alone is more
-// than an idle dashboard may take. So the ticker is found by reflection, slowed down while
-// nothing happens, and sped up by every message. Where it is not found all beats stay as
-// they are.
+// framePacer slows down an idle renderer. Bubble Tea checks for something to draw at every tick of a ticker, whether
+// anything happened or not, and has no option to change that: this alone takes more than an idle dashboard may use. So
+// framePacer finds the ticker by reflection, slows it down while nothing happens, and speeds it up at every message. If
+// the ticker is not found, nothing changes.
 type framePacer struct {
 	mu    sync.Mutex
 	beat  *time.Ticker
@@ -27,7 +25,7 @@ type framePacer struct {
 	quick bool
 }
 
-// findTicker is the ticker of a program that runs, nil if it has none by that name.
+// findTicker returns the ticker of a running program, or nil if it has none by that name.
 func findTicker(p *tea.Program) *time.Ticker {
 	f := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
@@ -36,7 +34,7 @@ func findTicker(p *tea.Program) *time.Ticker {
 	return (*time.Ticker)(f.UnsafePointer())
 }
 
-// speedUp makes the renderer look soon, and for a while.
+// speedUp makes the renderer draw soon, and for a while.
 func (p *framePacer) speedUp(of *tea.Program) {
 	if of == nil {
 		return
@@ -63,7 +61,7 @@ func (p *framePacer) slowDown() {
 	p.beat.Reset(idleInterval)
 }
 
-// stopTimer leaves the ticker alone.
+// stopTimer stops changing the ticker.
 func (p *framePacer) stopTimer() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,11 +70,11 @@ func (p *framePacer) stopTimer() {
 	}
 }
 
-// drawMsg says that what was held back is to be drawn.
+// drawMsg means that a delayed rendering is due.
 type drawMsg struct{}
 
-// holdBack keeps the screen as it is until the next frame is due: where keys and changes
-// come faster than a terminal shows them, none of them waits for a drawing.
+// holdBack delays rendering until the next frame is due: if keys and changes arrive faster than a terminal shows them,
+// none waits for a rendering.
 func (m *model) holdBack() tea.Cmd {
 	since := time.Since(m.drawn)
 	if !m.stale || m.held || m.program == nil || since >= time.Second/framesPerSecond {

@@ -13,17 +13,17 @@ import (
 	"orange/internal/view/overview"
 )
 
-// inbox is what waits for a person, answered in place.
+// inbox is the page of what waits for a person.
 type inbox struct {
 	at      int
 	top     int
 	chosen  task.ID
 	kind    explain.ItemKind // only items of this kind, "" for all
-	grouped bool             // items of one kind stand together
-	backlog bool             // the backlog is shown too
+	grouped bool             // items are grouped by kind
+	backlog bool             // include the backlog
 }
 
-// allItems are the items of the projects that are shown.
+// allItems returns the items of the shown projects.
 func (b *inbox) allItems(m *model) []explain.Item {
 	all := m.state.InboxItems()
 	if m.choice.Project == "" {
@@ -38,7 +38,7 @@ func (b *inbox) allItems(m *model) []explain.Item {
 	return out
 }
 
-// listedItems are those that are listed. The backlog is, if somebody wants to see it.
+// listedItems returns the listed items. The backlog is listed if a person selects it.
 func (b *inbox) listedItems(m *model) []explain.Item {
 	all := b.allItems(m)
 	out := all[:0]
@@ -53,7 +53,7 @@ func (b *inbox) listedItems(m *model) []explain.Item {
 	return out
 }
 
-// showNextKind shows the next kind of which there are items, and all after the last.
+// showNextKind selects the next kind that has items, and after the last all kinds.
 func (m *model) showNextKind() tea.Cmd {
 	b := &m.inbox
 	all := b.allItems(m)
@@ -111,16 +111,16 @@ func (b *inbox) selectedRow(m *model) *overview.Row {
 	if r == nil {
 		return nil
 	}
-	own := *r // the state is changed in place; a dialog keeps what it was opened for
+	own := *r // the state is changed in place; a dialog keeps the row it was opened for
 	return &own
 }
 
-// visibleRowCount is how many items are in sight.
+// visibleRowCount returns how many items are visible.
 func (b *inbox) visibleRowCount(m *model) int {
 	return max(1, m.layout.list.height-1-inboxTextHeight(m.layout.list.height))
 }
 
-// inboxTextHeight is how many of the lines say more about the item under the cursor.
+// inboxTextHeight returns how many lines describe the item under the cursor.
 func inboxTextHeight(height int) int { return max(6, height*2/5) }
 
 func (b *inbox) visibleItems(m *model) []explain.Item {
@@ -129,7 +129,7 @@ func (b *inbox) visibleItems(m *model) []explain.Item {
 	return items[from:min(len(items), from+b.visibleRowCount(m))]
 }
 
-// renderPage is the page of the inbox.
+// renderPage renders the page of the inbox.
 func (b *inbox) renderPage(m *model, width, height int) []string {
 	items := b.listedItems(m)
 	_, backlog := explain.CountInbox(b.allItems(m))
@@ -161,7 +161,7 @@ func (b *inbox) renderPage(m *model, width, height int) []string {
 	if folded != "" && b.top+rows >= len(items) {
 		out = append(out, m.theme.Faint.Render(clipLine(folded, width)))
 	}
-	more := b.renderItem(m, &items[b.at], width, max(inboxTextHeight(height), height-len(out)-1)) // where few items are listed there is room
+	more := b.renderItem(m, &items[b.at], width, max(inboxTextHeight(height), height-len(out)-1)) // a short list leaves more room
 	for len(out) < height-max(inboxTextHeight(height), len(more)) {
 		out = append(out, "")
 	}
@@ -205,7 +205,7 @@ func (m *model) inboxRow(it *explain.Item, word string, width int, selected bool
 		wear(styledText{" " + name, m.theme.Text}, 26) + wear(styledText{" " + it.Text, m.theme.Faint}, width-45)
 }
 
-// renderItem says what the item under the cursor is about.
+// renderItem renders the details of the item under the cursor.
 func (b *inbox) renderItem(m *model, it *explain.Item, width, height int) []string {
 	out := []string{m.theme.Border.Render(strings.Repeat("─", width))}
 	if it.Summary != "" {
@@ -223,9 +223,8 @@ func (b *inbox) renderItem(m *model, it *explain.Item, width, height int) []stri
 	return out
 }
 
-// reasonLines say in at most so many lines why a task waits: its text, and the reasons that
-// the text does not say. Of a message that is too long the end is shown: that is where an
-// agent asks.
+// reasonLines returns, in at most height lines, why a task waits: its text, and the reasons that the text does not
+// contain. Of a message that is too long it shows the end, because that is where an agent asks.
 func (m *model) reasonLines(list []explain.WaitReason, text string, width, height int) []string {
 	var out []string
 	if len(list) == 0 || strings.Contains(text, list[0].Text) {

@@ -15,18 +15,16 @@ import (
 // hint is a key and a word for what it does.
 type hint struct{ key, word string }
 
-// action is something that a key does. The footer, the help and the keys themselves are
-// read off the same table.
+// action is what a key does. The footer, the help and the key handling use the same table.
 type action struct {
 	hint
 	keys  []string // as the terminal names them
 	group string   // of the help
 	help  string
-	pages []page // where it is, nil for the list and the inbox
-	task  bool   // it needs one
-	fixed bool   // the footer always has room for it
-	// offer says whether the footer shows it for a task, which is nil if there is none;
-	// nil: never.
+	pages []page // where it is available, nil for the list and the inbox
+	task  bool   // it needs a task
+	fixed bool   // the footer always shows it
+	// offer reports whether the footer shows it for a task, which is nil if there is none; nil means never.
 	offer func(*model, *overview.Row) bool
 	run   func(*model, *overview.Row) tea.Cmd
 }
@@ -47,7 +45,7 @@ func (a *action) isOnPage(p page) bool {
 	return slices.Contains(a.pages, p)
 }
 
-// runKey does what a key means on this page.
+// runKey runs the action of a key on this page.
 func (m *model) runKey(key string) tea.Cmd {
 	for _, a := range allActions() {
 		if !a.isOnPage(m.page) || !slices.Contains(a.keys, key) {
@@ -72,8 +70,7 @@ func (m *model) runKey(key string) tea.Cmd {
 	return nil
 }
 
-// footerHints are what the footer offers now, the most helpful first, and what it offers
-// always.
+// footerHints returns what the footer shows now, most helpful first, and what it always shows.
 func (m *model) footerHints() (some, fixed []hint) {
 	if m.dialog != nil {
 		return m.dialog.keyHints(), nil
@@ -131,12 +128,12 @@ func canEnter(m *model, r *overview.Row) bool {
 	return m.page == pageInbox || r.Life != overview.None || r.Kind == workflow.Queued || r.Kind == workflow.Agent
 }
 
-// mayRequest says whether a person may ask a task for a verb.
+// mayRequest returns a function that reports whether a person may request a verb of a task.
 func mayRequest(verb string) func(*model, *overview.Row) bool {
 	return func(_ *model, r *overview.Row) bool { return r.May(verb) }
 }
 
-// needsAnswer says whether an answer helps a task most, here or at its agent's terminal.
+// needsAnswer reports whether an answer helps a task most, here or at its agent's terminal.
 func needsAnswer(_ *model, r *overview.Row) bool {
 	return r.Verb == engine.VerbAnswer || r.Verb == explain.VerbAttach
 }
@@ -145,7 +142,7 @@ func waitsFor(kinds ...explain.ItemKind) func(*model, *overview.Row) bool {
 	return func(_ *model, r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 
-// newAction makes an action without the parts that differ.
+// newAction returns an action with the common fields set.
 func newAction(names, shown, word, group, help string) action {
 	return action{keys: strings.Fields(names), hint: hint{shown, word}, group: group, help: help}
 }
@@ -164,7 +161,7 @@ func (a action) withRun(run func(*model) tea.Cmd, offer func(*model, *overview.R
 	return a
 }
 
-// allActions are all keys, those of a task first: what helps it most is offered first.
+// allActions returns all keys, those of a task first, most helpful first.
 func allActions() []action {
 	return slices.Concat(taskActions(), listActions(), paneActions(), readingActions())
 }
@@ -213,7 +210,7 @@ func listActions() []action {
 		newAction("pgup ctrl+u ctrl+b", "PgUp", "", groupList, "a page up").withRun(func(m *model) tea.Cmd { return m.moveVertical(-m.pageHeight()) }, nil),
 		newAction("home", "Home", "", groupList, "to the beginning").withRun(func(m *model) tea.Cmd { return m.moveVertical(-1 << 30) }, nil),
 		newAction("end G", "End", "", groupList, "to the end").withRun(func(m *model) tea.Cmd { return m.moveVertical(1 << 30) }, nil),
-		newAction("R", "R", "refresh PRs", groupOther, "look at the pull requests now").withRun((*model).refreshPullRequests, nil),
+		newAction("R", "R", "refresh PRs", groupOther, "read the pull requests now").withRun((*model).refreshPullRequests, nil),
 		newAction("ctrl+p", "Ctrl+P", "pause all", groupOther, "pause everything, or let it go on").withRun((*model).togglePauseAll, nil),
 		newAction("?", "?", "help", groupOther, "this page").withRun((*model).showHelp, alwaysOffered).onPages(pageList, pageInbox, pageText).alwaysShown(),
 		newAction("esc", "Esc", "back", groupOther, "back").withRun((*model).goBack, nil).onPages(pageList, pageInbox),

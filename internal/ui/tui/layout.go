@@ -7,7 +7,7 @@ func (a area) containsPoint(x, y int) bool {
 	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
 }
 
-// layout says what is where. An area without height is not shown.
+// layout is the position of every part. An area without height is not shown.
 type layout struct {
 	head   area // one line
 	names  area // of the columns
@@ -19,13 +19,13 @@ type layout struct {
 	beside bool // the detail is beside the list, not below it
 }
 
-// Sizes from which parts are shown.
+// Minimum sizes to show parts.
 const (
 	wideEnough  = 130 // for the detail beside the list
 	tallEnough  = 16  // for the detail below it
 	namesHeight = 6   // for the names of columns
 	noteHeight  = 4   // for a line of its own for messages
-	shortest    = 8   // that a list becomes for want of tasks
+	shortest    = 8   // minimum height of the list when there are few tasks
 )
 
 // planLayout divides the screen.
@@ -58,7 +58,7 @@ func (m *model) planLayout() layout {
 		l.detail = area{left + 2, top + 1, w - left - 2, body.height - 1}
 		body.width = left
 	case h >= tallEnough:
-		up := max(4, min(body.height*m.listShare()/100, max(shortest, len(m.lines)+2))) // no more than there is to see
+		up := max(4, min(body.height*m.listShare()/100, max(shortest, len(m.lines)+2))) // at most the height of the content
 		l.tabs = area{0, top + up, w, 1}
 		l.detail = area{0, top + up + 1, w, body.height - up - 1}
 		body.height = up
@@ -74,7 +74,7 @@ func (m *model) planLayout() layout {
 	return l
 }
 
-// listShare is how much the list has of the room, in percent.
+// listShare returns the list's share of the room, in percent.
 func (m *model) listShare() int {
 	if m.focused {
 		return max(20, m.split-15)

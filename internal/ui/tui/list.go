@@ -15,7 +15,7 @@ type line struct {
 	count int
 }
 
-// chooseLines finds out which tasks are shown, and keeps the cursor on its task.
+// chooseLines selects the tasks that are shown, and keeps the cursor on its task.
 func (m *model) chooseLines() {
 	if m.page == pageInbox {
 		m.inbox.keepCursor(m)
@@ -38,10 +38,10 @@ func (m *model) chooseLines() {
 			return
 		}
 	}
-	m.moveTo(m.cursor) // its task is not shown any more: the one that took its place
+	m.moveTo(m.cursor) // its task is no longer shown: select the one in its place
 }
 
-// selectedRow is the task under the cursor, nil if there is none.
+// selectedRow returns the task under the cursor, or nil.
 func (m *model) selectedRow() *overview.Row {
 	if m.page == pageInbox {
 		return m.inbox.selectedRow(m)
@@ -52,7 +52,7 @@ func (m *model) selectedRow() *overview.Row {
 	return m.lines[m.cursor].row
 }
 
-// moveTo puts the cursor on a line, or on the next that is a task.
+// moveTo moves the cursor to a line, or to the next line with a task.
 func (m *model) moveTo(at int) {
 	at = max(0, min(at, len(m.lines)-1))
 	m.cursor, m.chosen = at, ""
@@ -84,14 +84,14 @@ func (m *model) moveCursor(by int) tea.Cmd {
 	return m.followCursor(false)
 }
 
-// keepCursorVisible keeps the cursor in sight.
+// keepCursorVisible scrolls so that the cursor is visible.
 func (m *model) keepCursorVisible() {
 	m.layout = m.planLayout()
 	height := m.layout.list.height
 	if m.cursor < m.top {
 		m.top = m.cursor
 		if m.top > 0 && m.lines[m.top-1].row == nil {
-			m.top-- // the head of its group, too
+			m.top-- // show the head of its group, too
 		}
 	}
 	if m.cursor >= m.top+height {
@@ -100,7 +100,7 @@ func (m *model) keepCursorVisible() {
 	m.top = max(0, min(m.top, len(m.lines)-height))
 }
 
-// applyFilter shows other tasks, or the same ones otherwise.
+// applyFilter changes which tasks are shown, and how.
 func (m *model) applyFilter(change func(*overview.Choice)) tea.Cmd {
 	change(&m.choice)
 	m.chooseLines()
@@ -108,12 +108,12 @@ func (m *model) applyFilter(change func(*overview.Choice)) tea.Cmd {
 	return m.followCursor(false)
 }
 
-// nextValue is the value behind another one, around the corner.
+// nextValue returns the value after now, cyclically.
 func nextValue[T comparable](list []T, now T) T {
 	return list[(slices.Index(list, now)+1)%len(list)]
 }
 
-// editSearch edits what is searched for.
+// editSearch edits the search text.
 func (m *model) editSearch(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "enter":
@@ -136,7 +136,7 @@ func (m *model) applySearch() tea.Cmd {
 	return m.applyFilter(func(c *overview.Choice) { c.Search = m.finding.value() })
 }
 
-// toggleProject shows one project alone, or all.
+// toggleProject shows only the row's project, or all.
 func (m *model) toggleProject(r *overview.Row) tea.Cmd {
 	only := m.home
 	if only == "" && r != nil {

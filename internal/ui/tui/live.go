@@ -14,21 +14,21 @@ import (
 	"orange/internal/view/overview"
 )
 
-// What the feed tells the model.
+// Messages from the feed to the model.
 type (
 	stateMsg  struct{ state overview.State }
 	changeMsg struct{ change overview.Change }
 	linkMsg   struct{ err error } // nil: the stream is open
 )
 
-// retryState is how long a state that could not be read is left alone.
+// retryState is the delay before a failed read of the state is retried.
 const retryState = time.Second
 
-// feed follows the state of everything and hands it to the program.
+// feed follows the state and sends it to the program.
 type feed struct {
 	api   Feed
 	send  func(tea.Msg)
-	apart time.Duration // the least time between two changes that are handed over
+	apart time.Duration // the minimum time between two changes that are sent
 }
 
 func (f *feed) run(ctx context.Context) {
@@ -45,8 +45,8 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// followStream reads the stream until ctx ends. What comes while the program is busy is merged,
-// so that neither waits for the other.
+// followStream reads the stream until ctx ends. It merges changes that arrive while the program is busy, so that
+// neither waits for the other.
 func (f *feed) followStream(ctx context.Context, after int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	q := newQueue()
@@ -60,7 +60,7 @@ func (f *feed) followStream(ctx context.Context, after int64) error {
 		Change: func(c overview.Change) error { q.mergeChange(c); return nil },
 		Lost:   func(err error) { again = true; f.send(linkMsg{err}) },
 		Opened: func() error {
-			if again { // what is in no journal may have changed meanwhile
+			if again { // what no journal records may have changed meanwhile
 				if state, err := f.api.ReadState(ctx, client.StateQuery{All: true}); err == nil {
 					f.send(stateMsg{state})
 				}
@@ -71,11 +71,11 @@ func (f *feed) followStream(ctx context.Context, after int64) error {
 	})
 }
 
-// wokenMsg says how it went to start a server.
+// wokenMsg is the result of starting a server.
 type wokenMsg struct{ err error }
 
-// wakeServer asks for something small where there is no server: whoever asks starts one, and
-// whoever only follows does not. The key by which a person leaves asks for nothing.
+// wakeServer sends a small request if there is no server: a request starts one, and following the stream does not. The
+// quit key sends nothing.
 func (m *model) wakeServer(key string) tea.Cmd {
 	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.finding == nil
 	if !client.IsAbsent(m.lost) || m.waking || leaves {
@@ -89,7 +89,7 @@ func (m *model) wakeServer(key string) tea.Cmd {
 	}
 }
 
-// finishWaking takes in how it went. That the stream is open again is told by the stream.
+// finishWaking handles the result. The stream itself reports when it is open again.
 func (m *model) finishWaking(msg wokenMsg) {
 	m.waking = false
 	if msg.err != nil {
@@ -101,7 +101,7 @@ func (m *model) finishWaking(msg wokenMsg) {
 	}
 }
 
-// errWoken is why the stream is not open although there is a server.
+// errWoken is why the stream is not open although a server runs.
 var errWoken = errors.New("it is taken up again")
 
 // waitFor waits, or returns early if ctx ends.
@@ -114,7 +114,7 @@ func waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// queue holds what has changed and was not handed over yet, as one change.
+// queue merges the changes that were not sent yet into one.
 type queue struct {
 	mu     sync.Mutex
 	change overview.Change
@@ -164,7 +164,7 @@ func (q *queue) takeChange() overview.Change {
 	return c
 }
 
-// sendChanges hands changes over: the first at once, those that follow on its heels together.
+// sendChanges sends changes: the first immediately, those that follow shortly after it together.
 func (q *queue) sendChanges(ctx context.Context, apart time.Duration, send func(tea.Msg)) {
 	for {
 		select {

@@ -12,7 +12,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// page is what fills the screen.
+// page is the content of the screen.
 type page int
 
 const (
@@ -22,17 +22,17 @@ const (
 	pageHelp
 )
 
-// model is everything the dashboard knows. Only Update changes it.
+// model is the state of the dashboard. Only Update changes it.
 type model struct {
 	DashboardOptions
 	ctx     context.Context // of requests
-	end     context.Context // of the program: it is told to leave
-	send    func(tea.Msg)   // hands a message over from elsewhere
+	end     context.Context // of the program: ends when it is to quit
+	send    func(tea.Msg)   // sends a message from another goroutine
 	tick    func(time.Duration, tea.Msg) tea.Cmd
 	program *tea.Program // nil in tests
 	pace    framePacer
 
-	then []string // the command that the person leaves for
+	then []string // the command to run after quitting
 
 	width, height int
 	theme         render.Theme
@@ -46,45 +46,45 @@ type model struct {
 	choice  overview.Choice
 	lines   []line
 	cols    []column
-	longest int // name of a task, within bounds
+	longest int // longest name of a task, within limits
 	cursor  int // in lines
 	top     int // first line that is shown
 	chosen  task.ID
 	home    string // project of this folder, "" for none
-	finding *field // what is searched for, while it is typed
+	finding *field // the search text, while it is typed
 
 	page    page
-	focused bool // the detail pane has the keys
-	hidden  bool // the detail pane is put away
+	focused bool // the detail pane receives the keys
+	hidden  bool // the detail pane is hidden
 	split   int  // share of the list, in percent
 	detail  detail
 	inbox   inbox
 	reading reading
 	help    int // first line that is shown
 	dialog  dialog
-	drafts  map[draft]string // words that were not sent
-	left    *form            // that was left with something in it
+	drafts  map[draft]string // text that was not sent
+	left    *form            // the form that was left with content
 
-	busy  map[task.ID]string         // what is under way
-	under map[task.ID]func() doneMsg // how it goes
-	last  sync.WaitGroup             // of those that are waited for at the end
-	acted map[task.ID]bool           // tasks whose moves are told
+	busy  map[task.ID]string         // requests in progress
+	under map[task.ID]func() doneMsg // their results
+	last  sync.WaitGroup             // requests to wait for at the end
+	acted map[task.ID]bool           // tasks whose next move is announced
 	note  note
 
 	now     time.Time // of the frame
 	alarm   time.Time // when the next age changes
 	alarms  int
-	stale   bool // something happened since it was drawn
+	stale   bool // something happened since the last rendering
 	idle    bool // the last message changed nothing
 	shown   tea.View
-	drawn   time.Time // when it was drawn
-	held    bool      // it is drawn again soon, and not now
+	drawn   time.Time // when it was last rendered
+	held    bool      // rendering is delayed
 	layout  layout
 	rung    map[task.ID]bool // what waited for a person when the bell last rang
 	started bool
 }
 
-// note is the line that says how the last request went.
+// note is the line with the result of the last request.
 type note struct {
 	text string
 	bad  bool
@@ -103,7 +103,7 @@ func newModel(ctx context.Context, o DashboardOptions) *model {
 	return m
 }
 
-// applyTheme chooses the theme that fits the terminal.
+// applyTheme selects the theme for the terminal.
 func (m *model) applyTheme() {
 	m.theme = render.NewTheme(m.dark, !m.plain && !m.NoColor)
 	m.detail.lines, m.reading.lines = nil, nil
@@ -169,7 +169,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// handleKeyPress gives a key to whoever has the say.
+// handleKeyPress handles a key.
 func (m *model) handleKeyPress(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		return tea.Quit
@@ -177,7 +177,7 @@ func (m *model) handleKeyPress(k tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(m.wakeServer(k.String()), m.routeKey(k))
 }
 
-// routeKey gives a key to the dialog, to the search, or to the page.
+// routeKey passes a key to the dialog, to the search, or to the page.
 func (m *model) routeKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.dialog != nil:
@@ -199,7 +199,7 @@ func (m *model) pasteText(text string) {
 	}
 }
 
-// applyFeed takes in what the feed tells.
+// applyFeed handles a message of the feed.
 func (m *model) applyFeed(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case linkMsg:
@@ -229,7 +229,7 @@ func (m *model) applyFeed(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// announceMove says what became of a task that a person asked something of.
+// announceMove reports the move of a task after a person's request.
 func (m *model) announceMove(r *overview.Row) {
 	if !m.acted[r.ID] {
 		return
@@ -246,7 +246,7 @@ func (m *model) announceMove(r *overview.Row) {
 	}
 }
 
-// findRow is the row of a task, nil if it is gone.
+// findRow returns the row of a task, or nil if it is gone.
 func (m *model) findRow(id task.ID) *overview.Row {
 	for i := range m.state.Tasks {
 		if m.state.Tasks[i].ID == id {
@@ -256,7 +256,7 @@ func (m *model) findRow(id task.ID) *overview.Row {
 	return nil
 }
 
-// ringBell rings the bell when a task waits for a person that did not before.
+// ringBell rings the bell when another task begins to wait for a person.
 func (m *model) ringBell() tea.Cmd {
 	if !m.Bell {
 		return nil

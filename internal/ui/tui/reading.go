@@ -68,7 +68,7 @@ func (m *model) readingLines(width int) []string {
 	return v.lines
 }
 
-// scrollPage moves what fills the screen by so many lines.
+// scrollPage scrolls the page by so many lines.
 func (m *model) scrollPage(by int) {
 	at, lines := &m.reading.scroll, 0
 	if m.page == pageHelp {
@@ -79,10 +79,10 @@ func (m *model) scrollPage(by int) {
 	*at = max(0, min(*at+by, lines-m.layout.list.height))
 }
 
-// textWidth is the width in which texts are read: long lines are hard to follow.
+// textWidth returns the width of texts: long lines are hard to read.
 func (m *model) textWidth() int { return max(1, min(m.width-2, 110)) }
 
-// helpLines is the page of keys.
+// helpLines returns the page of keys.
 func (m *model) helpLines(width int) []string {
 	var out []string
 	for _, group := range []string{groupTask, groupList, groupInbox, groupPane, groupOther} {

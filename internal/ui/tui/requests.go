@@ -22,25 +22,25 @@ import (
 	"orange/internal/wire"
 )
 
-// everything stands for all tasks where a request is of none.
+// everything stands for all tasks in a request that is about none.
 const everything task.ID = "*"
 
-// doneMsg is how a request went.
+// doneMsg is the result of a request.
 type doneMsg struct {
 	id     task.ID
-	dialog dialog // that asked, nil for a key
+	dialog dialog // the dialog that sent it, nil for a key
 	text   string
 	err    error
 }
 
-// attachMsg is how a person gets to an agent's terminal.
+// attachMsg is the command that attaches to an agent's terminal.
 type attachMsg struct {
 	id  task.ID
 	to  wire.Attachment
 	err error
 }
 
-// plainLine is text from anywhere on one line that is as wide as it is taken for.
+// plainLine returns untrusted text as one line of predictable width.
 func plainLine(text string) string { return ansi.SteadyText(ansi.OneLine(text)) }
 
 func (m *model) showNote(format string, args ...any) {
@@ -51,12 +51,12 @@ func (m *model) showError(format string, args ...any) {
 	m.note = note{text: plainLine(fmt.Sprintf(format, args...)), bad: true}
 }
 
-// sendRequest carries a request out beside the program. Of one task there is one at a time.
+// sendRequest runs a request in the background. There is at most one request per task at a time.
 func (m *model) sendRequest(id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
 	return m.sendRequestFrom(nil, id, what, do)
 }
 
-// sendRequestFrom is ask for a dialog, which hears how it went.
+// sendRequestFrom is like sendRequest for a dialog, which gets the result.
 func (m *model) sendRequestFrom(from dialog, id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
 	if now := m.busy[id]; now != "" {
 		m.showError("%s is still under way: wait for its answer", now)
@@ -73,9 +73,8 @@ func (m *model) sendRequestFrom(from dialog, id task.ID, what string, do func(co
 	return func() tea.Msg { return run() }
 }
 
-// awaitRequests waits until what is under way has its answer, or until ctx ends: who leaves
-// right behind a key has still asked. It says what they would not see any more, "" if
-// there is nothing.
+// awaitRequests waits until running requests have their results, or until ctx ends, so that a request is not lost when
+// a person quits right after a key. It returns the results that the person would not see otherwise, or "".
 func (m *model) awaitRequests(ctx context.Context) string {
 	answers := make(chan error, len(m.under))
 	for _, run := range m.under {
@@ -89,13 +88,13 @@ func (m *model) awaitRequests(ctx context.Context) string {
 				said = append(said, oneLine(err))
 			}
 		case <-ctx.Done():
-			return strings.Join(append(said, "a request had no answer yet: look with orange task list whether it was carried out"), "; ")
+			return strings.Join(append(said, "a request had no answer yet: check with orange task list whether it was carried out"), "; ")
 		}
 	}
 	return strings.Join(said, "; ")
 }
 
-// finishRequest takes in how a request went. A dialog whose request was refused stays as it is.
+// finishRequest handles the result of a request. A dialog stays open if its request was refused.
 func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	delete(m.under, msg.id)
@@ -118,12 +117,12 @@ func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 	return nil
 }
 
-// sendSignal sends a signal in the name of a person.
+// sendSignal sends a signal on behalf of a person.
 func (m *model) sendSignal(r *overview.Row, what string, sig signal.Signal) tea.Cmd {
 	return m.sendRequest(r.ID, what, signalRequest(m.API, r, sig))
 }
 
-// signalRequest sends a signal and says in words what came of it.
+// signalRequest returns a request that sends a signal and describes its result.
 func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(context.Context) (string, error) {
 	id, name := string(r.ID), r.Branch
 	sig.Actor = task.Human
@@ -139,8 +138,7 @@ func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(contex
 	}
 }
 
-// codeWanted says that the same must be asked for with a code that was shown by
-// notification.
+// codeWanted means that the request must be repeated with a code from a notification.
 type codeWanted struct {
 	row overview.Row
 	sig signal.Signal
@@ -150,7 +148,7 @@ type codeWanted struct {
 func (c *codeWanted) Error() string { return c.why.Error() }
 func (c *codeWanted) Unwrap() error { return c.why }
 
-// promptForCode asks a person for a code, and sends what they asked for with it.
+// promptForCode asks a person for a code, and repeats the request with it.
 func (m *model) promptForCode(c *codeWanted) {
 	p := m.openPrompt(codePrompt, "Code for "+c.row.Branch, &c.row, func(text string) signal.Signal {
 		c.sig.Confirm = text
@@ -159,10 +157,10 @@ func (m *model) promptForCode(c *codeWanted) {
 	p.text, p.why = newField("", true), oneLine(c.why)
 }
 
-// codePrompt is the kind of the prompt that asks for a code.
+// codePrompt is the kind of the prompt for a code.
 const codePrompt = "code"
 
-// describeOutcome says in words what an answer changed.
+// describeOutcome describes what an answer changed.
 func describeOutcome(name string, sig signal.Signal, a wire.Answer) string {
 	text := narrate.DescribeOutcome(a.Outcome(sig.Kind), narrate.Voice{Name: name, Live: true})
 	if a.Warning != "" {
@@ -177,8 +175,7 @@ type help struct {
 	do   func(*model, *overview.Row) tea.Cmd
 }
 
-// helpOf is what helps with the item of a task. Without any there is only the agent to go
-// to, or to start.
+// helpOf returns what helps with the item of a task. By default it opens or starts the agent.
 func helpOf(r *overview.Row) (help, bool) {
 	switch r.Verb {
 	case engine.VerbAnswer:
@@ -192,7 +189,7 @@ func helpOf(r *overview.Row) (help, bool) {
 	case engine.Respawn:
 		return help{"respawn", (*model).restartAgent}, true
 	case engine.VerbMerge:
-		if r.Wants != explain.ItemReview { // work is read before it is merged
+		if r.Wants != explain.ItemReview { // a person reviews work before merging it
 			return help{"merge", (*model).mergeTask}, true
 		}
 	case explain.VerbAttach, explain.VerbSpawn:
@@ -201,8 +198,7 @@ func helpOf(r *overview.Row) (help, bool) {
 	return help{"view", (*model).openText}, true
 }
 
-// enterTask starts a task, goes to its agent, or starts the agent again. In the inbox it does
-// what helps.
+// enterTask starts a task, opens its agent's terminal, or restarts the agent. In the inbox it does what helps.
 func (m *model) enterTask(r *overview.Row) tea.Cmd {
 	if m.page == pageInbox {
 		if help, ok := helpOf(r); ok {
@@ -229,7 +225,7 @@ func (m *model) restartAgent(r *overview.Row) tea.Cmd {
 	return m.sendSignal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.Respawn})
 }
 
-// openTerminal asks for the way to an agent's terminal.
+// openTerminal requests the command for an agent's terminal.
 func (m *model) openTerminal(r *overview.Row) tea.Cmd {
 	if now := m.busy[r.ID]; now != "" {
 		m.showError("%s is still under way: wait for its answer", now)
@@ -246,7 +242,7 @@ func (m *model) openTerminal(r *overview.Row) tea.Cmd {
 	}
 }
 
-// attachTerminal gives the terminal away, until the person comes back or for good.
+// attachTerminal hands the terminal to an agent, until the person returns or for good.
 func (m *model) attachTerminal(msg attachMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	switch {
@@ -282,7 +278,7 @@ func (m *model) mergeTask(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// hasNothing says that somebody has looked, and a branch has nothing of its own.
+// hasNothing reports whether a branch was measured and has no changes of its own.
 func hasNothing(r *overview.Row) bool {
 	return r.PR == nil && r.Work != nil && r.Work.Commits == 0 && r.Work.Added == 0 && r.Work.Deleted == 0
 }
@@ -305,7 +301,7 @@ func (m *model) deleteTask(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// approveMove grants the move that an agent asked for.
+// approveMove grants the move that an agent requested.
 func (m *model) approveMove(r *overview.Row) tea.Cmd {
 	api, id := m.API, string(r.ID)
 	return m.sendRequest(r.ID, "the approval of "+r.Branch, func(ctx context.Context) (string, error) {
@@ -327,7 +323,7 @@ func (m *model) togglePause(r *overview.Row) tea.Cmd {
 	return m.sendSignal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
 }
 
-// togglePauseAll holds everything, or lets it go on.
+// togglePauseAll pauses or resumes all tasks.
 func (m *model) togglePauseAll() tea.Cmd {
 	api := m.API
 	if m.state.Paused {
@@ -343,7 +339,7 @@ func (m *model) togglePauseAll() tea.Cmd {
 	return nil
 }
 
-// openPullRequest opens a pull request, or names the one there is.
+// openPullRequest opens a pull request, or shows the existing one.
 func (m *model) openPullRequest(r *overview.Row) tea.Cmd {
 	if r.PR == nil {
 		return m.sendSignal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
@@ -352,11 +348,11 @@ func (m *model) openPullRequest(r *overview.Row) tea.Cmd {
 	return tea.SetClipboard(r.PR.URL)
 }
 
-// refreshPullRequests has the pull requests looked at.
+// refreshPullRequests polls the pull requests.
 func (m *model) refreshPullRequests() tea.Cmd {
 	api := m.API
 	m.showNote("the pull requests are looked at ...")
-	return m.sendRequest(everything, "the look at pull requests", func(ctx context.Context) (string, error) {
+	return m.sendRequest(everything, "the check of pull requests", func(ctx context.Context) (string, error) {
 		news, err := api.SyncForges(ctx)
 		if len(news) == 0 {
 			return "the pull requests are as they were", err
@@ -385,7 +381,7 @@ func (m *model) requestChanges(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// answerAgent asks for the words that an agent waits for: in TASK.md, or at its terminal.
+// answerAgent asks for the answer that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	if r.Verb == explain.VerbAttach {
 		p := m.openPrompt("terminal", r.Text, r, nil)
@@ -410,7 +406,7 @@ func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// chooseMove offers the states that a person may ask for.
+// chooseMove offers the states that a person may request.
 func (m *model) chooseMove(r *overview.Row) tea.Cmd {
 	if len(r.Moves) == 0 {
 		m.showError("%s can be moved nowhere from %s", r.Branch, r.Status)

@@ -14,7 +14,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// styledText is a text and how it looks.
+// styledText is a text and its style.
 type styledText struct {
 	text  string
 	style render.Style
@@ -24,11 +24,11 @@ type styledText struct {
 type column struct {
 	name  string
 	width int  // 0: it is not shown
-	right bool // its texts end at its right edge
+	right bool // its texts are right-aligned
 	cell  func(*model, *overview.Row) []styledText
 }
 
-// Bounds of widths.
+// Limits of widths.
 const (
 	leastTask    = 16
 	enoughTask   = 26
@@ -37,7 +37,7 @@ const (
 	mostCell     = 22
 )
 
-// allColumns are the columns in their order.
+// allColumns returns the columns in order.
 func allColumns() []column {
 	return []column{
 		{name: "TASK", cell: taskCell},
@@ -52,12 +52,12 @@ func allColumns() []column {
 	}
 }
 
-// columnDropOrder are the columns that go when there is no room, what matters least first.
+// columnDropOrder returns the columns that are dropped when there is no room, least important first.
 func columnDropOrder() []string {
 	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "PR", "ACTIVE", "WHO", "STATUS"}
 }
 
-// measureColumns finds out how wide the columns must be. One that is empty everywhere is none.
+// measureColumns computes the widths of the columns. A column that is empty everywhere is not shown.
 func (m *model) measureColumns() {
 	m.cols, m.longest = allColumns(), 0
 	for i := range m.lines {
@@ -67,8 +67,8 @@ func (m *model) measureColumns() {
 	}
 }
 
-// widenColumns makes room for a row. Columns do not become narrower by what changes: a table
-// that twitches cannot be read.
+// widenColumns widens the columns for a row. Columns do not become narrower when rows change, because a table that
+// moves is hard to read.
 func (m *model) widenColumns(r *overview.Row) {
 	for c := range m.cols {
 		col := &m.cols[c]
@@ -93,7 +93,7 @@ func widthOf(pieces []styledText) int {
 	return n
 }
 
-// fittingColumns are the columns that fit into a width.
+// fittingColumns returns the columns that fit into a width.
 func (m *model) fittingColumns(width int) []column {
 	all := slices.Clone(m.cols)
 	if len(all) == 0 {
@@ -114,14 +114,14 @@ func (m *model) fittingColumns(width int) []column {
 	}
 	all[0].width = max(0, width-takenWidth(all))
 	if last := &all[len(all)-1]; last.name == "SUMMARY" {
-		name := min(all[0].width, max(need, m.longest)) // what is left is the summary's
+		name := min(all[0].width, max(need, m.longest)) // the rest is for the summary
 		last.width += all[0].width - name
 		all[0].width = name
 	}
 	return all
 }
 
-// takenWidth is how many columns of the screen all but the name of a task take.
+// takenWidth returns how many screen columns everything but the name of a task takes.
 func takenWidth(all []column) int {
 	n := 0
 	for _, c := range all[1:] {
@@ -130,7 +130,7 @@ func takenWidth(all []column) int {
 	return n
 }
 
-// renderColumnNames is the line of names over the table.
+// renderColumnNames renders the header of the table.
 func (m *model) renderColumnNames(cols []column) string {
 	var out strings.Builder
 	for i, c := range cols {
@@ -153,7 +153,7 @@ func alignText(text string, width int, right bool) string {
 	return fitWidth(text, width)
 }
 
-// tableRow is one task as a line.
+// tableRow renders one task as a line.
 func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 	wear := func(s render.Style) render.Style {
 		if selected {
@@ -171,7 +171,7 @@ func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 	return out.String()
 }
 
-// renderCell is the pieces of a cell in exactly its width.
+// renderCell renders a cell in exactly its width.
 func (m *model) renderCell(c column, r *overview.Row, wear func(render.Style) render.Style) string {
 	var out strings.Builder
 	pieces, room := c.cell(m, r), c.width
@@ -216,7 +216,7 @@ func taskCell(m *model, r *overview.Row) []styledText {
 	return append(out, styledText{r.Project + "/", m.theme.Faint}, styledText{r.Branch, m.theme.Text})
 }
 
-// workspaceNumber is the number at the end of a workspace's name.
+// workspaceNumber returns the number at the end of a workspace's name.
 func workspaceNumber(name string) string {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
@@ -316,7 +316,7 @@ func changesCell(m *model, r *overview.Row) []styledText {
 	return []styledText{{"+" + shortNumber(r.Work.Added), m.theme.Good}, {" -" + shortNumber(r.Work.Deleted), m.theme.Bad}}
 }
 
-// shortNumber is a number in at most four characters.
+// shortNumber returns a number in at most four characters.
 func shortNumber(n int) string {
 	switch {
 	case n < 10_000:

@@ -1,6 +1,6 @@
-// Package tui is the dashboard: all tasks on a terminal, kept up to date by the event
-// stream. It is a client like every other, and decides nothing: a key is a request, and
-// what the server refuses is shown with its reason. How texts are coloured is paint's.
+// Package tui is the dashboard: all tasks on a terminal, kept up to date by the event stream. It is a client like every
+// other, and decides nothing: a key sends a request, and a refusal is shown with its reason. Package render styles the
+// texts.
 package tui
 
 import (
@@ -23,30 +23,30 @@ import (
 	"orange/internal/wire"
 )
 
-// How often the screen is drawn in a second at most, and how often what the feed tells.
+// Maximum frames per second, and maximum updates from the feed per second.
 const (
 	framesPerSecond  = 60
 	changesPerSecond = 30
 )
 
-// exitTimeout is how long a person who leaves waits for the answers to what they asked.
+// exitTimeout is how long the dashboard waits, when a person quits, for the results of requests.
 const exitTimeout = 2 * time.Second
 
-// API is what the dashboard asks the server.
+// API is the part of the server's API that the dashboard uses.
 type API interface {
 	Feed
 	Reader
 	Commands
 }
 
-// Feed is how the dashboard learns what there is.
+// Feed provides the state and its changes.
 type Feed interface {
 	ReadState(context.Context, client.StateQuery) (overview.State, error)
 	FollowState(context.Context, client.FollowOptions) error
 	WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error
 }
 
-// Reader is where the detail pane and the forms read.
+// Reader provides what the detail pane and the forms read.
 type Reader interface {
 	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
 	ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error)
@@ -57,7 +57,7 @@ type Reader interface {
 	AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error)
 }
 
-// Commands is what keys ask for.
+// Commands are the requests that keys send.
 type Commands interface {
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 	CreateTask(context.Context, signal.NewTask) (wire.Answer, error)
@@ -67,31 +67,30 @@ type Commands interface {
 	ResumeAll(context.Context) error
 }
 
-// DashboardOptions say what the dashboard shows, and where.
+// DashboardOptions configures the dashboard.
 type DashboardOptions struct {
 	API     API
 	In      io.Reader
 	Out     io.Writer
 	Environ []string // of the terminal
 	Project string   // "" for all
-	Hint    string   // said at the beginning
-	Once    bool     // leave for a terminal that is attached to, and do not come back
+	Hint    string   // note shown at the start
+	Once    bool     // quit to attach to a terminal, and do not return
 	Create  bool     // begin with the form for a new task
 	NoColor bool     // NO_COLOR is set
 	Bell    bool     // ring when something new waits for a person
 
-	Harness func(string) (string, error) // settles what a person wrote as a harness; nil: as it is
+	Harness func(string) (string, error) // resolves a harness that a person typed; nil: unchanged
 	Now     func() time.Time             // nil: the clock
 }
 
-// Run shows the dashboard until the person leaves. With Once it returns the command that
-// they left for.
+// Run shows the dashboard until the person quits. With Once it returns the command to run next.
 func Run(ctx context.Context, o DashboardOptions) (then []string, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	end := ctx
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // of requests: who is told to leave lets them end
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they can end
 	defer cancel()
 	m := newModel(ctx, o)
 	m.end = end
@@ -108,7 +107,7 @@ func Run(ctx context.Context, o DashboardOptions) (then []string, err error) {
 	running.Wait()
 	m.last.Wait()
 	if end.Err() != nil {
-		return nil, nil // it was told to leave, and did
+		return nil, nil // it was asked to quit, and did
 	}
 	if err != nil && !errors.Is(err, tea.ErrInterrupted) {
 		return nil, fmt.Errorf("show the dashboard: %w", err)
@@ -119,15 +118,15 @@ func Run(ctx context.Context, o DashboardOptions) (then []string, err error) {
 	return m.then, nil
 }
 
-// awaitRequestsBriefly gives what is under way a while to end.
+// awaitRequestsBriefly waits a while for running requests.
 func (m *model) awaitRequestsBriefly() string {
 	ctx, cancel := context.WithTimeout(m.ctx, exitTimeout)
 	defer cancel()
 	return m.awaitRequests(ctx)
 }
 
-// OutsideTmux takes out of an environment what says that this runs inside tmux: it
-// would keep another tmux from showing itself here.
+// OutsideTmux removes the variables from an environment that show that this runs inside tmux: they would prevent
+// another tmux from running here.
 func OutsideTmux(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")

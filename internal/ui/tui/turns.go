@@ -6,7 +6,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// moveVertical moves whatever has the keys by so many lines.
+// moveVertical moves the focused part by so many lines.
 func (m *model) moveVertical(by int) tea.Cmd {
 	switch {
 	case m.page == pageInbox:
@@ -19,7 +19,7 @@ func (m *model) moveVertical(by int) tea.Cmd {
 	return m.moveCursor(by)
 }
 
-// pageHeight is how many lines a page has.
+// pageHeight returns how many lines a page has.
 func (m *model) pageHeight() int {
 	if m.page == pageList && m.focused {
 		return max(1, m.contentHeight()-1)
@@ -27,14 +27,14 @@ func (m *model) pageHeight() int {
 	return max(1, m.layout.list.height-1)
 }
 
-// showPage fills the screen with another page.
+// showPage shows another page.
 func (m *model) showPage(p page) tea.Cmd {
 	m.page = p
 	if p == pageInbox {
 		m.inbox.keepCursor(m)
 	}
 	m.keepCursorVisible()
-	m.detail.stop() // what is not seen is not watched
+	m.detail.stop() // a hidden terminal is not watched
 	if p == pageList && m.detail.tab == tabScreen && m.detail.task == m.chosen {
 		return m.readTab()
 	}
@@ -61,10 +61,10 @@ func (m *model) toggleFocus() tea.Cmd {
 	return m.followCursor(!m.detail.data.ready)
 }
 
-// lowText says why the detail pane is not to be seen.
+// lowText is why the detail pane is not visible.
 const lowText = "the window is too low for the pane: press Tab"
 
-// tooLow says that there is room for the list or for the pane, and the list has it.
+// tooLow reports whether only the list or only the pane fits, and the list is shown.
 func (m *model) tooLow() bool {
 	return m.page == pageList && !m.focused && m.width < wideEnough && m.height < tallEnough
 }
@@ -80,7 +80,7 @@ func (m *model) toggleHidden() tea.Cmd {
 	return m.followCursor(false)
 }
 
-// resizeList gives the list more of the room, or less.
+// resizeList changes the list's share of the room.
 func (m *model) resizeList(by int) tea.Cmd {
 	if m.tooLow() {
 		m.showNote(lowText)
@@ -90,7 +90,7 @@ func (m *model) resizeList(by int) tea.Cmd {
 	return m.followCursor(false)
 }
 
-// goBack undoes the last thing that narrowed the view.
+// goBack undoes the last change that narrowed the view.
 func (m *model) goBack() tea.Cmd {
 	switch {
 	case m.page == pageHelp && m.reading.from == pageText:
@@ -108,7 +108,7 @@ func (m *model) goBack() tea.Cmd {
 	return nil
 }
 
-// leaveOrQuit goes back to the list, and from there away.
+// leaveOrQuit returns to the list, and from there quits.
 func (m *model) leaveOrQuit() tea.Cmd {
 	if m.page != pageList {
 		return m.showPage(pageList)
