@@ -26,8 +26,10 @@ func main() {
 
 // run is the program without its exit.
 func run(args []string) int {
-	if code, ok := server.RunHelper(args); ok {
-		return code
+	if len(args) == 2 {
+		if code, ok := server.RunHelper(args[0], args[1]); ok {
+			return code
+		}
 	}
 	version, commit := programVersion()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -46,6 +46,7 @@ type Parts struct {
 	ServerEnv   func() []string               // what a server inherits that a shim starts
 	Project     func(name string) (task.Project, bool)
 	Engine      agents.Engine
+	Task        func(id task.ID) (task.Task, bool, error) // the record of a task
 	Prompts     agents.Prompts
 	Log         *slog.Logger
 }
@@ -94,14 +95,21 @@ func (h *Host) newAgents() error {
 		}
 		h.terminal = tmux.New(h.Terminal, append(h.TerminalEnv(), "ORANGE_HOME="+h.Home, agents.ServerMark(id)))
 	}
+	running := &shim.Processes{
+		Supervisor: h.supervisor, Data: h.Data, ID: id, Socket: h.Socket, Wake: []string{h.Self, "serve", "--detached"},
+		WakeEnv: func() []string { return append(h.ServerEnv(), "ORANGE_HOME="+h.Home) }, Window: h.launchInWindow, Boot: shim.BootID(), Self: os.Getpid(),
+	}
+	if h.terminal != nil {
+		running.Terminal = h.Terminal
+	}
 	o := agents.AgentOptions{
 		Root: h.Data.Attempts, ID: id, Key: key, Tmux: h.Tmux, Log: h.Log,
-		Processes: &processes{Host: h, id: id, boot: shim.BootID(), self: os.Getpid()},
+		Processes: running,
 		Harnesses: harness.Registry{
 			Call: func(name string) []string { return []string{h.Self, HookCommand, name} }, Env: h.Getenv,
 			Path: func(name string) string { return envValue(inPath(h.AgentEnv(name), h.Self), "PATH") },
 		},
-		Workspaces: h, Engine: h.Engine, Prompts: h.Prompts, Term: tmux.Terminal,
+		Workspaces: h, Engine: h.Engine, Task: h.Task, Prompts: h.Prompts, Term: tmux.Terminal,
 		Env:       func(name string) []string { return append(inPath(h.AgentEnv(name), h.Self), "ORANGE_HOME="+h.Home) },
 		LastLines: h.lastLines, Mask: h.maskAgentSecrets, WatchOutput: h.watchOutput,
 	}

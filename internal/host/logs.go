@@ -45,11 +45,14 @@ func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
 	lines, _, err := h.PrintedLines(k, card, maxTailLines)
 	if err == nil && card.Window == "" {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
-		if t, ok, err := h.Engine.Task(k.Task); len(lines) == 0 && err == nil && ok {
+		if t, ok, err := h.Task(k.Task); len(lines) == 0 && err == nil && ok {
 			lines, _ = h.LogLines(&t, k, card, maxTailLines)
 		}
 	}
-	return ansi.LastLines(strings.Join(lines, "\n"), lastShown)
+	if lines = ansi.LastLines(strings.Join(lines, "\n"), lastShown); len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(h.maskAgentSecrets(card.Harness, strings.Join(lines, "\n")), "\n")
 }
 
 // LastOutput returns a function that reads the last lines of an attempt of t, as text. The exits that older

@@ -87,46 +87,23 @@ func (h *Host) Ready(ctx context.Context, t task.Task) (string, error) {
 	return note(), err
 }
 
-// CheckWorkspace implements local.TaskFileSync. While a branch is being renamed, the old name is accepted too.
-func (h *Host) CheckWorkspace(ctx context.Context, t *task.Task) error {
-	s, err := h.poolSlot(t, t.Workspace)
+// SyncTaskFile implements local.TaskFileSync. While a branch is being renamed, the old name is accepted too.
+func (h *Host) SyncTaskFile(ctx context.Context, t *task.Task) (commit string, wrong error) {
+	s, _, err := h.notedSlot(t, t.Workspace)
 	if err != nil {
-		return err
+		return "", err
 	}
-	wrong := h.pool.CheckWorkspace(ctx, s)
 	for _, e := range t.Pending {
-		if e.Do == workflow.RenameBranch && wrong != nil {
-			s.Branch = e.Arg
-			wrong = h.pool.CheckWorkspace(ctx, s)
+		if e.Do == workflow.RenameBranch {
+			s.Former = e.Arg
 		}
 	}
-	return wrong
-}
-
-// SyncTaskFile implements local.TaskFileSync.
-func (h *Host) SyncTaskFile(ctx context.Context, t *task.Task) error {
-	s, err := h.poolSlot(t, t.Workspace)
-	if err != nil {
-		return err
-	}
-	return h.pool.RestoreTaskLink(ctx, s)
+	return h.pool.InspectWorkspace(ctx, s)
 }
 
 // RequireUsableBranch returns an error that says why a task of a project cannot have a branch.
 func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
 	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
-}
-
-// HeadCommit returns the commit that is checked out in a task's workspace, or "" if it is unknown.
-func (h *Host) HeadCommit(t *task.Task) string {
-	if t.Workspace == "" {
-		return ""
-	}
-	commit, _, err := h.pool.Head(t.Workspace)
-	if err != nil {
-		return ""
-	}
-	return commit
 }
 
 // WorktreeOf returns the folder of a task's workspace, or "" if it has none.

@@ -11,10 +11,8 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/agent"
 	"orange/internal/core/prompt"
-	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
-	"orange/internal/core/workflow"
 	"orange/internal/host"
 	"orange/internal/runtime/effect"
 	"orange/internal/server/prompts"
@@ -29,16 +27,8 @@ func (s *Server) newHost() (*host.Host, error) {
 		ToolEnv:     func() []string { return config.ToolEnv(config.Environ()) },
 		TerminalEnv: func() []string { return config.TerminalEnv(config.Environ()) },
 		ServerEnv:   func() []string { return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...) },
-		Project:     s.findProject, Engine: agentEngine{s}, Prompts: s.newPrompts(), Log: s.log,
+		Project:     s.runtime.Project, Engine: s.runtime, Task: s.store.Task, Prompts: s.newPrompts(), Log: s.log,
 	})
-}
-
-// findProject returns a project by its name.
-func (s *Server) findProject(name string) (task.Project, bool) { return s.runtime.Project(name) }
-
-// findDefinition returns the workflow that a task follows.
-func (s *Server) findDefinition(t *task.Task) (*workflow.Definition, error) {
-	return s.runtime.Definition(t)
 }
 
 // newPrompts returns the renderer of prompts.
@@ -47,10 +37,10 @@ func (s *Server) newPrompts() prompts.Renderer {
 		TaskFile: func(project string, id task.ID) (taskfile.Document, error) {
 			return s.host.Folders.ReadTaskFile(project, id)
 		},
-		Definition: s.findDefinition, Journal: s.store.Journal, Reasons: s.waitReasons, Log: s.log,
+		Definition: s.runtime.Definition, Journal: s.store.Journal, Reasons: s.waitReasons, Log: s.log,
 	}
 	return prompts.Renderer{
-		Task: s.store.Task, Definition: s.findDefinition, Project: s.findProject, Facts: records.TaskFacts,
+		Task: s.runtime.TaskWithWorkflow, Definition: s.runtime.Definition, Project: s.runtime.Project, Facts: records.TaskFacts,
 		Card: func(t *task.Task) *prompt.Card { return s.trackerService.CardForAgents(t) },
 		Pull: func(ctx context.Context, t task.Task) (string, string, error) {
 			return s.trackerService.PullRequest(ctx, t)
@@ -58,14 +48,15 @@ func (s *Server) newPrompts() prompts.Renderer {
 	}
 }
 
-// newExecutor returns the executor of effects.
-func (s *Server) newExecutor() effect.Executor {
-	return effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: s.delivery, Sections: s.host.Folders, Cards: s.trackerService}
+// fillExecutor sets the parts of the executor of effects. They need the runtime, which has held the executor since it was
+// built.
+func (s *Server) fillExecutor() {
+	*s.executor = effect.Executor{Agents: s.host.Agents, Workspaces: s.workspaces(), Delivery: s.delivery, Sections: s.host.Folders, Cards: s.trackerService}
 }
 
 // workspaces returns the manager of the workspaces of all projects.
 func (s *Server) workspaces() workspaces.Manager {
-	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.findProject, Projects: s.runtime.Projects, Log: s.log}
+	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.runtime.Project, Projects: s.runtime.Projects, Log: s.log}
 }
 
 // isHeadless reports whether agents run without a terminal.
@@ -81,24 +72,6 @@ func (s *Server) isHeadless() bool {
 func (s *Server) agentEnv(name string) []string {
 	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
 }
-
-// agentEngine implements agents.Engine with the runtime.
-type agentEngine struct{ s *Server }
-
-// Submit implements agents.Engine.
-func (e agentEngine) Submit(ctx context.Context, id task.ID, sig signal.Signal) (string, error) {
-	a, err := e.s.runtime.Submit(ctx, id, sig)
-	if errors.Is(err, task.ErrNotFound) {
-		return err.Error(), nil
-	}
-	return a.Decision.Refused, err
-}
-
-// Task implements agents.Engine.
-func (e agentEngine) Task(id task.ID) (task.Task, bool, error) { return e.s.store.Task(id) }
-
-// Retry implements agents.Engine.
-func (e agentEngine) Retry(id task.ID) { e.s.runtime.RetryEffect(id) }
 
 // checkHarness returns an error if a task cannot use an agent. Forms show the message too, so it does not mention flags.
 func (s *Server) checkHarness(name, effort string) error {

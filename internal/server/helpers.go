@@ -19,20 +19,17 @@ const (
 	playCommand  = "play"          // plays the script of an agent
 )
 
-// RunHelper runs a hidden command, if args name one, and returns its exit code.
-func RunHelper(args []string) (code int, ok bool) {
-	if len(args) != 2 {
-		return 0, false
-	}
-	switch args[0] {
+// RunHelper runs a hidden command, if command names one, and returns its exit code.
+func RunHelper(command, path string) (code int, ok bool) {
+	switch command {
 	case recordEffect:
-		return appendEffect(args[1]), true
+		return appendEffect(path), true
 	case host.ShimCommand:
-		return runShim(args[1]), true
+		return runShim(path), true
 	case host.OutputCommand:
-		return shim.RecordMain(args[1]), true
+		return shim.RecordMain(path), true
 	case playCommand:
-		return playScript(args[1]), true
+		return playScript(path), true
 	}
 	return 0, false
 }

@@ -33,7 +33,6 @@ import (
 	"orange/internal/runtime/trackers"
 	"orange/internal/server/anchors"
 	"orange/internal/server/boards"
-	"orange/internal/server/callers"
 	"orange/internal/server/delivery"
 	"orange/internal/server/evidence"
 	"orange/internal/server/forges"
@@ -85,7 +84,7 @@ type Server struct {
 	runtime          *local.Runtime
 	self             string // this program
 	host             *host.Host
-	executor         effect.Executor
+	executor         *effect.Executor // filled when all its parts are built
 	boards           boards.Boards
 	trackerService   *trackers.Service
 	forges           *forges.Directory
@@ -122,7 +121,7 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	}
 	s := &Server{
 		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
-		retrack: make(chan struct{}, 1), served: make(chan error, 1),
+		runtime: new(local.Runtime), executor: new(effect.Executor), retrack: make(chan struct{}, 1), served: make(chan error, 1),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.buildParts(); err != nil {
@@ -152,7 +151,7 @@ func (s *Server) buildParts() (err error) {
 	if s.host, err = s.newHost(); err != nil {
 		return err
 	}
-	if s.runtime, err = s.newRuntime(); err != nil {
+	if err = s.buildRuntime(); err != nil {
 		return err
 	}
 	s.boards = boards.New(s.store, s.runtime, s.log)
@@ -163,17 +162,15 @@ func (s *Server) buildParts() (err error) {
 	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log}
 	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.trackerService = s.newTrackerService()
-	if !s.cfg.Record {
-		s.executor = s.newExecutor()
-	}
+	s.fillExecutor()
 	s.notifier = s.notifications().NewNotifier(notifier.NotifierOptions{Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition})
 	s.anchors = s.newAnchors()
 	s.api = s.newAPI()
 	return nil
 }
 
-// newRuntime builds the runtime, with agents or with a recorder in their place.
-func (s *Server) newRuntime() (*local.Runtime, error) {
+// buildRuntime builds the runtime, with agents or with a recorder in their place.
+func (s *Server) buildRuntime() error {
 	options := local.RuntimeOptions{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
 		Codes:    notifications.Codes{Config: s.cfg, Git: s.git},
@@ -184,24 +181,15 @@ func (s *Server) newRuntime() (*local.Runtime, error) {
 	if s.cfg.Record {
 		options.Review = cmp.Or(options.Review, "claude")
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
-		return local.New(options)
+		return s.runtime.Build(options)
 	}
 	if first, ok := harness.FirstInstalled(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Performer, options.Activity, options.TaskFileSync, options.Files = performer{s}, s.host.Agents, s.host, s.host.Folders
+	options.Performer, options.Activity, options.TaskFileSync, options.Files = s.executor, s.host.Agents, s.host, s.host.Folders
 	options.Absent, options.Message = s.host.AbsentAttempts, s.host.LastMessage
-	options.Commit, options.Harnesses, options.Branch = s.host.HeadCommit, s.checkHarness, s.host.RequireUsableBranch
-	return local.New(options)
-}
-
-// performer performs effects with the server's executor. The executor needs the runtime, and the runtime needs its
-// performer; both exist before the first effect is performed.
-type performer struct{ s *Server }
-
-// Perform implements local.Performer.
-func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
-	return p.s.executor.Perform(ctx, t, e)
+	options.Harnesses, options.Branch = s.checkHarness, s.host.RequireUsableBranch
+	return s.runtime.Build(options)
 }
 
 // Start performs pending effects and serves requests until ctx ends or Close is called. The caller must call Close even
@@ -272,9 +260,7 @@ func (s *Server) Close() (err error) {
 	if s.host != nil {
 		s.host.StopWaiting()
 	}
-	if s.runtime != nil {
-		s.runtime.Close()
-	}
+	s.runtime.Close()
 	if s.host != nil {
 		err = s.host.Close()
 	}
@@ -367,11 +353,11 @@ func (s *Server) newAPI() *api.Server {
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
-		GitPrograms: s.trust, Origins: callers.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
+		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if !s.cfg.Record {
 		shown := terminals.Viewer{Host: s.host, Definition: s.runtime.Definition}
-		out.Identity, out.Attempts, out.Workspaces, out.Screens = callers.Identity{Agents: s.host.Agents}, shown, s.workspaces(), shown
+		out.Identity, out.Attempts, out.Workspaces, out.Screens = s.host.Agents, shown, s.workspaces(), shown
 	}
 	return out
 }

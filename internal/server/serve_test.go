@@ -22,8 +22,10 @@ import (
 
 // TestMain lets the test binary be the process that writes effects down.
 func TestMain(m *testing.M) {
-	if code, ok := RunHelper(os.Args[1:]); ok {
-		os.Exit(code)
+	if len(os.Args) == 3 {
+		if code, ok := RunHelper(os.Args[1], os.Args[2]); ok {
+			os.Exit(code)
+		}
 	}
 	os.Exit(m.Run())
 }

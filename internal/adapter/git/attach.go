@@ -32,6 +32,19 @@ func (g *Git) CheckAttached(ctx context.Context, root, dir string) error {
 	return nil
 }
 
+// CheckWorktree returns the commit that is checked out in dir, and an error unless dir is a worktree of
+// root's repository, as CheckAttached says, and on a branch, as OnBranch says.
+func (g *Git) CheckWorktree(ctx context.Context, root, dir, branch string) (head string, attached bool, err error) {
+	if err := g.CheckAttached(ctx, root, dir); err != nil {
+		return "", false, err
+	}
+	head, now, err := g.Head(dir)
+	if err == nil {
+		err = checkBranch(dir, now, branch)
+	}
+	return head, true, err
+}
+
 // commonOf returns the same folder as commonDir. For an ordinary checkout it reads the files
 // and does not run git.
 func (g *Git) commonOf(ctx context.Context, root string) (string, error) {
@@ -55,9 +68,15 @@ func (g *Git) SameRepository(ctx context.Context, a, b string) (bool, error) {
 // branch, HEAD is detached, and the worktree still counts as being on the branch.
 func (g *Git) OnBranch(dir, branch string) error {
 	_, now, err := g.Head(dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return checkBranch(dir, now, branch)
+}
+
+// checkBranch is OnBranch for a worktree whose branch is known.
+func checkBranch(dir, now, branch string) error {
+	switch {
 	case now == branch || now == "" && operationOn(dir, branch) != "":
 		return nil
 	case now == "":

@@ -97,6 +97,22 @@ func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch stri
 	return n, fmt.Sprintf("%s has commits that are not in %s: %d", name, defaultBranch, n), nil
 }
 
+// A BranchWork is what a branch has that the default branch has not.
+type BranchWork struct {
+	Commits   int
+	Detail    string // the same in words
+	Base, Tip string // as ForkPoint says; "" if there are no commits
+}
+
+// MeasureBranch counts the commits of a branch that are not in the default branch, and finds where they begin
+// and end.
+func (g *Git) MeasureBranch(ctx context.Context, root, branch, defaultBranch string) (w BranchWork, err error) {
+	if w.Commits, w.Detail, err = g.CountCommits(ctx, root, branch, defaultBranch); w.Commits > 0 && err == nil {
+		w.Base, w.Tip, err = g.ForkPoint(ctx, root, branch, defaultBranch)
+	}
+	return w, err
+}
+
 // HasCommit reports whether a branch contains a commit. It returns false for text that is not a
 // commit hash.
 func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {

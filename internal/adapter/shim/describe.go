@@ -1,6 +1,12 @@
 package shim
 
-import "path/filepath"
+import (
+	"net"
+	"net/http"
+	"path/filepath"
+
+	"orange/internal/core/signal"
+)
 
 // A Description is what the kernel says about a process. It has no command line: arguments
 // may hold secrets. Its texts are whatever the process chose.
@@ -31,4 +37,30 @@ func baseOr(path, name string) string {
 		return name
 	}
 	return filepath.Base(path)
+}
+
+// Origins says where requests come from.
+type Origins struct{}
+
+// PeerPID implements api.Origins.
+func (Origins) PeerPID(c net.Conn) int {
+	pid, _ := PeerPID(c)
+	return pid
+}
+
+// DescribeProcess implements api.Origins.
+func (Origins) DescribeProcess(pid int) *signal.Via {
+	d := DescribeProcess(pid)
+	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
+}
+
+// DescribePeer describes the process at the other end of an HTTP connection over loopback. Of several that
+// share it, or if it cannot be found, nothing is said.
+func DescribePeer(r *http.Request) signal.Via {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	pids, err := TCPPeers(r.RemoteAddr, local)
+	if err != nil || len(pids) != 1 {
+		return signal.Via{}
+	}
+	return *Origins{}.DescribeProcess(pids[0])
 }

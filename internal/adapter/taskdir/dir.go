@@ -145,6 +145,19 @@ func parseTaskFile(path string, src []byte) (taskfile.Document, error) {
 	return doc, nil
 }
 
+// ShowRecord is ProjectRecord for entries that may not follow on what history.jsonl shows: earlier returns
+// those after a number.
+func (d *Dir) ShowRecord(t task.Task, entries []journal.Entry, earlier func(after int) ([]journal.Entry, error)) error {
+	last, err := d.LastSeq(t.Project, t.ID)
+	if err == nil && (len(entries) == 0 || last+1 < entries[0].Seq) {
+		entries, err = earlier(last)
+	}
+	if err != nil {
+		return err
+	}
+	return d.ProjectRecord(t, entries)
+}
+
 // ProjectRecord writes the record to TASK.md's frontmatter and the last report among the
 // entries to a section, and appends the entries that history.jsonl lacks. If one of these
 // fails, it still does the others. A deleted task has no folder, so ProjectRecord writes

@@ -12,20 +12,34 @@ import (
 	"orange/internal/core/task"
 )
 
-// CheckWorkspace returns an error unless the workspace of a task is a worktree of the project's
-// repository and on the task's branch. It reads files and changes nothing.
-func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) error {
+// InspectWorkspace restores the link to the task's file, as RestoreTaskLink does, and then checks the
+// workspace as CheckWorkspace does. It notes a link that it cannot restore.
+func (p *Pool) InspectWorkspace(ctx context.Context, s Slot) (head string, err error) {
+	if err := p.RestoreTaskLink(ctx, s); err != nil && s.Note != nil {
+		s.Note("restore the link to TASK.md: " + err.Error())
+	}
+	return p.CheckWorkspace(ctx, s)
+}
+
+// CheckWorkspace returns the commit that is checked out in the workspace of a task, and an error unless the
+// workspace is a worktree of the project's repository and on the task's branch. It reads files and changes
+// nothing.
+func (p *Pool) CheckWorkspace(ctx context.Context, s Slot) (head string, err error) {
 	if err := s.checkSlot(); err != nil {
-		return err
+		return "", err
 	}
-	path := p.Path(s.Name)
-	if err := p.git.CheckAttached(ctx, s.Project.Path, path); err != nil {
-		return fmt.Errorf("workspace %s: %w, so work there does not count: end this session, and the next one gets a new worktree", s.Name, err)
+	head, attached, err := p.git.CheckWorktree(ctx, s.Project.Path, p.Path(s.Name), s.Branch)
+	if attached && err != nil && s.Former != "" {
+		s.Branch, s.Former = s.Former, ""
+		return p.CheckWorkspace(ctx, s)
 	}
-	if err := p.git.OnBranch(path, s.Branch); err != nil {
-		return fmt.Errorf("workspace %s: %w", s.Name, err)
+	if !attached {
+		err = fmt.Errorf("%w, so work there does not count: end this session, and the next one gets a new worktree", err)
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("workspace %s: %w", s.Name, err)
+	}
+	return head, err
 }
 
 // SyncTaskFile makes sure that a task can work in its workspace. If CheckWorkspace finds

@@ -109,7 +109,7 @@ func TestRepair(t *testing.T) {
 			tc.arrange(b, &s, dir)
 			notes := noted(&s)
 			ctx := context.Background()
-			switch err := b.CheckWorkspace(ctx, s); {
+			switch _, err := b.CheckWorkspace(ctx, s); {
 			case tc.wrong == "" && err != nil:
 				t.Errorf("Check: %v", err)
 			case tc.wrong != "":
@@ -117,7 +117,8 @@ func TestRepair(t *testing.T) {
 			}
 			for range 2 {
 				check(t, b.SyncTaskFile(ctx, s))
-				check(t, b.CheckWorkspace(ctx, s))
+				_, err := b.CheckWorkspace(ctx, s)
+				check(t, err)
 			}
 			if told := strings.Join(*notes, "\n"); !strings.Contains(told, tc.note) || tc.note == "" && told != "" {
 				t.Errorf("a person is told %q, want %q", told, tc.note)

@@ -42,6 +42,8 @@ type Worktrees interface {
 	// repository, and OnBranch unless it is on a branch.
 	CheckAttached(ctx context.Context, root, path string) error
 	OnBranch(path, branch string) error
+	// CheckWorktree checks both, and returns the commit that is checked out.
+	CheckWorktree(ctx context.Context, root, path, branch string) (head string, attached bool, err error)
 	// ReattachWorktree turns a folder that was a worktree back into one, with its files as they
 	// are.
 	ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error)
@@ -93,6 +95,7 @@ type Slot struct {
 	Name     string // <project>--<n>
 	Task     task.ID
 	Branch   string
+	Former   string   // a branch that the workspace may still be on instead; "" for none
 	Base     string   // the commit at which a new branch begins; "" for the default branch
 	TaskFile string   // absolute path of TASK.md in the task's folder
 	Setup    string   // shell command to run in the workspace; "" for none

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/view/ansi"
@@ -71,9 +72,8 @@ type Workspaces interface {
 
 // Engine receives the signals about attempts and returns tasks.
 type Engine interface {
-	Submit(ctx context.Context, id task.ID, sig signal.Signal) (refused string, err error)
-	Task(id task.ID) (task.Task, bool, error)
-	Retry(id task.ID) // retries an effect that failed with task.ErrNotNow
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
+	RetryEffect(id task.ID) // retries an effect that failed with task.ErrNotNow
 }
 
 // Prompts chooses the agent of a role, writes its prompts and messages, and finds its reports.
@@ -95,9 +95,10 @@ type AgentOptions struct {
 	Harnesses  Harnesses
 	Workspaces Workspaces
 	Engine     Engine
+	Task       func(id task.ID) (task.Task, bool, error) // the record of a task
 	Prompts    Prompts
 	Env        func(harness string) []string     // what an agent inherits
-	LastLines  func(k Key, card Card) []string   // returns the last lines of an attempt that is over, as text
+	LastLines  func(k Key, card Card) []string   // returns the last lines of an attempt that is over, as text without secrets
 	Mask       func(harness, text string) string // removes secrets from what a harness shows
 	// WatchOutput calls changed shortly after each write to an output file, until stop is called.
 	WatchOutput func(file string, changed func()) (stop func(), err error)

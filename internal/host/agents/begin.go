@@ -50,7 +50,7 @@ func (a *Agents) hookCame(k Key, n *agent.Notice) {
 }
 
 func (a *Agents) conditionOf(k Key) string {
-	t, ok, err := a.Engine.Task(k.Task)
+	t, ok, err := a.Task(k.Task)
 	if err != nil || !ok {
 		return ""
 	}
@@ -179,7 +179,7 @@ func (a *Agents) lookForFailure(k Key) {
 			if !a.pauseFor(a.ctx, at, wait) || a.hookCount(at) != hooks {
 				return
 			}
-			if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
+			if t, ok, err := a.Task(k.Task); err == nil && ok {
 				a.failedOrShown(&t, k, at, hooks)
 			}
 		}
@@ -240,16 +240,16 @@ func (a *Agents) lastLines(k Key, card Card, failure string) string {
 		return *card.Last
 	}
 	var lines []string
-	if failure != "" {
-		lines = append(lines, failure)
-	}
-	if a.LastLines != nil && failure == "" {
-		lines = append(lines, a.LastLines(k, card)...)
+	switch {
+	case failure != "":
+		lines = []string{a.maskSecrets(card.Harness, failure)}
+	case a.LastLines != nil:
+		lines = a.LastLines(k, card)
 	}
 	for i := range lines {
 		lines[i] = cutText(lines[i], maxLastBytes/maxLastLines)
 	}
-	last := a.maskSecrets(card.Harness, strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n"))
+	last := strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
 	if err := a.updateCard(k, func(c *Card) { c.Last = &last }); err != nil {
 		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}

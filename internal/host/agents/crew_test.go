@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orange/internal/core/agent"
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -71,9 +72,9 @@ func newEnv(t *testing.T, terminal bool) *env {
 		Pending: []task.Effect{tellOf(0)},
 	}
 	o := agents.AgentOptions{
-		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
+		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Task: c.Task, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
-		Prompts: prompts.Renderer{Task: c.Task, Definition: c.Definition, Project: c.Project},
+		Prompts: prompts.Renderer{Task: c.taskWithWorkflow, Definition: c.Definition, Project: c.Project},
 		WatchOutput: func(_ string, changed func()) (func(), error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -118,12 +119,12 @@ func (c *env) submitted(kind signal.Kind) []signal.Signal {
 
 // The ports.
 
-func (c *env) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, error) {
+func (c *env) Submit(_ context.Context, _ task.ID, s signal.Signal) (out engine.Answer, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.failing; err != nil {
 		c.failing = nil
-		return "", err
+		return out, err
 	}
 	c.signals = append(c.signals, s)
 	if s.Kind == signal.Notice && s.Condition != nil && len(c.task.Attempts) > 0 {
@@ -132,7 +133,12 @@ func (c *env) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, err
 		now.Detail, now.Since = strings.Join(strings.Fields(now.Detail), " "), time.Now() // as the engine keeps it
 		c.task.Attempts[0].Condition = now
 	}
-	return "", nil
+	return out, nil
+}
+
+func (c *env) taskWithWorkflow(want task.ID) (task.Task, *workflow.Definition, bool, error) {
+	t, ok, err := c.Task(want)
+	return t, c.def, ok, err
 }
 
 func (c *env) Definition(*task.Task) (*workflow.Definition, error) { return c.def, nil }
@@ -269,7 +275,7 @@ func (c *env) ReadInput(string, ansi.View) ansi.Input {
 	return ansi.Input{Kind: ansi.Prompt, Line: c.line}
 }
 
-func (c *env) Retry(task.ID) {
+func (c *env) RetryEffect(task.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.retried++

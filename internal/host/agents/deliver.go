@@ -87,7 +87,7 @@ func (a *Agents) watchUnwanted(ctx context.Context, k Key, e *task.Effect, at *a
 // notWanted returns an error if a message must no longer reach an attempt, because the attempt was ordered to end, or
 // because the effect was dropped when the task moved on. The engine ignores the receipt of a dropped effect.
 func (a *Agents) notWanted(k Key, e *task.Effect) error {
-	t, ok, err := a.Engine.Task(k.Task)
+	t, ok, err := a.Task(k.Task)
 	if err != nil || !ok {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (a *Agents) addTurnResult(k Key, harness string, n *agent.Notice) {
 // isKnownIdle reports whether the end of an attempt's turn is known already. A repeated report adds nothing, and the
 // agent's record may still lack the message that the first one contained.
 func (a *Agents) isKnownIdle(k Key) bool {
-	t, ok, err := a.Engine.Task(k.Task)
+	t, ok, err := a.Task(k.Task)
 	at, lives := t.AttemptByNumber(k.Number)
 	return err == nil && ok && lives && at.Condition.Name == task.Idle
 }
@@ -136,7 +136,7 @@ func (a *Agents) submitCondition(ctx context.Context, k Key, n agent.Notice) err
 	if n.Condition.Name == task.Idle {
 		sig.Final = tailText(n.Final)
 	}
-	_, err := a.Engine.Submit(ctx, k.Task, sig)
+	_, err := a.submit(ctx, k.Task, sig)
 	return err
 }
 
@@ -153,7 +153,7 @@ func (a *Agents) turnEnded(ctx context.Context, k Key, n agent.Notice) error {
 	if report == nil || report.Code == "" && report.Diagnosis == "" { // it may have more to do
 		return nil
 	}
-	_, err = a.Engine.Submit(ctx, k.Task, signal.Signal{
+	_, err = a.submit(ctx, k.Task, signal.Signal{
 		Kind: signal.Outcome, Actor: task.Actor(card.Role), Attempt: k.Number, Word: report.Code, Report: report, Final: final,
 	})
 	return err

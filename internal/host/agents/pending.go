@@ -154,7 +154,7 @@ func (m *message) watchScreen() {
 		}
 		m.at.watched.Store(false)
 		if retry {
-			m.a.Engine.Retry(m.k.Task)
+			m.a.Engine.RetryEffect(m.k.Task)
 		}
 	})
 }

@@ -201,7 +201,7 @@ func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	c := newQAEnv(t, false)
 	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"
 	answer := error(nil)
-	c.Prompts = prompts.Renderer{Task: c.Task, Definition: c.Definition, Project: c.Project, Pull: func(_ context.Context, t task.Task) (string, string, error) {
+	c.Prompts = prompts.Renderer{Task: c.taskWithWorkflow, Definition: c.Definition, Project: c.Project, Pull: func(_ context.Context, t task.Task) (string, string, error) {
 		return strings.Replace(t.PRURL, "7", "8", 1), "OPEN", answer
 	}}
 	c.startQA(1, "")

@@ -161,7 +161,7 @@ func (a *Agents) IsShim(pid int) bool {
 // callerOf returns an attempt as a caller, with its role: from its task while it runs, from its card afterwards.
 func (a *Agents) callerOf(k Key) (*agent.Caller, error) {
 	c := &agent.Caller{Task: k.Task, Attempt: k.Number}
-	t, ok, err := a.Engine.Task(k.Task)
+	t, ok, err := a.Task(k.Task)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (m *message) viewScreen(ctx context.Context) (screenState, error) {
 
 // sessionName returns the present name of the task's session, which changes with its branch.
 func (m *message) sessionName() string {
-	if t, ok, err := m.a.Engine.Task(m.k.Task); err == nil && ok {
+	if t, ok, err := m.a.Task(m.k.Task); err == nil && ok {
 		return t.TmuxSession
 	}
 	return m.t.TmuxSession
@@ -127,7 +127,7 @@ func (m *message) refusalReason(s screenState) string {
 
 // recordedCondition returns the condition of the attempt in the task's record.
 func (m *message) recordedCondition() task.Condition {
-	t, ok, err := m.a.Engine.Task(m.k.Task)
+	t, ok, err := m.a.Task(m.k.Task)
 	if err != nil || !ok {
 		t = m.t
 	}

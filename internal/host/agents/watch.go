@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (a *Agents) adoptAttempt(k Key, running bool) error {
 		if err := a.watchAttempt(k, pids); err != nil {
 			return err
 		}
-		if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
+		if t, ok, err := a.Task(k.Task); err == nil && ok {
 			a.watchStart(k, t.TmuxSession)
 			a.restoreShown(k, t)
 		}
@@ -185,10 +186,19 @@ func maxUsage(a, b *task.Usage) *task.Usage {
 	return &sum
 }
 
+// submit hands a signal to the engine and says why it was refused. A task that is gone refuses everything.
+func (a *Agents) submit(ctx context.Context, id task.ID, sig signal.Signal) (refused string, err error) {
+	answer, err := a.Engine.Submit(ctx, id, sig)
+	if errors.Is(err, task.ErrNotFound) {
+		return err.Error(), nil
+	}
+	return answer.Decision.Refused, err
+}
+
 // submitSignal submits a signal and repeats that until the engine has stored it or the server stops.
 func (a *Agents) submitSignal(k Key, sig signal.Signal) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		refused, err := a.Engine.Submit(context.WithoutCancel(a.ctx), k.Task, sig)
+		refused, err := a.submit(context.WithoutCancel(a.ctx), k.Task, sig)
 		if err == nil {
 			if refused != "" {
 				a.Log.Debug("the engine refused a signal", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)

@@ -119,16 +119,7 @@ func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {
 	if t.Deleted {
 		return r.Files.RemoveFolder(t.Project, t.ID)
 	}
-	last, err := r.Files.LastSeq(t.Project, t.ID)
-	if err != nil {
-		return err
-	}
-	if len(entries) == 0 || last+1 < entries[0].Seq {
-		if entries, err = r.Store.Journal(t.ID, last); err != nil {
-			return err
-		}
-	}
-	return r.Files.ProjectRecord(t, entries)
+	return r.Files.ShowRecord(t, entries, func(after int) ([]journal.Entry, error) { return r.Store.Journal(t.ID, after) })
 }
 
 // showAgain brings folders up to date with what a killed server committed.

@@ -18,6 +18,14 @@ func (r *Runtime) Definition(t *task.Task) (*workflow.Definition, error) {
 	return r.pinnedDefinition(t)
 }
 
+// TaskWithWorkflow returns a task as the last commit left it, and the workflow that it follows.
+func (r *Runtime) TaskWithWorkflow(id task.ID) (t task.Task, def *workflow.Definition, ok bool, err error) {
+	if t, ok, err = r.loadRecord(id); ok && err == nil {
+		def, err = r.pinnedDefinition(&t)
+	}
+	return t, def, ok, err
+}
+
 // ForkTask creates a new task from the state of another one at an entry of its journal: on its own branch, at the
 // commit that was recorded there.
 func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error) {

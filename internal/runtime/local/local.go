@@ -71,10 +71,11 @@ type Store interface {
 type Files interface {
 	CreateFolder(project string, id task.ID, body []byte) error
 	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
-	ProjectRecord(t task.Task, entries []journal.Entry) error
+	// ShowRecord writes a record and its last entries to the task's folder. If the folder lacks entries before them,
+	// ShowRecord calls earlier, which returns the entries after a number.
+	ShowRecord(t task.Task, entries []journal.Entry, earlier func(after int) ([]journal.Entry, error)) error
 	// WriteVerdict writes a verdict into a section and returns the file as written.
 	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
-	LastSeq(project string, id task.ID) (int, error)
 	RemoveFolder(project string, id task.ID) error
 }
 
@@ -86,10 +87,9 @@ type Library interface {
 // A TaskFileSync makes sure that the TASK.md in an agent's worktree is the task's, and that the task's folder has what
 // the agent wrote there.
 type TaskFileSync interface {
-	SyncTaskFile(ctx context.Context, t *task.Task) error
-	// CheckWorkspace returns what is wrong with the task's workspace, or nil if it is a worktree of the project's
-	// repository on the task's branch.
-	CheckWorkspace(ctx context.Context, t *task.Task) error
+	// SyncTaskFile also returns the commit of the task's workspace, and what is wrong with the workspace: nil if it is a
+	// worktree of the project's repository on the task's branch.
+	SyncTaskFile(ctx context.Context, t *task.Task) (commit string, wrong error)
 }
 
 // An EvidenceSource looks up facts about the world that gates ask for.
@@ -151,7 +151,6 @@ type RuntimeOptions struct {
 	Message        func(t *task.Task) func(attempt int) string // reads the last messages of attempts; nil: unknown
 	Relations      Relations                                   // nil: tasks have no relations
 	SpendQuery     SpendQuery                                  // nil: projects have no daily budget
-	Commit         func(t *task.Task) string                   // returns the commit of a task's branch, "" if unknown
 	Branch         func(p task.Project, branch string) error   // returns why a task cannot have a branch; nil: every branch is allowed
 	Harnesses      func(name, effort string) error             // returns what is wrong with a harness or its effort
 	Log            *slog.Logger
@@ -202,13 +201,22 @@ const performers = 16
 
 // New returns a runtime on a store. It performs no effect and fires no timer before Start.
 func New(o RuntimeOptions) (*Runtime, error) {
+	r := new(Runtime)
+	if err := r.Build(o); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Build is New for a runtime that its own parts hold already: those that carry out effects submit signals.
+func (r *Runtime) Build(o RuntimeOptions) error {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	r := &Runtime{RuntimeOptions: o}
+	r.RuntimeOptions = o
 	r.records.init()
 	r.defs.init()
 	r.codes.init()
@@ -216,11 +224,11 @@ func New(o RuntimeOptions) (*Runtime, error) {
 	r.commits.init()
 	r.clock.init()
 	if err := r.loadState(); err != nil {
-		return nil, err
+		return err
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.work, r.drop = context.WithCancel(context.Background())
-	return r, nil
+	return nil
 }
 
 // Start fires timers and performs the pending effects in the store.
@@ -296,7 +304,7 @@ func (r *Runtime) kickAll() error {
 // store.
 func (r *Runtime) Close() {
 	r.mu.Lock()
-	if r.closed {
+	if r.closed || r.cancel == nil { // it was not built
 		r.mu.Unlock()
 		return
 	}

@@ -27,8 +27,8 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation,
 		return explain.Explanation{}, err
 	}
 	sig := signal.Signal{At: r.now()}
+	broken := r.syncWorkspace(ctx, def, &t, &sig)
 	if r.Files != nil {
-		r.syncTaskFile(ctx, &t)
 		doc, err := r.Files.ReadTaskFile(t.Project, t.ID)
 		if err != nil {
 			sig.Artifacts.Problem = err.Error()
@@ -36,7 +36,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation,
 			sig.Artifacts.Sections = doc.Sections()
 		}
 	}
-	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, r.brokenWorkspace(ctx, def, &t, &sig))
+	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, broken)
 	if r.Absent != nil {
 		sig.Absent = r.Absent(&t)
 	}

@@ -81,6 +81,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 		return engine.Answer{}, nil, err
 	}
 	sig.Artifacts, sig.Workspace, sig.Samples, sig.BrokeOff = signal.Artifacts{}, "", nil, false
+	broken := r.syncWorkspace(ctx, def, &t, &sig)
 	if r.Files != nil {
 		if t, err = r.readTaskFile(ctx, def, t, &sig); err != nil {
 			return engine.Answer{}, nil, err
@@ -90,16 +91,12 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 		}
 		r.addOrigin(def, &t, &sig)
 	}
-	broken := r.brokenWorkspace(ctx, def, &t, &sig)
 	if fromAttempt(&sig) {
 		sig.Workspace = broken
 	}
 	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, broken)
 	if sig.Children, err = r.loadChildren(def, &t); err != nil {
 		return engine.Answer{}, nil, err
-	}
-	if r.Commit != nil && sig.WeighsEvidence() && broken == "" {
-		sig.Commit = r.Commit(&t)
 	}
 	if refused, code := r.confirmMerge(ctx, def, &t, &sig); refused != nil {
 		return engine.Answer{Task: t, Decision: *refused}, code, nil
@@ -234,7 +231,6 @@ func (r *Runtime) readTaskFile(ctx context.Context, def *workflow.Definition, t 
 	if r.shown.isBehind(t.ID) {
 		r.showInFolder(t, nil)
 	}
-	r.syncTaskFile(ctx, &t)
 	doc, err := r.Files.ReadTaskFile(t.Project, t.ID)
 	if err != nil {
 		sig.Artifacts.Problem = err.Error()
@@ -277,26 +273,25 @@ func (r *Runtime) addOrigin(def *workflow.Definition, t *task.Task, sig *signal.
 	}
 }
 
-// syncTaskFile copies what an agent wrote in its worktree into the task's folder, if it is not there already.
-func (r *Runtime) syncTaskFile(ctx context.Context, t *task.Task) {
-	if r.TaskFileSync == nil || t.Workspace == "" {
-		return
-	}
-	if err := r.TaskFileSync.SyncTaskFile(ctx, t); err != nil {
-		r.Log.Warn("heal a worktree's TASK.md", "component", "local", "task", t.ID, "error", err)
-	}
-}
-
-// brokenWorkspace returns why the task's workspace is not the task's worktree. It returns "" if it is, or if the
-// decision does not depend on it.
-func (r *Runtime) brokenWorkspace(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
-	making := func(e task.Effect) bool { return e.Do == workflow.AcquireWorkspace }
-	explained := sig.Kind == ""
-	if r.TaskFileSync == nil || t.Workspace == "" || !explained && !sig.WeighsEvidence() || isOver(def, t) || slices.ContainsFunc(t.Pending, making) {
+// syncWorkspace copies what an agent wrote in its worktree into the task's folder, if it is not there already, and puts
+// the commit of the worktree into the signal. It returns why the task's workspace is not the task's worktree, or "" if it
+// is, or if the decision does not depend on it.
+func (r *Runtime) syncWorkspace(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) (broken string) {
+	if r.TaskFileSync == nil {
 		return ""
 	}
-	if err := r.TaskFileSync.CheckWorkspace(ctx, t); err != nil {
-		return err.Error()
+	var commit string
+	if t.Workspace != "" {
+		var wrong error
+		commit, wrong = r.TaskFileSync.SyncTaskFile(ctx, t)
+		making := func(e task.Effect) bool { return e.Do == workflow.AcquireWorkspace }
+		explained := sig.Kind == ""
+		if wrong != nil && (explained || sig.WeighsEvidence()) && !isOver(def, t) && !slices.ContainsFunc(t.Pending, making) {
+			return wrong.Error()
+		}
+	}
+	if sig.WeighsEvidence() {
+		sig.Commit = commit
 	}
 	return ""
 }

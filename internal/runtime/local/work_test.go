@@ -44,7 +44,7 @@ func newEnv(t *testing.T, p task.Project) *env {
 	}
 	rt, err := local.Open(local.RuntimeOptions{
 		Store: c.store, Files: c.pages, Library: library(func(string) (string, bool) { return "", false }), Log: slog.New(slog.DiscardHandler),
-		Performer: c, Activity: c, SpendQuery: c, Commit: func(*task.Task) string { return "c0ffee" },
+		Performer: c, Activity: c, SpendQuery: c, TaskFileSync: c,
 		Harnesses: func(name, effort string) error {
 			if name == "odd" || effort == "odd" {
 				return errors.New("odd is not known")
@@ -59,6 +59,8 @@ func newEnv(t *testing.T, p task.Project) *env {
 	t.Cleanup(rt.Close)
 	return c
 }
+
+func (c *env) SyncTaskFile(context.Context, *task.Task) (string, error) { return "c0ffee", nil }
 
 func (c *env) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	c.mu.Lock()

@@ -140,15 +140,15 @@ func (p *MemoryFolders) WriteVerdict(_ string, id task.ID, section string, s tas
 	return doc, nil
 }
 
-// ProjectRecord implements the folders' port.
-func (s *failingFolders) ProjectRecord(t task.Task, entries []journal.Entry) error {
+// ShowRecord implements the folders' port.
+func (s *failingFolders) ShowRecord(t task.Task, entries []journal.Entry, earlier func(after int) ([]journal.Entry, error)) error {
 	s.mu.Lock()
 	full := s.full
 	s.mu.Unlock()
 	if full {
 		return errFull
 	}
-	return s.Folders.ProjectRecord(t, entries)
+	return s.Folders.ShowRecord(t, entries, earlier)
 }
 
 func (s *failingFolders) setFull(full bool) {
@@ -189,10 +189,16 @@ func (p *MemoryFolders) ReadTaskFile(_ string, id task.ID) (taskfile.Document, e
 	return taskfile.Parse([]byte(p.text[id]))
 }
 
-// ProjectRecord implements the folders' port.
-func (p *MemoryFolders) ProjectRecord(t task.Task, entries []journal.Entry) error {
+// ShowRecord implements the folders' port.
+func (p *MemoryFolders) ShowRecord(t task.Task, entries []journal.Entry, earlier func(after int) ([]journal.Entry, error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(entries) == 0 || p.last[t.ID]+1 < entries[0].Seq {
+		var err error
+		if entries, err = earlier(p.last[t.ID]); err != nil {
+			return err
+		}
+	}
 	doc, err := taskfile.Parse([]byte(p.text[t.ID]))
 	if err != nil {
 		return err

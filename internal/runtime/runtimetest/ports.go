@@ -107,7 +107,7 @@ type Folders interface {
 	CreateFolder(project string, id task.ID, body []byte) error
 	ReadTaskFile(project string, id task.ID) (taskfile.Document, error)
 	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
-	ProjectRecord(t task.Task, entries []journal.Entry) error
+	ShowRecord(t task.Task, entries []journal.Entry, earlier func(after int) ([]journal.Entry, error)) error
 	LastSeq(project string, id task.ID) (int, error)
 	RemoveFolder(project string, id task.ID) error
 }

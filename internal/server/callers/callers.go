@@ -13,9 +13,7 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
-	"orange/internal/core/signal"
 	"orange/internal/host/agents"
-	"orange/internal/ui/api"
 )
 
 // peers identifies the processes at the other end of the connections of the web page.
@@ -103,28 +101,20 @@ func (p peers) identifyProcesses(pids []int, token string) (who *agent.Caller, k
 	return who, known, nil
 }
 
+// A Guard keeps agents away from the web page.
+type Guard struct{ Agents *agents.Agents }
+
 // RefuseAgents returns an error for a request to the web page that an agent may have made: an agent must not approve its
 // own work or see what is meant for people. While no agent runs, it does not look for the caller.
-func RefuseAgents(a *agents.Agents, r *http.Request) error {
-	if a.Len() == 0 {
+func (g Guard) RefuseAgents(r *http.Request) error {
+	if g.Agents.Len() == 0 {
 		return nil
 	}
-	caller, err := peersOf(a).identifyCaller(r, "")
+	caller, err := peersOf(g.Agents).identifyCaller(r, "")
 	if err == nil && caller != nil {
 		err = fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
 	}
 	return err
-}
-
-// DescribePeer describes the process at the other end of a connection of the web page. It returns the zero Via if
-// several processes share the connection or none is found.
-func DescribePeer(r *http.Request) signal.Via {
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	pids, err := shim.TCPPeers(r.RemoteAddr, local)
-	if err != nil || len(pids) != 1 {
-		return signal.Via{}
-	}
-	return *Origins{}.DescribeProcess(pids[0])
 }
 
 // ErrUnknownToken means that a token belongs neither to the web page nor to an attempt.
@@ -145,32 +135,4 @@ func AttemptOf(a *agents.Agents, token string, r *http.Request) (*agent.Caller, 
 		err = ErrUnknownToken
 	}
 	return who, err
-}
-
-// Identity identifies callers at the socket.
-type Identity struct{ Agents *agents.Agents }
-
-// Identify implements api.Identity.
-func (i Identity) Identify(token string, pid int) (*api.Caller, error) {
-	c, err := i.Agents.IdentifyCaller(token, pid)
-	if c == nil || err != nil {
-		return nil, err
-	}
-	out := api.Caller(*c)
-	return &out, nil
-}
-
-// Origins describes where requests come from.
-type Origins struct{}
-
-// PeerPID implements api.Origins.
-func (Origins) PeerPID(c net.Conn) int {
-	pid, _ := shim.PeerPID(c)
-	return pid
-}
-
-// DescribeProcess implements api.Origins.
-func (Origins) DescribeProcess(pid int) *signal.Via {
-	d := shim.DescribeProcess(pid)
-	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
 }

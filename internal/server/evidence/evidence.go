@@ -51,11 +51,9 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 			}
 		}
 	case q.Name == workflow.Commits:
-		var n int
-		n, e.Detail, err = s.Git.CountCommits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
-		if e.Holds = n > 0; e.Holds && err == nil {
-			e.Base, e.Head, err = s.Git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
-		}
+		var w git.BranchWork
+		w, err = s.Git.MeasureBranch(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		e.Holds, e.Detail, e.Base, e.Head = w.Commits > 0, w.Detail, w.Base, w.Tip
 	case q.Name == workflow.Clean:
 		e.Holds, e.Detail, err = s.checkClean(ctx, q.Task)
 	case q.Name == workflow.NothingLost:

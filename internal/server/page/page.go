@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/adapter/shim"
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/host/agents"
@@ -202,9 +203,9 @@ func (p *Page) listenAt(address string) error {
 		MCP: p.mcpHandler(token), Verify: p.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
-	o.Describe = callers.DescribePeer
+	o.Describe = shim.DescribePeer
 	if p.Agents != nil {
-		o.Who = func(r *http.Request) error { return callers.RefuseAgents(p.Agents, r) }
+		o.Who = callers.Guard{Agents: p.Agents}.RefuseAgents
 	}
 	life := p.life
 	p.open, p.token, p.codes, p.ended = l, token, codes, make(chan struct{})

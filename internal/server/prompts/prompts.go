@@ -23,7 +23,7 @@ import (
 
 // A Renderer renders prompts and finds reports.
 type Renderer struct {
-	Task       func(id task.ID) (task.Task, bool, error)
+	Task       func(id task.ID) (task.Task, *workflow.Definition, bool, error) // with the workflow that it follows
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Project    func(name string) (task.Project, bool)
 	Card       func(t *task.Task) *prompt.Card                                       // the task's card, nil if it is on no board; nil: no task is on one
@@ -117,12 +117,8 @@ func repositoryText(p task.Project, name string) (string, bool) {
 // FindReport finds the report of an attempt in its last message. It returns nil for a role without a protocol and for an
 // unknown task.
 func (s Renderer) FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) {
-	t, ok, err := s.Task(id)
+	t, def, ok, err := s.Task(id)
 	if err != nil || !ok {
-		return nil, err
-	}
-	def, err := s.Definition(&t)
-	if err != nil {
 		return nil, err
 	}
 	r, ok := def.RoleNamed(m.Role)

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/host"
 	"orange/internal/host/agents"
-	"orange/internal/ui/api"
 	"orange/internal/view/ansi"
 	"orange/internal/wire"
 )
@@ -67,7 +67,7 @@ func (s Viewer) AttachCommand(t task.Task, role string) ([]string, error) {
 }
 
 // HandleHook implements api.Attempts.
-func (s Viewer) HandleHook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
+func (s Viewer) HandleHook(ctx context.Context, c agent.Caller, name, event string, payload []byte) error {
 	return s.Host.Agents.ReceiveHook(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
 }
 

@@ -267,6 +267,9 @@ func (s *Server) findTask(r *http.Request) (task.ID, error) {
 	if !task.ValidPrefix(given) {
 		return "", fmt.Errorf("%w: %q is not a task id", task.ErrNotFound, given)
 	}
+	if c := callerOf(r); c != nil && string(c.Task) == given {
+		return c.Task, nil
+	}
 	ids, err := s.Tasks.FindTasks(given, 2)
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/view/ansi"
@@ -21,7 +22,7 @@ type Attempts interface {
 	AttemptLog(t task.Task, number int, role, after string) (wire.Log, error)
 	// LastMessage returns the last message of that attempt.
 	LastMessage(t task.Task, number int, role string) (wire.Message, error)
-	HandleHook(ctx context.Context, c Caller, harness, event string, payload []byte) error
+	HandleHook(ctx context.Context, c agent.Caller, harness, event string, payload []byte) error
 }
 
 func (s *Server) listAttempts(r *http.Request) (wire.AttemptList, error) {

@@ -7,22 +7,16 @@ import (
 	"net/http"
 	"strings"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/wire"
 )
 
-// A Caller is the attempt that sends a request. It is nil for a person.
-type Caller struct {
-	Task    task.ID
-	Attempt int
-	Role    string
-}
-
-// Identity identifies the caller by its token and its process. Without one the server trusts every claim: where no
-// agents run, nobody can pose as another.
+// Identity identifies the attempt that sends a request by its token and its process. It returns nil for a person. Without
+// an Identity the server trusts every claim: where no agents run, nobody can pose as another.
 type Identity interface {
-	Identify(token string, pid int) (*Caller, error)
+	IdentifyCaller(token string, pid int) (*agent.Caller, error)
 }
 
 type contextKey int
@@ -47,7 +41,11 @@ func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who acce
 		return r, true
 	}
 	pid, _ := r.Context().Value(pidKey).(int)
-	caller, err := s.Identity.Identify(r.Header.Get(wire.HeaderToken), pid)
+	token := r.Header.Get(wire.HeaderToken)
+	if pid != 0 && pid == s.PID && token == "" { // the web page, which has found out that a person asks
+		return r, true
+	}
+	caller, err := s.Identity.IdentifyCaller(token, pid)
 	if err != nil {
 		s.replyFailure(w, http.StatusForbidden, err)
 		return r, false
@@ -59,15 +57,15 @@ func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who acce
 }
 
 // notForAttempts returns the error for an attempt that may not use a route.
-func notForAttempts(r *http.Request, c *Caller) error {
+func notForAttempts(r *http.Request, c *agent.Caller) error {
 	if strings.HasPrefix(r.URL.Path, wire.Root+wire.PathBoards) {
 		return forbidf("an agent does not change the board: it says what it wants in its result")
 	}
 	return forbidf("this is attempt %d of task %s, and %s is a person's to ask for", c.Attempt, c.Task, r.URL.Path)
 }
 
-func callerOf(r *http.Request) *Caller {
-	c, _ := r.Context().Value(callerKey).(*Caller)
+func callerOf(r *http.Request) *agent.Caller {
+	c, _ := r.Context().Value(callerKey).(*agent.Caller)
 	return c
 }
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
 	"orange/internal/wire"
 )
 
@@ -21,14 +21,14 @@ type guests struct {
 	seen []string
 }
 
-func (g *guests) Identify(token string, pid int) (*api.Caller, error) {
+func (g *guests) IdentifyCaller(token string, pid int) (*agent.Caller, error) {
 	switch {
 	case pid != 4711:
 		return nil, errors.New("the process is not known")
 	case token == "wrong":
 		return nil, errors.New("the token is not one of this server")
 	case token != "":
-		return &api.Caller{Task: task.ID(token), Attempt: 1, Role: "worker"}, nil
+		return &agent.Caller{Task: task.ID(token), Attempt: 1, Role: "worker"}, nil
 	}
 	return nil, nil
 }
@@ -58,7 +58,7 @@ func (g *guests) LastMessage(_ task.Task, number int, role string) (wire.Message
 	return wire.Message{Attempt: number, Role: role, Text: "done"}, nil
 }
 
-func (g *guests) HandleHook(_ context.Context, c api.Caller, harness, event string, payload []byte) error {
+func (g *guests) HandleHook(_ context.Context, c agent.Caller, harness, event string, payload []byte) error {
 	g.seen = append(g.seen, string(c.Task)+" "+harness+" "+event+" "+string(payload))
 	return nil
 }

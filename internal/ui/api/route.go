@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 	"orange/internal/wire"
 )
@@ -159,7 +160,7 @@ func forbidf(format string, args ...any) error {
 }
 
 // checkAccess returns why an attempt may not use a route, or nil if it may.
-func (s *Server) checkAccess(rt *route, r *http.Request, c *Caller) error {
+func (s *Server) checkAccess(rt *route, r *http.Request, c *agent.Caller) error {
 	switch rt.who {
 	case people:
 		return notForAttempts(r, c)
@@ -182,7 +183,7 @@ func (s *Server) checkAccess(rt *route, r *http.Request, c *Caller) error {
 }
 
 // allowFamily permits an attempt to read its own task, its parent and its children.
-func (s *Server) allowFamily(r *http.Request, c *Caller) error {
+func (s *Server) allowFamily(r *http.Request, c *agent.Caller) error {
 	id, err := s.findTask(r)
 	if err != nil || id == c.Task {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
@@ -65,7 +66,7 @@ func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, 
 
 // carriesOut reports whether the text of a new task is an instruction: it is by a person, or by an attempt of the new
 // task's parent. All other text is quoted.
-func carriesOut(w *signal.NewTask, c *Caller) bool {
+func carriesOut(w *signal.NewTask, c *agent.Caller) bool {
 	switch {
 	case w.Actor == task.Human:
 		return true

@@ -3,6 +3,7 @@ package api_test
 import (
 	"testing"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
@@ -10,11 +11,11 @@ import (
 
 func TestWhoseWordsAreCarriedOut(t *testing.T) {
 	const parent, other = task.ID("parent"), task.ID("other")
-	worker := func(id task.ID) *api.Caller { return &api.Caller{Task: id, Attempt: 1, Role: "worker"} }
+	worker := func(id task.ID) *agent.Caller { return &agent.Caller{Task: id, Attempt: 1, Role: "worker"} }
 	for name, tt := range map[string]struct {
 		actor  task.Actor
 		parent task.ID
-		caller *api.Caller
+		caller *agent.Caller
 		want   bool
 	}{
 		"a person's":                      {actor: task.Human, want: true},

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/engine"
@@ -101,11 +102,11 @@ func (transfer) ImportFolder(context.Context, string) (wire.Imported, error) {
 // Attempts has no attempts.
 type Attempts struct{}
 
-func (Attempts) ListAttempts(task.Task) ([]wire.Attempt, error)                       { return nil, nil }
-func (Attempts) AttachCommand(task.Task, string) ([]string, error)                    { return nil, nil }
-func (Attempts) AttemptLog(task.Task, int, string, string) (wire.Log, error)          { return wire.Log{}, nil }
-func (Attempts) LastMessage(task.Task, int, string) (wire.Message, error)             { return wire.Message{}, nil }
-func (Attempts) HandleHook(context.Context, api.Caller, string, string, []byte) error { return nil }
+func (Attempts) ListAttempts(task.Task) ([]wire.Attempt, error)                         { return nil, nil }
+func (Attempts) AttachCommand(task.Task, string) ([]string, error)                      { return nil, nil }
+func (Attempts) AttemptLog(task.Task, int, string, string) (wire.Log, error)            { return wire.Log{}, nil }
+func (Attempts) LastMessage(task.Task, int, string) (wire.Message, error)               { return wire.Message{}, nil }
+func (Attempts) HandleHook(context.Context, agent.Caller, string, string, []byte) error { return nil }
 
 type workspaces struct{}
 

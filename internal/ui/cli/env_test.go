@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/engine"
@@ -133,15 +134,15 @@ func (w *env) asOrange(tasks ...task.Task) {
 }
 
 // asAttempt lets the server take everybody for an attempt.
-func (w *env) asAttempt(c api.Caller) { w.api.Identity = identity{caller: &c} }
+func (w *env) asAttempt(c agent.Caller) { w.api.Identity = identity{caller: &c} }
 
 // identity says the same about everybody.
 type identity struct {
-	caller *api.Caller
+	caller *agent.Caller
 	err    error
 }
 
-func (i identity) Identify(string, int) (*api.Caller, error) { return i.caller, i.err }
+func (i identity) IdentifyCaller(string, int) (*agent.Caller, error) { return i.caller, i.err }
 
 // parts are what the server serves: what a test has laid down for a path, in the types of
 // the API. Without an answer there is nothing.
@@ -308,7 +309,7 @@ func (p parts) LastMessage(t task.Task, _ int, _ string) (wire.Message, error) {
 	return answerOf[wire.Message](p, wire.PathTaskOutput, string(t.ID))
 }
 
-func (p parts) HandleHook(context.Context, api.Caller, string, string, []byte) error {
+func (p parts) HandleHook(context.Context, agent.Caller, string, string, []byte) error {
 	return p.w.fails[wire.Root+wire.PathHooks]
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/ui/api"
+	"orange/internal/core/agent"
 	"orange/internal/ui/client"
 )
 
@@ -41,7 +41,7 @@ func (w *env) hooked(t *testing.T) heard {
 }
 
 // hookable lets the server take everybody for an attempt: only attempts report events.
-func hookable(w *env) { w.asAttempt(api.Caller{Task: idOne, Attempt: 1, Role: "worker"}) }
+func hookable(w *env) { w.asAttempt(agent.Caller{Task: idOne, Attempt: 1, Role: "worker"}) }
 
 // unending is a pipe to which nobody writes and that nobody closes.
 func unending(t *testing.T) *os.File {

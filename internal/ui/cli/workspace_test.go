@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
 
@@ -43,7 +43,7 @@ func TestWorkspaces(t *testing.T) {
 		{name: "init nowhere", args: "workspace init", code: 1, err: "belongs to no project"},
 		{name: "init none", args: "workspace init p --count 0", code: 2, err: "--count 0: give a positive integer", asked: []string{}},
 		{name: "an agent makes none", args: "workspace init p", prepare: func(w *env) {
-			w.asAttempt(api.Caller{Task: "x", Attempt: 3, Role: "worker"})
+			w.asAttempt(agent.Caller{Task: "x", Attempt: 3, Role: "worker"})
 		}, code: 1, err: "orange: workspace init: this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for\n"},
 		{name: "gc", args: "workspace gc", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9: the pool has 2\nkept p--8: a task holds it\n", asked: []string{`POST /v1/workspaces/gc {"dry_run":false}`}},
 		{name: "gc, only look", args: "workspace gc --dry-run", prepare: answer("/v1/workspaces/gc", gc), out: "would remove p--9", asked: []string{`POST /v1/workspaces/gc {"dry_run":true}`}},

@@ -18,10 +18,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/api"
 	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/wire"
@@ -101,9 +101,9 @@ func inspect() *inspector {
 // holder says that whoever shows the token "attempt" is an attempt.
 type holder struct{}
 
-func (holder) Identify(token string, _ int) (*api.Caller, error) {
+func (holder) IdentifyCaller(token string, _ int) (*agent.Caller, error) {
 	if token == "attempt" {
-		return &api.Caller{Task: "abc000000000000000000", Attempt: 1, Role: "worker"}, nil
+		return &agent.Caller{Task: "abc000000000000000000", Attempt: 1, Role: "worker"}, nil
 	}
 	return nil, nil
 }
