@@ -100,30 +100,6 @@ func TestStatusesThatRefuseCredentials(t *testing.T) {
 	}
 }
 
-func TestBackoffWithItsOwnLimits(t *testing.T) {
-	b := transport.Backoff{First: 200 * time.Millisecond, Most: 6 * time.Second, Factor: 3}
-	for n, want := range []time.Duration{200, 600, 1800, 5400, 6000, 6000} {
-		if got := b.Delay(n); got != want*time.Millisecond {
-			t.Errorf("try %d: %s, want %s", n, got, want*time.Millisecond)
-		}
-	}
-}
-
-func TestBackoff(t *testing.T) {
-	want := []time.Duration{1, 2, 4, 8, 10, 10}
-	for n, seconds := range want {
-		if got := (transport.Backoff{}).Delay(n); got != seconds*time.Second {
-			t.Errorf("try %d: %s", n, got)
-		}
-	}
-	if got := (transport.Backoff{}).Delay(5000); got != 10*time.Second {
-		t.Errorf("far out: %s", got)
-	}
-	if got := (transport.Backoff{}).Delay(-1); got != time.Second {
-		t.Errorf("before the first: %s", got)
-	}
-}
-
 // Whatever happens to a breaker, it never stays shut for longer than it may, and never
 // lets a second request through beside a probe.
 func TestEveryBreaker(t *testing.T) {

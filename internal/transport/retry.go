@@ -135,31 +135,6 @@ func replayRequest(req *http.Request) (*http.Request, error) {
 	return again, nil
 }
 
-// A Backoff describes how waits grow from try to try: First, multiplied by Factor each time, up
-// to Most. The zero value begins with a second, doubles, and ends at ten.
-type Backoff struct {
-	First, Most time.Duration
-	Factor      float64
-}
-
-// Delay returns the wait after try n, counted from 0.
-func (b Backoff) Delay(n int) time.Duration {
-	if b.First <= 0 {
-		b.First = time.Second
-	}
-	if b.Most <= 0 {
-		b.Most = 10 * time.Second
-	}
-	if b.Factor < 1 {
-		b.Factor = 2
-	}
-	grown := float64(b.First) * math.Pow(b.Factor, float64(max(0, n)))
-	if grown >= float64(b.Most) {
-		return b.Most
-	}
-	return time.Duration(grown)
-}
-
 // jitter shortens a wait by up to half, so that clients that failed together do not retry
 // together.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }

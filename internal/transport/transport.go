@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"orange/internal/backoff"
 )
 
 // ClientOptions describe how to talk to one server with one secret. All but the name are optional.
@@ -45,6 +47,9 @@ type Transport struct {
 	bucket  bucket
 }
 
+// usualWaits are the longest waits between tries: jitter shortens them.
+var usualWaits = backoff.Backoff{First: time.Second, Most: 10 * time.Second}
+
 // New returns a transport in its initial state.
 func New(o ClientOptions) *Transport {
 	if o.Base == nil {
@@ -54,7 +59,7 @@ func New(o ClientOptions) *Transport {
 		o.Tries = 3
 	}
 	if o.Wait == nil {
-		o.Wait = func(n int) time.Duration { return jitter(Backoff{}.Delay(n)) }
+		o.Wait = func(n int) time.Duration { return jitter(usualWaits.Delay(n)) }
 	}
 	if o.MaxWait <= 0 {
 		o.MaxWait = time.Minute

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orange/internal/backoff"
 	"orange/internal/transport"
 )
 
@@ -150,11 +151,13 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	}
 }
 
+var usualWaits = backoff.Backoff{First: time.Second, Most: 10 * time.Second}
+
 func ask(t *testing.T, s *server, method string, safe bool) string {
 	t.Helper()
 	tr := transport.New(transport.ClientOptions{
 		Base:    s,
-		Wait:    transport.Backoff{}.Delay,
+		Wait:    usualWaits.Delay,
 		Limited: func(resp *http.Response) bool { return resp.Header.Get("X-Limit") != "" },
 		Resets: func(resp *http.Response) time.Time {
 			if seconds, err := time.ParseDuration(resp.Header.Get("X-Limit") + "s"); err == nil && seconds > 0 {
@@ -183,7 +186,7 @@ func TestTheUsualWaitsVary(t *testing.T) {
 			t.Fatalf("%v, %v, %v", resp, err, s.at)
 		}
 		for n := range 5 {
-			most := transport.Backoff{}.Delay(n)
+			most := usualWaits.Delay(n)
 			if wait := s.at[n+1] - s.at[n]; wait < most/2 || wait > most {
 				t.Errorf("wait %d is %s, want %s to %s", n, wait, most/2, most)
 			}

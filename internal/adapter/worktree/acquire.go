@@ -80,7 +80,7 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 	if err := s.checkSlot(); err != nil {
 		return err
 	}
-	defer p.lockName(s.Name)()
+	defer p.locks.Lock(s.Name)()
 	w, err := p.openWorkspace(ctx, s)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *Pool) MakeWorkspaces(ctx context.Context, project task.Project, n int) 
 }
 
 func (p *Pool) makeWorkspace(ctx context.Context, s Slot) error {
-	defer p.lockName(s.Name)()
+	defer p.locks.Lock(s.Name)()
 	w, err := p.openWorkspace(ctx, s)
 	if err != nil || w.isAttached(ctx) {
 		return err

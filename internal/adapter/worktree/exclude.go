@@ -16,7 +16,7 @@ import (
 // worktrees of a repository, in the folder that they share.
 func (w *workspace) excludeFiles() error {
 	common := filepath.Dir(filepath.Dir(w.git)) // of <common>/worktrees/<name>
-	defer w.pool.lockName(common)()
+	defer w.pool.locks.Lock(common)()
 	patterns := []string{ignorePattern(TaskFileName)}
 	for _, file := range w.Exclude {
 		patterns = append(patterns, ignorePattern(file))

@@ -106,7 +106,7 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	if holder != "" {
 		return fmt.Errorf("it is bound to task %s", holder)
 	}
-	defer p.lockName(r.Name)()
+	defer p.locks.Lock(r.Name)()
 	owner, _, err := parseName(r.Name)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (w *workspace) linkTaskFile(ctx context.Context) error {
 // restoreLink creates the link, whatever is in its place. It moves a regular file out of the
 // workspace before it reads it, so that nobody can replace the file in the meantime.
 func (w *workspace) restoreLink() error {
-	defer w.pool.lockName(w.Name + "/" + TaskFileName)()
+	defer w.pool.locks.Lock(w.Name + "/" + TaskFileName)()
 	link := filepath.Join(w.path, TaskFileName)
 	taken := filepath.Join(w.pool.root, "."+w.Name+"."+TaskFileName)
 	for range 10 {

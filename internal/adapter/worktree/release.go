@@ -20,7 +20,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	if err := s.checkSlot(); err != nil {
 		return "", err
 	}
-	defer p.lockName(s.Name)()
+	defer p.locks.Lock(s.Name)()
 	w, err := p.openWorkspace(ctx, s)
 	if err != nil {
 		return "", err

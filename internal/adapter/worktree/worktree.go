@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/keyedmutex"
 )
 
 // TaskFileName is the name of the link to the task's file in its workspace.
@@ -117,13 +117,12 @@ type Pool struct {
 	timeout time.Duration           // timeout of a setup or teardown command
 	fault   func(step string) error // for tests: called before each step; its error simulates a crash there
 
-	mu   sync.Mutex
-	held map[string]*sync.Mutex
+	locks keyedmutex.Mutex[string] // against concurrent work in this process
 }
 
 // New returns the pool whose workspaces are in root. It creates nothing before it is needed.
 func New(root string, g Git) *Pool {
-	return &Pool{root: root, git: g, timeout: commandTimeout, held: map[string]*sync.Mutex{}}
+	return &Pool{root: root, git: g, timeout: commandTimeout}
 }
 
 // Path returns the folder of a workspace.
@@ -136,19 +135,6 @@ func (p *Pool) Head(name string) (commit, branch string, err error) {
 		return "", "", err
 	}
 	return p.git.Head(p.Path(name))
-}
-
-// lockName locks thing against concurrent work in this process.
-func (p *Pool) lockName(thing string) (release func()) {
-	p.mu.Lock()
-	lock := p.held[thing]
-	if lock == nil {
-		lock = &sync.Mutex{}
-		p.held[thing] = lock
-	}
-	p.mu.Unlock()
-	lock.Lock()
-	return lock.Unlock
 }
 
 // parseName splits the name of a workspace into its project and its number.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/backoff"
 	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -53,19 +54,14 @@ func (a *Agents) adoptAttempt(k Key, running bool) error {
 	return nil
 }
 
+// retries are the waits before something about an attempt is tried again.
+var retries = backoff.Backoff{First: time.Second, Most: time.Minute}
+
 // adoptLater keeps trying to adopt an attempt whose files cannot be read.
 func (a *Agents) adoptLater(k Key, running bool, why error) {
 	a.Log.Error("watch an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
 	a.goUnlessStopping(func() {
-		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-			select {
-			case <-time.After(wait):
-			case <-a.ctx.Done():
-				return
-			}
-			if a.adoptAttempt(k, running) == nil {
-				return
-			}
+		for n := 0; retries.Wait(a.ctx, n) == nil && a.adoptAttempt(k, running) != nil; n++ {
 		}
 	})
 }
@@ -197,7 +193,7 @@ func (a *Agents) submit(ctx context.Context, id task.ID, sig signal.Signal) (ref
 
 // submitSignal submits a signal and repeats that until the engine has stored it or the server stops.
 func (a *Agents) submitSignal(k Key, sig signal.Signal) {
-	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+	for n := 0; ; n++ {
 		refused, err := a.submit(context.WithoutCancel(a.ctx), k.Task, sig)
 		if err == nil {
 			if refused != "" {
@@ -206,9 +202,7 @@ func (a *Agents) submitSignal(k Key, sig signal.Signal) {
 			return
 		}
 		a.Log.Error("report an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "kind", sig.Kind, "error", err)
-		select {
-		case <-time.After(wait):
-		case <-a.ctx.Done():
+		if retries.Wait(a.ctx, n) != nil {
 			return
 		}
 	}

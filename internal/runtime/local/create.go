@@ -23,7 +23,7 @@ func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, 
 	}
 	defer r.wait.Done()
 	if w.Branch != "" {
-		defer r.locks.lockKey(branchKey(w.Branch))()
+		defer r.locks.Lock(branchKey(w.Branch))()
 	}
 	if strings.TrimSpace(w.Summary) == "" {
 		w.Summary = taskfile.SummaryFrom(w.Requirements)
@@ -35,7 +35,7 @@ func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, 
 	if err := r.requireUsableBranch(w.Project, w.Branch, w.ID); err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lockKey(w.ID)()
+	defer r.locks.Lock(w.ID)()
 	if err := r.requireUnknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}
@@ -54,7 +54,7 @@ func (r *Runtime) ImportTask(ctx context.Context, n signal.New, workflowName str
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lockKey(w.ID)()
+	defer r.locks.Lock(w.ID)()
 	if err := r.requireUnknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}

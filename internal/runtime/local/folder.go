@@ -156,7 +156,7 @@ func (r *Runtime) showAgain() error {
 }
 
 func (r *Runtime) showTask(id task.ID) {
-	defer r.locks.lockKey(id)()
+	defer r.locks.Lock(id)()
 	if t, ok, err := r.loadRecord(id); err == nil && ok {
 		r.showInFolder(t, nil)
 	}

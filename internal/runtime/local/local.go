@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
+	"orange/internal/keyedmutex"
 )
 
 // Records stores tasks and their journals.
@@ -168,7 +169,7 @@ type Runtime struct {
 	RuntimeOptions
 
 	writer   writer
-	locks    keyedMutex
+	locks    keyedmutex.Mutex[task.ID]
 	records  cache
 	defs     definitions
 	pool     pool

@@ -9,41 +9,6 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// keyedMutex is a lock per task.
-type keyedMutex struct {
-	mu    sync.Mutex
-	locks map[task.ID]*keyLock
-}
-
-type keyLock struct {
-	sync.Mutex
-	users int
-}
-
-// lockKey takes the lock of a task and returns a function that releases it.
-func (k *keyedMutex) lockKey(id task.ID) (unlock func()) {
-	k.mu.Lock()
-	if k.locks == nil {
-		k.locks = make(map[task.ID]*keyLock)
-	}
-	l := k.locks[id]
-	if l == nil {
-		l = &keyLock{}
-		k.locks[id] = l
-	}
-	l.users++
-	k.mu.Unlock()
-	l.Lock()
-	return func() {
-		l.Unlock()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if l.users--; l.users == 0 {
-			delete(k.locks, id)
-		}
-	}
-}
-
 // cache holds the records of recently used tasks.
 type cache struct {
 	mu    sync.Mutex

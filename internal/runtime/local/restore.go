@@ -16,7 +16,7 @@ func (r *Runtime) Reconcile(ctx context.Context, id task.ID, sig signal.Signal) 
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	defer r.locks.lockKey(id)()
+	defer r.locks.Lock(id)()
 	t, ok, err := r.loadAndCache(id)
 	if err != nil {
 		return engine.Answer{}, err
@@ -46,7 +46,7 @@ func (r *Runtime) ImportLost(ctx context.Context, n signal.New, workflowName str
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lockKey(n.ID)()
+	defer r.locks.Lock(n.ID)()
 	if err := r.requireUnknown(n.ID); err != nil {
 		return engine.Answer{}, err
 	}

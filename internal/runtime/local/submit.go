@@ -26,7 +26,7 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		if err := plainBranch(sig.Actor, branch); err != nil {
 			return engine.Answer{}, err
 		}
-		defer r.locks.lockKey(branchKey(branch))()
+		defer r.locks.Lock(branchKey(branch))()
 		if t, ok, err := r.loadRecord(id); err == nil && ok {
 			if err := r.ownBranch(t.Project, branch); err != nil {
 				return engine.Answer{}, err
@@ -68,7 +68,7 @@ func (r *Runtime) submitAdmitted(ctx context.Context, id task.ID, sig signal.Sig
 
 // submitLocked decides under the task's lock. The caller sends a code that a person must give first.
 func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, *pendingCode, error) {
-	defer r.locks.lockKey(id)()
+	defer r.locks.Lock(id)()
 	t, ok, err := r.loadAndCache(id)
 	if err != nil {
 		return engine.Answer{}, nil, err

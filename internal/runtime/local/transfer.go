@@ -193,7 +193,7 @@ func (x *restore) applyLine(n int, l line) error {
 // restoreTask commits one journal.
 func (x *restore) restoreTask(ctx context.Context, id task.ID) error {
 	r := x.r
-	defer r.locks.lockKey(id)()
+	defer r.locks.Lock(id)()
 	if _, known, err := r.loadRecord(id); err != nil || known {
 		x.noteSkipped("task %s: it is here already", id)
 		return err

@@ -33,8 +33,7 @@ func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.
 	if err != nil {
 		return out, err
 	}
-	d.busy.Lock()
-	defer d.busy.Unlock()
+	defer o.rounds.Lock(d.name)()
 	if dry { // submit nothing
 		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
 		out.Choices, err = o.runRound(ctx, d, true)

@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/keyedmutex"
 )
 
 // Store stores what is known about trackers. Reading it sends no request.
@@ -62,16 +63,16 @@ type Service struct {
 
 	mu          sync.Mutex
 	connections map[string]*connection
-	busy        map[string]*sync.Mutex     // by the name of a tracker
+	rounds      keyedmutex.Mutex[string]   // held during a round of a tracker, by its name
 	refused     map[string][]tracker.Drift // issues for which the last round could create no task, by the name of a tracker
 }
 
 // connection is an open tracker, with the configuration it was opened with.
 type connection struct {
+	name    string // the key in Service.connections
 	cfg     tracker.Config
 	client  *Client
 	backend Backend
-	busy    *sync.Mutex // held during a round, and shared by later connections to the same tracker
 }
 
 // Config returns the configuration of a tracker.
@@ -143,13 +144,7 @@ func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err err
 	if o.connections == nil {
 		o.connections = map[string]*connection{}
 	}
-	if o.busy == nil {
-		o.busy = map[string]*sync.Mutex{}
-	}
-	if o.busy[name] == nil {
-		o.busy[name] = new(sync.Mutex)
-	}
-	d = &connection{cfg: cfg, client: NewClient(port), backend: port, busy: o.busy[name]}
+	d = &connection{name: name, cfg: cfg, client: NewClient(port), backend: port}
 	d.client.now, d.client.salt = o.Now, salt
 	o.connections[name] = d
 	return d, have, nil

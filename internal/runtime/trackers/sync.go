@@ -18,8 +18,7 @@ func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Repo
 	if err != nil {
 		return tracker.Report{Tracker: name}, err
 	}
-	d.busy.Lock()
-	defer d.busy.Unlock()
+	defer o.rounds.Lock(d.name)()
 	r, trouble, err := o.syncTracker(ctx, d)
 	if err == nil && fix {
 		o.putBack(ctx, d, &r)

@@ -36,8 +36,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	// A replayed request may name another delivery id, which is not signed.
 	sum := sha256.Sum256(body)
 	names := []string{ev.Delivery, "sha256:" + hex.EncodeToString(sum[:])}
-	d.busy.Lock()
-	defer d.busy.Unlock()
+	defer o.rounds.Lock(d.name)()
 	for _, n := range names {
 		if before, err := o.Store.HasDelivery(name, n, o.Now()); err != nil || before {
 			return err

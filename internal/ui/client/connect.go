@@ -13,14 +13,14 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/backoff"
 	"orange/internal/wire"
 )
 
-const (
-	startPatience = 10 * time.Second
-	firstPoll     = 2 * time.Millisecond
-	longestPoll   = 100 * time.Millisecond
-)
+const startPatience = 10 * time.Second
+
+// polls are the waits for a server that is about to listen.
+var polls = backoff.Backoff{First: 2 * time.Millisecond, Most: 100 * time.Millisecond}
 
 // ErrNoServer means that no server runs and none was to be started.
 var ErrNoServer = errors.New("no server is running: start one with orange serve")
@@ -89,7 +89,7 @@ func FindSocket(o DialOptions) string {
 
 func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 	var child Child
-	for delay := firstPoll; ; delay = min(2*delay, longestPoll) {
+	for n := 0; ; n++ {
 		err := c.checkServer(ctx, FindSocket(o))
 		switch {
 		case err == nil:
@@ -112,7 +112,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 				child = nil // another server has the folder: it is about to listen, or stopping
 			}
 		}
-		if err := sleepContext(ctx, delay); err != nil {
+		if err := polls.Wait(ctx, n); err != nil {
 			return err
 		}
 	}

@@ -13,16 +13,18 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/backoff"
 	"orange/internal/core/journal"
 	"orange/internal/wire"
 )
 
 const (
 	maxEventLine  = 16 << 20
-	firstRetry    = 50 * time.Millisecond
-	longestRetry  = 2 * time.Second
 	retriesInARow = 8
 )
+
+// reconnects are the waits before a stream that broke is opened again.
+var reconnects = backoff.Backoff{First: 50 * time.Millisecond, Most: 2 * time.Second}
 
 // A StreamEvent is one entry of the journal and its place in the stream.
 type StreamEvent struct {
@@ -73,7 +75,7 @@ type stream struct {
 
 // followStream reads until ctx ends or a function returns an error.
 func (s *stream) followStream(ctx context.Context) error {
-	delay, failed := firstRetry, 0
+	failed := 0
 	for {
 		progress, err := s.readConnection(ctx)
 		var own ownError
@@ -87,17 +89,17 @@ func (s *stream) followStream(ctx context.Context) error {
 			return err
 		}
 		if progress {
-			delay, failed = firstRetry, 0
+			failed = 0
 		}
 		if s.lost != nil {
 			s.lost(err)
-		} else if failed++; failed > retriesInARow {
+		} else if failed >= retriesInARow {
 			return fmt.Errorf("follow the events: %w", err)
 		}
-		if err := sleepContext(ctx, delay); err != nil {
+		if err := reconnects.Wait(ctx, failed); err != nil {
 			return err
 		}
-		delay = min(2*delay, longestRetry)
+		failed++
 	}
 }
 
@@ -165,16 +167,4 @@ func (b *block) decodeData(into any) error {
 		return fmt.Errorf("read event %s: %w", b.id, err)
 	}
 	return nil
-}
-
-// sleepContext waits, or returns early with the reason ctx ended.
-func sleepContext(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
