@@ -3,9 +3,10 @@ package github
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	gh "github.com/google/go-github/v92/github"
+
+	"orange/internal/view/humanize"
 )
 
 // Limits for foreign text, in bytes.
@@ -22,21 +23,11 @@ func oneLine(text string, most int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return cutBytes(strings.TrimSpace(text), most)
+	return humanize.Prefix(strings.TrimSpace(text), most)
 }
 
 // boundText returns text unchanged but limited in length.
-func boundText(s string) string { return cutBytes(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
-
-func cutBytes(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
-}
+func boundText(s string) string { return humanize.Prefix(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 // loginName returns the name of an account, or ghost for a deleted one, as on GitHub's pages.
 func loginName(u *gh.User) string {

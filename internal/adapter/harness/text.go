@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/view/humanize"
 )
 
 const (
@@ -65,10 +67,7 @@ func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return strings.TrimSpace(text[:limit])
+	return strings.TrimSpace(humanize.Prefix(text, limit))
 }
 
 // straightenQuotes replaces typographic apostrophes with straight ones.

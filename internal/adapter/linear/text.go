@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/view/humanize"
 )
 
 // Limits for texts of others.
@@ -36,13 +38,5 @@ func cutLine(s string, most int) string {
 
 // boundText returns a text that is not too long.
 func boundText(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxText {
-		return s
-	}
-	at := maxText
-	for !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at]
+	return humanize.Prefix(strings.ToValidUTF8(s, "\uFFFD"), maxText)
 }

@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
+	"orange/internal/view/humanize"
 )
 
 var priorities = map[string]tracker.Priority{
@@ -163,11 +164,7 @@ func swapLines(s string, lines map[string]string, back bool) string {
 
 // boundText limits a text to most bytes.
 func boundText(s string, most int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
-	}
-	return s
+	return humanize.Prefix(strings.ToValidUTF8(s, "\uFFFD"), most)
 }
 
 // oldestFirst orders issues by creation time, then by key in numeric order.

@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // decideOnCard takes the first edge whose card trigger matches the card. If none matches, it records the card's
@@ -153,7 +154,7 @@ func (p *plan) commentAsOrange(text string) { p.postComment("", text) }
 
 func (p *plan) postComment(role, text string) {
 	if p.trackerRef() != "" && strings.TrimSpace(text) != "" {
-		p.appendEffect(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cutText(text, maxComment), NonBlocking: p.isNonBlocking()})
+		p.appendEffect(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: humanize.Prefix(text, maxComment), NonBlocking: p.isNonBlocking()})
 	}
 }
 
@@ -343,7 +344,7 @@ func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
 	if err != nil {
 		c = als.Comment{}.WithField(textField(als.Actor, "")).WithField(textField(als.Intent, "status")).WithField(textField(als.Action, p.d.t.Status)).
 			WithField(listField(als.TagsAdd, nil)).WithField(listField(als.TagsRemove, nil)).WithField(textField(als.Summary, clipWords(r.Detail)))
-		for line := range strings.Lines(cutText(r.Actions.Comment, 4096)) {
+		for line := range strings.Lines(humanize.Prefix(r.Actions.Comment, 4096)) {
 			if line = strings.TrimSpace(line); line != "" {
 				c = c.WithField(listField(als.Details, append(c.List(als.Details), line)))
 			}
@@ -366,12 +367,4 @@ func textField(key, text string) als.Field { return als.Field{Key: key, Kind: al
 
 func listField(key string, list []string) als.Field {
 	return als.Field{Key: key, Kind: als.List, List: list}
-}
-
-// cutText truncates s to at most most bytes without splitting a character.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
 }

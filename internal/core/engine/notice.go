@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // maxDetail is the maximum size of an agent's description of its condition, in bytes.
@@ -62,15 +62,7 @@ func ConditionText(c task.Condition) string {
 
 // clipWords truncates an agent's text without splitting a character.
 func clipWords(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= maxDetail {
-		return s
-	}
-	s = s[:maxDetail]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s
+	return humanize.Prefix(strings.Join(strings.Fields(s), " "), maxDetail)
 }
 
 // endLimited ends an attempt at its provider's limit. This is not a crash: the agent is restarted when the limit ends.

@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // decideOnOutcome handles a report by a living attempt.
@@ -388,7 +389,7 @@ func describeConsult(c *signal.Consult, by string) string {
 func describeAdvice(r *signal.Report, by string) string {
 	text := "The " + by + " answers: " + clipWords(r.Detail)
 	if r.Actions != nil && r.Actions.Comment != "" {
-		text += "\n" + cutText(r.Actions.Comment, 4096)
+		text += "\n" + humanize.Prefix(r.Actions.Comment, 4096)
 	}
 	return text
 }

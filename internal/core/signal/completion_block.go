@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"orange/internal/view/humanize"
 )
 
 // maxBlock is the size limit of a completion block, in bytes.
@@ -248,5 +250,5 @@ func (l DetectOptions) unknownCode(code string) string {
 		known = append(known, c)
 	}
 	slices.Sort(known)
-	return "code " + quoteOddWord(code) + " is not one of " + cutText(strings.Join(known, ", "), 4*maxQuoted)
+	return "code " + quoteOddWord(code) + " is not one of " + humanize.Cut(strings.Join(known, ", "), 4*maxQuoted)
 }

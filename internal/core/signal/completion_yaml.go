@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"orange/internal/lazy"
+	"orange/internal/view/humanize"
 )
 
 // maxBlockDepth limits how deep a block may nest; the keys that count do not nest.
@@ -88,7 +89,7 @@ func yamlProblem(err error, line int) string {
 	}
 	if !errors.As(err, &syntax) || syntax.GetToken() == nil || syntax.GetToken().Position == nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-		return cutText(first, maxQuoted)
+		return humanize.Cut(first, maxQuoted)
 	}
 	what, _, _ := strings.Cut(strings.TrimSpace(syntax.GetMessage()), "\n")
 	if m := otherPlace.FindStringSubmatchIndex(what); m != nil {
@@ -96,7 +97,7 @@ func yamlProblem(err error, line int) string {
 			what = what[:m[0]] + fmt.Sprintf("at line %d", line+n)
 		}
 	}
-	return fmt.Sprintf("line %d: %s", line+syntax.GetToken().Position.Line, cutText(what, maxQuoted))
+	return fmt.Sprintf("line %d: %s", line+syntax.GetToken().Position.Line, humanize.Cut(what, maxQuoted))
 }
 
 // scalarText returns a single value as it is written.

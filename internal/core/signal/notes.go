@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/view/humanize"
 )
 
 const (
@@ -64,7 +66,7 @@ func (n *notes) joinNotes() string {
 	if n.dropped > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n.dropped))
 	}
-	return cutText(strings.Join(parts, "; "), maxDiagnosis)
+	return humanize.Cut(strings.Join(parts, "; "), maxDiagnosis)
 }
 
 // sortLine sorts notes about the whole text after those about lines.
@@ -75,25 +77,13 @@ func (n note) sortLine() int {
 	return n.line
 }
 
-// cutText shortens s to at most n bytes, at a character boundary.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	n -= len("...")
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
-}
-
 // quoteOddWord returns a word of an agent in a form that a note can contain.
 func quoteOddWord(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError || r == '"'
 	}
 	if s == "" || len(s) > maxQuoted || strings.ContainsFunc(s, odd) {
-		return strconv.QuoteToGraphic(cutText(s, maxQuoted))
+		return strconv.QuoteToGraphic(humanize.Cut(s, maxQuoted))
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"orange/internal/view/humanize"
 )
 
 // sayingKind is where in a line a saying must be.
@@ -131,7 +133,7 @@ func (f *heuristicFinder) noteResult(result Result, p *piece) {
 		f.notes.add(p.line, "words that mean "+string(result)+" "+why+" do not count")
 		return
 	}
-	text := cutText(strings.TrimSpace(string(p.text[:min(len(p.text), 2*maxQuoted)])), maxQuoted)
+	text := humanize.Cut(strings.TrimSpace(string(p.text[:min(len(p.text), 2*maxQuoted)])), maxQuoted)
 	switch {
 	case result == Passed && f.passed.line == 0:
 		f.passed = said{p.line, text}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"orange/internal/view/humanize"
 )
 
 // maxParityText limits the text that is kept for comparison.
@@ -122,7 +124,7 @@ func (f *parityFinder) foundReport() (Report, bool) {
 	}{{Failed, f.words.fails}, {Passed, f.words.passes}} {
 		for _, w := range group.words {
 			if at := f.findWords(w); at != nil {
-				text := cutText(string(f.text[at[0]:min(at[1], at[0]+2*maxQuoted)]), maxQuoted)
+				text := humanize.Cut(string(f.text[at[0]:min(at[1], at[0]+2*maxQuoted)]), maxQuoted)
 				return Report{Outcome: group.result, Code: string(group.result), Detail: text}, true
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
 )
 
 const (
@@ -247,7 +248,7 @@ func (a *Agents) lastLines(k Key, card Card, failure string) string {
 		lines = a.LastLines(k, card)
 	}
 	for i := range lines {
-		lines[i] = cutText(lines[i], maxLastBytes/maxLastLines)
+		lines[i] = humanize.Prefix(lines[i], maxLastBytes/maxLastLines)
 	}
 	last := strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
 	if err := a.updateCard(k, func(c *Card) { c.Last = &last }); err != nil {
@@ -263,11 +264,4 @@ func (a *Agents) ShownLast(k Key) string {
 		return ""
 	}
 	return a.lastLines(k, card, "")
-}
-
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

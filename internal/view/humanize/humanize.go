@@ -98,11 +98,7 @@ func Cut(s string, n int) string {
 		return s
 	}
 	const more = "..."
-	end := max(0, n-len(more))
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + more
+	return Prefix(s, max(0, n-len(more))) + more
 }
 
 // OneLine replaces control characters and line separators by spaces.
@@ -123,13 +119,22 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// Prefix returns the beginning of s, at most n bytes, between characters. It adds no dots: use it
+// for text that a program reads on, and Cut or Abridge for text that a person sees.
+func Prefix(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 // Abridge cuts text to at most n bytes plus three dots, between characters.
 func Abridge(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.TrimRight(text[:n], " \n") + "..."
+	return strings.TrimRight(Prefix(text, n), " \n") + "..."
 }

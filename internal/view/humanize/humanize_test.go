@@ -46,3 +46,15 @@ func TestLongWords(t *testing.T) {
 		}
 	}
 }
+
+func TestPrefixEndsBetweenCharacters(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aüb", 2, "a"}, {"aüb", 3, "aü"}, {"ü", 1, ""}, {"ü", 0, ""}} {
+		if got := humanize.Prefix(c.text, c.n); got != c.want {
+			t.Errorf("Prefix(%q, %d) = %q, want %q", c.text, c.n, got, c.want)
+		}
+	}
+}
