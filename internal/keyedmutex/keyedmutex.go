@@ -7,10 +7,10 @@ import "sync"
 // that nobody holds or waits for.
 type Mutex[K comparable] struct {
 	mu   sync.Mutex
-	held map[K]*entry
+	held map[K]*keyLock
 }
 
-type entry struct {
+type keyLock struct {
 	sync.Mutex
 	users int // goroutines that hold it or wait for it
 }
@@ -19,11 +19,11 @@ type entry struct {
 func (m *Mutex[K]) Lock(key K) (unlock func()) {
 	m.mu.Lock()
 	if m.held == nil {
-		m.held = make(map[K]*entry)
+		m.held = make(map[K]*keyLock)
 	}
 	e := m.held[key]
 	if e == nil {
-		e = &entry{}
+		e = &keyLock{}
 		m.held[key] = e
 	}
 	e.users++
