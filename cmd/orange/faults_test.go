@@ -198,7 +198,7 @@ func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
 		want := "tmux ended together with 1 other agent"
 		if out, err := s.tmux("kill-server"); err != nil {
 			t.Logf("without tmux: %s", out)
-			want = "its attendant was ended together with those of 1 other agent"
+			want = "its shim was ended together with those of 1 other agent"
 			for _, pid := range attendants {
 				kill(t, pid)
 			}

@@ -16,7 +16,7 @@ import (
 	"orange/internal/core/agent"
 )
 
-// startAgent starts the agent and writes down that it runs.
+// startAgent starts the agent and records that it runs.
 func (a *shim) startAgent(o Orders) error {
 	// The key is on disk before the first process that carries it.
 	if err := a.folder.replaceRecord(claimFile, a.claim); err != nil {
@@ -44,7 +44,7 @@ func (a *shim) startAgent(o Orders) error {
 	if err != nil {
 		return fmt.Errorf("cannot start without input: %w", err)
 	}
-	defer null.Close() //nolint:errcheck // nothing is in it
+	defer null.Close() //nolint:errcheck // it is empty
 	output, into, err := newRecorder(a.folder.filePath(outputFile))
 	if err != nil {
 		return fmt.Errorf("cannot open the log: %w", err)
@@ -56,13 +56,13 @@ func (a *shim) startAgent(o Orders) error {
 	return a.runProgram(program, o.Argv, attr)
 }
 
-// runProgram starts the program. If it cannot be written down that it runs, nothing must run.
+// runProgram starts the program. If the start cannot be recorded, it kills the program.
 func (a *shim) runProgram(program string, argv []string, attr *syscall.ProcAttr) error {
 	pid, err := syscall.ForkExec(program, argv, attr)
 	if err != nil {
 		return fmt.Errorf("cannot start %q: %w", argv[0], err)
 	}
-	child, err := readProcess(pid) // it is there, even if it has ended: nobody has waited for it
+	child, err := readProcess(pid) // it exists even if it has ended, because nothing has waited for it
 	a.claim.Child, a.claim.PGID, a.claim.At = child.Process, pid, time.Now()
 	if err == nil {
 		err = a.folder.replaceRecord(startedFile, a.claim)
@@ -76,7 +76,7 @@ func (a *shim) runProgram(program string, argv []string, attr *syscall.ProcAttr)
 	return nil
 }
 
-// findProgram looks the program up as a shell would in the agent's own environment.
+// findProgram finds the program as a shell would in the agent's environment.
 func findProgram(o agent.Orders) (string, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("cannot start in %q: there is no such folder", o.Dir)
@@ -113,7 +113,7 @@ func checkExecutable(name, path string) error {
 	return nil
 }
 
-// outsideEnv is an environment without what makes a process part of an attempt.
+// outsideEnv returns an environment without the variables that make a process part of an attempt.
 func outsideEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -125,8 +125,8 @@ func outsideEnv(env []string) []string {
 	})
 }
 
-// wakeServer runs the wake command if no server answers. It is detached and not waited
-// for: the attendant leaves.
+// wakeServer runs the wake command if no server responds. The command is detached and not waited for, because the shim
+// exits.
 func (a *shim) wakeServer() error {
 	if len(a.wake) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func (a *shim) wakeServer() error {
 	if err != nil {
 		return err
 	}
-	defer null.Close() //nolint:errcheck // nothing is in it
+	defer null.Close() //nolint:errcheck // it is empty
 	_, err = syscall.ForkExec(program, a.wake, &syscall.ProcAttr{
 		Dir: "/", Env: a.wakeEnv, Files: []uintptr{null.Fd(), null.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})

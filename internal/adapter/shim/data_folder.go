@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A DataFolder says which processes below an attempt are not the attempt's, although one of
-// its commands started them: the server of its data folder, the tmux of that folder, the
-// attendants of other attempts there, and what those started. The zero value knows none.
+// A DataFolder knows which processes below an attempt do not belong to it, although one of its commands started them:
+// the server of its data folder, the tmux of that folder, the shims of other attempts there, and their descendants. The
+// zero value knows none.
 type DataFolder struct {
 	Server   func() (Process, bool) // the process that holds the data folder
 	Terminal string                 // socket of its tmux
 	Attempts string                 // the folder of all attempts: it holds a folder for each task
 }
 
-// spareFilter returns a function that says whether a process is not the attempt's. What carries the
-// mark of the attempt is always the attempt's: servers and attendants are started without it.
+// spareFilter returns a function that reports whether a process does not belong to the attempt. A process that carries
+// the mark of the attempt always belongs to it: servers and shims are started without it.
 func (d DataFolder) spareFilter(key string) func(Process) bool {
 	var server Process
 	held := false
@@ -35,9 +35,8 @@ func (d DataFolder) spareFilter(key string) func(Process) bool {
 	}
 }
 
-// ShimFolder is the folder of the attempt in this data folder whose start record names the
-// process with a pid as its attendant. The arguments of the process only say in which record
-// to look.
+// ShimFolder returns the folder of the attempt in this data folder whose start record names the process with a pid as
+// its shim. The arguments of the process only say which record to read.
 func (d DataFolder) ShimFolder(pid int) (Folder, bool) {
 	args := argumentsOf(pid)
 	if d.Attempts == "" || len(args) == 0 {

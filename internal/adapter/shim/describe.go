@@ -8,17 +8,17 @@ import (
 	"orange/internal/core/signal"
 )
 
-// A Description is what the kernel says about a process. It has no command line: arguments
-// may hold secrets. Its texts are whatever the process chose.
+// A Description is what the kernel reports about a process. It has no command line, because arguments may hold secrets.
+// The process can choose its texts freely.
 type Description struct {
 	Program  string // name of the file it runs
-	Path     string // of that file; "" if that cannot be told
+	Path     string // of that file; "" if unknown
 	Parent   string // name of the program that started it
 	Terminal string // such as pts/3; "" without one
 }
 
-// DescribeProcess describes a process. What cannot be told, because the process has ended or
-// belongs to somebody else, is left out.
+// DescribeProcess describes a process. It leaves out what is unknown because the process has ended or belongs to
+// another user.
 func DescribeProcess(pid int) Description {
 	d := Description{Path: programOf(pid)}
 	parent, name, terminal := processTraits(pid)
@@ -31,7 +31,7 @@ func DescribeProcess(pid int) Description {
 	return d
 }
 
-// baseOr is the last element of a path, or name if there is no path.
+// baseOr returns the last element of a path, or name if there is no path.
 func baseOr(path, name string) string {
 	if path == "" {
 		return name

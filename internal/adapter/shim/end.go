@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// slack is what an attendant gets on top of the grace to write its record and leave.
+	// slack is the time that a shim gets in addition to the grace, to write its record and exit.
 	slack = 3 * time.Second
 	// forceWithin is how long killing may take.
 	forceWithin = 10 * time.Second
 )
 
-// EndAttempt orders the end of the attempt and returns when no process of it is left. An attempt
-// that has not begun never will. It may be called again.
+// EndAttempt orders the end of the attempt and returns when no process of it is left. An attempt that has not started
+// never will. EndAttempt may be called again.
 func (s *Supervisor) EndAttempt(ctx context.Context, f Folder) (agent.Exit, error) {
 	s.mu.Lock()
 	s.ordered[f] = true
@@ -28,7 +28,7 @@ func (s *Supervisor) EndAttempt(ctx context.Context, f Folder) (agent.Exit, erro
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !s.watched[f] { // whoever watches it still asks
+		if !s.watched[f] { // its watcher still needs this
 			delete(s.ordered, f)
 		}
 	}()
@@ -53,20 +53,20 @@ func (s *Supervisor) EndAttempt(ctx context.Context, f Folder) (agent.Exit, erro
 	}
 }
 
-// forbidStart leaves a claim that keeps every later attendant away.
+// forbidStart leaves a claim that keeps every later shim from starting.
 func (f Folder) forbidStart(boot string) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
 	err := f.createRecord(claimFile, Started{BootID: boot, At: time.Now(), Ended: true})
 	if errors.Is(err, os.ErrExist) {
-		return nil // an attendant was faster: it is told to end
+		return nil // a shim was faster, and is told to end
 	}
 	return err
 }
 
-// settleEnd makes sure that an attempt that is over stays over, and that its attendant,
-// which wrote the record last of all, has left too.
+// settleEnd makes sure that an attempt that is over stays over, and that its shim, which writes the record last, has
+// exited too.
 func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (agent.Exit, error) {
 	if state.Started.Child.PID == 0 && !state.Started.Ended {
 		claim := state.Started
@@ -87,7 +87,7 @@ func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (agen
 	return f.ensureExit(state.Exit)
 }
 
-// awaitEndWithin waits for the end of a process and says whether it came in time.
+// awaitEndWithin waits for the end of a process and reports whether it ended in time.
 func (s *Supervisor) awaitEndWithin(ctx context.Context, p Process, limit time.Duration) (bool, error) {
 	v, err := newProcessWatch(p)
 	if errors.Is(err, errEnded) {
@@ -107,8 +107,7 @@ func (s *Supervisor) awaitEndWithin(ctx context.Context, p Process, limit time.D
 	}
 }
 
-// orderEnd tells the attendant to end the attempt. If it does not in time, everything is
-// killed, the attendant too.
+// orderEnd signals the shim to end the attempt. If it does not in time, orderEnd kills everything, including the shim.
 func (s *Supervisor) orderEnd(ctx context.Context, f Folder, started Started) error {
 	if err := started.Shim.sendSignals(unix.SIGTERM, unix.SIGCONT); err != nil {
 		return err
@@ -125,17 +124,17 @@ func (s *Supervisor) orderEnd(ctx context.Context, f Folder, started Started) er
 	return err
 }
 
-// endLostAttempt ends what a dead attendant left behind and writes the record in its place. The
-// attendant was seen to be lost at a time; zero: nobody knows when it was.
+// endLostAttempt ends what a dead shim left behind and writes the record in its place. Seen is when the shim was found to
+// be lost, or zero if that is unknown.
 func (s *Supervisor) endLostAttempt(ctx context.Context, f Folder, started Started, seen time.Time) (agent.Exit, error) {
 	if err := s.endProcesses(ctx, started); err != nil {
-		return agent.Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
+		return agent.Exit{}, fmt.Errorf("end what a lost shim left: %w", err)
 	}
-	return f.ensureExit(agent.Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, ExternalEnd: &agent.ExternalEnd{By: lost, At: seen}})
+	return f.ensureExit(agent.Exit{Code: -1, Reason: "the shim was lost", At: time.Now(), BootID: s.boot, ExternalEnd: &agent.ExternalEnd{By: lost, At: seen}})
 }
 
-// endProcesses ends the processes of an attempt: it asks each once, waits for the grace, then
-// kills until none is left.
+// endProcesses ends the processes of an attempt: it signals each once, waits for the grace, then kills until none is
+// left.
 func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
 	asked := map[Process]bool{}
 	force := time.Now().Add(started.Grace)
@@ -152,7 +151,7 @@ func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
 		}
 		for _, p := range left {
 			if !time.Now().Before(force) {
-				_ = p.sendSignals(unix.SIGKILL) // who is left is seen at the next look
+				_ = p.sendSignals(unix.SIGKILL) // the next check finds what is left
 			} else if !asked[p] {
 				asked[p] = true
 				_ = p.sendSignals(unix.SIGTERM, unix.SIGCONT)

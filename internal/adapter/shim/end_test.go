@@ -241,7 +241,7 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 				}
 				exit = receive(t, s.watch())
 			}
-			if exit.Code != -1 || exit.Reason != "the attendant was lost" {
+			if exit.Code != -1 || exit.Reason != "the shim was lost" {
 				t.Errorf("exit: %+v", exit)
 			}
 			if !gone(worker) || !gone(left) || carried(s.key) != 0 {
@@ -453,7 +453,7 @@ func TestAPidThatWasGivenAgainIsLeftAlone(t *testing.T) {
 	}
 }
 
-// sleeper is a process, leader of its group, that has nothing to do with any attempt.
+// sleeper returns a process, leader of its group, that has nothing to do with any attempt.
 func sleeper(t *testing.T) shim.Process {
 	t.Helper()
 	s := newEnv(t)

@@ -2,7 +2,7 @@ package shim
 
 import "time"
 
-// AttendBriefly is Main with less patience for its orders.
+// AttendBriefly returns Main with less patience for its orders.
 func AttendBriefly(dir string, within time.Duration) int {
 	return runShim(Folder(dir), DataFolder{}, within)
 }

@@ -17,17 +17,16 @@ import (
 // identityFile is the file of a data folder that holds its identity.
 const identityFile = "folder.id"
 
-// identity is a random name of a data folder, and where the folder was when it got the name.
+// identity is the random name of a data folder, and the place of the folder when it got the name.
 type identity struct {
 	ID    string `json:"id"`
 	Path  string `json:"path"`
 	Inode string `json:"inode"`
 }
 
-// EnsureIdentity returns the random id of a data folder, which is part of the marks of its attempts,
-// and makes one where there is none. A folder that is neither at the path nor the file that it
-// was is a copy: it gets another id and forgets the processes of attempts, because they belong
-// to the original. Only whoever holds the folder may call it.
+// EnsureIdentity returns the random id of a data folder, which is part of the marks of its attempts, and makes one if
+// there is none. A folder whose path and inode both differ is a copy: it gets another id and forgets the processes of
+// attempts, because they belong to the original. The caller must hold the lock of the folder.
 func (d DataFolder) EnsureIdentity(home string) (string, error) {
 	now, err := placeOf(home)
 	if err != nil {
@@ -37,14 +36,14 @@ func (d DataFolder) EnsureIdentity(home string) (string, error) {
 	path := filepath.Join(home, identityFile)
 	text, err := os.ReadFile(path)
 	if err == nil && json.Unmarshal(text, &was) != nil {
-		was = identity{} // it is damaged: what carries the old id is known by its records
+		was = identity{} // it is damaged, and the records identify the processes with the old id
 	}
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("identify the data folder: %w", err)
 	case was.ID != "" && was.Path == now.Path && was.Inode == now.Inode:
 		return was.ID, nil
-	case was.ID != "" && (was.Path == now.Path || was.Inode == now.Inode): // it was moved, or put back
+	case was.ID != "" && (was.Path == now.Path || was.Inode == now.Inode): // it was moved, or moved back
 		now.ID = was.ID
 	default:
 		if was.ID != "" {
@@ -78,7 +77,7 @@ func placeOf(home string) (identity, error) {
 	return out, nil
 }
 
-// forgetProcesses removes the records of who attends to attempts that are not over.
+// forgetProcesses removes the records of the shims of attempts that are not over.
 func (d DataFolder) forgetProcesses() error {
 	dirs, err := filepath.Glob(filepath.Join(d.Attempts, "*", "*"))
 	if err != nil {

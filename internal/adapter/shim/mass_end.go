@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/agent"
 )
 
-// What can end attempts together: the values of Exit.Mass.
+// Causes that can end several attempts together: the values of Exit.Mass.
 const (
 	MassReboot = "reboot"
 	MassTmux   = "tmux"
@@ -15,34 +15,34 @@ const (
 )
 
 const (
-	// togetherWithin is how close ends are that come together.
+	// togetherWithin is how close ends must be to count as one event.
 	togetherWithin = 2 * time.Second
-	// lookBack is how long an end is remembered: an agent may take a while to end, and is
-	// judged by when its attendant was struck.
+	// lookBack is how long an end is remembered. An agent may take a while to end, so the time at which its shim was
+	// signalled counts.
 	lookBack = 20 * time.Second
 )
 
-// lost is the value of Struck for an attendant that is gone without a record.
+// lost is the value of Struck for a shim that is gone without a record.
 const lost = "lost"
 
-// areNear says whether two blows can be one event.
+// areNear reports whether two ends can be one event.
 func areNear(a, b agent.ExternalEnd) bool {
 	return a.At.IsZero() || b.At.IsZero() || a.At.Sub(b.At).Abs() <= togetherWithin
 }
 
-// shimEnd is an attempt that ended, or ends, from outside.
+// shimEnd is an attempt that was ended, or is being ended, from outside.
 type shimEnd struct {
 	external agent.ExternalEnd
 	terminal Process // its tmux server, zero without one
 }
 
-// wasExternal says whether the machine ended the attempt. A terminal that closes while its
-// tmux server lives was closed by a person.
+// wasExternal reports whether the machine ended the attempt. If a terminal closes while its tmux server runs, a person
+// closed it.
 func (e shimEnd) wasExternal() bool {
 	return e.external.By != "" && !(e.external.By == "SIGHUP" && e.terminal.PID != 0 && e.terminal.Alive())
 }
 
-// massCause says what ended the attempt, if it did not end alone.
+// massCause returns what ended the attempt, if others ended with it.
 func (e shimEnd) massCause() string {
 	if e.terminal.PID != 0 && e.external.By == "SIGHUP" {
 		return MassTmux
@@ -50,17 +50,16 @@ func (e shimEnd) massCause() string {
 	return MassShims
 }
 
-// judgeExit adds to an exit whether the attempt ended together with others. A single attempt
-// that ended from outside ended alone. The judgement becomes part of the exit record, so
-// that it is the same after a restart of the server. It says no if the supervisor was
-// closed first.
+// judgeExit adds to an exit whether the attempt ended together with others. A single attempt that ended from outside
+// ended alone. The judgement becomes part of the exit record, so that it is the same after a restart of the server. It
+// returns false if the supervisor was closed first.
 func (s *Supervisor) judgeExit(f Folder, state State) (agent.Exit, bool) {
 	exit := state.Exit
 	if exit.Mass != "" || exit.ExternalEnd == nil && exit.BootID == s.boot || s.wasOrdered(f) {
 		return exit, true
 	}
 	if exit.BootID != s.boot {
-		if exit.ExternalEnd != nil || exit.Signal != "" { // it went down with the machine
+		if exit.ExternalEnd != nil || exit.Signal != "" { // the machine went down
 			exit.Mass, exit.Reason = MassReboot, restarted
 		}
 		return s.keepExit(f, exit)
@@ -84,7 +83,7 @@ func (s *Supervisor) judgeExit(f Folder, state State) (agent.Exit, bool) {
 	if others > 1 {
 		agents = fmt.Sprintf("%d other agents", others)
 	}
-	exit.Reason = "its attendant was ended together with those of " + agents
+	exit.Reason = "its shim was ended together with those of " + agents
 	if exit.Mass == MassTmux {
 		exit.Reason = "tmux ended together with " + agents
 	}
@@ -93,13 +92,13 @@ func (s *Supervisor) judgeExit(f Folder, state State) (agent.Exit, bool) {
 
 func (s *Supervisor) keepExit(f Folder, exit agent.Exit) (agent.Exit, bool) {
 	if exit.Mass != "" {
-		_ = f.replaceRecord(exitFile, exit) // what is not kept is judged again by the next server
+		_ = f.replaceRecord(exitFile, exit) // if it is not stored, the next server judges again
 	}
 	return exit, true
 }
 
-// countEndedWith counts the other attempts that ended from outside at the same time: those
-// that are over, and those whose attendant was struck and still ends its agent.
+// countEndedWith counts the other attempts that ended from outside at the same time: those that are over, and those
+// whose shim was signalled and is still ending its agent.
 func (s *Supervisor) countEndedWith(f Folder, own shimEnd) int {
 	s.mu.Lock()
 	all := map[Folder]shimEnd{}
@@ -126,7 +125,7 @@ func (s *Supervisor) countEndedWith(f Folder, own shimEnd) int {
 	return n
 }
 
-// readShimEnd says what was done to the attendant of an attempt.
+// readShimEnd returns how the shim of an attempt was ended.
 func (f Folder) readShimEnd(boot string) shimEnd {
 	state, err := f.ReadState(boot)
 	switch {
@@ -142,8 +141,8 @@ func (f Folder) readShimEnd(boot string) shimEnd {
 	return shimEnd{}
 }
 
-// forgetShimEnd drops what nobody can end together with any more. An attempt is kept for
-// as long as the judgement of another may look back at it.
+// forgetShimEnd drops ends that no other attempt can have shared any more. An end is kept as long as the judgement of
+// another attempt may need it.
 func (s *Supervisor) forgetShimEnd(f Folder) {
 	s.goUnlessClosed(func() {
 		select {
@@ -156,7 +155,7 @@ func (s *Supervisor) forgetShimEnd(f Folder) {
 	})
 }
 
-// wasOrdered says whether this supervisor ordered the end of the attempt.
+// wasOrdered reports whether this supervisor ordered the end of the attempt.
 func (s *Supervisor) wasOrdered(f Folder) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

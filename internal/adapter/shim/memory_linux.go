@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCode gives back the memory that this process takes for code that ran only while it
-// started: with many packages in the program that is most of it. What is needed again
-// comes back from the file. Only pages that are as in the file are given back.
+// dropCode returns the memory of code that ran only at start to the kernel; with many packages in the program that is
+// most of it. Code that is needed again is read from the file. Only pages that are unchanged from the file are dropped.
 func dropCode() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -23,15 +22,15 @@ func dropCode() {
 	}
 	defer maps.Close() //nolint:errcheck // it was only read
 	for _, m := range unchangedMappings(bufio.NewScanner(maps), program) {
-		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // at worst it is kept
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // if it fails, the memory is kept
 	}
 }
 
 // A mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// unchangedMappings reads a list of mappings and returns those of the program that nobody may
-// write to and that hold nothing but the file.
+// unchangedMappings reads a list of mappings and returns the read-only mappings of the program that hold nothing but
+// the file.
 func unchangedMappings(lines *bufio.Scanner, program string) (found []mapping) {
 	var current mapping
 	for lines.Scan() {

@@ -1,13 +1,12 @@
-// Package shim supervises the processes of attempts. Each attempt has a folder and an
-// attendant: a small process that starts the agent, outlives the server, ends everything
-// the agent left behind and writes down how it went. The server's side is the
-// Supervisor, which starts attendants, watches them, and does their work if they die.
-// The package knows processes and their records; what an exit means is decided elsewhere.
+// Package shim supervises the processes of attempts. Each attempt has a folder and a shim: a small process that starts
+// the agent, outlives the server, ends everything that the agent left behind and records how it ended. The server's
+// side is the Supervisor, which starts shims, watches them, and does their work if they die. The package knows
+// processes and their records; what an exit means is decided elsewhere.
 //
 // In the folder of an attempt:
 //
-//	orders        a pipe by which the attendant gets its orders; nothing of them is kept
-//	claim.json    who attends: written once, so that of two attendants one leaves
+//	orders        a pipe by which the shim gets its orders; they are not stored
+//	claim.json    the shim of the attempt: written once, so that of two shims one exits
 //	started.json  which processes run
 //	exit.json     how it ended; with it the attempt is over, and no process is left
 //	output.log    what a headless agent printed, see package outputlog
@@ -35,26 +34,25 @@ const (
 	outputFile  = "output.log"
 )
 
-// KeyVariable is the variable by which the processes of an attempt are known even when
-// they have left its process tree. Its value is written down and is no secret.
+// KeyVariable is the variable that identifies the processes of an attempt even after they have left its process tree.
+// Its value is recorded and is not secret.
 const KeyVariable = "ORANGE_ATTEMPT_KEY"
 
-// TmuxVariable names the folder in which tmux keeps the sockets of its servers. Each attempt
-// has one of its own.
+// TmuxVariable names the folder in which tmux keeps the sockets of its servers. Each attempt has its own.
 const TmuxVariable = "TMUX_TMPDIR"
 
-// Orders say what to run, and what to do when it ends. They reach the attendant through a pipe,
-// because the environment may hold secrets. Without a window the output goes to output.log.
+// Orders say what to run, and what to do when it ends. They reach the shim through a pipe, because the environment may
+// hold secrets. Without a window the output goes to output.log.
 type Orders struct {
 	agent.Orders
-	Grace   time.Duration // between the request to end and the end by force
-	Socket  string        // where a running server answers
-	Wake    []string      // what to run at the end if none does
+	Grace   time.Duration // between the signal to end and the kill
+	Socket  string        // socket of a running server
+	Wake    []string      // what to run at the end if no server responds
 	WakeEnv []string      // with this environment; the agent's own if it is empty
 }
 
-// wire is how orders travel: an argument may be any bytes, JSON text may not. Of a window the
-// attendant needs to know only that it is in one.
+// wire is the form in which orders are sent: an argument may be any bytes, JSON text may not. Of a window the shim only
+// needs to know that it is in one.
 type wire struct {
 	Argv, Env, Wake [][]byte
 	WakeEnv         [][]byte
@@ -105,7 +103,7 @@ func asStrings(list [][]byte) []string {
 	return out
 }
 
-// envValue is the value of a variable in an environment.
+// envValue returns the value of a variable in an environment.
 func envValue(env []string, name string) string {
 	for _, v := range env {
 		if value, found := strings.CutPrefix(v, name+"="); found {
@@ -120,8 +118,8 @@ type Folder string
 
 func (f Folder) filePath(name string) string { return filepath.Join(string(f), name) }
 
-// PrepareStart makes the folder and the pipe for the orders. What an earlier try left that
-// did not come to run anything is cleared away, unless the attempt was ended.
+// PrepareStart makes the folder and the pipe for the orders. It removes what an earlier try left that did not run
+// anything, unless the attempt was ended.
 func (f Folder) PrepareStart() error {
 	if !filepath.IsAbs(string(f)) {
 		return fmt.Errorf("prepare %s: give the full path of the folder", f)
@@ -134,7 +132,7 @@ func (f Folder) PrepareStart() error {
 		return err
 	}
 	if r.attemptState(BootID()).Phase == Over && !r.ran && !r.claim.Ended {
-		// The claim goes last: until then a late attendant finds it and leaves.
+		// The claim goes last: until then a late shim finds it and exits.
 		for _, name := range [...]string{exitFile, claimFile} {
 			if err := os.Remove(f.filePath(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("clear the folder of an attempt: %w", err)
@@ -144,8 +142,8 @@ func (f Folder) PrepareStart() error {
 	return f.makePipe()
 }
 
-// makePipe makes the pipe for the orders. One that is there is empty: what is in a pipe goes
-// with the last process that has it open.
+// makePipe makes the pipe for the orders. An existing pipe is empty, because its content is lost with the last process
+// that has it open.
 func (f Folder) makePipe() error {
 	path := f.filePath(ordersFile)
 	info, err := os.Lstat(path)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// dataFolder is one whose server is the process that a file names.
+// dataFolder returns one whose server is the process that a file names.
 func dataFolder(home string) shim.DataFolder {
 	return shim.DataFolder{Attempts: filepath.Join(home, "attempts"), Terminal: filepath.Join(home, "tmux.sock"), Server: func() (shim.Process, bool) {
 		text, _ := os.ReadFile(filepath.Join(home, "server"))
@@ -55,7 +55,7 @@ func linger(path string) int {
 	return 0
 }
 
-// writeArguments is an agent that writes its arguments and environment to a file.
+// writeArguments returns an agent that writes its arguments and environment to a file.
 func writeArguments(path string, args []string) int {
 	text, err := json.Marshal([][]byte{[]byte(strings.Join(args, "\x00")), []byte(strings.Join(os.Environ(), "\x00"))})
 	if err == nil {
@@ -67,7 +67,7 @@ func writeArguments(path string, args []string) int {
 	return 0
 }
 
-// self is the program that attends.
+// self returns the program that attends.
 func self(t *testing.T) []string {
 	t.Helper()
 	path, err := os.Executable()
@@ -175,7 +175,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// gone says whether a process is not there, or has ended and nobody waited for it.
+// gone reports whether a process is not there, or has ended and nobody waited for it.
 func gone(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(text), ") Z ")

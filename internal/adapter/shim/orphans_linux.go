@@ -14,17 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// orphanDelay is how long an orphan that has ended may wait to be reaped. Children that
-// os/exec waits for are usually reaped by then, so that they need not be told apart.
+// orphanDelay is how long an orphan that has ended may wait to be reaped. By then os/exec has usually reaped its
+// children, so that they need not be distinguished.
 const orphanDelay = time.Second
 
 // handles is where the kernel describes the open files of this process.
 const handles = "/proc/self/fdinfo"
 
-// AdoptOrphans makes this process the parent of every descendant whose own parent ends, so
-// that whatever it starts can be found below it, and reaps those orphans until ctx ends.
-// Children of os/exec are left to it: Go holds a handle of each. On a kernel without such
-// handles (before 5.4) they could not be told apart, and nothing is adopted.
+// AdoptOrphans makes this process the parent of every descendant whose own parent ends, so that its descendants can be
+// found below it, and reaps those orphans until ctx ends. It leaves children of os/exec alone: Go holds a handle of
+// each. On a kernel without such handles (before 5.4) they cannot be distinguished, and nothing is adopted.
 func AdoptOrphans(ctx context.Context) {
 	if _, err := heldByGo(); err == nil && becomeSubreaper() {
 		go reapUntil(ctx)
@@ -69,8 +68,8 @@ func reapOrphans() {
 	}
 }
 
-// heldByGo lists the processes of which this process holds a handle. The error says that
-// the list is not whole: a handle that cannot be seen may be that of a child.
+// heldByGo lists the processes of which this process holds a handle. An error means that the list is incomplete: a
+// handle that cannot be read may be that of a child.
 func heldByGo() (map[int]bool, error) {
 	self, err := os.FindProcess(os.Getpid()) // its handle must be found as well
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"orange/internal/outputlog"
 )
 
-// A recorder copies what an agent prints into its log, which is bounded.
+// A recorder copies the output of an agent into its log, which is bounded.
 type recorder struct {
 	pipe *os.File // where it is read
 	log  *outputlog.Writer
-	done chan struct{} // closes when nothing more is copied
+	done chan struct{} // closed when nothing more is copied
 }
 
-// newRecorder begins to copy into a log. The agent prints into the file that is returned.
+// newRecorder begins to copy into a log. The agent writes to the returned file.
 func newRecorder(path string) (*recorder, *os.File, error) {
 	log, err := outputlog.Append(path)
 	if err != nil {
@@ -37,8 +37,8 @@ func newRecorder(path string) (*recorder, *os.File, error) {
 	return r, into, nil
 }
 
-// copyOutput copies until nothing more comes. What cannot be written is left out: an agent
-// does not wait for a disk that is full.
+// copyOutput copies until the end of the pipe. It leaves out what cannot be written, because an agent must not wait for
+// a full disk.
 func copyOutput(log *outputlog.Writer, from io.Reader) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -50,8 +50,8 @@ func copyOutput(log *outputlog.Writer, from io.Reader) {
 	}
 }
 
-// finishLog copies what is left in the pipe and ends the log. A process that is not the
-// agent's may still hold the pipe, so its end is not waited for.
+// finishLog copies what is left in the pipe and closes the log. It does not wait for the end of the pipe, because a
+// process that is not the agent's may still hold it.
 func (r *recorder) finishLog() {
 	_ = r.pipe.SetReadDeadline(time.Now())
 	<-r.done
@@ -62,7 +62,7 @@ func (r *recorder) finishLog() {
 	r.log.Close()  //nolint:errcheck // it has what was written to it
 }
 
-// unread reads from a pipe what is there, and does not wait for more.
+// unread reads the available bytes of a pipe, without waiting for more.
 type unread int
 
 // Read implements io.Reader.

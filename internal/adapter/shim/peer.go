@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ListenerPID is the process that listens at a unix socket, 0 if none does.
+// ListenerPID returns the process that listens at a unix socket, 0 if none does.
 func ListenerPID(socket string) int {
 	c, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
@@ -17,7 +17,7 @@ func ListenerPID(socket string) int {
 	return pid
 }
 
-// PeerPID is the process at the other end of a unix socket.
+// PeerPID returns the process at the other end of a unix socket.
 func PeerPID(c net.Conn) (pid int, ok bool) {
 	conn, isSocket := c.(syscall.Conn)
 	if !isSocket {

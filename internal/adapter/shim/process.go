@@ -9,25 +9,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process is one process and no other: the kernel gives a pid again, but not with the
-// same start time.
+// A Process identifies one process: the kernel reuses a pid, but not with the same start time.
 type Process struct {
 	PID   int    `json:"pid"`
-	Start uint64 `json:"start"` // in the kernel's own unit, since boot
+	Start uint64 `json:"start"` // in the kernel's unit, since boot
 }
 
-// A row is what the kernel says about a process.
+// A row is what the kernel reports about a process.
 type row struct {
 	Process
 	parent, group int
 	zombie        bool
 }
 
-// errEnded says that a process is gone already.
+// errEnded means that a process has ended.
 var errEnded = errors.New("the process has ended")
 
-// checkAlive is nil if the process is there, and errEnded if it has ended. Another error
-// means that it cannot be told.
+// checkAlive returns nil if the process exists, and errEnded if it has ended. Another error means that this is unknown.
 func (p Process) checkAlive() error {
 	r, err := readProcess(p.PID)
 	if err == nil && (r.Process != p || r.zombie) {
@@ -36,8 +34,7 @@ func (p Process) checkAlive() error {
 	return err
 }
 
-// Alive says whether the process has not ended. Death must be certain: if it cannot be
-// told, the process counts as alive.
+// Alive reports whether the process has not ended. If that is unknown, the process counts as alive.
 func (p Process) Alive() bool { return !errors.Is(p.checkAlive(), errEnded) }
 
 // FindProcess returns the process with a pid, if there is one that has not ended.
@@ -46,11 +43,10 @@ func FindProcess(pid int) (Process, bool) {
 	return r.Process, err == nil && !r.zombie
 }
 
-// Terminate asks the process to end. One that is stopped goes on, to end. That it has
-// ended is no error.
+// Terminate signals the process to end, and continues it if it is stopped. It returns nil if the process has ended.
 func (p Process) Terminate() error { return p.sendSignals(unix.SIGTERM, unix.SIGCONT) }
 
-// sendSignals sends signals to a process, in order. That it has ended is no error.
+// sendSignals sends signals to a process, in order. It returns nil if the process has ended.
 func (p Process) sendSignals(signals ...unix.Signal) error {
 	for _, sig := range signals {
 		if err := p.sendSignal(sig); err != nil {
@@ -63,7 +59,7 @@ func (p Process) sendSignals(signals ...unix.Signal) error {
 	return nil
 }
 
-// checkedKill sends a signal by pid, right after a look at the start time.
+// checkedKill sends a signal by pid, right after a check of the start time.
 func (p Process) checkedKill(sig unix.Signal) error {
 	if err := p.checkAlive(); err != nil {
 		return err
@@ -74,9 +70,8 @@ func (p Process) checkedKill(sig unix.Signal) error {
 	return errEnded
 }
 
-// descendantsOf lists the roots among rows and everything that descends from them, without what
-// has ended already and without those that are spared and their descendants. Others says
-// that there are such.
+// descendantsOf lists the roots among rows and all their descendants, without those that have ended and without those
+// that are spared and their descendants. Others reports whether there are spared ones.
 func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
 	children := map[int][]row{}
 	var queue []row
@@ -106,9 +101,9 @@ func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (
 	return found, others
 }
 
-// livingProcesses lists the processes of an attempt that have not ended: its agent, its group,
-// whatever carries its key, the tmux servers it started, and all that descends from them;
-// with its attendant if that is still there. Never this process or one that it descends from.
+// livingProcesses lists the processes of an attempt that have not ended: its agent, its group, every process that
+// carries its key, the tmux servers it started, all their descendants, and its shim. It never lists this process or one
+// of its ancestors.
 func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
 	rows, err := listProcesses()
 	if err != nil {
@@ -124,13 +119,13 @@ func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
 }
 
-// spareFilter says whether a process is not the attempt's. Its own attendant is.
+// spareFilter returns a function that reports whether a process does not belong to the attempt. Its own shim does.
 func (s Started) spareFilter(d DataFolder) func(Process) bool {
 	spares := d.spareFilter(s.Key)
 	return func(p Process) bool { return p != s.Shim && spares(p) }
 }
 
-// tmuxServers are the tmux servers that listen in the attempt's own folder for them.
+// tmuxServers returns the tmux servers that listen in the attempt's folder for them.
 func (s Started) tmuxServers() (pids []int) {
 	if s.Tmux == "" {
 		return nil
@@ -144,21 +139,20 @@ func (s Started) tmuxServers() (pids []int) {
 	return pids
 }
 
-// MarkOf is the mark that a process was started with, "" if it has none or that cannot be
-// told.
+// MarkOf returns the mark that a process was started with, or "" if it has none or that is unknown.
 func MarkOf(pid int) string {
 	value, _ := environValue(pid, KeyVariable)
 	return value
 }
 
-// carriesKey says whether a process was started with this key in its environment.
+// carriesKey reports whether a process was started with this key in its environment.
 func carriesKey(pid int, key string) bool {
 	value, ok := environValue(pid, KeyVariable)
 	return ok && value == key
 }
 
-// inGroup says whether a group with the recorded number can be the agent's: not if the
-// process that now leads it is another. A pid is not given again while its group lives.
+// inGroup reports whether a group with the recorded number can be the agent's: not if another process leads it now. The
+// kernel does not reuse a pid while its group exists.
 func (s Started) inGroup(rows []row) bool {
 	if s.PGID <= 1 {
 		return false
@@ -171,10 +165,10 @@ func (s Started) inGroup(rows []row) bool {
 	return true
 }
 
-// Ancestry is pid and its parents, nearest first. It says no if it cannot be told: a
-// process is gone before its parents were found.
+// Ancestry returns pid and its parents, nearest first. It returns false if a process ended before its parents were
+// found.
 func Ancestry(pid int) (line []int, whole bool) {
-	for range 5 { // a parent that ends meanwhile leaves its child to another
+	for range 5 { // a parent that ends meanwhile leaves its child to another process
 		if line, whole = ancestryOnce(pid); whole || len(line) == 0 {
 			break
 		}

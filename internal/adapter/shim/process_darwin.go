@@ -12,7 +12,7 @@ import (
 // zombieState is the state of a process that has ended and was not waited for.
 const zombieState = 5
 
-// BootID is different after every start of the machine.
+// BootID returns an id that differs after every start of the machine.
 func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -21,14 +21,14 @@ func BootID() string {
 	return id
 }
 
-// becomeSubreaper says that orphans go to the first process here.
+// becomeSubreaper returns false: orphans go to the first process here.
 func becomeSubreaper() bool { return false }
 
-// dropCode does nothing: the system takes back on its own what is not used.
+// dropCode does nothing: the system reclaims unused memory itself.
 func dropCode() {}
 
-// readProcess asks the kernel. The error is errEnded if there is no such process: then the
-// answer is empty.
+// readProcess reads a process from the kernel. It returns errEnded if there is no such process, for which the kernel
+// returns nothing.
 func readProcess(pid int) (row, error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) || err == nil && int(info.Proc.P_pid) != pid {
@@ -63,18 +63,18 @@ func listProcesses() ([]row, error) {
 	return rows, nil
 }
 
-// argumentsOf knows nothing: what is not a child any more is not found below an attempt here.
+// argumentsOf returns nothing here: a process that is no longer a child is not found below an attempt.
 func argumentsOf(int) []string { return nil }
 
-// programOf knows nothing.
+// programOf returns nothing here.
 func programOf(int) string { return "" }
 
-// environValue knows nothing: another process's environment is not to be read here.
+// environValue returns nothing here: the environment of another process cannot be read.
 func environValue(int, string) (string, bool) { return "", false }
 
 func (p Process) sendSignal(sig unix.Signal) error { return p.checkedKill(sig) }
 
-// openHandle says that a process has to be looked at again and again here.
+// openHandle returns no handle here: a process must be polled.
 func openHandle(Process) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func handleEnded(uintptr) bool { return false }
@@ -83,19 +83,18 @@ func peerOf(fd int) (int, error) {
 	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 }
 
-// hasNoChildren is never certain here: what an agent leaves behind does not become a child of
-// its attendant.
+// hasNoChildren returns false here: what an agent leaves behind does not become a child of its shim.
 func hasNoChildren() bool { return false }
 
-// setHidden does nothing: another process needs the right to debug here.
+// setHidden does nothing here: another process needs the right to debug.
 func setHidden(bool) {}
 
 func seesHandles() bool { return false }
 
-// AdoptOrphans does nothing: a process whose parent has ended is launchd's.
+// AdoptOrphans does nothing here: launchd adopts a process whose parent has ended.
 func AdoptOrphans(context.Context) {}
 
-// processTraits are the parent of a process, the name it has and its terminal.
+// processTraits returns the parent, the name and the terminal of a process.
 func processTraits(pid int) (parent int, name, terminal string) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {

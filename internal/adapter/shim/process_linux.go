@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootID is different after every start of the machine.
+// BootID returns an id that differs after every start of the machine.
 func BootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -25,7 +25,7 @@ func becomeSubreaper() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 }
 
-// readProcess reads /proc/PID/stat. The error is errEnded if there is no such process.
+// readProcess reads /proc/PID/stat. It returns errEnded if there is no such process.
 func readProcess(pid int) (row, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
@@ -81,7 +81,7 @@ func listProcesses() ([]row, error) {
 	return rows, nil
 }
 
-// environValue is the value of a variable in the environment a process was started with.
+// environValue returns the value of a variable in the environment a process was started with.
 func environValue(pid int, name string) (value string, ok bool) {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -95,7 +95,7 @@ func environValue(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
-// argumentsOf are the program and the arguments of a process, none if they cannot be told.
+// argumentsOf returns the program and the arguments of a process, or nil if they are unknown.
 func argumentsOf(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil || len(text) == 0 {
@@ -104,7 +104,7 @@ func argumentsOf(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
-// programOf is the file a process runs, "" if that cannot be told.
+// programOf returns the file that a process runs, or "" if it is unknown.
 func programOf(pid int) string {
 	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
 	if err != nil {
@@ -113,7 +113,7 @@ func programOf(pid int) string {
 	return strings.TrimSuffix(path, " (deleted)")
 }
 
-// sendSignal sends a signal by a handle of the process, so that it cannot reach another.
+// sendSignal sends a signal by a handle of the process, so that it cannot reach another one.
 func (p Process) sendSignal(sig unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
@@ -158,14 +158,14 @@ func openHandle(p Process) (*os.File, error) {
 	return file, nil
 }
 
-// handleEnded says whether the process of a handle has ended, without waiting.
+// handleEnded reports whether the process of a handle has ended, without waiting.
 func handleEnded(fd uintptr) bool {
 	polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(polled, 0)
 	return err == nil && n > 0
 }
 
-// peerOf asks the kernel who is at the other end of a socket.
+// peerOf returns the process at the other end of a socket, from the kernel.
 func peerOf(fd int) (int, error) {
 	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -174,14 +174,14 @@ func peerOf(fd int) (int, error) {
 	return int(who.Pid), nil
 }
 
-// hasNoChildren says that this process has no child, not even one that has ended. What an
-// agent leaves behind becomes a child of its attendant before its end can be waited for,
-// so that with the agent gone this is certain, and far cheaper than a look at everybody.
+// hasNoChildren reports whether this process has no child, not even one that has ended. What an agent leaves behind
+// becomes a child of its shim before its end can be waited for, so this is certain once the agent is gone, and far
+// cheaper than listing all processes.
 func hasNoChildren() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
-// processTraits are the parent of a process, the name it has and its terminal.
+// processTraits returns the parent, the name and the terminal of a process.
 func processTraits(pid int) (parent int, name, terminal string) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -201,7 +201,7 @@ func processTraits(pid int) (parent int, name, terminal string) {
 	return parent, stat[open+1 : shut], terminalName(device)
 }
 
-// terminalName is the name of a terminal by the number of its device, "" for none.
+// terminalName returns the name of a terminal by the number of its device, "" for none.
 func terminalName(device int) string {
 	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
 	switch {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A processWatch waits for the end of one process. Where the kernel can tell, waiting takes
-// neither a thread nor a timer; elsewhere the process is looked at once a second.
+// A processWatch waits for the end of one process. If the kernel reports it, waiting takes neither a thread nor a
+// timer; otherwise the process is polled once a second.
 type processWatch struct {
 	process Process
-	file    *os.File // nil where the kernel cannot tell
+	file    *os.File // nil if the kernel does not report the end
 	closed  chan struct{}
 	once    sync.Once
 }
 
-// newProcessWatch begins a vigil. The error is errEnded if there is nothing to wait for.
+// newProcessWatch begins to watch a process. It returns errEnded if the process has ended.
 func newProcessWatch(p Process) (*processWatch, error) {
 	v := &processWatch{process: p, closed: make(chan struct{})}
 	file, err := openHandle(p)
@@ -29,8 +29,8 @@ func newProcessWatch(p Process) (*processWatch, error) {
 	return v, nil
 }
 
-// waitFor returns nil when the process has ended, os.ErrDeadlineExceeded when that takes
-// longer than the limit, and os.ErrClosed after stop. No limit is no limit.
+// waitFor returns nil when the process has ended, os.ErrDeadlineExceeded when that takes longer than the limit, and
+// os.ErrClosed after stop. A limit of zero means no limit.
 func (w *processWatch) waitFor(limit time.Duration) error {
 	if w.file == nil {
 		return w.pollProcess(limit)
@@ -49,7 +49,7 @@ func (w *processWatch) waitFor(limit time.Duration) error {
 	return raw.Read(handleEnded)
 }
 
-// pollProcess looks at the process until it has ended.
+// pollProcess polls the process until it has ended.
 func (w *processWatch) pollProcess(limit time.Duration) error {
 	var over <-chan time.Time
 	if limit > 0 {
@@ -67,7 +67,7 @@ func (w *processWatch) pollProcess(limit time.Duration) error {
 	return nil
 }
 
-// stop ends the vigil. It may be called more than once and from anywhere.
+// stop ends the watch. It may be called more than once and concurrently.
 func (w *processWatch) stop() {
 	w.once.Do(func() {
 		close(w.closed)

@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/agent"
 )
 
-// Started says who attends to an attempt and, once the agent runs, what runs.
+// Started names the shim of an attempt and, once the agent runs, its processes.
 type Started struct {
 	BootID      string             `json:"boot_id"`
 	Shim        Process            `json:"attendant"`
@@ -23,9 +23,9 @@ type Started struct {
 	Grace       time.Duration      `json:"grace,omitempty"`
 	At          time.Time          `json:"at"`
 	Terminal    Process            `json:"terminal,omitzero"` // the tmux server of its window
-	ExternalEnd *agent.ExternalEnd `json:"blow,omitempty"`    // what told the attendant to end
+	ExternalEnd *agent.ExternalEnd `json:"blow,omitempty"`    // what ended the shim from outside
 
-	// Ended is part of a claim: the attempt was ended before it ran, and never will.
+	// Ended is part of a claim: the attempt was ended before it ran, and never will run.
 	Ended bool `json:"ended,omitempty"`
 }
 
@@ -37,11 +37,11 @@ type Phase int
 
 // The phases of an attempt.
 const (
-	None     Phase = iota // nobody attends to it
-	Starting              // its attendant is there, its agent not yet
+	None     Phase = iota // it has no shim
+	Starting              // its shim runs, its agent does not yet
 	Running               // its agent runs
 	Over                  // it has ended and no process is left
-	Lost                  // its attendant is gone without a record: processes may be left
+	Lost                  // its shim is gone without a record, and processes may be left
 )
 
 // String implements fmt.Stringer.
@@ -49,18 +49,18 @@ func (p Phase) String() string {
 	return [...]string{"none", "starting", "running", "over", "lost"}[p]
 }
 
-// State is what the folder and the machine say about an attempt. Started.Child is zero
-// if the agent never ran; Exit counts when the attempt is over.
+// State is what the folder and the machine show about an attempt. Started.Child is zero if the agent never ran; Exit is
+// valid when the attempt is over.
 type State struct {
 	Phase   Phase
 	Started Started
 	Exit    agent.Exit
 }
 
-// ReadState tells the phase of the attempt on a machine with this boot id.
+// ReadState returns the state of the attempt on a machine with this boot id.
 func (f Folder) ReadState(boot string) (State, error) {
 	var state State
-	for range 2 { // the attendant may write its record and leave between two looks
+	for range 2 { // the shim may write its record and exit between two reads
 		r, err := f.readRecords()
 		if err != nil {
 			return State{}, err
@@ -80,12 +80,11 @@ type folderRecords struct {
 }
 
 func (f Folder) readRecords() (r folderRecords, err error) {
-	// In this order: whoever is found to have no exit record was there before the look
-	// at the other files.
+	// In this order: a process without an exit record was there before the other files were read.
 	if r.over, err = f.readRecord(exitFile, &r.exit); err != nil {
 		return r, err
 	}
-	// A claim is not flushed to disk. One that is damaged is of an earlier boot.
+	// A claim is not flushed to disk. A damaged one is from an earlier boot.
 	var damage *json.SyntaxError
 	if r.claimed, err = f.readRecord(claimFile, &r.claim); err != nil && !errors.As(err, &damage) {
 		return r, err
@@ -123,7 +122,7 @@ func neverBegan(boot string, at time.Time) agent.Exit {
 	return agent.Exit{Code: -1, Reason: "it was ended before it began", At: at, BootID: boot}
 }
 
-// readRecord reads a record and says whether it is there.
+// readRecord reads a record and reports whether it exists.
 func (f Folder) readRecord(name string, into any) (bool, error) {
 	text, err := os.ReadFile(f.filePath(name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -138,12 +137,12 @@ func (f Folder) readRecord(name string, into any) (bool, error) {
 	return true, nil
 }
 
-// replaceRecord writes a record whether or not there is one.
+// replaceRecord writes a record, in place of an earlier one.
 func (f Folder) replaceRecord(name string, value any) error {
 	return f.writeRecord(name, value, os.Rename)
 }
 
-// createRecord writes a record unless there is one: then the error is os.ErrExist.
+// createRecord writes a record. It returns os.ErrExist if there is one already.
 func (f Folder) createRecord(name string, value any) error {
 	return f.writeRecord(name, value, func(temp, path string) error {
 		defer os.Remove(temp) //nolint:errcheck // it is a second name of what is kept
@@ -151,7 +150,7 @@ func (f Folder) createRecord(name string, value any) error {
 	})
 }
 
-// writeRecord puts a record in its place by one step, so that nobody ever reads half of it.
+// writeRecord puts a record in its place atomically, so that no reader sees half of it.
 func (f Folder) writeRecord(name string, value any, place func(temp, path string) error) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -162,7 +161,7 @@ func (f Folder) writeRecord(name string, value any, place func(temp, path string
 		return fmt.Errorf("write a record: %w", err)
 	}
 	_, err = temp.Write(append(text, '\n'))
-	if name != claimFile { // a claim means nothing after a restart
+	if name != claimFile { // a claim means nothing after a restart of the machine
 		err = errors.Join(err, temp.Sync())
 	}
 	if err = errors.Join(err, temp.Close()); err == nil {
@@ -178,8 +177,7 @@ func (f Folder) writeRecord(name string, value any, place func(temp, path string
 	return atomicfile.SyncFolder(filepath.Dir(f.filePath(name)))
 }
 
-// ensureExit makes sure that there is an exit record and returns it: the given one, or the
-// one that was there before.
+// ensureExit makes sure that there is an exit record and returns it: the given one, or one that existed before.
 func (f Folder) ensureExit(exit agent.Exit) (agent.Exit, error) {
 	var earlier agent.Exit
 	if found, err := f.readRecord(exitFile, &earlier); found || err != nil {

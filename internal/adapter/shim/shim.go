@@ -15,20 +15,19 @@ import (
 	"orange/internal/core/agent"
 )
 
-// ordersWithin is how long an attendant waits for its orders.
+// ordersWithin is how long a shim waits for its orders.
 const ordersWithin = 30 * time.Second
 
-// RunShim is the attendant: it takes its orders from the folder, starts the agent, waits
-// for its end, ends what it left behind, and writes the exit record. It returns the exit
-// code of its process. The data folder is that of the attempt.
+// RunShim runs the shim: it reads its orders from the folder, starts the agent, waits for its end, ends what it left
+// behind, and writes the exit record. It returns the exit code of its process. The data folder is that of the attempt.
 func RunShim(dir string, data DataFolder) int { return runShim(Folder(dir), data, ordersWithin) }
 
-// A shim attends to one attempt.
+// A shim supervises one attempt.
 type shim struct {
 	folder  Folder
 	data    DataFolder
 	claim   Started
-	adopts  bool // descendants cannot get away
+	adopts  bool // descendants stay below this process
 	signals chan os.Signal
 	output  *recorder // nil at a terminal
 
@@ -55,7 +54,7 @@ func runShim(folder Folder, data DataFolder, within time.Duration) int {
 	}
 	shrinkMemory()
 	exit := a.waitForEnd()
-	select { // a signal may have come to both of them, and ended the agent first
+	select { // a signal may have been sent to both, and ended the agent first
 	case s := <-a.signals:
 		a.noteSignal(s)
 	default:
@@ -64,8 +63,8 @@ func runShim(folder Folder, data DataFolder, within time.Duration) int {
 	return a.finishAttempt(exit)
 }
 
-// shrinkMemory makes the process small and quiet: it waits for hours. The orders may have been
-// long, and the collector would wake up every two minutes to find nothing.
+// shrinkMemory releases memory and stops the garbage collector, because the process waits for hours. The orders may
+// have been long, and the collector would wake up every two minutes for nothing.
 func shrinkMemory() {
 	debug.FreeOSMemory()
 	debug.SetGCPercent(-1)
@@ -73,13 +72,13 @@ func shrinkMemory() {
 	dropCode()
 }
 
-// printNotice tells whoever looks at the terminal.
+// printNotice prints a message on the terminal.
 func printNotice(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "orange: "+format+"\r\n", args...) //nolint:errcheck // nobody may be looking
+	fmt.Fprintf(os.Stderr, "orange: "+format+"\r\n", args...) //nolint:errcheck // nobody may be watching
 }
 
-// takeCharge claims the attempt for this process. Of two attendants, and of an attendant
-// and the order to end, the first one to leave its claim wins.
+// takeCharge claims the attempt for this process. Of two shims, or a shim and the order to end, the first to write its
+// claim wins.
 func (a *shim) takeCharge() error {
 	self, err := readProcess(os.Getpid())
 	if err != nil {
@@ -89,12 +88,12 @@ func (a *shim) takeCharge() error {
 	a.claim = Started{BootID: BootID(), Shim: self.Process, At: time.Now()}
 	err = a.folder.createRecord(claimFile, a.claim)
 	if errors.Is(err, os.ErrExist) {
-		return errors.New("it was ended, or has its attendant already")
+		return errors.New("it was ended, or already has a shim")
 	}
 	return err
 }
 
-// awaitOrders waits for orders. A signal to end that comes first is final.
+// awaitOrders waits for orders. A signal to end that arrives first is final.
 func (a *shim) awaitOrders(within time.Duration) (Orders, error) {
 	arrived := make(chan Orders, 1)
 	go func() { arrived <- a.folder.receiveOrders() }()
@@ -119,11 +118,11 @@ func (a *shim) awaitOrders(within time.Duration) (Orders, error) {
 	}
 }
 
-// receiveOrders reads orders from the pipe. A server that dies while it writes leaves a part
-// of them; then the next one writes them again.
+// receiveOrders reads orders from the pipe. A server that dies while writing leaves a part of them; the next server
+// then writes them again.
 func (f Folder) receiveOrders() Orders {
 	for {
-		pipe, err := os.OpenFile(f.filePath(ordersFile), os.O_RDONLY, 0) // blocks until somebody writes
+		pipe, err := os.OpenFile(f.filePath(ordersFile), os.O_RDONLY, 0) // blocks until a server writes
 		if err != nil {
 			time.Sleep(100 * time.Millisecond)
 			continue
@@ -137,8 +136,7 @@ func (f Folder) receiveOrders() Orders {
 	}
 }
 
-// finishAttempt writes the exit record, sees to it that somebody acts on it, and returns the
-// exit code of the attendant.
+// finishAttempt writes the exit record, starts a server if none runs, and returns the exit code of the shim.
 func (a *shim) finishAttempt(exit agent.Exit) int {
 	if a.output != nil {
 		a.output.finishLog()

@@ -18,11 +18,11 @@ import (
 // startWithin is how long a start may take.
 const startWithin = 20 * time.Second
 
-// Launch brings an attendant to life: it runs argv in a terminal, or as a plain process.
+// Launch starts a shim: it runs argv in a terminal, or as a plain process.
 type Launch func(ctx context.Context, argv []string) error
 
-// A Supervisor is the server's side of all attempts. Its methods may be called at the
-// same time, and again after a restart: everything that counts is in the folders.
+// A Supervisor is the server's side of all attempts. Its methods may be called concurrently, and again after a restart:
+// the folders hold everything that counts.
 type Supervisor struct {
 	self []string
 	boot string
@@ -37,12 +37,12 @@ type Supervisor struct {
 	starting       map[Folder]*startTurn
 	watched        map[Folder]bool
 	processWatches map[*processWatch]bool
-	ordered        map[Folder]bool    // ends that were ordered here
-	shimEnds       map[Folder]shimEnd // attempts that ended from outside a moment ago
+	ordered        map[Folder]bool    // attempts whose end was ordered here
+	shimEnds       map[Folder]shimEnd // attempts that recently ended from outside
 }
 
-// New returns the supervisor of a data folder. Its attendants are run as self with the
-// folder of the attempt added, such as the path of orange and the word attend.
+// New returns the supervisor of a data folder. It runs shims as self with the folder of the attempt appended, such as
+// the path of orange and the word attend.
 func New(self []string, data DataFolder) *Supervisor {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Supervisor{
@@ -52,7 +52,7 @@ func New(self []string, data DataFolder) *Supervisor {
 	}
 }
 
-// Close stops watching and waits until no callback runs any more. Agents go on.
+// Close stops watching and waits until no callback runs. Agents keep running.
 func (s *Supervisor) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -64,7 +64,7 @@ func (s *Supervisor) Close() {
 	s.work.Wait()
 }
 
-// goUnlessClosed runs f in a goroutine that Close waits for. It says no after Close.
+// goUnlessClosed runs f in a goroutine that Close waits for. It returns false after Close.
 func (s *Supervisor) goUnlessClosed(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Supervisor) goUnlessClosed(f func()) bool {
 	return true
 }
 
-// awaitEnd waits until the process has ended, or says os.ErrClosed after Close.
+// awaitEnd waits until the process has ended. It returns os.ErrClosed after Close.
 func (s *Supervisor) awaitEnd(p Process) error {
 	v, err := newProcessWatch(p)
 	if errors.Is(err, errEnded) {
@@ -96,20 +96,19 @@ func (s *Supervisor) awaitEnd(p Process) error {
 	return v.waitFor(0)
 }
 
-// PlainLaunch launches an attendant as a process of its own session, without a terminal and
-// without an environment.
+// PlainLaunch launches a shim as a process in its own session, without a terminal and without an environment.
 func (s *Supervisor) PlainLaunch() Launch {
 	return func(_ context.Context, argv []string) error {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env, cmd.Dir = []string{}, "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := cmd.Start(); err != nil {
-			return fmt.Errorf("start the attendant: %w", err)
+			return fmt.Errorf("start the shim: %w", err)
 		}
 		reap := func() {
 			r, err := readProcess(cmd.Process.Pid)
 			if err != nil || s.awaitEnd(r.Process) == nil {
-				_ = cmd.Wait() // its record says how it went
+				_ = cmd.Wait() // its record says how it ended
 			}
 		}
 		if !s.goUnlessClosed(reap) {
@@ -119,7 +118,7 @@ func (s *Supervisor) PlainLaunch() Launch {
 	}
 }
 
-// A startTurn makes starts of the same attempt wait for one another.
+// A startTurn serializes starts of the same attempt.
 type startTurn struct {
 	sync.Mutex
 	users int
@@ -145,10 +144,9 @@ func (s *Supervisor) lockFolder(f Folder) (unlock func()) {
 	}
 }
 
-// StartAttempt starts the attempt and returns when its agent runs. An attempt that runs already,
-// or that has run, is not started again: what was written down then is returned. An error
-// means that the agent did not come to run; after an error that says that it took too
-// long it still may, until Start succeeds or End is called.
+// StartAttempt starts the attempt and returns when its agent runs. It does not start an attempt again that runs or has
+// run: it returns the record of that start. An error means that the agent did not start. After a timeout it still may
+// start, until StartAttempt succeeds or EndAttempt is called.
 func (s *Supervisor) StartAttempt(ctx context.Context, f Folder, o Orders, launch Launch) (Started, error) {
 	if len(o.Argv) == 0 {
 		return Started{}, errors.New("start an attempt: there is no program to run")
@@ -175,8 +173,8 @@ func (s *Supervisor) StartAttempt(ctx context.Context, f Folder, o Orders, launc
 	return s.settleStart(ctx, f, text)
 }
 
-// shimCommand is the command of an attendant. It carries the key of its attempt, so that root finds
-// it without records; to others a protected process shows no environment.
+// shimCommand returns the command of a shim. It carries the key of its attempt, so that root finds it without records;
+// other users cannot read the environment of a protected process.
 func (s *Supervisor) shimCommand(f Folder, o Orders) []string {
 	argv := append(slices.Clone(s.self), string(f))
 	key := envValue(o.Env, KeyVariable)
@@ -186,7 +184,7 @@ func (s *Supervisor) shimCommand(f Folder, o Orders) []string {
 	return append([]string{"/usr/bin/env", KeyVariable + "=" + key}, argv...)
 }
 
-// EndKeyCarriers ends every process that carries a key, whatever became of its attempt's records.
+// EndKeyCarriers ends every process that carries a key, even if the records of its attempt are lost.
 func (s *Supervisor) EndKeyCarriers(ctx context.Context, key string) error {
 	if key == "" {
 		return nil
@@ -194,7 +192,7 @@ func (s *Supervisor) EndKeyCarriers(ctx context.Context, key string) error {
 	return s.endProcesses(ctx, Started{Key: key, Grace: time.Second})
 }
 
-// settleStart hands over the orders and waits until the folder says what came of them.
+// settleStart sends the orders and waits until the folder shows the result.
 func (s *Supervisor) settleStart(ctx context.Context, f Folder, orders []byte) (Started, error) {
 	var handed time.Time
 	began := time.Now()
@@ -213,7 +211,7 @@ func (s *Supervisor) settleStart(ctx context.Context, f Folder, orders []byte) (
 		case state.Phase == Over:
 			return Started{}, fmt.Errorf("the agent did not start: %s", state.Exit.Reason)
 		}
-		// Orders that got lost with another server's are handed over once more.
+		// Send orders again that were lost with another server's.
 		if state.Phase == Starting && time.Since(handed) > time.Second {
 			if err := f.sendOrders(ctx, orders); err == nil {
 				handed = time.Now()
@@ -229,8 +227,8 @@ func (s *Supervisor) settleStart(ctx context.Context, f Folder, orders []byte) (
 	}
 }
 
-// pauseAfter is how long to wait for the next look at a folder: a start takes a few
-// milliseconds, or something is wrong.
+// pauseAfter returns how long to wait before the next read of a folder: a start takes a few milliseconds, or something
+// is wrong.
 func pauseAfter(waited time.Duration) time.Duration {
 	if waited < 100*time.Millisecond {
 		return 2 * time.Millisecond
@@ -238,7 +236,7 @@ func pauseAfter(waited time.Duration) time.Duration {
 	return min(waited/20, 50*time.Millisecond)
 }
 
-// sendOrders writes orders into the pipe. The error is ENXIO while nobody reads there.
+// sendOrders writes orders into the pipe. It returns ENXIO while no process reads there.
 func (f Folder) sendOrders(ctx context.Context, orders []byte) error {
 	pipe, err := os.OpenFile(f.filePath(ordersFile), os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {

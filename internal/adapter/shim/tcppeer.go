@@ -11,13 +11,12 @@ import (
 	"strings"
 )
 
-// errNoPeer says that no process of this machine is seen at the other end.
+// errNoPeer means that no process of this machine is found at the other end.
 var errNoPeer = errors.New("no process here holds that connection")
 
-// TCPPeers are the processes of this machine that hold the other end of a TCP connection
-// over loopback: remote is that end as the server sees it, local the server's own. Where
-// the holder cannot be seen, all processes are returned that hide what they hold: it is
-// one of those.
+// TCPPeers returns the processes of this machine that hold the other end of a TCP connection over loopback: remote is
+// that end as the server sees it, local the server's own. If the holder is not visible, it returns all processes that
+// hide what they hold, because the holder is one of them.
 func TCPPeers(remote string, local net.Addr) ([]int, error) {
 	far, err := netip.ParseAddrPort(remote)
 	if err != nil || local == nil {
@@ -30,7 +29,7 @@ func TCPPeers(remote string, local net.Addr) ([]int, error) {
 	return tcpPeers(unmapAddr(far), unmapAddr(near))
 }
 
-// HasExited says that there is no such process any more.
+// HasExited reports whether a process no longer exists.
 func HasExited(pid int) bool {
 	_, err := readProcess(pid)
 	return errors.Is(err, errEnded)
@@ -40,8 +39,8 @@ func unmapAddr(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// parseLsof reads the processes out of what lsof prints with -F pn, for the connection whose
-// own end is far and whose other end is near.
+// parseLsof reads the processes from the output of lsof -F pn, for the connection whose own end is far and whose other
+// end is near.
 func parseLsof(text string, far, near netip.AddrPort) []int {
 	want := "n" + far.String() + "->" + near.String()
 	var out []int

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// tcpPeers asks lsof, which comes with the system.
+// tcpPeers runs lsof, which comes with the system.
 func tcpPeers(far, near netip.AddrPort) ([]int, error) {
 	out, err := exec.Command("/usr/sbin/lsof", "-nP", "-iTCP:"+strconv.Itoa(int(far.Port())), "-sTCP:ESTABLISHED", "-Fpn").Output()
 	if err != nil && len(out) == 0 {

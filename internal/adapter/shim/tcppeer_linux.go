@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// tcpPeers finds the inode of the other end's socket, then who has it open.
+// tcpPeers finds the inode of the other end's socket, then the processes that have it open.
 func tcpPeers(far, near netip.AddrPort) ([]int, error) {
 	inode, err := socketInode(far, near)
 	if err != nil {
@@ -32,8 +32,7 @@ func tcpPeers(far, near netip.AddrPort) ([]int, error) {
 	return nil, errNoPeer
 }
 
-// socketInode looks the socket whose own end is far up in the kernel's tables. A socket of
-// IPv6 may speak IPv4.
+// socketInode finds the socket whose own end is far in the kernel's tables. An IPv6 socket may carry IPv4.
 func socketInode(far, near netip.AddrPort) (string, error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)
@@ -70,8 +69,7 @@ func inodeIn(lines *bufio.Scanner, far, near netip.AddrPort) string {
 	return ""
 }
 
-// kernelAddr reads an address as the kernel prints it: words of the machine's order, in
-// hexadecimal.
+// kernelAddr parses an address as the kernel prints it: hexadecimal words in the machine's byte order.
 func kernelAddr(text string) (netip.AddrPort, bool) {
 	host, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host)
@@ -87,8 +85,8 @@ func kernelAddr(text string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n)), true
 }
 
-// holdersOf lists the processes that have something open, and those that do not show what
-// they have. This process is neither.
+// holdersOf lists the processes that have something open, and those that do not show what they have open. It leaves out
+// this process.
 func holdersOf(what string) (holders, hidden []int, err error) {
 	all, err := os.ReadDir("/proc")
 	if err != nil {
@@ -109,7 +107,7 @@ func holdersOf(what string) (holders, hidden []int, err error) {
 	return holders, hidden, nil
 }
 
-// linkTargets are what the links of a folder lead to.
+// linkTargets returns the targets of the links in a folder.
 func linkTargets(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {

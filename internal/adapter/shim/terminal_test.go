@@ -246,12 +246,12 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 			for _, s := range started {
 				_ = syscall.Kill(s.Shim.PID, syscall.SIGKILL)
 			}
-		}, shim.MassShims, "its attendant was ended together with those of 1 other agent"},
+		}, shim.MassShims, "its shim was ended together with those of 1 other agent"},
 		"attendants are told to end": {2, false, func(_ tmux, started []shim.Started) {
 			for _, s := range started {
 				_ = syscall.Kill(s.Shim.PID, syscall.SIGTERM)
 			}
-		}, shim.MassShims, "its attendant was ended together with those of 1 other agent"},
+		}, shim.MassShims, "its shim was ended together with those of 1 other agent"},
 		"one attendant is killed": {2, false, func(_ tmux, started []shim.Started) {
 			_ = syscall.Kill(started[0].Shim.PID, syscall.SIGKILL)
 		}, "", ""},

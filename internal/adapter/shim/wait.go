@@ -11,15 +11,14 @@ import (
 	"orange/internal/core/agent"
 )
 
-// A childExit is one process that this one has waited for.
+// A childExit is the end of a child process that was waited for.
 type childExit struct {
 	pid    int
 	status unix.WaitStatus
 }
 
-// waitForEnd returns when the agent and everything it started have ended. As soon as the agent
-// has ended by itself, or the attendant is told to end, what is left is asked to end and,
-// after the grace, killed.
+// waitForEnd returns when the agent and everything it started have ended. As soon as the agent has ended by itself, or
+// the shim is told to end, waitForEnd signals what is left to end and, after the grace, kills it.
 func (a *shim) waitForEnd() agent.Exit {
 	exit := agent.Exit{Code: -1}
 	deaths := make(chan childExit)
@@ -29,7 +28,7 @@ func (a *shim) waitForEnd() agent.Exit {
 	gone := false // the agent has ended
 	end := func() {
 		if kill == nil {
-			a.signalAll(unix.SIGTERM, unix.SIGCONT) // what is stopped must go on to end
+			a.signalAll(unix.SIGTERM, unix.SIGCONT) // a stopped process must continue to be able to end
 			kill = time.After(a.claim.Grace)
 		}
 	}
@@ -74,8 +73,8 @@ func (a *shim) waitForEnd() agent.Exit {
 	}
 }
 
-// noteSignal writes down that the attendant was told to end, at once: it may take a while
-// until the agent has ended, and others want to know whom else it struck.
+// noteSignal records immediately that the shim was told to end, because the agent may take a while to end and the
+// judgement of other attempts needs it.
 func (a *shim) noteSignal(s os.Signal) {
 	if a.claim.ExternalEnd != nil {
 		return
@@ -90,8 +89,8 @@ func (a *shim) noteSignal(s os.Signal) {
 	}
 }
 
-// reapChildren waits for children until there are none. An agent that was stopped from the
-// keyboard goes on, because there is no shell to continue it with.
+// reapChildren waits for children until there are none. It continues an agent that was stopped from the keyboard,
+// because there is no shell to continue it with.
 func (a *shim) reapChildren(deaths chan<- childExit) {
 	defer close(deaths)
 	for {
@@ -103,7 +102,7 @@ func (a *shim) reapChildren(deaths chan<- childExit) {
 			return
 		case status.Stopped():
 			if pid == a.claim.Child.PID && status.StopSignal() == unix.SIGTSTP {
-				_ = unix.Kill(-pid, unix.SIGCONT) // at worst it stays as it is
+				_ = unix.Kill(-pid, unix.SIGCONT) // if it fails, the agent stays stopped
 			}
 		default:
 			deaths <- childExit{pid, status}
@@ -111,7 +110,7 @@ func (a *shim) reapChildren(deaths chan<- childExit) {
 	}
 }
 
-// exitMeaning is the exit code and the signal of an end.
+// exitMeaning returns the exit code and the signal of an end.
 func exitMeaning(status unix.WaitStatus) (code int, sig string) {
 	if status.Signaled() {
 		return 128 + int(status.Signal()), unix.SignalName(status.Signal())
@@ -129,13 +128,12 @@ func reasonFor(s any) string {
 	return "it was told to end"
 }
 
-// leftProcesses lists what descends from this process, is in the agent's group or is a tmux server
-// that the agent started. Others says
-// that there are descendants that are not the agent's.
+// leftProcesses lists the descendants of this process, the processes in the agent's group and the tmux servers that the
+// agent started. Others reports whether there are descendants that are not the agent's.
 func (a *shim) leftProcesses() (ours []Process, others bool) {
 	rows, err := listProcesses()
 	if err != nil {
-		return []Process{a.claim.Child}, false // it cannot be told: ask again
+		return []Process{a.claim.Child}, false // unknown: check again
 	}
 	self := a.claim.Shim
 	inGroup := a.claim.inGroup(rows)
@@ -145,15 +143,15 @@ func (a *shim) leftProcesses() (ours []Process, others bool) {
 	})
 }
 
-// nothingLeft says whether nothing of the agent is seen.
+// nothingLeft reports whether no process of the agent is found.
 func (a *shim) nothingLeft() bool {
 	ours, _ := a.leftProcesses()
 	return len(ours) == 0
 }
 
-// onlyOthers says whether the children that are left are not the agent's. Without such
-// children the kernel says when there are none, and that is certain; a look is not. What
-// forks and ends during a look is missed by it, but hardly by several in a row.
+// onlyOthers reports whether the remaining children are not the agent's. Without such children the kernel reports when
+// there are none, which is certain; a list of processes is not. A process that forks and ends while the list is read is
+// missed, but hardly by several reads in a row.
 func (a *shim) onlyOthers() bool {
 	for range 3 {
 		if ours, others := a.leftProcesses(); len(ours) > 0 || !others {
@@ -166,6 +164,6 @@ func (a *shim) onlyOthers() bool {
 func (a *shim) signalAll(signals ...unix.Signal) {
 	ours, _ := a.leftProcesses()
 	for _, p := range ours {
-		_ = p.sendSignals(signals...) // who cannot be told now is told again
+		_ = p.sendSignals(signals...) // a signal that fails is sent again
 	}
 }

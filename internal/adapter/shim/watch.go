@@ -9,9 +9,8 @@ import (
 	"orange/internal/core/agent"
 )
 
-// WatchAttempt calls over once, in a goroutine of its own, when the attempt is over. If its
-// attendant died without a record, what it attended to is ended first. An attempt that
-// is watched already is not watched a second time.
+// WatchAttempt calls over once, in its own goroutine, when the attempt is over. If its shim died without a record,
+// WatchAttempt first ends what the shim supervised. It does not watch an attempt twice.
 func (s *Supervisor) WatchAttempt(f Folder, over func(agent.Exit)) error {
 	state, err := f.ReadState(s.boot)
 	if err != nil {
@@ -43,14 +42,14 @@ func (s *Supervisor) WatchAttempt(f Folder, over func(agent.Exit)) error {
 	return nil
 }
 
-// awaitOver waits until the attempt is over. It says no if the supervisor was closed first.
+// awaitOver waits until the attempt is over. It returns false if the supervisor was closed first.
 func (s *Supervisor) awaitOver(f Folder) (agent.Exit, bool) {
-	var seen time.Time // when the attendant was seen to end
+	var seen time.Time // when the shim was seen to end
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		state, err := f.ReadState(s.boot)
 		switch {
 		case err != nil:
-		case state.Phase == None: // it was there: somebody removed the folder
+		case state.Phase == None: // it existed: somebody removed the folder
 			return agent.Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
 		case state.Phase == Over:
 			if exit, err := f.ensureExit(state.Exit); err == nil {
@@ -69,7 +68,7 @@ func (s *Supervisor) awaitOver(f Folder) (agent.Exit, bool) {
 			seen = time.Now()
 			continue
 		}
-		// What cannot be told or ended now is tried again.
+		// An attempt that cannot be read or ended now is tried again.
 		select {
 		case <-s.ctx.Done():
 			return agent.Exit{}, false
