@@ -8,20 +8,20 @@ import (
 	"net/url"
 	"time"
 
-	"orange/internal/adapter/sqlite" // registers the driver, too
+	"orange/internal/adapter/sqlite" // also registers the driver
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
 
-// What the store writes for one transition that moves neither branch nor workspace.
+// Rows that the store writes for one transition that moves neither branch nor workspace.
 const (
 	insertRow  = `INSERT INTO journal (task, seq, at, entry) VALUES (?, ?, ?, ?)`
 	updateTask = `UPDATE task SET status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
 )
 
-// bareSQLite is the baseline: a database with the store's tables and settings, and nothing
-// of Orange between the program and SQLite.
+// bareSQLite is the baseline: a database with the store's tables and settings, without Orange between the program and
+// SQLite.
 type bareSQLite struct {
 	life   *life
 	db     *sql.DB
@@ -51,7 +51,7 @@ func newBareSQLite(def *workflow.Definition, path string) (*bareSQLite, error) {
 	return b, nil
 }
 
-// startBareSQLite lets the store make its tables, and fill them as those of the runtime are.
+// startBareSQLite lets the store create its tables, and fills them like those of the runtime.
 func startBareSQLite(l *life, def *workflow.Definition, path string) error {
 	if l.err != nil {
 		return l.err
@@ -97,8 +97,7 @@ func (b *bareSQLite) close() {
 // rows are the values of one transition.
 type rows struct{ entry, task []any }
 
-// timeRound writes transitions, one transaction each. What they write is made ready
-// before the clock starts.
+// timeRound writes transitions, one transaction each. It prepares the values before the clock starts.
 func (b *bareSQLite) timeRound() (time.Duration, error) {
 	var all []rows
 	for i := range aloneTimes {

@@ -45,7 +45,7 @@ func measureList(r *report, p *program) error {
 	return nil
 }
 
-// listsAll makes sure that the command lists what is to be measured.
+// listsAll checks that the command lists what is to be measured.
 func (p *program) listsAll(args []string) error {
 	text, err := p.newCommand(p.path, args...).Output()
 	if err != nil {

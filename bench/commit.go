@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// Many short rounds: a flush of the disk takes now one, now ten milliseconds.
+	// Many short rounds, because a flush of the disk takes between one and ten milliseconds.
 	aloneRounds    = 241
-	aloneTimes     = 20 // transitions per round; even, so that a round ends where it began
+	aloneTimes     = 20 // transitions per round; even, so that a round ends in its initial state
 	togetherRounds = 21
 	togetherTimes  = 10 // transitions per round of each submitter
 	submitters     = 64
@@ -83,7 +83,7 @@ func togetherFigure(plain, many samples) figure {
 	}
 }
 
-// noopPerformer performs nothing, at once.
+// noopPerformer performs nothing and returns immediately.
 type noopPerformer struct{}
 
 // Perform implements local.Performer.
@@ -124,7 +124,7 @@ func fillStore(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID,
 	for i := range n {
 		l := beginLife(def, i, time.Now().UTC().Truncate(time.Microsecond), false)
 		l.free = project + "--" + strconv.Itoa(i+1)
-		l.requestMove(task.Human, "planning") // from now on a worker lives
+		l.requestMove(task.Human, "planning") // starts a worker
 		if l.err != nil {
 			return nil, l.err
 		}
@@ -135,7 +135,7 @@ func fillStore(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID,
 	return ids, err
 }
 
-// pauseOrResume is the i-th signal of a person who pauses a task and resumes it: one entry each, and no effect.
+// pauseOrResume returns the i-th signal of a person who pauses and resumes a task: one entry each, and no effect.
 func pauseOrResume(i int) signal.Signal {
 	return signal.Signal{Kind: [...]signal.Kind{signal.Pause, signal.Resume}[i%2], Actor: task.Human}
 }
@@ -161,7 +161,7 @@ func oneEntry(d engine.Decision) error {
 	return nil
 }
 
-// flipAllTasks sends every task to and fro, all at the same time.
+// flipAllTasks pauses and resumes all tasks concurrently.
 func flipAllTasks(rt *local.Runtime, ids []task.ID) error {
 	errs := make(chan error, len(ids))
 	var wait sync.WaitGroup

@@ -31,7 +31,7 @@ func measureCrew(r *report, dir, orange string) (err error) {
 		r.addFigure(figure{Name: strconv.Itoa(crewSize) + " attempts", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
-	// Whatever stops this program must not leave hundreds of processes behind.
+	// An interrupt must not leave hundreds of processes behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	s, err := openEnv(ctx, orange, dir, "headless", crewSize)
@@ -54,7 +54,7 @@ func measureCrew(r *report, dir, orange string) (err error) {
 	return measureExits(ctx, r, s, dir)
 }
 
-// crewRest watches the server and the attendants while all agents idle.
+// crewRest observes the server and the shims while all agents idle.
 func crewRest(ctx context.Context, r *report, server int, all map[task.ID]shim.Started) error {
 	var pids []int
 	for _, started := range all {
@@ -79,8 +79,7 @@ func crewRest(ctx context.Context, r *report, server int, all map[task.ID]shim.S
 	return addAttendants(r, pids[:attendantLooks], (after-before)/crewSize)
 }
 
-// awaitCalm waits until the server has slept for a while: it may still have to hear from the
-// last agents.
+// awaitCalm waits until the server has been idle for a while: the last agents may still report.
 func awaitCalm(ctx context.Context, pid int) error {
 	var last processStats
 	return waitUntil(ctx, "the server sleeps", restCalm, func() (bool, error) {
@@ -91,7 +90,7 @@ func awaitCalm(ctx context.Context, pid int) error {
 	})
 }
 
-// totalCPU is the CPU time of processes together.
+// totalCPU returns the total CPU time of processes.
 func totalCPU(pids []int) (sum time.Duration, err error) {
 	for _, pid := range pids {
 		v, err := readProcessStats(pid)

@@ -19,7 +19,7 @@ const (
 	maxAllocs    = 20
 )
 
-// situation is one thing the engine is asked to decide.
+// situation is one input for the engine.
 type situation struct {
 	name string
 	task task.Task
@@ -58,7 +58,7 @@ func measureDecisions(r *report, _ string) error {
 	return nil
 }
 
-// typicalSituations plays two tasks up to where something typical is decided.
+// typicalSituations plays two tasks up to typical decisions.
 func typicalSituations() ([]situation, error) {
 	def, err := defaultWorkflow()
 	if err != nil {
@@ -111,7 +111,7 @@ func repeatDecision(do func()) func() (time.Duration, error) {
 	})
 }
 
-// hashBlock is work of a known size that nothing in Orange influences.
+// hashBlock is work of a known size that is independent of Orange.
 func hashBlock() {
 	var block [4096]byte
 	sum := sha256.Sum256(block[:])

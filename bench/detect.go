@@ -23,7 +23,7 @@ const (
 	detectedBytes = 1 << 30
 )
 
-// spoken is what agents write: prose, code, logs and some JSON.
+// spoken is typical output of agents: prose, code, logs and some JSON.
 const spoken = `I looked at the failing test first and then at the code that it covers.
 
 ## What I changed
@@ -51,8 +51,7 @@ function, so I removed it.
 
 const marker = "<!-- WORK_RESULT:passed -->\n"
 
-// measureDetection measures how fast a text is searched for all protocols at once, and how much
-// memory a very long one takes.
+// measureDetection measures how fast a text is searched for all protocols, and how much memory a very long one takes.
 func measureDetection(r *report, dir, orange string) error {
 	text := append(bytes.Repeat([]byte(spoken), detectSize/len(spoken)), marker...)
 	best := time.Duration(0)
@@ -74,7 +73,7 @@ func measureDetection(r *report, dir, orange string) error {
 	return detectLong(r, filepath.Join(dir, "long.txt"), orange)
 }
 
-// detectLong searches a gigabyte in a process of its own.
+// detectLong searches a gigabyte in a separate process.
 func detectLong(r *report, path, orange string) error {
 	if err := writeLong(path); err != nil {
 		return err
@@ -107,7 +106,7 @@ func detectLong(r *report, path, orange string) error {
 	}
 }
 
-// peakMemory is the greatest size that a process has had in memory, in MB, 0 if it is over.
+// peakMemory returns the peak memory of a process, in MB, or 0 if it has ended.
 func peakMemory(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 
 const (
 	exitRounds = 5
-	exitTimes  = 40 // per round; then the server may replace them, ten seconds later
+	exitTimes  = 40 // per round; after ten seconds the server may replace them
 	maxExit    = 50 * time.Millisecond
 )
 
-// measureExits kills agents one after another and measures how long it takes until whoever
-// follows the events hears what the server made of it. In between it measures a kill
-// without Orange: a child is killed, waited for, and a file of it is flushed.
+// measureExits kills agents one after another and measures how long it takes until a client that follows the events
+// receives the server's decision. In between it measures a kill without Orange: it kills a child, waits for it, and
+// flushes a file.
 func measureExits(ctx context.Context, r *report, s *env, dir string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,19 +64,19 @@ func exitFigure(all, plain samples) figure {
 	}
 }
 
-// quantile is the smallest sample that this share of all do not exceed.
+// quantile returns the smallest sample that the given share of all samples does not exceed.
 func (s samples) quantile(share float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(s))
 	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]
 }
 
-// crash is one that was heard of.
+// crash is a reported crash.
 type crash struct {
 	task task.ID
 	at   time.Time
 }
 
-// followCrashes listens to the events and hands on what the server says about ends.
+// followCrashes follows the events and sends the ends of agents.
 func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 	out, opened, failed := make(chan crash, 16*crewSize), make(chan struct{}, 1), make(chan error, 1)
 	watch := client.EventOptions{Opened: func() error {
@@ -99,7 +99,7 @@ func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 		return out, nil
 	case err := <-failed:
 		return nil, err
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		return nil, errors.New("the stream of events does not open")
 	}
 }
@@ -123,7 +123,7 @@ func killAgent(ctx context.Context, living map[task.ID]shim.Started, killed map[
 				}
 			case <-ctx.Done():
 				return 0, ctx.Err()
-			case <-time.After(patience):
+			case <-time.After(serverTimeout):
 				return 0, fmt.Errorf("the end of an agent of task %s is not heard of", id)
 			}
 		}
@@ -131,7 +131,7 @@ func killAgent(ctx context.Context, living map[task.ID]shim.Started, killed map[
 	return 0, errors.New("no agent is left to kill")
 }
 
-// plainKill is what an exit costs without Orange.
+// plainKill measures an exit without Orange.
 func plainKill(s *env, dir string) (time.Duration, error) {
 	cmd := s.newCommand("sleep", "600")
 	if err := cmd.Start(); err != nil {
@@ -148,7 +148,7 @@ func plainKill(s *env, dir string) (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
-// writeFlushed writes a small file that is on the disk when it returns.
+// writeFlushed writes a small file and flushes it to the disk.
 func writeFlushed(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".exit-")
 	if err != nil {

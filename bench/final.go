@@ -16,12 +16,11 @@ const (
 	finalRounds   = 21
 	finalShort    = 1 << 20
 	finalLong     = 1 << 30
-	finalRealEnd  = 32 << 20 // of the long one: nobody reads further back
+	finalRealEnd  = 32 << 20 // of the long one: nothing reads further back
 	maxFinalRatio = 2.0
 )
 
-// measureFinals measures what it costs to find an attempt's last message behind a long session,
-// beside a short one.
+// measureFinals measures the cost of finding an attempt's last message in a long session and in a short one.
 func measureFinals(r *report, dir string) error {
 	for _, c := range sampleConversations() {
 		short, long := filepath.Join(dir, "short.jsonl"), filepath.Join(dir, "long.jsonl")
@@ -45,11 +44,11 @@ func measureFinals(r *report, dir string) error {
 	return nil
 }
 
-// conversation is a session as Claude Code writes it down.
+// conversation is a session in the format of Claude Code.
 type conversation struct {
 	name     string
 	headless bool
-	turn     func(i int) string // one call of a tool
+	turn     func(i int) string // one tool call
 	end      string
 }
 
@@ -73,7 +72,7 @@ func sampleConversations() []conversation {
 	}
 }
 
-// writeFile writes a conversation of a size. The middle of a long one is a hole.
+// writeFile writes a conversation of the given size. The middle of a long one is a hole.
 func (c conversation) writeFile(path string, size int64) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -59,7 +59,7 @@ func measureFolds(r *report, dir string) error {
 	return nil
 }
 
-// timeCounted is a measurement that must get through n entries.
+// timeCounted returns a measurement that must process n entries.
 func timeCounted(n int, do func() (int, error)) func() (time.Duration, error) {
 	return timedCall(func() error {
 		got, err := do()

@@ -16,11 +16,11 @@ const (
 	homeFolders = 5 // tasks that have a folder, and are updated
 )
 
-// shownKey is the setting in which the runtime keeps how far the folders are written.
-// A server that finds none would write ten thousand of them first.
+// shownKey is the setting in which the runtime records how far the folders are written. Without it a server would write
+// ten thousand of them first.
 const shownKey = "taskdir.row"
 
-// createDataFolder makes a data folder with many tasks and returns those that have a folder.
+// createDataFolder creates a data folder with many tasks and returns those that have a folder.
 func createDataFolder(home string) ([]task.ID, error) {
 	def, err := defaultWorkflow()
 	if err != nil {
@@ -51,7 +51,7 @@ func createDataFolder(home string) ([]task.ID, error) {
 	return writeFolders(filepath.Join(home, "tasks"), shown)
 }
 
-// playSome gives the tasks of a home the states of one that has been in use for long.
+// playSome puts the tasks of a home into the states of one that has been used for a long time.
 func playSome(l *life, i int) {
 	switch {
 	case i < 2: // as many as there are workspaces

@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// project is the one all tasks of the benchmark belong to.
+// project is the project of all tasks of the benchmark.
 const project = "bench"
 
 func defaultWorkflow() (*workflow.Definition, error) {
@@ -25,8 +25,8 @@ func defaultWorkflow() (*workflow.Definition, error) {
 	return workflow.Parse(builtin.Default+".yaml", text)
 }
 
-// life plays a task through its workflow: it decides and folds as the runtime does,
-// in memory, and says of every effect that it was done.
+// life plays a task through its workflow: it decides and folds like the runtime, in memory, and reports every effect as
+// done.
 type life struct {
 	def     *workflow.Definition
 	task    task.Task
@@ -34,9 +34,9 @@ type life struct {
 	at      time.Time
 	free    string // workspace it may take
 	text    string // of TASK.md
-	read    string // the text that the sections are of
+	read    string // the text that the sections were read from
 	parts   []taskfile.Section
-	err     error // the first thing that went wrong
+	err     error // the first error
 }
 
 // beginLife creates the n-th task of a store.
@@ -50,7 +50,7 @@ func beginLife(def *workflow.Definition, n int, at time.Time, spawn bool) *life 
 	return l
 }
 
-// decideSignal lets the engine decide about one signal and folds what it says.
+// decideSignal decides one signal and folds the entries.
 func (l *life) decideSignal(sig signal.Signal) {
 	if l.err != nil {
 		return
@@ -74,14 +74,14 @@ func (l *life) currentSections() []taskfile.Section {
 	return l.parts
 }
 
-// requestMove is a request by an actor, followed by the effects it leads to.
+// requestMove sends a request by an actor, and performs the resulting effects.
 func (l *life) requestMove(actor task.Actor, to string, evidence ...signal.Evidence) {
 	a, _ := l.task.LiveAttempt(string(actor))
 	l.decideSignal(signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: to, Evidence: evidence})
 	l.performPending()
 }
 
-// performPending performs what is pending.
+// performPending performs the pending effects.
 func (l *life) performPending() {
 	for l.err == nil {
 		e, ok := engine.NextEffect(&l.task)
@@ -102,7 +102,7 @@ func (l *life) performPending() {
 	}
 }
 
-// toReview plays until a person has to look: a plan, a failed and a passed review.
+// toReview plays until a person has to act: a plan, a failed and a passed review.
 func (l *life) toReview() {
 	l.requestMove(task.Human, "planning")
 	l.text = planText
@@ -124,7 +124,7 @@ func (l *life) toEnd() {
 	l.requestMove(task.Human, "done", signal.Evidence{Name: "merged", Holds: true, Detail: "the branch is in main"})
 }
 
-// toCommit is everything the task went through, as a store keeps it.
+// toCommit returns the whole journal of the task, as a store keeps it.
 func (l *life) toCommit() journal.Commit {
 	s, ok := l.def.StateNamed(l.task.Status)
 	c := journal.Commit{Task: l.task, Entries: l.entries, Over: ok && s.Kind == workflow.Terminal}

@@ -1,7 +1,6 @@
-// Command bench measures what docs/PERFORMANCE.md promises. Machines are shared and
-// noisy, so every figure that depends on one is compared with a baseline of the same
-// run, taken in turns with it. It judges nothing but its targets, and a missed one is
-// a line of the table, not a failure.
+// Command bench measures what docs/PERFORMANCE.md promises. Machines are shared and noisy, so every figure that depends
+// on the machine is compared with a baseline of the same run, measured alternately with it. A missed target is a line
+// of the table, not a failure.
 package main
 
 import (
@@ -42,7 +41,7 @@ func main() {
 	}
 }
 
-// measurement adds figures to the report. It may use the folder as it likes.
+// measurement adds figures to the report. It may use the folder freely.
 type measurement struct {
 	name string
 	run  func(r *report, dir string) error
@@ -73,7 +72,7 @@ func measurementNames() []string {
 	return out
 }
 
-// runMeasurements measures everything it can. That something could not be measured is an error.
+// runMeasurements runs all measurements that it can. It returns an error for those that it cannot.
 func runMeasurements(o options, w io.Writer) error {
 	orange, err := filepath.Abs(o.orange)
 	if err != nil {
@@ -104,7 +103,7 @@ func runMeasurements(o options, w io.Writer) error {
 	return nil
 }
 
-// inFolder lends a folder and clears it away.
+// inFolder creates a folder, passes it to do, and removes it.
 func inFolder(parent string, do func(dir string) error) error {
 	parent, err := filepath.Abs(parent)
 	if err != nil {

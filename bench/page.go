@@ -40,7 +40,7 @@ func (g *displayEnv) measurePage(ctx context.Context, r *report) error {
 	return g.measureLive(ctx, r)
 }
 
-// firstPaint is when the first thing was seen, in milliseconds after the request.
+// firstPaint is the time of the first paint, in milliseconds after the request.
 const firstPaint = `new Promise(done => {
 	const look = () => {
 		const p = performance.getEntriesByName("first-contentful-paint")[0];
@@ -49,7 +49,7 @@ const firstPaint = `new Promise(done => {
 	look();
 })`
 
-// measurePaint loads the board again and again.
+// measurePaint loads the board repeatedly.
 func (g *displayEnv) measurePaint(ctx context.Context, r *report, url string) error {
 	var took, ready []time.Duration
 	for range paintRounds {
@@ -77,7 +77,7 @@ func (g *displayEnv) measurePaint(ctx context.Context, r *report, url string) er
 	return nil
 }
 
-// measureLive changes a task and watches the page.
+// measureLive changes a task and observes the page.
 func (g *displayEnv) measureLive(ctx context.Context, r *report) error {
 	var took []time.Duration
 	for round := range seenRounds {
@@ -97,7 +97,7 @@ func (g *displayEnv) measureLive(ctx context.Context, r *report) error {
 			at, err := chromedp.Run(ctx, chromedp.Evaluate[float64](wait, chromedp.EvalAwaitPromise))
 			seen <- result{at, err}
 		}()
-		time.Sleep(150 * time.Millisecond) // until it watches, and is calm
+		time.Sleep(150 * time.Millisecond) // until it watches, and is idle
 		began, err := g.renameTask(ctx, text)
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 type figure struct {
 	Name     string `json:"figure"`
 	Measured string `json:"measured"`
-	Target   string `json:"target"` // "" if it is only said
+	Target   string `json:"target"` // "" if it has none
 	Met      bool   `json:"met"`
 	Note     string `json:"note,omitempty"` // what it was compared with, and how
 }
@@ -31,7 +31,7 @@ func (f figure) metText() string {
 	return "no"
 }
 
-// report is what one run measured, and where.
+// report is the results of one run, and its machine.
 type report struct {
 	Date    string   `json:"date"`
 	Machine string   `json:"machine"`
@@ -46,7 +46,7 @@ func newReport() *report {
 	}
 }
 
-// describeLoad says what else the machine had to do when the run began.
+// describeLoad returns the load of the machine when the run began.
 func describeLoad() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(text))
@@ -107,7 +107,7 @@ func (r *report) countTargets() int {
 	return n
 }
 
-// The table in the document stands between these lines.
+// The table in the document is between these lines.
 const (
 	beginMark = "<!-- bench: begin -->\n"
 	endMark   = "<!-- bench: end -->"
@@ -150,7 +150,7 @@ func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// formatThousands writes a number so that its size can be seen.
+// formatThousands formats a number with separators.
 func formatThousands(n float64) string {
 	s := fmt.Sprintf("%.0f", n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	restCalm   = 3 * time.Second // for what the requests before left behind
+	restCalm   = 3 * time.Second // lets the work of earlier requests end
 	restTime   = 20 * time.Second
 	restSample = 250 * time.Millisecond
 	minQuiet   = 10 * time.Second
 )
 
-// measureRest watches the server while nobody asks it anything.
+// measureRest observes the server while it gets no requests.
 func measureRest(r *report, pid int) error {
 	if runtime.GOOS != "linux" {
 		r.addFigure(figure{Name: "server at rest", Measured: "not measured on " + runtime.GOOS})
@@ -41,17 +41,17 @@ func measureRest(r *report, pid int) error {
 	return nil
 }
 
-// observation is a time in which a process was watched.
+// observation is the result of observing a process.
 type observation struct {
 	first, last processStats
-	quiet       time.Duration // the longest in which no thread woke
+	quiet       time.Duration // the longest time in which no thread woke
 	started     int           // processes, at least
 }
 
 func (s observation) took() time.Duration { return s.last.at.Sub(s.first.at) }
 func (s observation) cpu() time.Duration  { return s.last.cpu - s.first.cpu }
 
-// observeProcess watches a process for the time of rest.
+// observeProcess observes a process for the duration of the rest.
 func observeProcess(pid int) (s observation, err error) {
 	before, err := childProcesses(pid)
 	if err != nil {
@@ -73,13 +73,12 @@ func observeProcess(pid int) (s observation, err error) {
 		}
 	}
 	if s.last.childFaults != s.first.childFaults {
-		s.started++ // at least: one that came and went left its page faults behind
+		s.started++ // at least one: a process that ended left its page faults
 	}
 	return s, nil
 }
 
-// watchProcess looks again and again. It returns the last look and the longest time in which
-// no thread woke.
+// watchProcess samples a process. It returns the last sample and the longest time in which no thread woke.
 func watchProcess(pid int, first processStats) (last processStats, quiet time.Duration, err error) {
 	last = first
 	calm := first.at // since when no thread has woken
@@ -97,7 +96,7 @@ func watchProcess(pid int, first processStats) (last processStats, quiet time.Du
 	return last, quiet, nil
 }
 
-// childProcesses are the processes that a process has started and that live.
+// childProcesses returns the living children of a process.
 func childProcesses(pid int) (map[int]bool, error) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -117,13 +116,13 @@ func childProcesses(pid int) (map[int]bool, error) {
 	return out, nil
 }
 
-// statFields are the fields of /proc/N/stat from the third on: the second is a name in
-// parentheses and may hold anything.
+// statFields returns the fields of /proc/N/stat from the third on: the second is a name in parentheses and may contain
+// anything.
 func statFields(stat []byte) []string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
-// processStats is what the system says about a process.
+// processStats is what /proc shows about a process.
 type processStats struct {
 	at          time.Time
 	childFaults int // page faults of children that were waited for
@@ -177,7 +176,7 @@ func (v *processStats) readThreads(proc string) error {
 	return nil
 }
 
-// statusNumber finds a number in a file of lines "name: number".
+// statusNumber returns a number from a file of lines "name: number".
 func statusNumber(text []byte, name string) int {
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// samples are the times of one thing, one per round.
+// samples are the durations of one measurement, one per round.
 type samples []time.Duration
 
 func (s samples) median() time.Duration {
@@ -23,9 +23,9 @@ func (s samples) best() time.Duration {
 	return slices.Min(s)
 }
 
-// alternateRounds runs the things in turn, round after round, so that whatever else the
-// machine does meets all of them alike; every other round goes backwards, because a
-// thing also meets what the one before it leaves. A thing says itself how long it took.
+// alternateRounds runs the measurements alternately, round after round, so that other load on the machine affects all
+// of them equally; every other round runs backwards, because a measurement is also affected by the one before it. A
+// measurement returns its own duration.
 func alternateRounds(rounds int, things ...func() (time.Duration, error)) ([]samples, error) {
 	out := make([]samples, len(things))
 	for round := range rounds {
@@ -43,7 +43,7 @@ func alternateRounds(rounds int, things ...func() (time.Duration, error)) ([]sam
 	return out, nil
 }
 
-// medianRatio is the median over the rounds of a's time divided by b's.
+// medianRatio returns the median over the rounds of a's duration divided by b's.
 func medianRatio(a, b samples) float64 {
 	var all []float64
 	for i := range min(len(a), len(b)) {
@@ -56,7 +56,7 @@ func medianRatio(a, b samples) float64 {
 	return all[len(all)/2]
 }
 
-// timedCall measures a thing that does not measure itself.
+// timedCall returns a measurement of the duration of do.
 func timedCall(do func() error) func() (time.Duration, error) {
 	return func() (time.Duration, error) {
 		start := time.Now()
@@ -65,7 +65,7 @@ func timedCall(do func() error) func() (time.Duration, error) {
 	}
 }
 
-// perSecond is how often something happens that takes so long n times.
+// perSecond returns the rate of something that happens n times in the given time.
 func perSecond(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }

@@ -26,15 +26,15 @@ const (
 	maxIdle    = 0.2 // per cent of a core
 )
 
-// displayEnv is an installation that people look at: many tasks, many of them with an
-// agent that the server believes to live, and a server that writes effects down.
+// displayEnv is an installation for measuring displays: many tasks, many of them with an agent that the server assumes
+// to live, and a server that only records effects.
 type displayEnv struct {
 	*program
 	client *client.Client
-	shown  task.ID // a task that is on the first screen
+	shown  task.ID // a task on the first screen
 }
 
-// measureDisplays measures what people see: how soon, and what it costs while nothing happens.
+// measureDisplays measures displays: how soon they show a change, and what they cost while idle.
 func measureDisplays(r *report, dir, orange string) (err error) {
 	g := &displayEnv{program: newProgram(orange, dir)}
 	g.env = append(g.env, "XDG_RUNTIME_DIR="+dir, "TMUX=", "TERM=xterm-256color")
@@ -95,16 +95,15 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 	})
 }
 
-// renameTask gives the task that is looked at a summary that was not there before, and says
-// when it asked for that.
+// renameTask sets a new summary of the shown task, and returns when it sent the request.
 func (g *displayEnv) renameTask(ctx context.Context, summary string) (time.Time, error) {
 	began := time.Now()
 	_, err := g.client.SendSignal(ctx, string(g.shown), signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: summary}}})
 	return began, err
 }
 
-// freshSummary is a summary of which no letter is left as it was in the round before, and none
-// stands beside another of its kind: terminals are told of both in fewer bytes.
+// freshSummary returns a summary that differs in every letter from that of the round before, and has no letter twice in
+// a row: terminals encode both in fewer bytes.
 func freshSummary(round int) string {
 	out := make([]byte, 24)
 	for i := range out {
@@ -113,7 +112,7 @@ func freshSummary(round int) string {
 	return string(out)
 }
 
-// measureDashboard measures the dashboard in a real terminal of tmux.
+// measureDashboard measures the dashboard in a real tmux terminal.
 func (g *displayEnv) measureDashboard(ctx context.Context, r *report) (err error) {
 	socket := filepath.Join(g.dir, "t")
 	tmux := func(args ...string) error {
@@ -156,7 +155,7 @@ func (g *displayEnv) measureDashboard(ctx context.Context, r *report) (err error
 			return fmt.Errorf("the dashboard does not show a change: %w", err)
 		}
 		took = append(took, at.Sub(began))
-		time.Sleep(150 * time.Millisecond) // until it is calm again
+		time.Sleep(150 * time.Millisecond) // until it is idle again
 	}
 	slices.Sort(took)
 	p95 := took[len(took)*95/100]
@@ -167,7 +166,7 @@ func (g *displayEnv) measureDashboard(ctx context.Context, r *report) (err error
 	return dashboardIdle(r, pid)
 }
 
-// awaitFollowing waits until the dashboard follows what happens.
+// awaitFollowing waits until the dashboard follows changes.
 func (g *displayEnv) awaitFollowing(ctx context.Context, screen *growingFile) error {
 	for try := range 20 {
 		text := strings.ToLower(freshSummary(try))
@@ -185,7 +184,7 @@ func (g *displayEnv) awaitFollowing(ctx context.Context, screen *growingFile) er
 	return fmt.Errorf("the dashboard shows nothing of it: %.400s", out)
 }
 
-// dashboardIdle watches the dashboard while nothing happens.
+// dashboardIdle observes the idle dashboard.
 func dashboardIdle(r *report, pid int) error {
 	if runtime.GOOS != "linux" {
 		r.addFigure(figure{Name: "dashboard at rest", Measured: "not measured on " + runtime.GOOS})
@@ -208,13 +207,13 @@ func dashboardIdle(r *report, pid int) error {
 	return nil
 }
 
-// growingFile is a file that somebody writes to.
+// growingFile is a file that another process appends to.
 type growingFile struct {
 	path string
 	read int64
 }
 
-// awaitWords looks until something is written that has the words in it, and says when that was.
+// awaitWords waits until the words are appended, and returns when that was.
 func (f *growingFile) awaitWords(ctx context.Context, words string) (time.Time, error) {
 	file, err := os.Open(f.path)
 	if err != nil {

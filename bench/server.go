@@ -18,7 +18,7 @@ type program struct {
 	path  string
 	dir   string
 	env   []string
-	apart bool // its server does not hear what is typed at the terminal of this program
+	apart bool // its server does not receive signals of this program's terminal
 }
 
 func newProgram(path, dir string) *program {
@@ -28,7 +28,7 @@ func newProgram(path, dir string) *program {
 	}}
 }
 
-// getenv finds a variable of the program. The last one counts.
+// getenv returns a variable of the program. The last definition counts.
 func (p *program) getenv(name string) string {
 	for _, kv := range slices.Backward(p.env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -45,7 +45,7 @@ func (p *program) newCommand(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// runOrange runs orange and throws away what it prints.
+// runOrange runs orange and discards its output.
 func (p *program) runOrange(args ...string) error {
 	cmd := p.newCommand(p.path, args...)
 	var stderr bytes.Buffer
@@ -56,15 +56,15 @@ func (p *program) runOrange(args ...string) error {
 	return nil
 }
 
-// timedRun is a measurement of one command from its start to its end.
+// timedRun returns a measurement of one command from its start to its end.
 func (p *program) timedRun(args ...string) func() (time.Duration, error) {
 	return timedCall(func() error { return p.runOrange(args...) })
 }
 
-// patience is how long a server may take to start or to leave.
-const patience = time.Minute
+// serverTimeout is how long a server may take to start or to stop.
+const serverTimeout = time.Minute
 
-// startServer starts the server and returns when it listens. Stop ends it.
+// startServer starts the server and returns when it listens. stop ends it.
 func (p *program) startServer() (pid int, stop func() error, err error) {
 	cmd := p.newCommand(p.path, "serve", "--idle", "10m")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.apart}
@@ -80,12 +80,12 @@ func (p *program) startServer() (pid int, stop func() error, err error) {
 		select {
 		case err := <-gone:
 			return err
-		case <-time.After(patience):
+		case <-time.After(serverTimeout):
 			return errors.Join(errors.New("the server does not leave"), cmd.Process.Kill())
 		}
 	}
 	log := filepath.Join(p.dir, "home", "orange.log")
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(serverTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if text, err := os.ReadFile(log); err == nil && bytes.Contains(text, []byte(`"msg":"serving"`)) {
 			return cmd.Process.Pid, stop, nil
 		}

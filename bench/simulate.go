@@ -12,7 +12,7 @@ const (
 	minSimulated   = 5000
 )
 
-// measureSimulations measures how many whole lives of tasks one core plays in a second.
+// measureSimulations measures how many whole lives of tasks one core simulates per second.
 func measureSimulations(r *report, _ string) error {
 	def, err := defaultWorkflow()
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	maxSpawn    = 150 * time.Millisecond
 )
 
-// measureSpawns measures how long it takes from the request for a task until its agent runs in
-// a terminal, in a workspace that was used before, and how much of that is tmux's.
+// measureSpawns measures the time from the request for a task until its agent runs in a terminal, in a workspace that
+// was used before, and the part of it that tmux takes.
 func measureSpawns(r *report, dir, orange string) (err error) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		r.addFigure(figure{Name: "request to running agent", Measured: "not measured without tmux"})
@@ -37,7 +37,7 @@ func measureSpawns(r *report, dir, orange string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	// A neighbour keeps the tmux server alive, as it is when a second task comes.
+	// Another task keeps the tmux server alive, as when a second task starts.
 	if _, err := s.createTask(ctx, "neighbour"); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func measureSpawns(r *report, dir, orange string) (err error) {
 	}
 	n := 0
 	start := func() (time.Duration, error) { n++; return s.timeSpawn(ctx, "spawn-"+strconv.Itoa(n)) }
-	if _, err := start(); err != nil { // makes the workspace
+	if _, err := start(); err != nil { // creates the workspace
 		return err
 	}
 	bare, end, err := s.bareTmux(filepath.Join(dir, "bare.sock"))
@@ -88,11 +88,11 @@ func (s *env) timeSpawn(ctx context.Context, branch string) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	took := state.Started.At.Sub(begin.Round(0)) // as the attendant wrote it down: it knows no monotonic clock
+	took := state.Started.At.Sub(begin.Round(0)) // as the shim recorded it, without a monotonic clock
 	return took, s.cancelTask(ctx, id)
 }
 
-// cancelTask ends a task whose agent runs, and waits until nothing of it is left.
+// cancelTask cancels a task whose agent runs, and waits until nothing of it is left.
 func (s *env) cancelTask(ctx context.Context, id task.ID) error {
 	if _, err := s.awaitAgents(ctx, 2); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (s *env) cancelTask(ctx context.Context, id task.ID) error {
 	})
 }
 
-// bareTmux is a tmux server with one session, and a measurement of another session on it
-// with a program that does nothing.
+// bareTmux starts a tmux server with one session, and returns a measurement of another session with a program that does
+// nothing.
 func (s *env) bareTmux(socket string) (measure func() (time.Duration, error), end func(), err error) {
 	tmux := func(args ...string) error {
 		out, err := s.newCommand("tmux", append([]string{"-S", socket, "-f", os.DevNull}, args...)...).CombinedOutput()

@@ -21,7 +21,7 @@ const (
 	maxTable      = 25 * time.Millisecond
 )
 
-// measureStart measures the start of the program, and what is done in it before main.
+// measureStart measures the start of the program, and its initialisation before main.
 func measureStart(r *report, dir, orange string) error {
 	p := newProgram(orange, dir)
 	nothing := timedCall(func() error { return p.newCommand("true").Run() })
@@ -36,7 +36,7 @@ func measureStart(r *report, dir, orange string) error {
 	return measureInits(r, p)
 }
 
-// initialisation is what the package-level variables and init functions of a package cost.
+// initialisation is the cost of the package-level variables and init functions of a package.
 type initialisation struct {
 	name  string
 	took  time.Duration // the best round
@@ -79,7 +79,7 @@ func measureInits(r *report, p *program) error {
 	return nil
 }
 
-// measureGlance measures the commands with which people and prompts look at many tasks.
+// measureGlance measures the commands with which people and prompts read many tasks.
 func (g *displayEnv) measureGlance(r *report) error {
 	took, err := alternateRounds(glanceRounds, g.timedRun("status"), g.timedRun("task", "list"), g.timedRun("version"))
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	minDecideShare  = 0.5
 )
 
-// generated are the workflows that show how a search grows: with states, and with roles
-// whose agents live on while others work.
+// generated are the workflows that show how a search grows: with states, and with roles whose agents live on while
+// others work.
 var generated = [...]struct {
 	name               string
 	stages, persistent int
@@ -34,8 +34,7 @@ var generated = [...]struct {
 	{"8 stages, 1 persistent role", 8, 1}, {"8 stages, 2 persistent roles", 8, 2}, {"8 stages, 3 persistent roles", 8, 3},
 }
 
-// measureVerifications measures the search of every built-in workflow, and of some that are
-// made for it.
+// measureVerifications measures the search of every built-in workflow, and of some generated ones.
 func measureVerifications(r *report, _ string) error {
 	for _, name := range builtin.Names() {
 		text, _ := builtin.Text(name)
@@ -56,7 +55,7 @@ func measureVerifications(r *report, _ string) error {
 	return nil
 }
 
-// measureVerify searches as users do, on all cores, for the time and the memory.
+// measureVerify measures the time and the memory of a search on all cores, as users run it.
 func measureVerify(r *report, def *workflow.Definition, name string, limit time.Duration) {
 	debug.FreeOSMemory()
 	var after runtime.MemStats
@@ -82,7 +81,7 @@ func measureVerify(r *report, def *workflow.Definition, name string, limit time.
 	})
 }
 
-// measureShare searches with a clock around every decision, on one core.
+// measureShare measures a search on one core with a clock around every decision.
 func measureShare(r *report, def *workflow.Definition) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	share := decideShare(def)
@@ -90,13 +89,13 @@ func measureShare(r *report, def *workflow.Definition) {
 		Name: "verify " + def.Name + ", time in Decide", Measured: fmt.Sprintf("%.2f", share),
 		Note: "measured around every call, with the cost of the clock taken off, one core",
 	}
-	if strings.HasPrefix(def.Name, builtin.Default) { // the engine's own workflows: others weigh more outside of it
+	if strings.HasPrefix(def.Name, builtin.Default) { // the engine's own workflows: others spend more time outside it
 		f.Target, f.Met = fmt.Sprintf("at least %.1f", minDecideShare), share >= minDecideShare
 	}
 	r.addFigure(f)
 }
 
-// decideShare is how much of a search is spent in the engine.
+// decideShare returns the share of a search that is spent in the engine.
 func decideShare(def *workflow.Definition) float64 {
 	var inside time.Duration
 	calls := 0
@@ -114,7 +113,7 @@ func decideShare(def *workflow.Definition) float64 {
 	return (inside - time.Duration(calls)*clock).Seconds() / (total - 2*time.Duration(calls)*clock).Seconds()
 }
 
-// clockCost is what one reading of the clock takes.
+// clockCost returns the duration of one reading of the clock.
 func clockCost() time.Duration {
 	const n = 100_000
 	begin := time.Now()

@@ -1,8 +1,7 @@
 //go:build agents
 
-// Package agents_test runs the whole product with the real agent CLIs: Orange starts
-// them, a scripted model on loopback answers them, and what they do is real. It needs
-// the CLIs that scripts/agents.sh installs, and no network.
+// Package agents_test runs the whole product with the real agent CLIs: Orange starts them, a scripted model on loopback
+// answers them, and they really run their tools. It needs the CLIs that scripts/agents.sh installs, and no network.
 package agents_test
 
 import (
@@ -26,7 +25,7 @@ import (
 	"orange/internal/wire"
 )
 
-// longest bounds every wait for something that must come.
+// longest is the timeout of every wait.
 const longest = 4 * time.Minute
 
 // program is Orange, built once.
@@ -49,7 +48,7 @@ func runAll(m *testing.M) int {
 	return m.Run()
 }
 
-// installed is the folder with the programs of the CLIs, as scripts/agents.sh makes it.
+// installed returns the folder with the programs of the CLIs, as scripts/agents.sh creates it.
 func installed(t *testing.T, agent string) string {
 	t.Helper()
 	dir := os.Getenv("ORANGE_AGENTS_DIR")
@@ -74,7 +73,7 @@ type env struct {
 	model *scriptedmodel.ModelServer
 	tmux  string // its socket
 
-	crashes  int // that are wanted
+	crashes  int // expected number of crashes
 	sessions string
 }
 
@@ -120,7 +119,7 @@ func (s *env) getenv(name string) string {
 	return ""
 }
 
-// close ends whatever the shop started.
+// close ends everything that the env started.
 func (s *env) close() {
 	if s.t.Failed() {
 		s.report()
@@ -149,7 +148,7 @@ func (s *env) close() {
 	}
 }
 
-// report shows what a person would look at after a failure.
+// report logs what helps to analyse a failure.
 func (s *env) report() {
 	for _, name := range []string{"data/orange.log", "data/attempts/*/*/card.json", "data/attempts/*/*/output.log"} {
 		files, _ := filepath.Glob(filepath.Join(s.dir, name))
@@ -216,7 +215,7 @@ func (s *env) orange(args ...string) string {
 	return out
 }
 
-// ask runs a command and reads the JSON it prints.
+// ask runs a command and decodes the JSON it prints.
 func (s *env) ask(into any, args ...string) {
 	s.t.Helper()
 	out := s.orange(append(args, "--json")...)
@@ -225,7 +224,7 @@ func (s *env) ask(into any, args ...string) {
 	}
 }
 
-// create begins a task that the shop's agent works on and reviews.
+// create creates a task that the env's agent works on and reviews.
 func (s *env) create(more ...string) task.ID {
 	s.t.Helper()
 	var out struct {
@@ -270,7 +269,7 @@ func (s *env) happened(id task.ID, kind string) (n int) {
 	return n
 }
 
-// taskFile is TASK.md as it is now.
+// taskFile returns the present TASK.md.
 func (s *env) taskFile(t task.Task) string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.worktree(t), "TASK.md"))
@@ -280,7 +279,7 @@ func (s *env) taskFile(t task.Task) string {
 
 func (s *env) worktree(t task.Task) string { return filepath.Join(s.data, "workspaces", t.Workspace) }
 
-// await waits for something that must become true of a task.
+// await waits until a condition holds for a task.
 func (s *env) await(id task.ID, what string, holds func(task.Task) bool) task.Task {
 	s.t.Helper()
 	var t task.Task

@@ -7,22 +7,20 @@ import (
 	"path/filepath"
 )
 
-// key is what every agent takes for the key of its provider.
+// key is the API key that every agent uses.
 const key = "no-key-at-all-0123456789"
 
-// home is what a user has set up before Orange comes: which provider, which key, and
-// no news. It is all that is not Orange's own to say.
+// home is what a user has set up before installing Orange: the provider, the key, and no update notices.
 type home struct {
 	env   []string          // of the server
 	names []string          // for "agent_env": variables that no agent is known to need
 	files map[string]string // below HOME
 }
 
-// nowhere is a proxy that nobody is at: what an agent looks for besides its model it
-// does not find.
+// nowhere is a proxy at which nothing listens: an agent reaches nothing but its model.
 const nowhere = "http://127.0.0.1:9"
 
-// homeOf is the home of a user of one agent, whose provider is at url.
+// homeOf returns the home of a user of one agent, whose provider is at url.
 func homeOf(agent, dir, url string) home {
 	switch agent {
 	case "claude":
@@ -78,7 +76,8 @@ func opencodeHome(url string) home {
 			"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 		},
 		files: map[string]string{
-			// With a plugin it installs a package into its folder and waits for it; this is what it finds if it did so before.
+			// With a plugin it installs a package into its folder and waits for it; this is what an earlier
+			// installation leaves.
 			".config/opencode/node_modules/.keep": "",
 			".config/opencode/package-lock.json":  `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}`,
 			".config/opencode/opencode.json": fmt.Sprintf(`{"autoupdate":false,"share":"disabled","model":"scripted/scripted-1","small_model":"scripted/scripted-1",

@@ -27,7 +27,7 @@ import (
 	"orange/internal/scriptedmodel"
 )
 
-// inProse is how agents ask most: the turn ends with a question, and no tool was used for it.
+// inProse returns a turn that ends with a question in prose, without a tool, as agents mostly ask.
 func inProse(number int) string {
 	return fmt.Sprintf("I have looked at the form. Before I go on, number %d:\n\n- Shall the button be **blue**?\n- Shall it be round?\n\nWhat do you prefer?", number)
 }
@@ -40,8 +40,7 @@ func asksInProse() []scriptedmodel.Script {
 	return scripts
 }
 
-// A question at the end of a turn is in the inbox, is answered from every surface, and the
-// task goes on.
+// A question at the end of a turn appears in the inbox, can be answered from every surface, and the task continues.
 func TestAQuestionInProseIsAnswered(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, asksInProse())
@@ -94,7 +93,7 @@ func (s *env) asked(id task.ID, turn int) explain.Item {
 	return explain.Item{}
 }
 
-// saidAt is when the model had said a turn of the worker's script, zero if it has not.
+// saidAt returns when the model sent a turn of the worker's script, or zero if it has not.
 func (s *env) saidAt(turn int) time.Time {
 	for _, r := range s.model.Requests() {
 		if r.Script == workerScript && r.Turn == turn && r.Kind == scriptedmodel.Played {
@@ -104,7 +103,7 @@ func (s *env) saidAt(turn int) time.Time {
 	return time.Time{}
 }
 
-// told waits until the model is asked with these words.
+// told waits until the model receives a request with these words.
 func (s *env) told(words string) scriptedmodel.Request {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
@@ -116,7 +115,7 @@ func (s *env) told(words string) scriptedmodel.Request {
 	return r
 }
 
-// conversations are the agent's own names of what the attempts of a role belong to.
+// conversations returns the agent's ids of the conversations of a role's attempts.
 func (s *env) conversations(id task.ID, role string) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range s.attempts(id) {
@@ -127,7 +126,7 @@ func (s *env) conversations(id task.ID, role string) map[string]bool {
 	return out
 }
 
-// answerByCommand answers, and answers again: only the first one counts.
+// answerByCommand answers twice: only the first answer counts.
 func (s *env) answerByCommand(id task.ID, words string) {
 	s.t.Helper()
 	s.orange("task", "answer", string(id), words)
@@ -138,7 +137,7 @@ func (s *env) answerByCommand(id task.ID, words string) {
 
 var formToken = regexp.MustCompile(`name="_csrf" value="([^"]+)"`)
 
-// answerByPage answers as a browser without a script does.
+// answerByPage answers like a browser without scripts.
 func (s *env) answerByPage(id task.ID, words string) {
 	s.t.Helper()
 	var page struct {
@@ -221,8 +220,8 @@ func (s *env) answerByDashboard(_ task.ID, words string) {
 	})
 }
 
-// An agent that died while its question waited goes on in a new attempt that begins with the
-// answer, in the same conversation if there is one.
+// An agent that died while its question was open continues in a new attempt that begins with the answer, in the same
+// conversation if there is one.
 func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 	for _, agent := range agent.HarnessNames() {
 		t.Run(agent, func(t *testing.T) {
@@ -242,7 +241,7 @@ func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 			s.asked(id, 0)
 			s.orange("task", "answer", string(id), "blue, of course")
 			next := s.told("blue, of course")
-			if lost := next.Turn == 0; lost { // it was killed before it wrote its question down
+			if lost := next.Turn == 0; lost { // it was killed before it recorded its question
 				t.Logf("%s: the question was lost, and %s goes on", agent, next.Script)
 				if !strings.Contains(next.Prompt, "> - Shall it be round?") {
 					t.Errorf("it does not know what is answered: %q", next.Prompt)

@@ -46,10 +46,10 @@ func TestTheMainJob(t *testing.T) {
 	})
 }
 
-// rests says whether a task waits for a person to look at it, with nothing left to do.
+// rests reports whether a task waits for a person's review, with nothing pending.
 func rests(t task.Task) bool { return t.Status == "reviewing" && len(t.Pending) == 0 }
 
-// checkWork looks at what the worker and the reviewer left in the worktree.
+// checkWork checks what the worker and the reviewer left in the worktree.
 func (s *env) checkWork(t task.Task, word string) {
 	s.t.Helper()
 	text := s.taskFile(t)
@@ -73,8 +73,8 @@ func (s *env) checkWork(t task.Task, word string) {
 	}
 }
 
-// checkPlayed sees to it that the model said so many turns of the worker's script, each
-// once and in order, and that nobody asked it anything it has no script for.
+// checkPlayed checks that the model sent so many turns of the worker's script, each once and in order, and got no
+// request without a script.
 func (s *env) checkPlayed(turns int) {
 	s.t.Helper()
 	next := 0
@@ -93,7 +93,7 @@ func (s *env) checkPlayed(turns int) {
 	}
 }
 
-// newest is the last attempt of a role.
+// newest returns the last attempt of a role.
 func (s *env) newest(id task.ID, role string) (last attemptOf) {
 	s.t.Helper()
 	for _, a := range s.attempts(id) {
@@ -109,12 +109,12 @@ func (s *env) newest(id task.ID, role string) (last attemptOf) {
 
 type attemptOf struct {
 	Number  int
-	Session string // the agent's own name of the conversation
+	Session string // the agent's id of the conversation
 	Alive   bool
 }
 
-// checkSameWorker sees to it that a message reached the worker of before: typed into its
-// terminal, or as the beginning of an attempt that goes on with its conversation.
+// checkSameWorker checks that a message reached the earlier worker: typed into its terminal, or as the beginning of an
+// attempt that continues its conversation.
 func (s *env) checkSameWorker(id task.ID, number int, session, sessions string) {
 	s.t.Helper()
 	got := s.newest(id, "worker")
@@ -131,10 +131,10 @@ func (s *env) checkSameWorker(id task.ID, number int, session, sessions string) 
 	}
 }
 
-// answer is what one answer of the model costs.
-func answer() task.Usage { return task.Usage{Input: 100, Output: 20, Cached: 40} }
+// answer is the cost of one response of the model.
+func answer() task.Usage { return task.Usage{InputTokens: 100, OutputTokens: 20, CachedTokens: 40} }
 
-// checkTokens compares what attempts are said to have used with what the model gave.
+// checkTokens compares the usage of attempts with what the model sent.
 func (s *env) checkTokens(id task.ID, sessions string) {
 	s.t.Helper()
 	var sum, workers task.Usage
@@ -151,10 +151,10 @@ func (s *env) checkTokens(id task.ID, sessions string) {
 		}
 	}
 	gave := s.model.Usage(workerScript)
-	want := task.Usage{Input: int64(gave.Input), Output: int64(gave.Output), Cached: int64(gave.CacheRead + gave.CacheWrite)}
+	want := task.Usage{InputTokens: int64(gave.Input), OutputTokens: int64(gave.Output), CachedTokens: int64(gave.CacheRead + gave.CacheWrite)}
 	workers.Micros = 0
 	missing := want.Minus(workers)
-	late := s.agent == "claude" && s.newest(id, "worker").Alive && missing == answer() // its transcript comes after its hook
+	late := s.agent == "claude" && s.newest(id, "worker").Alive && missing == answer() // its transcript is written after its hook
 	if missing != (task.Usage{}) && !late || workers.Minus(want) != (task.Usage{}) {
 		s.t.Errorf("the worker used %+v, the model gave %+v", workers, want)
 	}

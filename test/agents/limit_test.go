@@ -15,8 +15,8 @@ func TestAUsedUpLimitIsNoCrash(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, usedUp(agent))
 		var flags []string
-		if sessions == "tmux" && (agent == "codex" || agent == "gemini") { // they have no hook for it: Orange looks at a quiet screen
-			flags = []string{"--workflow", s.impatient()}
+		if sessions == "tmux" && (agent == "codex" || agent == "gemini") { // they have no hook for it: Orange checks a quiet screen
+			flags = []string{"--workflow", s.shortIdleWorkflow()}
 		}
 		id := s.create(flags...)
 		waits := sessions == "tmux" || agent == "opencode" // it lives on; opencode does so without a terminal too
@@ -50,7 +50,7 @@ func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
 		s := newEnv(t, agent, sessions, usedUpForNow(agent))
 		var flags []string
 		if sessions == "tmux" {
-			flags = []string{"--workflow", s.impatient()}
+			flags = []string{"--workflow", s.shortIdleWorkflow()}
 		}
 		id := s.create(flags...)
 		got := s.await(id, "the work is reviewed", rests)
@@ -60,8 +60,8 @@ func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
 	})
 }
 
-// impatient is the built-in workflow with agents that are looked at sooner.
-func (s *env) impatient() string {
+// shortIdleWorkflow returns the built-in workflow with shorter idle times.
+func (s *env) shortIdleWorkflow() string {
 	s.t.Helper()
 	text, ok := builtin.Text("orange")
 	if !ok {
@@ -72,6 +72,6 @@ func (s *env) impatient() string {
 		s.t.Fatalf("%q is not in the workflow", usual)
 	}
 	changed := strings.Replace(string(text), usual, strings.Replace(usual, "10m", "30s", 1), 1)
-	s.write("shop/.orange/workflows/impatient.yaml", strings.Replace(changed, "\nname: orange\n", "\nname: impatient\n", 1))
-	return "impatient"
+	s.write("shop/.orange/workflows/shortIdleWorkflow.yaml", strings.Replace(changed, "\nname: orange\n", "\nname: shortIdleWorkflow\n", 1))
+	return "shortIdleWorkflow"
 }

@@ -21,7 +21,7 @@ func asks() []scriptedmodel.Script {
 
 const question = "There are seven.\n\n- Which **colour** shall the button have?"
 
-// A person reads what an agent said and did, and what it said last.
+// A person can read what an agent said and did, and its last message.
 func TestTheLogIsReadable(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, asks())

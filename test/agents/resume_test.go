@@ -39,7 +39,7 @@ func TestAKilledAgentGoesOnWithItsConversation(t *testing.T) {
 		if head := s.git(s.worktree(got), "log", "-1", "--format=%s", "feature"); head != "one" {
 			t.Errorf("the last commit is %q", head)
 		}
-		for _, r := range s.model.Requests() { // the prompt of a second start chooses no script: only the conversation does
+		for _, r := range s.model.Requests() { // the prompt of a second start selects no script: only the conversation does
 			if r.Kind == scriptedmodel.Unscripted || r.Kind == scriptedmodel.Unreadable {
 				t.Errorf("request %d is %s: %.200q", r.Number, r.Kind, r.Prompt)
 			}

@@ -14,20 +14,20 @@ const (
 	reviewerScript = "reviewer"
 )
 
-// Prompts of the built-in workflow by which the model knows whom it plays.
+// Prompts of the built-in workflow by which the model identifies the role.
 const (
 	toWorker   = "You carry this task"
 	toReviewer = "# Review:"
 	toResumed  = "# Resuming:"
 )
 
-// anew renames a section of TASK.md, so that the next one of its name is the new one.
-func anew(section string) string {
+// renameSection renames a section of TASK.md, so that a later section with its name is new.
+func renameSection(section string) string {
 	return `cp TASK.md "$HOME/task" && sed 's/^## ` + section + `$/## Earlier ` + section + `/' "$HOME/task" >TASK.md`
 }
 
-// mainJob plans, works, hands over, and does it again when a person asks for changes.
-// The second half belongs to the same script: who gets there has seen the first half.
+// mainJob plans, works, hands over, and repeats that when a person requests changes. The second half belongs to the
+// same script: an agent that gets there has seen the first half.
 func mainJob() []scriptedmodel.Script {
 	shell := func(command string) scriptedmodel.Turn { return scriptedmodel.Turn{Shell: command} }
 	return []scriptedmodel.Script{
@@ -39,23 +39,23 @@ func mainJob() []scriptedmodel.Script {
 			shell(`orange task update --status agent-review`),
 			{Text: "It is handed over."},
 			shell(`grep -q 'rounder corners' TASK.md && echo two >a.txt && git add a.txt && git commit -qm two`),
-			shell(anew("Handoff") + ` && printf '\n## Handoff\n\nDONE: two\n' >>TASK.md`),
+			shell(renameSection("Handoff") + ` && printf '\n## Handoff\n\nDONE: two\n' >>TASK.md`),
 			shell(`orange task update --status agent-review`),
 			{Text: "It is handed over again."},
 		}},
 		{Name: reviewerScript, When: toReviewer, Turns: []scriptedmodel.Turn{
-			shell(anew("Review") + ` && git log -1 --format='%n## Review%n%nVerdict: PASS%n%nRead %h.' >>TASK.md`),
+			shell(renameSection("Review") + ` && git log -1 --format='%n## Review%n%nVerdict: PASS%n%nRead %h.' >>TASK.md`),
 			shell(`orange task update --status reviewing`),
 			{Text: "It is reviewed."},
 		}},
 	}
 }
 
-// firstHalf is how many turns of the worker come before a person asks for changes.
+// firstHalf is how many turns of the worker come before a person requests changes.
 const firstHalf = 6
 
-// usedUp is a provider that serves nobody for an hour. pi takes such an answer for an
-// order to wait and says nothing; it is told only that there is too much.
+// usedUp is a provider whose limit lasts an hour. pi treats such a response as an order to wait and reports nothing; it
+// only gets an overload error.
 func usedUp(agent string) []scriptedmodel.Script {
 	turn := scriptedmodel.Turn{Status: 429, ResetSeconds: 3600, Message: "You have used up your limit."}
 	if agent == "pi" {
@@ -64,7 +64,7 @@ func usedUp(agent string) []scriptedmodel.Script {
 	return []scriptedmodel.Script{{Name: workerScript, When: toWorker, Turns: []scriptedmodel.Turn{turn}}}
 }
 
-// heldUp is a worker that is busy with something long the first time it comes there.
+// heldUp is a worker that runs something long the first time.
 func heldUp() []scriptedmodel.Script {
 	scripts := mainJob()
 	worker := &scripts[0]
@@ -73,7 +73,7 @@ func heldUp() []scriptedmodel.Script {
 	return scripts
 }
 
-// usedUpForNow is a provider that serves a worker again after a while.
+// usedUpForNow is a provider whose limit ends after a while.
 func usedUpForNow(agent string) []scriptedmodel.Script {
 	scripts := mainJob()
 	turn := usedUp(agent)[0].Turns[0]

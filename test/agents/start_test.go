@@ -18,7 +18,7 @@ import (
 	"orange/internal/ui/cli"
 )
 
-// change lets the next server and its agents find another home.
+// change gives the next server and its agents another home.
 func (s *env) change(without []string, files map[string]string) {
 	s.t.Helper()
 	s.orange("stop")
@@ -35,7 +35,7 @@ func (s *env) change(without []string, files map[string]string) {
 	}
 }
 
-// ended waits until an agent without a terminal has ended. What it says before that is not its last word.
+// ended waits until an agent without a terminal has ended. Earlier messages are not its last.
 func (s *env) ended(id task.ID) *env {
 	s.t.Helper()
 	if s.sessions == "headless" {
@@ -44,7 +44,7 @@ func (s *env) ended(id task.ID) *env {
 	return s
 }
 
-// wanted waits until a task wants a person, and says for what.
+// wanted waits until a task needs a person, and returns the inbox item.
 func (s *env) wanted(id task.ID) explain.Item {
 	s.t.Helper()
 	began := time.Now()
@@ -64,7 +64,7 @@ func (s *env) wanted(id task.ID) explain.Item {
 	return explain.Item{}
 }
 
-// played counts the requests of agents that the model answered.
+// played counts the agents' requests that the model answered.
 func (s *env) played() (n int) {
 	for _, r := range s.model.Requests() {
 		if r.Kind == scriptedmodel.Played {
@@ -136,7 +136,7 @@ func TestATurnThatItsProviderRefusesIsInTheInbox(t *testing.T) {
 				it := s.ended(id).wanted(id)
 				want := explain.ItemTurnFailed
 				if sessions == "headless" {
-					want = explain.ItemNotStarted // it ended, and the model never said a word
+					want = explain.ItemNotStarted // it ended before the model sent anything
 				}
 				if it.Kind != want || !strings.Contains(it.Text, "the moon is full") {
 					t.Errorf("%s: %q", it.Kind, it.Text)
@@ -181,7 +181,7 @@ func TestTheDoctorSaysWhichAgentsCouldWork(t *testing.T) {
 	})
 }
 
-// examine asks the doctor about an agent.
+// examine runs the doctor on an agent.
 func (s *env) examine(agent string) cli.AgentCheck {
 	s.t.Helper()
 	out, said, _ := s.run("doctor", "--agents", "--json")

@@ -19,8 +19,8 @@ const (
 	wish = "rounder corners, please"
 )
 
-// A message to an agent at whose prompt a person has typed half a line waits for the person. Both
-// arrive, each as a message of its own.
+// A message to an agent at whose prompt a person has typed half a line waits for the person. Both arrive, each as a
+// separate message.
 func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
 	for _, agent := range []string{"claude", "codex"} {
 		t.Run(agent, func(t *testing.T) {
@@ -56,17 +56,17 @@ func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
 	}
 }
 
-// Nobody but a person signs in: the menu in which codex asks how is not answered.
+// Only a person signs in: Orange does not answer the login menu of codex.
 func TestTheLoginMenuGetsNothing(t *testing.T) {
 	s := newEnv(t, "codex", "tmux", mainJob())
 	s.write(".codex/config.toml", "check_for_update_on_startup = false\n")
-	id := s.create("--workflow", s.impatient())
+	id := s.create("--workflow", s.shortIdleWorkflow())
 	s.awaitScreen("the menu", "Sign in with ChatGPT")
 	s.await(id, "the menu is shown, or the agent is given up", func(t task.Task) bool {
 		a, ok := t.LiveAttempt("worker")
 		return !ok || a.Condition.IsBlocked()
 	})
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Second) { // keys that are pressed again would come now
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Second) { // repeated keys would arrive now
 		s.task(id)
 	}
 	files, err := filepath.Glob(filepath.Join(s.data, "attempts", "*", "*", "output.log"))
@@ -95,7 +95,7 @@ func (s *env) keys(args ...string) {
 	}
 }
 
-// screen is what the worker's window shows, nothing while there is none.
+// screen returns what the worker's window shows, or nothing while there is none.
 func (s *env) screen() string {
 	s.t.Helper()
 	out, _ := s.command("tmux", "-S", s.tmux, "capture-pane", "-p", "-t", workerWindow).Output()

@@ -10,9 +10,8 @@ import (
 	"orange/internal/scriptedmodel"
 )
 
-// An issue goes from Backlog to Accepted by what the agents say in their last messages.
-// Without a terminal the qa forgets the marker first, and is asked in the same
-// conversation to say how it went.
+// An issue moves from Backlog to Accepted by the agents' last messages. Without a terminal the qa first forgets the
+// marker, and is asked in the same conversation to report.
 func TestAgentsSayHowItWent(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, spoken(sessions))
@@ -45,11 +44,11 @@ func TestAgentsSayHowItWent(t *testing.T) {
 	})
 }
 
-// spoken is what the agents of an issue say.
+// spoken returns the messages of the agents of an issue.
 func spoken(sessions string) []scriptedmodel.Script {
 	const passed = "<!-- WORK_RESULT:passed nonce={nonce} -->"
 	developed, tested := "It is there.", []scriptedmodel.Turn{{Text: "All of it holds."}, {Text: "To be exact:\n\n" + passed}}
-	if sessions != "headless" { // an agent at a terminal lives on: its word is all there is
+	if sessions != "headless" { // an agent at a terminal lives on: its message is all there is
 		developed, tested = "It is there.\n\n"+passed, tested[1:]
 	}
 	return []scriptedmodel.Script{

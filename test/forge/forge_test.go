@@ -89,7 +89,7 @@ func wholeLife(t *testing.T, w *world) {
 	}
 
 	w.merge(t, pr.Number, head)
-	must(t, f.MergePR(ctx, pr.Number, head)) // what is so already is no error
+	must(t, f.MergePR(ctx, pr.Number, head)) // repeating it is not an error
 	w.git(t, "fetch", "--quiet", "origin")
 	w.git(t, "merge-base", "--is-ancestor", head, "origin/main")
 	merged, err := f.ListBranchPRs(ctx, "task/ENG-7-hello")
@@ -136,7 +136,7 @@ func reviews(t *testing.T, w *world) {
 	for _, r := range said {
 		w.AddReview(t, pr.Number, r)
 	}
-	// What is asked for is no review.
+	// A requested review is not a review.
 	w.person(t, "carol")
 	_, err := w.as(t, chief).CreateReviewRequests(chief, w.repo, int64(pr.Number), sdk.PullReviewRequestOptions{Reviewers: []string{"carol"}})
 	must(t, err)
@@ -297,7 +297,7 @@ func badToken(t *testing.T, w *world) {
 	}
 }
 
-// scopes shows which a token needs, and what happens without.
+// scopes checks which scopes a token needs, and what happens without them.
 func scopes(t *testing.T, w *world) {
 	head := w.PushBranch(t, "work")
 	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
@@ -317,7 +317,7 @@ func scopes(t *testing.T, w *world) {
 
 func failing(t *testing.T, w *world) {
 	head := w.PushBranch(t, "work")
-	f := w.patient(t)
+	f := w.withRetries(t)
 	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
 	w.InjectFault(trackertest.Fault{Kind: trackertest.Limited, Times: 1})
 	_, err := f.ListBranchPRs(t.Context(), "work")
@@ -339,7 +339,7 @@ func failing(t *testing.T, w *world) {
 	}
 }
 
-// atOnce is harder on the adapter than it looks: Gitea opens one for each who asks.
+// atOnce opens pull requests concurrently: Gitea opens one for each request.
 func atOnce(t *testing.T, w *world) {
 	w.PushBranch(t, "work")
 	found := make([]int, 3)

@@ -1,7 +1,7 @@
 //go:build forge
 
-// Package forge_test works with a real Gitea: started for the test, with a database of its
-// own, on loopback. What is pushed and fetched goes through the real git.
+// Package forge_test tests with a real Gitea: started for the test, with its own database, on loopback. Pushes and
+// fetches use the real git.
 package forge_test
 
 import (
@@ -22,7 +22,7 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 )
 
-// chief is the account that everything is set up with, and that the adapter is.
+// chief is the account of the setup and of the adapter.
 const chief = "orange"
 
 // A server is a running Gitea.
@@ -32,8 +32,8 @@ type server struct {
 	token    string
 }
 
-// start runs Gitea until the test is over. The port that was free may be somebody else's a
-// moment later, so it is tried with some.
+// start runs Gitea until the test is over. Another process may take the free port before Gitea does, so it tries
+// several.
 func start(t *testing.T) *server {
 	t.Helper()
 	bin := os.Getenv("ORANGE_GITEA_BIN")
@@ -95,7 +95,7 @@ func (s *server) run(t *testing.T) error {
 	return nil
 }
 
-// answers waits until the server does.
+// answers waits until the server responds.
 func (s *server) answers(ended <-chan struct{}) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -122,7 +122,7 @@ func (s *server) configure(t *testing.T, port int) {
 	t.Helper()
 	static := ""
 	if home := filepath.Dir(s.bin); exists(filepath.Join(home, "templates")) {
-		static = "STATIC_ROOT_PATH = " + home // a program of a release has its files in it
+		static = "STATIC_ROOT_PATH = " + home // a release binary contains its files
 	}
 	root := ""
 	if os.Getuid() == 0 {
@@ -173,7 +173,7 @@ func (s *server) log() string {
 	return string(said)
 }
 
-// command runs Gitea with nothing of the user's surroundings but the path.
+// command runs Gitea with nothing of the user's environment but PATH.
 func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.bin, append([]string{"--config", s.path("app.ini"), "--work-path", s.dir}, args...)...)
 	cmd.Dir = s.dir
@@ -193,7 +193,7 @@ func (s *server) admin(t *testing.T, args ...string) string {
 	return lines[len(lines)-1]
 }
 
-// as is a client of the SDK that acts as one of the accounts.
+// as returns an SDK client that acts as one of the accounts.
 func (s *server) as(t testing.TB, who string) *sdk.Client {
 	t.Helper()
 	c, err := sdk.NewClient(s.url, sdk.SetToken(s.token), sdk.SetSudo(who), sdk.SetContext(t.Context()))

@@ -22,13 +22,13 @@ func (w *world) pull(t *testing.T, branch, title string) tracker.PR {
 	return pr
 }
 
-// later is the adapter an hour on, when nothing has changed just now.
+// later returns the adapter an hour later, when nothing has changed recently.
 func (w *world) later(t *testing.T) trackers.Forge {
 	t.Helper()
 	return w.adapter(t, nil, func() time.Time { return time.Now().Add(time.Hour) })
 }
 
-// unmerged makes sure, with git, that a commit is not in the base.
+// unmerged checks, with git, that a commit is not in the base.
 func (w *world) unmerged(t *testing.T, number int, commit string) {
 	t.Helper()
 	w.git(t, "fetch", "--quiet", "origin")
@@ -37,7 +37,7 @@ func (w *world) unmerged(t *testing.T, number int, commit string) {
 	}
 }
 
-// until waits for what the forge does in its own time.
+// until waits until the forge has done something.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -67,7 +67,7 @@ func number(t *testing.T, id string) int64 {
 	return n
 }
 
-// merge merges a pull request, as soon as Gitea has seen whether it merges cleanly.
+// merge merges a pull request, as soon as Gitea has checked whether it merges cleanly.
 func (w *world) merge(t *testing.T, number int, head string) {
 	t.Helper()
 	until(t, "the merge", func() bool {

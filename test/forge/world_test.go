@@ -26,8 +26,8 @@ import (
 	"orange/internal/transport"
 )
 
-// A world is one repository of the server, a clone of it, and people. What the adapter
-// asks goes through a proxy that fails when it is told to; the rest does not.
+// A world is one repository of the server, a clone of it, and people. The adapter's requests go through a proxy that
+// fails on demand; all others do not.
 type world struct {
 	*server
 	token  string // of the adapter
@@ -41,7 +41,7 @@ type world struct {
 	users map[string]bool
 }
 
-// open makes a repository with one commit on main.
+// open creates a repository with one commit on main.
 func (s *server) open(t *testing.T, repo string) *world {
 	t.Helper()
 	w := &world{server: s, token: s.token, repo: repo, clone: filepath.Join(t.TempDir(), "clone"), users: map[string]bool{chief: true}}
@@ -54,7 +54,7 @@ func (s *server) open(t *testing.T, repo string) *world {
 	w.write(t, "README.md", "hello\n")
 	w.git(t, "commit", "--quiet", "-m", "begin")
 	w.git(t, "push", "--quiet", "origin", "main")
-	until(t, "the repository is empty no more", func() bool { // the forge sees that a moment later
+	until(t, "the repository is empty no more", func() bool { // the forge notices it a moment later
 		r, _, err := s.as(t, chief).GetRepo(chief, repo)
 		return err == nil && !r.Empty
 	})
@@ -66,8 +66,8 @@ func (w *world) OpenClient(t testing.TB) trackers.Forge {
 	return w.adapter(t, nil, time.Now)
 }
 
-// patient is the adapter as Orange has it, over a transport that tries again.
-func (w *world) patient(t testing.TB) trackers.Forge {
+// withRetries returns the adapter as Orange uses it, over a transport that retries.
+func (w *world) withRetries(t testing.TB) trackers.Forge {
 	t.Helper()
 	return w.adapter(t, &http.Client{Transport: transport.New(transport.ClientOptions{Name: "gitea"})}, time.Now)
 }
@@ -84,8 +84,8 @@ func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time)
 
 func (w *world) BaseBranch() string { return "main" }
 
-// PushBranch adds a file of its own to the branch, so that branches do not conflict, and those
-// that reviews speak of, which are alike everywhere.
+// PushBranch adds a unique file to the branch, so that branches do not conflict, and the files that reviews are about,
+// which are the same everywhere.
 func (w *world) PushBranch(t testing.TB, branch string) string {
 	t.Helper()
 	w.pushed++
@@ -129,7 +129,7 @@ func (w *world) write(t testing.TB, name, text string) {
 	w.git(t, "add", name)
 }
 
-// git runs in the clone. The token is in the surroundings of the process alone.
+// git runs git in the clone. The token is only in the environment of the process.
 func (w *world) git(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -175,7 +175,7 @@ func (w *world) AddReview(t testing.TB, number int, r tracker.Review) {
 	must(t, err)
 }
 
-// person makes an account that may work in the repository.
+// person creates an account that may work in the repository.
 func (w *world) person(t testing.TB, who string) {
 	t.Helper()
 	if w.users[who] {
@@ -206,12 +206,12 @@ func (w *world) InjectFault(f trackertest.Fault) {
 	w.fault = f
 }
 
-// CanDo says which faults the world has: all, because the proxy makes them.
+// CanDo reports whether the world has a fault: all, because the proxy makes them.
 func (w *world) CanDo(string) bool { return true }
 
 func (w *world) Secret() string { return w.token }
 
-// failing takes one of the failures that are due.
+// failing returns one of the failures that are due.
 func (w *world) failing(r *http.Request) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

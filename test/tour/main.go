@@ -1,5 +1,5 @@
-// Command tour makes the pictures of docs/TOUR.md: a terminal as SVG, from what tmux
-// captured, and pages as PNG, from a real browser. scripts/tour.sh says of what.
+// Command tour makes the pictures of docs/TOUR.md: a terminal as SVG, from what tmux captured, and pages as PNG, from a
+// real browser. scripts/tour.sh lists them.
 //
 //	tour screen FILE.svg TITLE < capture
 //	tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR-TO-SCROLL-TO]

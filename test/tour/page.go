@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// photographPage is a page as a browser shows it, once the address that logs in was visited.
+// photographPage returns a screenshot of a page in a browser that has visited the login address.
 func photographPage(login, path string, wishes []string) ([]byte, error) {
 	address, err := url.Parse(login)
 	if err != nil {

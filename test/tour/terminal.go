@@ -18,8 +18,8 @@ const (
 	titleBar   = 28
 )
 
-// drawTerminal is a picture of what a terminal shows. Every run has a place of its own,
-// so that fonts of another width move nothing.
+// drawTerminal draws what a terminal shows. Every run has its own position, so that fonts of another width move
+// nothing.
 func drawTerminal(capture, title string) string {
 	lines := ansi.ParseLines(capture)
 	columns := 0
@@ -89,7 +89,7 @@ func orElse(a, b string) string {
 	return b
 }
 
-// colourOf is a colour of the usual palette as SVG names it.
+// colourOf returns a colour of the usual palette as SVG names it.
 func colourOf(name, none string) string {
 	n, err := strconv.Atoi(name)
 	switch {

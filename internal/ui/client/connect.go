@@ -17,7 +17,7 @@ import (
 	"orange/internal/wire"
 )
 
-const startPatience = 10 * time.Second
+const startTimeout = 10 * time.Second
 
 // polls are the waits for a server that is about to listen.
 var polls = backoff.Backoff{First: 2 * time.Millisecond, Most: 100 * time.Millisecond}
@@ -59,7 +59,7 @@ type Child interface {
 
 // Connect returns a client of a server that responds. It starts one if none listens.
 func Connect(ctx context.Context, o DialOptions) (*Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	c := newClient(func() string { return FindSocket(o) })
 	c.token = o.Token

@@ -2,8 +2,8 @@
 //
 //	go run ./test/agents/model -scripts test/agents/model/example.json
 //
-// It prints where it listens, then every request as a line of JSON, until it is
-// interrupted. docs/HARNESSES.md says how to point each CLI to it.
+// It prints its address, then every request as a line of JSON, until it is interrupted. docs/HARNESSES.md describes how
+// to point each CLI to it.
 package main
 
 import (
@@ -60,7 +60,7 @@ func readScripts(file string) ([]scriptedmodel.Script, error) {
 	return scripts, nil
 }
 
-// printRequests prints requests as they come, until the context is done.
+// printRequests prints requests as they arrive, until the context is done.
 func printRequests(ctx context.Context, server *scriptedmodel.ModelServer, out *json.Encoder) error {
 	for printed := 0; ; printed++ {
 		request, err := server.Await(ctx, func(r scriptedmodel.Request) bool { return r.Number > printed })

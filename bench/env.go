@@ -19,8 +19,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// env is an installation whose agents are real processes: one project, a running
-// server, and a script for the agents.
+// env is an installation whose agents are real processes: one project, a running server, and a script for the agents.
 type env struct {
 	*program
 	cfg    config.Config
@@ -32,16 +31,16 @@ type env struct {
 
 const (
 	envProject = "shop"
-	// idleScript is an agent that lives and does nothing.
+	// idleScript is an agent that does nothing.
 	idleScript = "worker:\n  - idle:\n"
-	// enough bounds every wait for something that agents must do.
-	enough = 3 * time.Minute
+	// waitTimeout is the timeout for everything that agents must do.
+	waitTimeout = 3 * time.Minute
 )
 
-// openEnv makes a repository and starts a server for it. Close ends everything.
+// openEnv creates a repository and starts a server for it. close ends everything.
 func openEnv(ctx context.Context, orange, dir, sessions string, pool int) (*env, error) {
 	s := &env{program: newProgram(orange, dir), script: filepath.Join(dir, "idle.yaml")}
-	s.apart = true // it is needed to end what it started
+	s.apart = true // it must outlive an interrupt to end what it started
 	s.env = append(s.env, "ORANGE_EFFECTS=do", "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "TMUX_TMPDIR="+dir, "TMUX=", "GIT_CONFIG_NOSYSTEM=1")
 	var err error
 	if s.cfg, err = config.Load(s.getenv, os.UserHomeDir); err != nil {
@@ -85,15 +84,14 @@ func (s *env) runGit(dir string, args ...string) error {
 	return nil
 }
 
-// close ends every attempt, then the server, then the terminals. The server is paused
-// first, so that it replaces no agent, and lives to the last, because an attempt that
-// ends without a server starts one.
+// close ends every attempt, then the server, then the terminals. It pauses the server first, so that it replaces no
+// agent, and ends it last, because an attempt that ends without a server starts one.
 func (s *env) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), enough)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	err := s.client.PauseAll(ctx)
 	if err != nil {
-		_ = s.runOrange("pause") // which starts a server, if that one is gone
+		_ = s.runOrange("pause") // starts a server if that one is gone
 	}
 	err = errors.Join(err, s.endAll(ctx))
 	s.client.Close()
@@ -105,7 +103,7 @@ func (s *env) close() error {
 	return err
 }
 
-// endAll ends the attempts whose folders are there, a few at a time.
+// endAll ends the attempts that have folders, a few at a time.
 func (s *env) endAll(ctx context.Context) error {
 	supervisor := shim.New([]string{s.path, "attend"}, shim.DataFolder{})
 	defer supervisor.Close()
@@ -127,7 +125,7 @@ func (s *env) endAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// createTask asks for a task and returns when the server has answered.
+// createTask creates a task and returns when the server has responded.
 func (s *env) createTask(ctx context.Context, branch string) (task.ID, error) {
 	harness := "script:" + s.script
 	a, err := s.client.CreateTask(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
@@ -143,8 +141,8 @@ func (s *env) attemptFolder(id task.ID, attempt int) shim.Folder {
 	return shim.Folder(filepath.Join(s.cfg.Home, "attempts", string(id), strconv.Itoa(attempt)))
 }
 
-// awaitAgents waits until this many tasks have an agent that runs and nothing else to do.
-// It returns their living attempts.
+// awaitAgents waits until this many tasks have a running agent and no pending effects. It returns their living
+// attempts.
 func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]shim.Started, error) {
 	var found []task.Task
 	err := waitUntil(ctx, fmt.Sprintf("%d agents run", want), 200*time.Millisecond, func() (bool, error) {
@@ -169,9 +167,9 @@ func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]shim.Start
 	return out, nil
 }
 
-// waitUntil waits for something that must become true.
+// waitUntil waits until a condition holds.
 func waitUntil(ctx context.Context, what string, pause time.Duration, holds func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, enough)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	for {
 		if ok, err := holds(); ok || err != nil {
