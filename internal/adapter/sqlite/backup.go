@@ -45,9 +45,9 @@ func ListBackups(dir string) ([]Backup, error) {
 	return list, nil
 }
 
-// WriteBackup copies the store into a folder, as it is at one moment, and says whether it did: a copy
-// that would equal the newest one is not kept. The copy has its name only once it is on the disk.
-// Those who write do not wait for it. Of older backups two stay at most.
+// WriteBackup copies the store into a folder, as of one moment, and reports whether it did: it drops a copy that equals
+// the newest one. The copy gets its name only once it is on disk. Writers do not wait for it. At most two older backups
+// stay.
 func (s *Store) WriteBackup(ctx context.Context, dir string, now time.Time) (made bool, err error) {
 	made, err = s.writeBackup(ctx, dir, now.UTC().Truncate(time.Millisecond))
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err er
 	return f.Name(), f.Sync()
 }
 
-// pruneBackups removes one backup of more than are kept: the newest stays, and of the older ones two
-// that lie a day apart, so that servers that start often do not drive out what is older.
+// pruneBackups removes surplus backups: the newest stays, and of the older ones two that are a day apart, so that
+// servers that start often do not displace older ones.
 func pruneBackups(list []Backup) error {
 	for len(list) > keptBackups {
 		drop := len(list) - 1

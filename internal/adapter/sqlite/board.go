@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/board"
 )
 
-// SetBoard gives a project a board, or adds the columns and tags that its board does
-// not know. It takes none away: a card may be there.
+// SetBoard gives a project a board, or adds the columns and tags that its board does not have. It removes none, because
+// cards may use them.
 func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 	if err := v.Check(); err != nil {
 		return err
@@ -93,8 +93,7 @@ func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err e
 	return card, nil
 }
 
-// Card returns a card and what was said about it, oldest first. If there is none the
-// error is board.ErrNotFound.
+// Card returns a card and its comments, oldest first. It returns board.ErrNotFound if there is none.
 func (s *Store) Card(project string, number int) (board.Card, []board.Comment, error) {
 	row, card, err := cardRow(context.Background(), s.read, project, number)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/board"
 )
 
-// ChangeCard makes a change, all of it or nothing, and says whether it changed
+// ChangeCard makes a change, all of it or nothing, and reports whether it changed
 // anything. A change whose key was seen before changes nothing: the card is returned as
 // it is. Changes of a card come one after the other.
 func (s *Store) ChangeCard(project string, number int, change board.Change, now time.Time) (card board.Card, changed bool, err error) {
@@ -59,7 +59,7 @@ func keySeen(ctx context.Context, c *sql.Conn, row int64, key string) (seen bool
 	return seen, err
 }
 
-// writeCard writes the next version of a card, with what was said and what is told of it.
+// writeCard writes the next version of a card, with its new comment and its event.
 func writeCard(ctx context.Context, c *sql.Conn, row int64, next board.Card, said *board.Comment, told board.Change) error {
 	text, err := json.Marshal(next)
 	if err != nil {

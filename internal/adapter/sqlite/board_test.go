@@ -18,7 +18,7 @@ import (
 
 var words = board.Vocabulary{Columns: []string{"To Do", "Development", "Done"}, Tags: []string{"Ready", "Planned", "Claimed-Dev-1"}}
 
-// withCard is a store with a board and one card on it.
+// withCard returns a store with a board and one card on it.
 func withCard(t *testing.T) (*Store, board.Card) {
 	t.Helper()
 	s := open(t)
@@ -32,7 +32,7 @@ func withCard(t *testing.T) (*Store, board.Card) {
 	return s, card
 }
 
-// everything is all that the store holds about boards.
+// everything returns all that the store holds about boards.
 func everything(t *testing.T, s *Store) string {
 	t.Helper()
 	var out strings.Builder

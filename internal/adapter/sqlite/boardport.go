@@ -35,8 +35,7 @@ func (b *BoardTracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, er
 	return v, b.store.ofBoard("read", err)
 }
 
-// ListIssues returns the cards that a query asks for, in the order of their numbers. They are
-// brief.
+// ListIssues returns the cards that match a query, in the order of their numbers, without comments.
 func (b *BoardTracker) ListIssues(_ context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	_, cards, err := b.store.Board(b.project)
 	if err != nil {
@@ -58,8 +57,7 @@ func (b *BoardTracker) ListIssues(_ context.Context, q tracker.Query) ([]tracker
 	return out, nil
 }
 
-// ReadIssue returns a card with all that was said about it. If there is none the error is
-// tracker.ErrNotFound.
+// ReadIssue returns a card with all its comments. It returns tracker.ErrNotFound if there is none.
 func (b *BoardTracker) ReadIssue(_ context.Context, key string) (tracker.Issue, error) {
 	number, err := b.parseNumber(key)
 	if err != nil {
@@ -106,7 +104,7 @@ func (b *BoardTracker) parseNumber(key string) (int, error) {
 	return number, nil
 }
 
-// notFound says of a card what trackers say of an issue.
+// notFound translates the error for a missing card into that for a missing issue.
 func notFound(err error) error {
 	if errors.Is(err, board.ErrNotFound) {
 		return fmt.Errorf("%w: %w", tracker.ErrNotFound, err)
@@ -114,7 +112,7 @@ func notFound(err error) error {
 	return err
 }
 
-// issueOf is a card as trackers show one. Everybody on a local board but its owner is a
+// issueOf returns a card as trackers show one. Everybody on a local board but its owner is a
 // part of Orange.
 func issueOf(card board.Card, comments []board.Comment) tracker.Issue {
 	is := tracker.Issue{Key: strconv.Itoa(card.Number), Card: card}

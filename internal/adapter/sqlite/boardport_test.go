@@ -63,7 +63,7 @@ func (w *boardWorld) CountWrites() (n int) {
 	return n + w.failed
 }
 
-// fails says how a request fails, "" if it does not.
+// fails returns how a request fails, "" if it does not.
 func (w *boardWorld) fails(write bool) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -63,7 +63,7 @@ func (s *Store) VerifyChain(ctx context.Context) (chain journal.Chain, broken, e
 	return s.verifyChain(ctx, math.MaxInt64)
 }
 
-// VerifyChainOf is VerifyChain up to the last row of a task.
+// VerifyChainOf returns VerifyChain up to the last row of a task.
 func (s *Store) VerifyChainOf(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) {
 	var last int64
 	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(row), 0) FROM journal WHERE task = ?", string(id)).Scan(&last)
@@ -92,7 +92,7 @@ func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chai
 	return chain, broken, s.describeError("check", err)
 }
 
-// RowLink is the stored link of a row, false if there is no such row.
+// RowLink returns the stored link of a row, false if there is no such row.
 func (s *Store) RowLink(row int64) (link journal.Link, ok bool, err error) {
 	var text []byte
 	err = s.read.QueryRow("SELECT link FROM journal WHERE row = ?", row).Scan(&text)
@@ -103,7 +103,7 @@ func (s *Store) RowLink(row int64) (link journal.Link, ok bool, err error) {
 	return link, err == nil && len(text) == len(link), s.describeError("read", err)
 }
 
-// RestorePoints are the rows at which the journal goes on from a backup. If nothing was written
+// RestorePoints returns the rows at which the journal goes on from a backup. If nothing was written
 // since, that is the next row.
 func (s *Store) RestorePoints() ([]journal.Restore, error) {
 	var out []journal.Restore
@@ -123,7 +123,7 @@ func (s *Store) RestorePoints() ([]journal.Restore, error) {
 // nextSegmentKey is the setting that holds what begins with the next row.
 const nextSegmentKey = "journal.segment"
 
-// BeginSegment says what begins with the next row that is written.
+// BeginSegment returns what begins with the next row that is written.
 func (s *Store) BeginSegment(text string) error {
 	err := s.SetSetting(nextSegmentKey, text)
 	if err == nil {

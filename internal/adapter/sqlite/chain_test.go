@@ -22,7 +22,7 @@ func verified(t *testing.T, s *Store) (journal.Chain, error) {
 	return chain, broken
 }
 
-// chained is a store with five rows.
+// chained returns a store with five rows.
 func chained(t *testing.T) *Store {
 	t.Helper()
 	s := open(t)

@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Checks are the checks of tasks' pull requests as they were last read, in one word
+// Checks returns the checks of tasks' pull requests as they were last read, in one word
 // each.
 func (s *Store) Checks() (map[task.ID]string, error) {
 	out := map[task.ID]string{}
@@ -21,7 +21,7 @@ func (s *Store) Checks() (map[task.ID]string, error) {
 	return out, s.describeError("read", err)
 }
 
-// SetChecks keeps the checks of a task's pull request; "" forgets them.
+// SetChecks stores the checks of a task's pull request; "" removes them.
 func (s *Store) SetChecks(id task.ID, word string) error {
 	if word == "" {
 		return s.execStatement("write to", "DELETE FROM sight WHERE task = ?", id)
@@ -29,7 +29,7 @@ func (s *Store) SetChecks(id task.ID, word string) error {
 	return s.execStatement("write to", "INSERT INTO sight (task, checks) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET checks = excluded.checks", id, word)
 }
 
-// Notice is what was last announced of a task, "" if nothing was.
+// Notice returns what was last announced of a task, "" if nothing was.
 func (s *Store) Notice(id task.ID) (string, error) {
 	var key string
 	err := s.read.QueryRow("SELECT key FROM notice WHERE task = ?", id).Scan(&key)
@@ -39,7 +39,7 @@ func (s *Store) Notice(id task.ID) (string, error) {
 	return key, s.describeError("read", err)
 }
 
-// SetNotice keeps what was announced of a task; "" forgets it.
+// SetNotice stores what was announced about a task; "" removes it.
 func (s *Store) SetNotice(id task.ID, key string) error {
 	if key == "" {
 		return s.execStatement("write to", "DELETE FROM notice WHERE task = ?", id)

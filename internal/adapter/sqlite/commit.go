@@ -27,9 +27,9 @@ type indexed struct {
 	queued, over, deleted      bool
 }
 
-// Commit makes all the commits durable, or none of them. It returns the row of the
-// first entry; the others follow it without a gap. A commit that does not follow on
-// what is stored is an error. Once it has begun it does not heed ctx.
+// Commit makes all the commits durable, or none of them. It returns the row of the first entry; the others follow it
+// without a gap. It returns an error for a commit that does not follow what is stored. Once it has begun, it ignores
+// ctx.
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, s.describeError("write to", err)
@@ -122,7 +122,7 @@ const (
 	seqColumn    = 10
 )
 
-// taskValues are the columns of a task in the order of createTask and updateTask.
+// taskValues returns the columns of a task in the order of createTask and updateTask.
 func taskValues(c *journal.Commit) ([]any, error) {
 	t := &c.Task
 	fold, err := json.Marshal(t)

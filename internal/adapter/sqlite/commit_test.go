@@ -194,7 +194,7 @@ func TestConcurrentCommits(t *testing.T) {
 	}
 }
 
-// transition is a commit of the usual size: a status change with its effects.
+// transition returns a commit of the usual size: a status change with its effects.
 func transition(tb testing.TB, have task.Task) journal.Commit {
 	seq := have.Seq + 1
 	c := next(tb, have, journal.Entry{

@@ -21,7 +21,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// unversionedStore is a store that the last version before format 1 of the journal wrote: two tasks whose issues were
+// unversionedStore returns a store that the last version before format 1 of the journal wrote: two tasks whose issues were
 // worked on and merged.
 func unversionedStore(t *testing.T) string {
 	t.Helper()
@@ -66,7 +66,7 @@ func readColumn(t *testing.T, path, query string) (out []string) {
 	return out
 }
 
-// flatRecord is a record without its groups, in the names from before format 1.
+// flatRecord returns a record without its groups, in the names from before format 1.
 func flatRecord(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var record map[string]any

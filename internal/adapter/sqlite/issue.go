@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// KeepIssue keeps an issue as it was read, and returns what was kept of it before, nil if
-// nothing was. What was read earlier never replaces what was read later, and an issue of
-// a list keeps the comments, links and pull requests that are known.
+// KeepIssue stores an issue as it was read, and returns the stored issue before that, or nil if there was none. It
+// never replaces an issue by one that was read earlier, and an issue from a list keeps the known comments, links and
+// pull requests.
 func (s *Store) KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error) {
 	is.ReadAt = is.ReadAt.UTC()
 	err = s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
@@ -37,7 +37,7 @@ func (s *Store) KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, er
 	return was, nil
 }
 
-// newestIssue is what is known of an issue that was read twice.
+// newestIssue merges two reads of an issue.
 func newestIssue(have, is tracker.Issue) tracker.Issue {
 	if is.ReadAt.Before(have.ReadAt) {
 		have, is = is, have

@@ -81,7 +81,7 @@ func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) erro
 	return s.describeError("read", err)
 }
 
-// LastRow is the row of the newest entry, 0 if there is none.
+// LastRow returns the row of the newest entry, 0 if there is none.
 func (s *Store) LastRow() (int64, error) {
 	var row int64
 	err := s.read.QueryRow("SELECT coalesce(max(row), 0) FROM journal").Scan(&row)

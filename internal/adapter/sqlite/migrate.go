@@ -72,7 +72,7 @@ const schema2 = `
 	CREATE INDEX task_queued ON task (project) WHERE queued = 1;
 	CREATE INDEX task_bound ON task (workspace) WHERE workspace <> '';`
 
-// schema3 keeps what was refused, beside the journal.
+// schema3 stores refusals, beside the journal.
 const schema3 = `
 	CREATE TABLE refusal (
 		row     INTEGER PRIMARY KEY,
@@ -86,12 +86,11 @@ const schema3 = `
 	);
 	CREATE INDEX refusal_task ON refusal (task, row);`
 
-// schema4 keeps what a person laid down for a project.
+// schema4 stores the settings that a person chose for a project.
 const schema4 = `
 	ALTER TABLE project ADD COLUMN policy TEXT NOT NULL DEFAULT '{}';`
 
-// schema5 keeps the boards of projects: their cards, what was said about them, what
-// became of them, and the keys of the changes that were made.
+// schema5 stores the boards of projects: their cards, comments and events, and the keys of the changes that were made.
 const schema5 = `
 	CREATE TABLE board (
 		project    TEXT PRIMARY KEY,
@@ -126,8 +125,8 @@ const schema5 = `
 		PRIMARY KEY (card, key)
 	) WITHOUT ROWID;`
 
-// schema6 keeps trackers: where they are, what was last read of their issues and when,
-// which news were heard and what was done about them, and who works on which issue.
+// schema6 stores trackers: their configurations, their issues as last read and when, which webhooks were handled and
+// what was done about them, and who works on which issue.
 const schema6 = `
 	CREATE TABLE tracker (
 		name   TEXT PRIMARY KEY,
@@ -163,8 +162,7 @@ const schema6 = `
 		until INTEGER NOT NULL
 	) WITHOUT ROWID;`
 
-// schema7 keeps what people are shown and told: the checks of pull requests as they were
-// last read, and what was last announced of each task.
+// schema7 stores the checks of pull requests as last read, and what was last announced about each task.
 const schema7 = `
 	CREATE TABLE sight (
 		task   TEXT PRIMARY KEY,
@@ -175,7 +173,7 @@ const schema7 = `
 		key  TEXT NOT NULL
 	) WITHOUT ROWID;`
 
-// schema9 keeps where a refused action came from.
+// schema9 stores the origin of a refused action.
 const schema9 = `
 	ALTER TABLE refusal ADD COLUMN via TEXT NOT NULL DEFAULT '';`
 
@@ -213,7 +211,7 @@ func errNewer(version int) error {
 	return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(schemaMigrations()))
 }
 
-// schemaVersion is the schema of the file, 0 if it is empty.
+// schemaVersion returns the schema of the file, 0 if it is empty.
 func schemaVersion(ctx context.Context, c *sql.Conn) (int, error) {
 	var version, application, tables int
 	for _, q := range []struct {

@@ -22,7 +22,7 @@ func (p *problem) Error() string { return p.doing + " the store " + p.path + ": 
 // Unwrap returns the cause.
 func (p *problem) Unwrap() error { return p.err }
 
-// describeError says what was being done, why it went wrong and what to do.
+// describeError returns what was being done, why it went wrong and what to do.
 func (s *Store) describeError(doing string, err error) error {
 	if err == nil {
 		return nil

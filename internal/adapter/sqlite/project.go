@@ -37,8 +37,8 @@ func (s *Store) SaveProject(p task.Project) error {
 		p.Name, p.Path, p.DefaultBranch, p.PoolSize, p.Workflow, string(policy))
 }
 
-// SpentOn adds up what the attempts of a project's tasks were and cost on a day. It
-// reads every record of the project: it is asked only where a day has a budget.
+// SpentOn returns the number and the cost of the attempts of a project's tasks on a day. It reads every record of the
+// project, so callers use it only if there is a daily budget.
 func (s *Store) SpentOn(project, day string) (attempts int, micros int64, err error) {
 	err = s.read.QueryRow(`SELECT coalesce(sum(json_extract(fold, '$.agents.spent.day_attempts')), 0),
 		coalesce(sum(json_extract(fold, '$.agents.spent.day_cost_micro_usd')), 0)
@@ -47,13 +47,13 @@ func (s *Store) SpentOn(project, day string) (attempts int, micros int64, err er
 	return attempts, micros, s.describeError("read", err)
 }
 
-// DeleteProject forgets a project. Its tasks stay.
+// DeleteProject removes a project. Its tasks stay.
 func (s *Store) DeleteProject(name string) error {
 	return s.execStatement("write to", "DELETE FROM project WHERE name = ?", name)
 }
 
-// SaveWorkflow keeps the text of a workflow under its hash, for as long as a task may
-// need it. What is there already is left alone.
+// SaveWorkflow stores the text of a workflow under its hash, for as long as a task may need it. It does not replace a
+// stored text.
 func (s *Store) SaveWorkflow(hash, name, file, text string) error {
 	return s.execStatement("write to", "INSERT INTO workflow (hash, name, file, text) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
 		hash, name, file, text)

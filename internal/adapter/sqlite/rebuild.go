@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// CheckIntegrity lets SQLite look for damage in the file.
+// CheckIntegrity runs SQLite's check of the file.
 func (s *Store) CheckIntegrity(ctx context.Context) error {
 	var first string
 	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
@@ -21,8 +21,8 @@ func (s *Store) CheckIntegrity(ctx context.Context) error {
 	return s.describeError("check", err)
 }
 
-// CompareRecords folds every journal anew and lists the tasks whose stored record is not the
-// same, byte for byte. It changes nothing.
+// CompareRecords folds every journal again and lists the tasks whose stored record differs in any byte. It changes
+// nothing.
 func (s *Store) CompareRecords(ctx context.Context) (differences []string, err error) {
 	tx, err := s.read.BeginTx(ctx, nil) // one snapshot, whatever is committed meanwhile
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Store) CompareRecords(ctx context.Context) (differences []string, err e
 	return differences, s.describeError("check", errors.Join(err, tx.Rollback()))
 }
 
-// RepairRecords writes the records that Rebuild finds different anew. A task whose journal
-// cannot be folded is left as it is and named in the error.
+// RepairRecords rewrites the records that CompareRecords lists. It leaves a task whose journal cannot be folded
+// unchanged and names it in the error.
 func (s *Store) RepairRecords(ctx context.Context) error {
 	var broken []error
 	err := s.runTransaction(func(inner context.Context, c *sql.Conn) error {

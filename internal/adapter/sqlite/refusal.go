@@ -68,7 +68,7 @@ func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 	return out, s.describeError("read", err)
 }
 
-// viaText is where a refused action came from, as it is stored; "" if that is not known.
+// viaText returns where a refused action came from, as it is stored; "" if that is not known.
 func viaText(v *signal.Via) (string, error) {
 	if v == nil {
 		return "", nil

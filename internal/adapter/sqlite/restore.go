@@ -21,10 +21,10 @@ import (
 	"orange/internal/lazy"
 )
 
-// ErrEmpty says that a store is missing, or holds nothing: no bytes, or no tables.
+// ErrEmpty means that a store is missing or empty: it has no bytes, or no tables.
 var ErrEmpty = errors.New("there is no store")
 
-// OpenExisting is Open for a folder whose store must be there. One that is missing or empty is
+// OpenExisting returns Open for a folder whose store must be there. One that is missing or empty is
 // not made: the error is ErrEmpty.
 func OpenExisting(path string) (*Store, error) {
 	info, err := os.Stat(path)
@@ -34,7 +34,7 @@ func OpenExisting(path string) (*Store, error) {
 	return openStore(path, true)
 }
 
-// ResolvePath is where the file of a store is, if path is a link to it. Its write-ahead log is beside
+// ResolvePath returns where the file of a store is, if path is a link to it. Its write-ahead log is beside
 // the file and not beside the link.
 func ResolvePath(path string) string {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
@@ -43,14 +43,13 @@ func ResolvePath(path string) string {
 	return path
 }
 
-// brokenStore is what is wrong with the content of a store.
+// brokenStore is an error in the content of a store.
 type brokenStore string
 
 func (b brokenStore) Error() string { return string(b) }
 
-// IsDamaged says whether an error of Inspect means that the store cannot be used. Another error, for
-// instance of a store that a newer orange wrote or of a check that was broken off, says nothing
-// against the store.
+// IsDamaged reports whether an error of InspectFile means that the store cannot be used. Another error, such as that of
+// a store that a newer orange wrote or of an interrupted check, says nothing about the store.
 func IsDamaged(err error) bool {
 	if _, ok := errors.AsType[brokenStore](err); ok {
 		return true
@@ -141,9 +140,9 @@ func inspectDB(ctx context.Context, db *sql.DB) (rows int64, err error) {
 	return rows, err
 }
 
-// ReplaceStore puts a copy of a backup in the place of the store at path, or nothing if backup is empty.
-// What is there, with its write-ahead log, is moved into the folder aside; nothing is deleted. Cut
-// short at any step, it can be done again. Before each step it calls fault.
+// ReplaceStore puts a copy of a backup in the place of the store at path, or nothing if backup is empty. It moves the
+// present store, with its write-ahead log, into the folder aside, and deletes nothing. It can be repeated after an
+// interruption at any step. It calls fault before each step.
 func ReplaceStore(path, backup, aside string, fault func(step string)) error {
 	temp := path + ".restoring"
 	if backup != "" {
@@ -202,7 +201,7 @@ func (s *Store) LastSequences() (map[task.ID]int, error) {
 	return out, s.describeError("read", err)
 }
 
-// LastWritten is when the newest entry was decided, zero if there is none.
+// LastWritten returns when the newest entry was decided, zero if there is none.
 func (s *Store) LastWritten() (at time.Time, err error) {
 	var text string
 	err = s.read.QueryRow("SELECT coalesce((SELECT at FROM journal ORDER BY row DESC LIMIT 1), '')").Scan(&text)

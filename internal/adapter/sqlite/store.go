@@ -1,7 +1,6 @@
-// Package sqlite is the store: the journals of all tasks, the records they fold into,
-// what was refused, projects and their boards with all cards, trackers and what was last
-// read of their issues, workflow texts and settings, in one SQLite file. It keeps what it
-// is given and finds it again; it does not decide, and it does not know any workflow.
+// Package sqlite is the store: the journals of all tasks, the records they fold into, refusals, projects and their
+// boards with all cards, trackers and their issues as last read, workflow texts and settings, in one SQLite file. It
+// stores and finds values; it does not decide, and it does not know any workflow.
 package sqlite
 
 import (
@@ -19,7 +18,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// readers is the number of connections that read beside the one that writes.
+// readers is the number of reading connections besides the writing one.
 const readers = 4
 
 // Store is an open store. Its methods may be called from several goroutines.
@@ -27,7 +26,7 @@ type Store struct {
 	path string
 	read *sql.DB // sees only what is committed, and cannot write
 
-	mu     sync.Mutex // held by whoever writes
+	mu     sync.Mutex // held while writing
 	db     *sql.DB    // of the one connection that writes
 	write  *sql.Conn
 	begin  *sql.Stmt
@@ -138,7 +137,7 @@ func useWAL(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// prepared is a statement and what it says.
+// prepared is a statement and its text.
 type prepared struct {
 	stmt **sql.Stmt
 	text string
@@ -155,7 +154,7 @@ func (s *Store) prepareStatements(ctx context.Context, list ...prepared) error {
 	return nil
 }
 
-// readNewestRows reads the newest rows: a damaged file often shows there at once.
+// readNewestRows reads the newest rows, because damage of a file often shows there first.
 func (s *Store) readNewestRows(ctx context.Context) error {
 	var row sql.NullInt64
 	var fold sql.NullString
@@ -222,8 +221,7 @@ func (b transactor) runTransaction(ctx context.Context, do func(context.Context,
 		_, err = b.commit.ExecContext(ctx)
 	}
 	if err != nil {
-		// SQLite may have rolled back by itself: that there is nothing left to roll
-		// back is no news.
+		// SQLite may have rolled back by itself, so ignore that there is nothing left to roll back.
 		_, _ = b.conn.ExecContext(ctx, "ROLLBACK")
 	}
 	return err

@@ -134,19 +134,19 @@ func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE workspace = ? AND workspace <> '' AND deleted = 0", workspace)
 }
 
-// UnsettledTasks lists the tasks that a start must look at, in the order of creation:
-// those that are owed an effect, wait for a moment or for a workspace, or have agents.
+// UnsettledTasks lists the tasks that a start must check, in the order of creation: those that have a pending effect,
+// wait for a timer or a workspace, or have agents.
 func (s *Store) UnsettledTasks() ([]task.Task, error) {
 	return s.queryTasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
 }
 
-// NeedAttention lists the tasks that are over and need a person all the same.
+// NeedAttention lists the tasks that are over and still need a person.
 func (s *Store) NeedAttention() ([]task.Task, error) {
 	return s.queryTasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)
 }
 
-// queryTasks reads the records that a query chooses by id and fold. One that cannot be read
-// does not keep the others back.
+// queryTasks reads the records that a query selects by id and fold. A record that cannot be read does not keep it from
+// returning the others.
 func (s *Store) queryTasks(query string, args ...any) ([]task.Task, error) {
 	var out []task.Task
 	var unreadable []error

@@ -33,8 +33,8 @@ func (s *Store) Trackers() ([]tracker.Config, error) {
 	return out, s.describeError("read", err)
 }
 
-// SetTracker adds a tracker, or replaces the one of that name. A name that cannot be part
-// of a reference is a *task.Mistake, and so is a secret: only where it is may be kept.
+// SetTracker adds a tracker, or replaces the one of that name. It returns a *task.Mistake for a name that cannot be
+// part of a reference, and for a secret: only the place of a secret may be stored.
 func (s *Store) SetTracker(c tracker.Config) error {
 	if err := checkTracker(&c); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (s *Store) SetTracker(c tracker.Config) error {
 		ON CONFLICT (name) DO UPDATE SET config = excluded.config`, c.Name, string(text))
 }
 
-// RemoveTracker forgets a tracker and what was read of it. What was done about its issues
-// stays known, should it come back: no order is carried out twice.
+// RemoveTracker removes a tracker and its stored issues. What was done about its issues stays stored, so that no
+// directive is carried out twice if the tracker is added again.
 func (s *Store) RemoveTracker(name string) error {
 	err := s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		gone, err := c.ExecContext(ctx, "DELETE FROM tracker WHERE name = ?", name)
@@ -96,15 +96,14 @@ func checkTracker(c *tracker.Config) error {
 	return nil
 }
 
-// TrackedTasks lists all tasks whose refs begin with a prefix, those that are deleted too, the
-// oldest first.
+// TrackedTasks lists all tasks whose refs have a prefix, including deleted ones, oldest first.
 func (s *Store) TrackedTasks(prefix string) ([]task.Task, error) {
 	return s.queryTasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.resources.tracker_ref', 1, length(?2)) = ?2 ORDER BY n",
 		`"tracker_ref":"`+prefix, prefix)
 }
 
-// RecordSync keeps when a tracker was last read, zero for never, and what was wrong when it
-// was last looked at, "" if nothing was.
+// RecordSync stores when a tracker was last read, zero for never, and the error of the last round, "" if there was
+// none.
 func (s *Store) RecordSync(name string, at time.Time, problem string) error {
 	nanos := int64(0) // never
 	if !at.IsZero() {
@@ -114,8 +113,7 @@ func (s *Store) RecordSync(name string, at time.Time, problem string) error {
 		ON CONFLICT (tracker) DO UPDATE SET at = excluded.at, problem = excluded.problem`, name, nanos, problem)
 }
 
-// LastSync says when a tracker was last looked at, never if at is zero, and what was wrong
-// then.
+// LastSync returns when a tracker was last read, zero for never, and the error of the last round.
 func (s *Store) LastSync(name string) (at time.Time, problem string, err error) {
 	var nanos int64
 	err = s.read.QueryRow("SELECT at, problem FROM tracker_sync WHERE tracker = ?", name).Scan(&nanos, &problem)
@@ -135,7 +133,7 @@ func (s *Store) LastSync(name string) (at time.Time, problem string, err error) 
 // one again.
 const remembered = 7 * 24 * time.Hour
 
-// HasDelivery says whether a delivery was heard before. One without a name never was.
+// HasDelivery reports whether a delivery was handled before. It returns false for one without a name.
 func (s *Store) HasDelivery(name, delivery string, now time.Time) (before bool, err error) {
 	if delivery == "" {
 		return false, nil
@@ -161,7 +159,7 @@ func (s *Store) RecordDelivery(name, delivery string, now time.Time) error {
 	return s.describeError("write to", err)
 }
 
-// HasActed says whether something about an issue was acted upon.
+// HasActed reports whether something about an issue was acted upon.
 func (s *Store) HasActed(ref, key string) (done bool, err error) {
 	err = s.read.QueryRow("SELECT EXISTS (SELECT 1 FROM tracker_act WHERE ref = ? AND key = ?)", ref, nameOf(key)).Scan(&done)
 	return done, s.describeError("read", err)
@@ -172,8 +170,7 @@ func (s *Store) RecordAct(ref, key string) error {
 	return s.execStatement("write to", "INSERT INTO tracker_act (ref, key) VALUES (?, ?) ON CONFLICT DO NOTHING", ref, nameOf(key))
 }
 
-// TakeLease takes an issue for an owner until then, and says whether it did: nobody has it,
-// or the lease that is there has ended or is the owner's own.
+// TakeLease takes an issue for an owner until then. It returns false if another owner has a lease that has not ended.
 func (s *Store) TakeLease(ref, owner string, until, now time.Time) (taken bool, err error) {
 	if owner == "" || !until.After(now) {
 		return false, task.Mistakef("a lease has an owner and an end that is yet to come")
@@ -200,10 +197,10 @@ func changedOne(r sql.Result, err error) (bool, error) {
 	return n == 1, err
 }
 
-// maxKept bounds a name that somebody else gives to something.
+// maxKept bounds a name from outside, in bytes.
 const maxKept = 200
 
-// nameOf is a name as it is kept: one that is too long by its digest.
+// nameOf returns a name as it is stored: a name that is too long is replaced by its digest.
 func nameOf(name string) string {
 	if len(name) <= maxKept {
 		return name

@@ -76,7 +76,7 @@ func TestATrackerIsRefused(t *testing.T) {
 	}
 }
 
-// anIssue is one that was read so many minutes after the start.
+// anIssue returns one that was read so many minutes after the start.
 func anIssue(key string, minutes int) tracker.Issue {
 	return tracker.Issue{Key: key, ID: "id-" + key, URL: "https://tracker/" + key, ReadAt: start.Add(time.Duration(minutes) * time.Minute), Priority: tracker.High,
 		Card:   board.Card{Title: "Title <b> \x00", Author: "alice", Description: "D", Column: "Todo", Tags: []string{"bug"}, CreatedAt: start, UpdatedAt: start},
@@ -312,7 +312,7 @@ func TestATrackerIsLookedAt(t *testing.T) {
 	}
 }
 
-// tracked is a task of an issue.
+// tracked returns a task of an issue.
 func tracked(t *testing.T, n int, ref, summary string) journal.Commit {
 	t.Helper()
 	return next(t, task.Task{}, journal.Entry{
