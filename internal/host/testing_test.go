@@ -2,13 +2,9 @@ package host
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// longest bounds every wait for something that must happen.
-const longest = 90 * time.Second
 
 func check(t *testing.T, err error) {
 	t.Helper()
