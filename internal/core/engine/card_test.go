@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 func face(column string, tags ...string) *board.Snapshot {
@@ -179,7 +180,7 @@ func TestACardThatLooksTheSameChangesNothing(t *testing.T) {
 		t.Errorf("%+v, seen %+v", d.Entries, w.task.CardSnapshot)
 	}
 	it, ok := explain.InboxItem(w.def, w.task)
-	if !ok || it.Kind != explain.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board tag p/1 Clarification-Answered" {
+	if !ok || it.Kind != explain.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || narrate.FormatCommand(it.Action) != "orange board tag p/1 Clarification-Answered" {
 		t.Errorf("%+v, %v", it, ok)
 	}
 }

@@ -37,7 +37,7 @@ func TestOnlyAgentsWithAProcessLive(t *testing.T) {
 	if x.Owner != "the engine" || x.Why != "attempt 1 of the worker has ended, and its end is being recorded" || x.Cost[0].Living != 0 {
 		t.Errorf("gone: %s, %s, %+v", x.Owner, x.Why, x.Cost)
 	}
-	if x.Cheapest.Run != "" || x.Cheapest.Opens != "the end of attempt 1 to be recorded" {
+	if narrate.FormatCommand(x.Cheapest.Action) != "" || x.Cheapest.Opens != "the end of attempt 1 to be recorded" {
 		t.Errorf("%+v", x.Cheapest)
 	}
 	if g := explain.Summarize(w.def, w.task, signal.Signal{At: w.now, Absent: []int{1}}); g.Owner != "the engine" {

@@ -76,7 +76,7 @@ func TestTheCheapestWayOn(t *testing.T) {
 			if got.Until.IsZero() == tt.wait {
 				t.Errorf("until %s", got.Until)
 			}
-			got.Until = time.Time{}
+			got.Until, got.Run, got.Action = time.Time{}, narrate.FormatCommand(got.Action), explain.Action{}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("- want, + got\n%s", diff)
 			}
@@ -92,7 +92,8 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	}
 	sig.Kind = ""
 	got := explain.Task(def, tk, sig)
-	if got.Cheapest.Edit != "" || got.Cheapest.Run != "orange task merge "+string(tk.ID) || got.Do != got.Cheapest.Run {
+	narrate.AddCommands(&got)
+	if got.Cheapest.Edit != "" || narrate.FormatCommand(got.Cheapest.Action) != "orange task merge "+string(tk.ID) || got.Do != narrate.FormatCommand(got.Cheapest.Action) {
 		t.Errorf("%+v, do %q", got.Cheapest, got.Do) // what is missing here is a merge, and there is a command for it
 	}
 	tk, sig, err = engine.Hypothetical(def, engine.Assumptions{From: "stuck", To: "agent-review", Without: []string{}})
@@ -100,7 +101,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Kind, sig.Artifacts.Sections = "", nil
-	if got := explain.Task(def, tk, sig); got.Cheapest.Run == "" {
+	if got := explain.Task(def, tk, sig); narrate.FormatCommand(got.Cheapest.Action) == "" {
 		t.Errorf("%+v", got.Cheapest)
 	}
 	tk, sig, err = engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done"})
@@ -108,7 +109,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Kind = ""
-	if got := explain.Task(def, tk, sig); got.Cheapest.Run != "orange task complete "+string(tk.ID) {
+	if got := explain.Task(def, tk, sig); narrate.FormatCommand(got.Cheapest.Action) != "orange task complete "+string(tk.ID) {
 		t.Errorf("merged already: %+v", got.Cheapest)
 	}
 	manual, err := workflow.Parse("manual.yaml", strings.ReplaceAll(def.Text, "respawn: auto", "respawn: manual"))
@@ -256,10 +257,10 @@ func TestWhateverHappensTheExplanationNamesAWay(t *testing.T) {
 		if x.Cheapest.Opens == "" || narrate.DescribeExplanation(x, p.now) == "" {
 			rt.Fatalf("no way is named: %+v", x.Cheapest)
 		}
-		if strings.HasPrefix(x.Cheapest.Run, "orange task complete") && x.Cheapest.Edit == "" {
+		if strings.HasPrefix(narrate.FormatCommand(x.Cheapest.Action), "orange task complete") && x.Cheapest.Edit == "" {
 			d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, At: p.now, Free: []string{"p--1"}})
 			if d.Verdict != engine.Advance {
-				rt.Fatalf("%s was named and is refused: %s", x.Cheapest.Run, d.Refused)
+				rt.Fatalf("%s was named and is refused: %s", narrate.FormatCommand(x.Cheapest.Action), d.Refused)
 			}
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 // Who hands over, what is missing, and what becomes of it.
@@ -72,7 +73,7 @@ func TestAnAgentIsAskedOnceToFinish(t *testing.T) {
 		t.Fatalf("held %q, %+v", w.task.WorkFailed, w.task.Counters)
 	}
 	it, ok := explain.InboxItem(w.def, w.task)
-	if !ok || it.Kind != explain.ItemFailed || !strings.Contains(it.Text, "a.txt") || it.Do != "orange task respawn "+string(w.task.ID) {
+	if !ok || it.Kind != explain.ItemFailed || !strings.Contains(it.Text, "a.txt") || narrate.FormatCommand(it.Action) != "orange task respawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 func TestCrashesAndSilenceAreCountedApart(t *testing.T) {
@@ -164,7 +165,7 @@ func TestFailedWorkIsHeldForAPerson(t *testing.T) {
 		}
 		it, ok := explain.InboxItem(w.def, w.task)
 		if !ok || it.Kind != explain.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa look again with orange task respawn") ||
-			!strings.HasSuffix(it.Do, "--status Started") {
+			!strings.HasSuffix(narrate.FormatCommand(it.Action), "--status Started") {
 			t.Errorf("%+v, %v", it, ok)
 		}
 	}
@@ -187,8 +188,8 @@ func TestWhatHelpsHeldWork(t *testing.T) {
 		w.task.Counters[0].Value = tt.sessions
 		w.ends(word("failed"))
 		it, _ := explain.InboxItem(w.def, w.task)
-		if it.Kind != explain.ItemFailed || !strings.Contains(it.Text, tt.text) || !strings.Contains(it.Do, tt.do) || tt.do == "respawn" && strings.Contains(it.Text, "send it back") {
-			t.Errorf("%s: %q: %s", tt.state, it.Text, it.Do)
+		if it.Kind != explain.ItemFailed || !strings.Contains(it.Text, tt.text) || !strings.Contains(narrate.FormatCommand(it.Action), tt.do) || tt.do == "respawn" && strings.Contains(it.Text, "send it back") {
+			t.Errorf("%s: %q: %s", tt.state, it.Text, narrate.FormatCommand(it.Action))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/narrate"
 )
 
 // workingNow is a world whose worker is at work, decided by the newest rules.
@@ -130,7 +131,8 @@ func TestAnAgentThatEndsItsTurnInItsOwnStateWaitsForAPerson(t *testing.T) {
 			}
 			if c.kind == explain.ItemIdle {
 				x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
-				if x.Owner != explain.APerson || !strings.HasPrefix(x.Do, "orange task answer") || !strings.Contains(x.Why, c.text) || it.Do != x.Do {
+				narrate.AddCommands(&x)
+				if x.Owner != explain.APerson || !strings.HasPrefix(x.Do, "orange task answer") || !strings.Contains(x.Why, c.text) || narrate.FormatCommand(it.Action) != x.Do {
 					t.Errorf("%s: %s, %s", x.Owner, x.Why, x.Do)
 				}
 			}
@@ -481,7 +483,7 @@ func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
 	if w.inboxKind() != explain.ItemInput || x.Owner != "a person" || !strings.Contains(x.Why, "half typed") {
 		t.Errorf("%s: %s: %s", w.inboxKind(), x.Owner, x.Why)
 	}
-	if x.Cheapest.Run != "orange task attach "+string(w.task.ID) || !strings.Contains(x.Cheapest.Opens, "the message that waits") {
+	if narrate.FormatCommand(x.Cheapest.Action) != "orange task attach "+string(w.task.ID) || !strings.Contains(x.Cheapest.Opens, "the message that waits") {
 		t.Errorf("%+v", x.Cheapest)
 	}
 	w.decidedAgain()

@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 // falls is the exit of a role's living attempt together with others.
@@ -67,7 +68,7 @@ func TestMassDeathsThatRepeatAreHeldForAPerson(t *testing.T) {
 		t.Errorf("something goes on by itself: %+v", timers)
 	}
 	x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
-	if x.Owner != "a person" || !strings.Contains(x.Why, note) || !strings.Contains(x.Do, "task respawn") {
+	if x.Owner != "a person" || !strings.Contains(x.Why, note) || !strings.Contains(narrate.FormatCommand(x.Cheapest.Action), "task respawn") {
 		t.Errorf("%+v", x)
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})

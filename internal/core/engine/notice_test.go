@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 // working is a world whose worker is at work.
@@ -303,7 +304,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	item := func(kind explain.ItemKind, do string) {
 		t.Helper()
 		it, ok := explain.InboxItem(w.def, w.task)
-		if !ok || it.Kind != kind || !strings.Contains(it.Do, do) || it.Text == "" || it.Since.IsZero() {
+		if !ok || it.Kind != kind || !strings.Contains(narrate.FormatCommand(it.Action), do) || it.Text == "" || it.Since.IsZero() {
 			t.Errorf("want %s: %t %+v", kind, ok, it)
 		}
 	}
@@ -402,21 +403,21 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: conflict}})
 		it, _ := explain.InboxItem(w.def, w.task)
 		x := explain.Task(w.def, w.task, signal.Signal{Kind: signal.Request, Actor: task.Human, At: w.task.UpdatedAt})
-		if x.Cheapest.Run != it.Do {
-			t.Errorf("explain says %q, the inbox %q", x.Cheapest.Run, it.Do)
+		if narrate.FormatCommand(x.Cheapest.Action) != narrate.FormatCommand(it.Action) {
+			t.Errorf("explain says %q, the inbox %q", narrate.FormatCommand(x.Cheapest.Action), narrate.FormatCommand(it.Action))
 		}
 		return it
 	}
 	id := string(w.task.ID)
 	it := fail(&task.Conflict{Onto: "main", Files: []string{"a", "it's $(b)"}})
-	if want := "orange task request-changes " + id + ` 'The branch conflicts with main. Run git rebase main, resolve the conflicts in a, it'\''s $(b), and test again.'`; it.Do != want || it.Verb != "request-changes" || it.Kind != explain.ItemAttention {
+	if want := "orange task request-changes " + id + ` 'The branch conflicts with main. Run git rebase main, resolve the conflicts in a, it'\''s $(b), and test again.'`; narrate.FormatCommand(it.Action) != want || it.Verb != "request-changes" || it.Kind != explain.ItemAttention {
 		t.Errorf("%+v, want %s", it, want)
 	}
-	if it := fail(nil); it.Do != "orange task merge "+id || it.Verb != engine.VerbMerge {
+	if it := fail(nil); narrate.FormatCommand(it.Action) != "orange task merge "+id || it.Verb != engine.VerbMerge {
 		t.Errorf("%+v", it)
 	}
 	w.task.GaveUp = nil
-	if it, _ := explain.InboxItem(w.def, w.task); it.Do != "orange resume "+id || it.Verb != explain.VerbResume {
+	if it, _ := explain.InboxItem(w.def, w.task); narrate.FormatCommand(it.Action) != "orange resume "+id || it.Verb != explain.VerbResume {
 		t.Errorf("%+v", it)
 	}
 	it = fail(&task.Conflict{Onto: "main", Files: []string{"a"}})
@@ -434,7 +435,7 @@ func TestAfterAConflictWhereWorkIsNotSentBackTheMergeIsAskedForAgain(t *testing.
 		Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: &task.Conflict{Onto: "main", Files: []string{"a"}},
 	}})
 	it, _ := explain.InboxItem(w.def, w.task)
-	if it.Do != "orange task merge "+string(w.task.ID) || it.Verb != engine.VerbMerge {
+	if narrate.FormatCommand(it.Action) != "orange task merge "+string(w.task.ID) || it.Verb != engine.VerbMerge {
 		t.Errorf("%+v", it)
 	}
 }

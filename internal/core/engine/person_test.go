@@ -154,7 +154,7 @@ func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 	w := placed(t, "orange", "cancelled")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen})
 	it, _ := explain.InboxItem(w.def, w.task)
-	if it.Kind != explain.ItemStart || it.Text != "it was reopened and not started" || it.Do != "orange task spawn "+string(w.task.ID) {
+	if it.Kind != explain.ItemStart || it.Text != "it was reopened and not started" || narrate.FormatCommand(it.Action) != "orange task spawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
 	if x := w.explain(); x.Why != "it was reopened and not started" {
@@ -172,7 +172,7 @@ func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 		} else {
 			w = placed(t, tt.flow, tt.state)
 		}
-		if it, _ := explain.InboxItem(w.def, w.task); it.Kind != explain.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
+		if it, _ := explain.InboxItem(w.def, w.task); it.Kind != explain.ItemReview || !strings.HasPrefix(narrate.FormatCommand(it.Action), tt.do) {
 			t.Errorf("%s of %s: %+v", tt.state, tt.flow, it)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/narrate"
 )
 
 // The test sends random signals to a random built-in workflow and checks after each of
@@ -168,7 +169,7 @@ func (p *player) oneAgentPerRole() {
 	if x.Owner == "" || x.Why == "" {
 		p.rt.Fatalf("nobody owns the task: %+v", x)
 	}
-	if it, ok := explain.InboxItem(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
+	if it, ok := explain.InboxItem(p.def, p.task); ok && (it.Text == "" || narrate.FormatCommand(it.Action) == "" || it.Kind == "" || it.Since.IsZero()) {
 		p.rt.Fatalf("a person is not told what to do: %+v", it)
 	} else if looks := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
 		p.rt.Fatalf("no surface can offer anything for %+v: add its kind to helps", it)

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 // again makes sure that every decision of the journal is made the same way once more.
@@ -96,13 +97,13 @@ func TestAStuckTaskWithoutAnAgentOffersToStartOne(t *testing.T) {
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
 	w.task.Status, w.task.Pending = "stuck", nil
 	it, _ := explain.InboxItem(w.def, w.task)
-	if it.Do != "orange task attach "+string(w.task.ID) {
-		t.Errorf("while the worker lives: %q", it.Do)
+	if narrate.FormatCommand(it.Action) != "orange task attach "+string(w.task.ID) {
+		t.Errorf("while the worker lives: %q", narrate.FormatCommand(it.Action))
 	}
 	w.task.Attempts = nil
 	it, _ = explain.InboxItem(w.def, w.task)
-	if it.Do != "orange task respawn "+string(w.task.ID) {
-		t.Errorf("without an agent: %q", it.Do)
+	if narrate.FormatCommand(it.Action) != "orange task respawn "+string(w.task.ID) {
+		t.Errorf("without an agent: %q", narrate.FormatCommand(it.Action))
 	}
 }
 

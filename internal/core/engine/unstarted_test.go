@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 // breaks is the exit of the worker before its first turn, with what it showed last.
@@ -30,7 +31,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 					t.Fatalf("%+v, effects %q", e, effects(d.Entries))
 				}
 				it, ok := explain.InboxItem(w.def, w.task)
-				if !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
+				if !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(narrate.FormatCommand(it.Action), "task respawn") {
 					t.Errorf("%+v", it)
 				}
 				if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "could not start and is tried again: booting missing FOO") {
@@ -49,7 +50,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 			if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 				t.Errorf("something goes on by itself: %+v", timers)
 			}
-			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(narrate.FormatCommand(it.Action), "task respawn") {
 				t.Errorf("%+v", it)
 			}
 			if w.task.Status != "working" || w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" {
@@ -132,14 +133,14 @@ func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 			w.perform()
 			w.notices(1, &task.Condition{Name: name, Detail: "Select login method"}, nil)
 			it, ok := explain.InboxItem(w.def, w.task)
-			if !ok || it.Kind != want.kind || it.Text != want.text || !strings.Contains(it.Do, "task attach") {
+			if !ok || it.Kind != want.kind || it.Text != want.text || !strings.Contains(narrate.FormatCommand(it.Action), "task attach") {
 				t.Errorf("%+v", it)
 			}
 			if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 				t.Errorf("it is ended or told to go on: %+v", timers)
 			}
 			x := explain.Task(w.def, w.task, signal.Signal{At: w.now})
-			if x.Owner != explain.APerson || !strings.Contains(x.Why, want.text) || !strings.Contains(x.Do, "task attach") {
+			if x.Owner != explain.APerson || !strings.Contains(x.Why, want.text) || !strings.Contains(narrate.FormatCommand(x.Cheapest.Action), "task attach") {
 				t.Errorf("%+v", x)
 			}
 			w.notices(1, &task.Condition{Name: task.Running}, nil)

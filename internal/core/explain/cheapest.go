@@ -9,12 +9,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// An Unblock is the least that gets a task going: an edit, a command, or patience.
+// An Unblock is the least that gets a task going: an edit, an action, or patience.
 type Unblock struct {
-	Edit  string    `json:"edit,omitempty"` // what must be written or done before the command
-	Run   string    `json:"run,omitempty"`  // the command; empty: wait
-	Opens string    `json:"opens"`          // what follows; without a command, what is waited for
-	Until time.Time `json:"until,omitzero"` // the longest wait
+	Edit   string    `json:"edit,omitempty"`  // what must be written or done before the action
+	Action Action    `json:"action,omitzero"` // what a person does; none: wait
+	Run    string    `json:"run,omitempty"`   // Action as a command line, which package narrate writes
+	Opens  string    `json:"opens"`           // what follows; without an action, what is waited for
+	Until  time.Time `json:"until,omitzero"`  // the longest wait
 }
 
 // cheapestUnblock finds the least that gets the task going.
@@ -23,7 +24,7 @@ func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
 	pending, _ := d.now.FirstPending()
 	switch {
 	case t.Paused:
-		return d.taskCommand("resume", "effects and timers of the task go on")
+		return d.unblockBy(VerbResume, "effects and timers of the task go on")
 	case t.Attention != "":
 		var it Item
 		d.fillNeededAction(s, &it)
@@ -32,29 +33,29 @@ func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
 			engine.VerbMerge:      "the branch is merged, once what is named is mended",
 		}[it.Verb]
 		if opens == "" {
-			return d.taskCommand("resume", "what was given up is tried again, and the deadline counts again")
+			return d.unblockBy(VerbResume, "what was given up is tried again, and the deadline counts again")
 		}
-		return Unblock{Run: it.Do, Opens: opens}
+		return Unblock{Action: it.Action, Opens: opens}
 	case t.Asked != nil:
-		return d.taskCommand("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
+		return Unblock{Action: d.moveAction(t.Asked.To), Opens: t.Status + " -> " + t.Asked.To}
 	case d.keptFrom() != nil:
-		return d.taskCommand("attach", "the "+d.keptFrom().Role+" gets the message that waits, once its prompt is empty")
+		return d.unblockBy(VerbAttach, "the "+d.keptFrom().Role+" gets the message that waits, once its prompt is empty")
 	case pending != nil:
 		return Unblock{Opens: pending.Do + " to be done", Until: pending.NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
 	case d.asksForWords():
-		return Unblock{Run: d.answerCommand(), Opens: "the " + s.Role + " goes on with your words"}
+		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the " + s.Role + " goes on with your words"}
 	case t.WorkFailed != "":
 		var it Item
 		d.heldItem(s, &it)
-		return Unblock{Run: it.Do, Opens: "the work is done again"}
+		return Unblock{Action: it.Action, Opens: "the work is done again"}
 	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) && !t.Queued:
-		return Unblock{Run: d.boardCommand(), Opens: "what the card then asks for"}
+		return Unblock{Action: d.boardAction(), Opens: "what the card then asks for"}
 	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && !t.Queued:
 		return Unblock{Opens: "its children"}
 	case s.Kind == workflow.Halt && (s.Role == "" || saidHalt(t)):
-		return Unblock{Run: d.answerCommand(), Opens: "the work goes on where it stopped"}
+		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the work goes on where it stopped"}
 	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
 		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
 	case t.Queued:
@@ -62,7 +63,7 @@ func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
 	case s.Kind == workflow.Agent:
 		return d.cheapestWithAgent(s)
 	case s.Kind == workflow.HumanDo && d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing():
-		return d.taskCommand("merge", "the branch is merged, and the task is done")
+		return d.unblockBy(engine.VerbMerge, "the branch is merged, and the task is done")
 	}
 	return d.cheapestWay(s)
 }
@@ -80,11 +81,11 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	case live && d.isAbsent(a):
 		return Unblock{Opens: "the " + s.Role + " to be started"}
 	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
-		return d.taskCommand("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" gets its answer at its terminal and goes on")
 	case live && a.Condition.Name == task.NotStarted:
-		return d.taskCommand("attach", "the "+s.Role+" gets what its screen asks for and starts")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" gets what its screen asks for and starts")
 	case live && a.Condition.Name == task.TurnFailed:
-		return d.taskCommand("attach", "the "+s.Role+" is told to go on, once what failed is mended")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" is told to go on, once what failed is mended")
 	case live && a.Condition.Name == task.Idle:
 		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:
@@ -93,14 +94,14 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 		return Unblock{Opens: "the " + s.Role + " to be started again", Until: d.t.RespawnAt}
 	}
 	way := d.cheapestWay(s)
-	if way.Run == "" && !until.IsZero() {
+	if way.Action.Verb == "" && !until.IsZero() {
 		way.Opens = "the deadline, which starts the " + s.Role + " again"
 	}
 	way.Until = until
 	return way
 }
 
-// What the ways on cost: a command that finishes the state costs nothing. Where a
+// What the ways on cost: an action that finishes the state costs nothing. Where a
 // person's decision is what the state is for, leaving it otherwise costs most.
 const (
 	costDetour  = 1
@@ -126,22 +127,22 @@ func (d *explainer) cheapestWay(s *workflow.State) Unblock {
 			cost += costEdit
 		}
 		if possible && cost < least {
-			best, least = d.wayCommand(e), cost
+			best, least = d.wayAction(e), cost
 			best.Edit = edit
 		}
 	}
 	return best
 }
 
-func (d *explainer) wayCommand(e *workflow.Edge) Unblock {
+func (d *explainer) wayAction(e *workflow.Edge) Unblock {
 	leads := d.t.Status + " -> " + e.To
 	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Waiting && e.As == engine.Complete && !d.def.WaitsForChildren(s.Name) {
-		return Unblock{Run: d.answerCommand(), Opens: leads}
+		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: leads}
 	}
 	if e.As == engine.Complete {
-		return d.taskCommand(engine.Complete, leads)
+		return d.unblockBy(engine.Complete, leads)
 	}
-	return d.taskCommand("update", leads, "--status", e.To)
+	return Unblock{Action: d.moveAction(e.To), Opens: leads}
 }
 
 // waysOn lists the edges that finish the state, in the order in which the verb tries
@@ -157,16 +158,4 @@ func (d *explainer) waysOn() []*workflow.Edge {
 		}
 	}
 	return out
-}
-
-// taskCommand is an action that is one command about the task.
-func (d *explainer) taskCommand(verb, opens string, args ...string) Unblock {
-	run := "orange task " + verb + " " + string(d.t.ID)
-	if verb == "resume" {
-		run = "orange resume " + string(d.t.ID)
-	}
-	for _, a := range args {
-		run += " " + a
-	}
-	return Unblock{Run: run, Opens: opens}
 }

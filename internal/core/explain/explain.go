@@ -44,7 +44,7 @@ type Explanation struct {
 	Visit    int           `json:"visit"`
 	Owner    string        `json:"owner"` // who must act: a person, the engine, a role, or nobody
 	Why      string        `json:"why"`
-	Do       string        `json:"do,omitempty"`      // the command that moves it on, if a person must
+	Do       string        `json:"do,omitempty"`      // the command line that moves it on, if a person must; package narrate writes it
 	Cheapest Unblock       `json:"cheapest"`          // the least that gets it going
 	Confirm  string        `json:"confirm,omitempty"` // what a person must give back before their merge
 	Deadline *engine.Timer `json:"deadline,omitempty"`
@@ -103,9 +103,6 @@ func Task(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation 
 	out.Owner, out.Why = x.findOwner(s)
 	out.Bounds = x.counterBounds(s)
 	out.Cheapest = x.cheapestUnblock(s)
-	if out.Owner == aPerson {
-		out.Do = out.Cheapest.Run
-	}
 	return out
 }
 

@@ -17,13 +17,8 @@ func (d *explainer) asksForWords() bool {
 
 // idleItem says that an agent waits for a person's words.
 func (d *explainer) idleItem(w *task.Unanswered, it *Item) {
-	it.Kind, it.Since, it.Do = ItemIdle, w.Since, d.answerCommand()
+	it.Kind, it.Since, it.Action = ItemIdle, w.Since, d.taskAction(engine.VerbAnswer)
 	it.Text = d.idleText(w)
-}
-
-// answerCommand is the command by which a person answers.
-func (d *explainer) answerCommand() string {
-	return fmt.Sprintf("orange task answer %s \"...\"", d.t.ID)
 }
 
 // idleText says what an agent waits for.
@@ -45,7 +40,7 @@ func (d *explainer) idleText(w *task.Unanswered) string {
 // unstartedItem says that an agent could not start, why, and what happens next.
 func (d *explainer) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) {
 	it.Kind, it.Since = ItemNotStarted, d.t.UpdatedAt
-	it.Text, it.Do = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskCommand("respawn", "").Run
+	it.Text, it.Action = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskAction(engine.Respawn)
 	switch {
 	case d.t.WorkFailed != "":
 		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)

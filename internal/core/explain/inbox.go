@@ -21,10 +21,11 @@ type Item struct {
 	Summary string    `json:"summary"`
 	Status  string    `json:"status"`
 	Kind    ItemKind  `json:"kind"`
-	Text    string    `json:"text"`           // what is waited for; agents' words may be in it
-	Do      string    `json:"do,omitempty"`   // the command that helps
-	Verb    string    `json:"verb,omitempty"` // what helps most, as a verb; surfaces offer it without knowing the kind
-	Note    string    `json:"note,omitempty"` // the words that go with it
+	Text    string    `json:"text"`            // what is waited for; agents' words may be in it
+	Action  Action    `json:"action,omitzero"` // what helps
+	Do      string    `json:"do,omitempty"`    // Action as a command line, which package narrate writes
+	Verb    string    `json:"verb,omitempty"`  // what helps most, as a verb; surfaces offer it without knowing the kind
+	Note    string    `json:"note,omitempty"`  // the words that go with it
 	Since   time.Time `json:"since"`
 	Frees   int       `json:"frees"` // how many tasks wait for what this one holds
 
@@ -37,7 +38,12 @@ func GitItems(project, text string) []Item {
 	if text == "" {
 		return nil
 	}
-	return []Item{{Kind: ItemGit, Project: project, Text: text, Do: "orange project update " + project + " --trust-git"}}
+	return []Item{{Kind: ItemGit, Project: project, Text: text, Action: Action{Verb: VerbTrustGit, Project: project}}}
+}
+
+// PausedItem says that a person paused everything.
+func PausedItem() Item {
+	return Item{Kind: ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Action: Action{Verb: VerbResume}}
 }
 
 // CountInbox counts the items that wait for a person, and those in the backlog.
@@ -83,47 +89,47 @@ func (d *explainer) fillNeededAction(s *workflow.State, it *Item) bool {
 	t := d.t
 	switch {
 	case t.Attention != "":
-		it.Kind, it.Text, it.Do, it.Since = ItemAttention, t.Attention, d.taskCommand("resume", "").Run, t.UpdatedAt
+		it.Kind, it.Text, it.Action, it.Since = ItemAttention, t.Attention, d.taskAction(VerbResume), t.UpdatedAt
 		d.mergeItem(it)
 		if t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) {
 			it.Text += "; " + d.boardText()
 		}
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
-		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), d.taskCommand("approve", "").Run
+		it.Text, it.Action = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), d.taskAction(VerbApprove)
 	case d.wantsAtTerminal(it), d.wantsWords(it):
 	case t.WorkFailed != "":
 		d.heldItem(s, it)
 	case d.now.FailedStart(s) != nil && t.Crashed == "":
 		d.unstartedItem(s, t.Unstarted, it)
 	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && t.LastReport != nil && t.LastReport.Outcome == string(signal.Failed):
-		it.Kind, it.Do = ItemReview, d.taskCommand(engine.Complete, "").Run
+		it.Kind, it.Action = ItemReview, d.taskAction(engine.Complete)
 		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.LastReport.Role)
 	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && d.waitsItsTurn():
 		return false // other tasks come first
 	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name):
-		it.Kind, it.Text, it.Do = ItemBoard, d.boardText(), d.boardCommand()
+		it.Kind, it.Text, it.Action = ItemBoard, d.boardText(), d.boardAction()
 	case s.Kind == workflow.Halt && saidHalt(t):
-		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.LastReport), d.answerCommand()
+		it.Kind, it.Text, it.Action = ItemStuck, haltText(t.LastReport), d.taskAction(engine.VerbAnswer)
 	case s.Kind == workflow.Waiting:
-		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", d.answerCommand()
+		it.Kind, it.Text, it.Action = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", d.taskAction(engine.VerbAnswer)
 	case s.Kind == workflow.Halt:
-		it.Kind, it.Text, it.Do = ItemStuck, withReason("the work needs help", t.StateReason), d.taskCommand("attach", "").Run
+		it.Kind, it.Text, it.Action = ItemStuck, withReason("the work needs help", t.StateReason), d.taskAction(VerbAttach)
 		switch {
 		case s.Role == "":
-			it.Do = d.answerCommand()
+			it.Action = d.taskAction(engine.VerbAnswer)
 		case len(t.Attempts) == 0:
-			it.Do = d.taskCommand("respawn", "").Run // there is no terminal to attach to
+			it.Action = d.taskAction(engine.Respawn) // there is no terminal to attach to
 		}
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()
-		it.Do, it.Verb = d.decisionCommand(s)
+		it.Action, it.Verb = d.decisionAction(s)
 	case d.now.EndedUnspoken():
-		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.LastReport.Role, t.LastReport.Diagnosis), d.taskCommand("log", "").Run, t.LastReport.At
+		it.Kind, it.Text, it.Action, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.LastReport.Role, t.LastReport.Diagnosis), d.taskAction(VerbShowLog), t.LastReport.At
 	case t.Crashed != "":
-		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, withReason("the "+t.Crashed+" died", t.StateReason), d.taskCommand("respawn", "").Run, t.UpdatedAt
+		it.Kind, it.Text, it.Action, it.Since = ItemCrashed, withReason("the "+t.Crashed+" died", t.StateReason), d.taskAction(engine.Respawn), t.UpdatedAt
 	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
-		it.Kind, it.Text, it.Do = ItemStart, d.notStarted(), d.taskCommand("spawn", "").Run
+		it.Kind, it.Text, it.Action = ItemStart, d.notStarted(), d.taskAction(VerbSpawn)
 	default:
 		return false
 	}
@@ -155,12 +161,12 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 		return
 	}
 	if d.now.MassHeld() {
-		it.Kind, it.Do = ItemCrashed, d.taskCommand("respawn", "").Run
+		it.Kind, it.Action = ItemCrashed, d.taskAction(engine.Respawn)
 		return
 	}
 	if h := d.t.Handover; h != nil && len(h.Missing) > 0 && (d.t.LastReport == nil || d.t.LastReport.Outcome != string(signal.Failed)) {
 		it.Text += fmt.Sprintf("; it is your turn: let the %s go on with orange task respawn %s, or take the work as it is with orange task complete %s", s.Role, d.t.ID, d.t.ID)
-		it.Do = d.taskCommand("respawn", "").Run
+		it.Action = d.taskAction(engine.Respawn)
 		return
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
@@ -175,11 +181,11 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 			whom = "the " + to.Role
 		}
 		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s look again with orange task respawn %s", whom, s.Role, d.t.ID)
-		it.Do = d.taskCommand("update", "", "--status", e.To).Run
+		it.Action = d.moveAction(e.To)
 		return
 	}
 	it.Text += "; it is your turn"
-	it.Do = d.taskCommand("respawn", "").Run
+	it.Action = d.taskAction(engine.Respawn)
 }
 
 // saidHalt says that the task halted because of what an agent said. One that passed and found a bound reached did its part.
@@ -203,39 +209,53 @@ func (d *explainer) boardText() string {
 	text := "the card is in " + engine.CardPlaceText(d.t.CardSnapshot)
 	set, off := d.boardWays()
 	if len(set) > 0 {
-		text += ": set " + strings.Join(set, ", or ")
+		text += ": set " + joinWays(set)
 	}
 	if len(off) > 0 {
-		text += ": take " + strings.Join(off, ", or ") + " off"
+		text += ": take " + joinWays(off) + " off"
 	}
 	return text
 }
 
-// boardCommand is the command that lets the task go on, if there is one way.
-func (d *explainer) boardCommand() string {
-	card := cardOf(d.t.TrackerRef)
+// joinWays lists sets of tags of which one is enough.
+func joinWays(ways [][]string) string {
+	words := make([]string, len(ways))
+	for i, tags := range ways {
+		words[i] = strings.Join(tags, " and ")
+	}
+	return strings.Join(words, ", or ")
+}
+
+// boardAction is what lets the task go on, if there is one way.
+func (d *explainer) boardAction() Action {
+	a := Action{Verb: VerbTagCard, Task: d.t.ID, Card: cardOf(d.t.TrackerRef)}
 	switch set, off := d.boardWays(); {
 	case len(set) > 0:
-		return "orange board tag " + card + " " + strings.ReplaceAll(set[0], " and ", " ")
+		a.Tags = set[0]
 	case len(off) > 0:
-		return "orange board tag " + card + " --remove " + strings.ReplaceAll(off[0], " and ", " --remove ")
+		a.Untags = off[0]
+	default:
+		a.Verb = VerbShowCard
 	}
-	return "orange board show " + card
+	return a
 }
 
 // boardWays lists the tags of a person that would let the task go on, and those that are
 // in the way.
-func (d *explainer) boardWays() (set, off []string) {
+func (d *explainer) boardWays() (set, off [][]string) {
+	has := func(list [][]string, tags []string) bool {
+		return slices.ContainsFunc(list, func(o []string) bool { return slices.Equal(o, tags) })
+	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		for _, tr := range d.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
-			if tags, ok := tr.Board.MissingTags(d.t.CardSnapshot); ok && len(tags) > 0 && d.forPerson(tags) && !slices.Contains(set, strings.Join(tags, " and ")) {
-				set = append(set, strings.Join(tags, " and "))
+			if tags, ok := tr.Board.MissingTags(d.t.CardSnapshot); ok && len(tags) > 0 && d.forPerson(tags) && !has(set, tags) {
+				set = append(set, tags)
 			}
-			if tags := tr.Board.InTheWay(d.t.CardSnapshot); len(tags) > 0 && !slices.Contains(off, strings.Join(tags, " and ")) {
-				off = append(off, strings.Join(tags, " and "))
+			if tags := tr.Board.InTheWay(d.t.CardSnapshot); len(tags) > 0 && !has(off, tags) {
+				off = append(off, tags)
 			}
 		}
 	}
@@ -271,7 +291,7 @@ func (d *explainer) wantsAtTerminal(it *Item) bool {
 		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !d.now.StandsIn(s.Role, a.Role)) {
 			continue
 		}
-		it.Kind, it.Text, it.Since, it.Do = kind, text, a.Condition.Since, d.taskCommand("attach", "").Run
+		it.Kind, it.Text, it.Since, it.Action = kind, text, a.Condition.Since, d.taskAction(VerbAttach)
 		return true
 	}
 	return false
@@ -319,19 +339,19 @@ func (d *explainer) leftOut() string {
 // handedNothing says that the task was handed over without any change.
 func (d *explainer) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
 
-// decisionCommand is the command for a task that waits for a person's decision, and its verb where
+// decisionAction is the action for a task that waits for a person's decision, and its verb where
 // surfaces have one of their own.
-func (d *explainer) decisionCommand(s *workflow.State) (run, verb string) {
+func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 	switch {
 	case d.now.MergeHelps() && d.handedNothing():
-		return d.taskCommand(engine.Complete, "").Run, ""
+		return d.taskAction(engine.Complete), ""
 	case d.now.MergeHelps():
-		return d.taskCommand(engine.VerbMerge, "").Run, engine.VerbMerge
+		return d.taskAction(engine.VerbMerge), engine.VerbMerge
 	}
-	if way := d.cheapestWay(s); way.Run != "" && way.Edit == "" {
-		return way.Run, ""
+	if way := d.cheapestWay(s); way.Action.Verb != "" && way.Edit == "" {
+		return way.Action, ""
 	}
-	return d.taskCommand("explain", "").Run, ""
+	return d.taskAction(VerbExplain), ""
 }
 
 // mergeItem says how to help a task whose merge was given up: after a conflict the worker
@@ -344,9 +364,10 @@ func (d *explainer) mergeItem(it *Item) {
 	case gave == nil || gave.Do != workflow.MergeBranch:
 	case gave.Conflict != nil && d.sendsBack():
 		it.Verb, it.Note = engine.RequestChanges, rebaseWords(gave.Conflict)
-		it.Do = d.taskCommand(engine.RequestChanges, "", shellQuote(it.Note)).Run
+		it.Action = d.taskAction(engine.RequestChanges)
+		it.Action.Note = it.Note
 	case d.now.MergeHelps() && !slices.ContainsFunc(d.t.Pending, owed):
-		it.Do, it.Verb = d.taskCommand(engine.VerbMerge, "").Run, engine.VerbMerge
+		it.Action, it.Verb = d.taskAction(engine.VerbMerge), engine.VerbMerge
 	}
 }
 
@@ -365,10 +386,6 @@ func rebaseWords(c *task.Conflict) string {
 	}
 	return fmt.Sprintf("The branch conflicts with %s. Run git rebase %s, resolve the conflicts in %s%s, and test again.", c.Onto, c.Onto, strings.Join(files, ", "), more)
 }
-
-// shellQuote makes a text one word of a shell. Names of files are in it: nothing of them may
-// be a command.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // SortInbox puts what frees other tasks first, then what has waited longest, and the backlog
 // last.

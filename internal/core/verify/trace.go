@@ -103,7 +103,7 @@ func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
 		}
 	}
 	if o.verdict == engine.Refuse {
-		st.Why = "refused: " + o.refused
+		st.Why, st.Refused = "refused: "+o.refused, true
 	}
 	return st
 }

@@ -128,9 +128,10 @@ type Step struct {
 	From     string          `json:"from"`
 	To       string          `json:"to"` // the state of the task after it
 	Why      string          `json:"why,omitempty"`
-	After    string          `json:"after"`    // what the task then waits for
-	Counters map[string]int  `json:"counters"` // after it; nil if not recorded
-	Signals  []signal.Signal `json:"signals"`  // the signals to the engine, in order
+	Refused  bool            `json:"refused,omitempty"` // the engine refused it; Why says why
+	After    string          `json:"after"`             // what the task then waits for
+	Counters map[string]int  `json:"counters"`          // after it; nil if not recorded
+	Signals  []signal.Signal `json:"signals"`           // the signals to the engine, in order
 }
 
 // Verify searches every state that tasks of def can reach.

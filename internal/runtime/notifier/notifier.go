@@ -19,6 +19,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 const (
@@ -341,7 +342,9 @@ func (h *Notifier) inboxItem(t *task.Task) (explain.Item, bool) {
 	}
 	def, err := h.Definition(t)
 	if err != nil {
-		return explain.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
+		return explain.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Action: explain.Action{Verb: explain.VerbDoctor}, Do: "orange doctor", Since: t.Since}, true
 	}
-	return explain.InboxItem(def, *t)
+	it, ok := explain.InboxItem(def, *t)
+	narrate.AddCommand(&it)
+	return it, ok
 }

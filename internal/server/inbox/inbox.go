@@ -48,7 +48,7 @@ func New(o Sources) *Inbox { return &Inbox{Sources: o} }
 func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error) {
 	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.Paused() {
-		b.items = append(b.items, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+		b.items = append(b.items, explain.PausedItem())
 	}
 	for _, p := range s.Projects() {
 		if project == "" || p.Name == project {

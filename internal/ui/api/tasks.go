@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -204,11 +205,15 @@ func (s *Server) explainTask(r *http.Request) (explain.Explanation, error) {
 	if err == nil && s.Reasons != nil {
 		x.Reasons = s.Reasons(&t) // includes the last lines of an agent that died
 	}
+	narrate.AddCommands(&x)
 	return x, err
 }
 
 func (s *Server) listInbox(r *http.Request) (wire.InboxList, error) {
 	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
+	for i := range items {
+		narrate.AddCommand(&items[i])
+	}
 	explain.SortInbox(items)
 	waiting, backlog := explain.CountInbox(items)
 	return wire.InboxList{Items: nonNil(items), Total: waiting, Backlog: backlog}, err

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -81,7 +82,7 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 		}
 		if w.conflict {
 			if x, why := s.ExplainTask(ctx, w.id); why == nil {
-				return fmt.Errorf("%w; %s", err, s.afterConflict(ctx, w.id, x.Cheapest.Run))
+				return fmt.Errorf("%w; %s", err, s.afterConflict(ctx, w.id, x.Cheapest.Action))
 			}
 		}
 		return err
@@ -104,9 +105,9 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 
 // afterConflict says what helps a task whose branch conflicts with its target: its worker
 // resolves that where work can be sent back, else a person does.
-func (s session) afterConflict(ctx context.Context, id, cheapest string) string {
-	if strings.HasPrefix(cheapest, "orange task "+engine.RequestChanges+" ") {
-		return "send it back with " + cheapest
+func (s session) afterConflict(ctx context.Context, id string, cheapest explain.Action) string {
+	if cheapest.Verb == engine.RequestChanges {
+		return "send it back with " + narrate.FormatCommand(cheapest)
 	}
 	where := ""
 	if list, err := s.ListWorkspaces(ctx); err == nil {

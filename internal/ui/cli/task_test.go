@@ -311,7 +311,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 func TestTaskExplain(t *testing.T) {
 	w := newEnv(t)
 	w.answers["/v1/tasks/"+idOne+"/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,
-		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","cheapest":{"run":"orange resume ` + idOne + `","opens":"it goes on"},
+		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","cheapest":{"action":{"verb":"resume","task":"` + idOne + `"},"run":"orange resume ` + idOne + `","opens":"it goes on"},
 		"edges":[{"to":"agent-review","as":"complete","on":"request, exit","by":"worker, human","line":61,"open":false,"closed":"gate: x",
 			"reasons":[{"rule":"guard","ok":true,"text":"round < 2"},{"rule":"gate","ok":false,"text":"there is no ## Handoff\u001b[2J"}]},
 			{"to":"cancelled","on":"request","by":"human","line":80,"open":true,"reasons":null}],

@@ -206,7 +206,7 @@ func printTrace(w io.Writer, trace []verify.Step) {
 			move = st.From + " -> " + st.To
 		}
 		fmt.Fprintf(w, "   %2d  %-28s  %s\n", i+1, move, cleanLine(st.What))
-		if strings.HasPrefix(st.Why, "refused: ") {
+		if st.Refused {
 			fmt.Fprintf(w, "       %-28s  %s\n", "", cleanLine(st.Why))
 		}
 	}

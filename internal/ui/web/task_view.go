@@ -150,7 +150,7 @@ func (p *taskPage) addDelivery(add func(taskAct)) {
 	if k := p.Look.Kind; k != workflow.HumanDo && k != workflow.Halt {
 		return
 	}
-	if p.Explain != nil && strings.Contains(p.Explain.Cheapest.Run, "orange task merge ") || p.Look.Verb == engine.VerbMerge {
+	if p.Explain != nil && p.Explain.Cheapest.Action.Verb == engine.VerbMerge || p.Look.Verb == engine.VerbMerge {
 		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go"})
 	}
 	if p.Task.PRURL == "" {

@@ -184,7 +184,7 @@ func reportOf(r verify.Report) *workflowReport {
 			if st.From != st.To {
 				step.Move = st.From + " → " + st.To
 			}
-			if strings.HasPrefix(st.Why, "refused: ") {
+			if st.Refused {
 				step.Refused = ansi.OneLine(st.Why)
 			}
 			one.Steps = append(one.Steps, step)

@@ -62,7 +62,7 @@ func (p *textWriter) writeHeading(format string, args ...any) { p.writeLine("\n"
 // writeCheapest says the least that helps. A command stands on a line of its own, so that
 // it can be copied.
 func (p *textWriter) writeCheapest(u explain.Unblock) {
-	if u.Run == "" {
+	if u.Action.Verb == "" {
 		if u.Opens == "" {
 			return
 		}
@@ -72,7 +72,7 @@ func (p *textWriter) writeCheapest(u explain.Unblock) {
 	if u.Edit != "" {
 		p.writeWrapped("", "First: "+u.Edit)
 	}
-	p.writeLine("Run: %s", u.Run)
+	p.writeLine("Run: %s", FormatCommand(u.Action))
 	p.writeWrapped("  ", "then: "+u.Opens)
 }
 

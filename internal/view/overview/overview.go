@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 )
 
 // Limits of untrusted text in a row, in bytes.
@@ -77,14 +78,15 @@ type Row struct {
 	Life     Life      `json:"life"`
 	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
 
-	Owner string           `json:"owner"` // who must act
-	Why   string           `json:"why"`
-	Wants explain.ItemKind `json:"wants,omitempty"` // what a person is needed for
-	Text  string           `json:"text,omitempty"`  // description of that
-	Do    string           `json:"do,omitempty"`    // the command that helps
-	Verb  string           `json:"verb,omitempty"`  // what that command requests; see explain.Item
-	Note  string           `json:"note,omitempty"`  // the text that goes with it
-	Asked time.Time        `json:"asked,omitzero"`  // since when
+	Owner  string           `json:"owner"` // who must act
+	Why    string           `json:"why"`
+	Wants  explain.ItemKind `json:"wants,omitempty"` // what a person is needed for
+	Text   string           `json:"text,omitempty"`  // description of that
+	Action explain.Action   `json:"action,omitzero"` // what helps
+	Do     string           `json:"do,omitempty"`    // Action as a command line
+	Verb   string           `json:"verb,omitempty"`  // see explain.Item
+	Note   string           `json:"note,omitempty"`  // the text that goes with it
+	Asked  time.Time        `json:"asked,omitzero"`  // since when
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their line breaks
 
@@ -168,7 +170,8 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	r.addAgents(t, f)
 	if def == nil {
 		r.Owner, r.Why = explain.APerson, "its workflow cannot be read: see orange doctor"
-		r.Wants, r.Text, r.Do, r.Asked = explain.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
+		r.Wants, r.Text, r.Asked = explain.ItemAttention, "its workflow cannot be read", t.Since
+		r.setAction(explain.Action{Verb: explain.VerbDoctor})
 		return r
 	}
 	if c := def.CrashCounter(); c != nil {
@@ -179,11 +182,28 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	r.Answers = g.Answers
 	if it := g.Wants; it != nil {
 		it.SetReasons(f.Reasons)
-		r.Wants, r.Text, r.Do, r.Asked = it.Kind, cleanLine(it.Text, maxText), cleanLine(it.Do, maxText), it.Since
+		r.Wants, r.Text, r.Asked = it.Kind, cleanLine(it.Text, maxText), it.Since
+		r.setAction(it.Action)
 		r.Reasons = cleanReasons(it.Reasons)
 		r.Verb, r.Note = it.Verb, cleanLine(it.Note, maxText)
 	}
 	return r
+}
+
+// setAction says what helps. What others wrote is cleaned.
+func (r *Row) setAction(a explain.Action) {
+	r.Do = cleanLine(narrate.FormatCommand(a), maxText)
+	a.To, a.Card, a.Note = cleanWord(a.To), cleanWord(a.Card), cleanLine(a.Note, maxText)
+	a.Tags, a.Untags = cleanWords(a.Tags), cleanWords(a.Untags)
+	r.Action = a
+}
+
+func cleanWords(list []string) []string {
+	var out []string
+	for _, word := range list {
+		out = append(out, cleanWord(word))
+	}
+	return out
 }
 
 // Idle reports whether the agents of a task live and none of them is at work.

@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/narrate"
 )
 
 // A Scope selects tasks by whether they are over.
@@ -208,17 +209,20 @@ func (s *State) InboxItems() []explain.Item {
 	}
 	var out []explain.Item
 	if s.Paused {
-		out = append(out, explain.Item{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+		out = append(out, explain.PausedItem())
 	}
 	for _, p := range s.Projects {
 		out = append(out, explain.GitItems(p.Name, p.Git)...)
+	}
+	for i := range out {
+		narrate.AddCommand(&out[i])
 	}
 	for i := range s.Tasks {
 		r := &s.Tasks[i]
 		if r.Wants == "" {
 			continue
 		}
-		it := explain.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked, Reasons: r.Reasons}
+		it := explain.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Action: r.Action, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked, Reasons: r.Reasons}
 		if r.Workspace != "" {
 			it.Frees = queued[r.Project]
 		}

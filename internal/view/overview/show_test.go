@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
+	"orange/internal/view/narrate"
 )
 
 // some are rows of every sort.
@@ -240,9 +241,11 @@ func TestInbox(t *testing.T) {
 			queued[tasks[i].Project]++
 		}
 	}
-	want := []explain.Item{{Kind: explain.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"}}
+	want := []explain.Item{explain.PausedItem()}
+	narrate.AddCommand(&want[0])
 	for i := range tasks {
 		it, ok := explain.InboxItem(def, tasks[i])
+		narrate.AddCommand(&it)
 		if !ok {
 			continue
 		}

@@ -72,12 +72,12 @@ func (s *sheet) putCheapest(u explain.Unblock) {
 			s.putWrapped(strip{{label + " ", s.faint}}, indentStrip(len(label)+1), strip{{oneLine(text), look}})
 		}
 	}
-	if u.Run == "" {
+	if u.Action.Verb == "" {
 		say("Wait for:", u.Opens, s.text)
 		return
 	}
 	say("First:", u.Edit, s.text)
-	say("Run:", u.Run, s.key)
+	say("Run:", narrate.FormatCommand(u.Action), s.key)
 	say("Then:", u.Opens, s.text)
 }
 

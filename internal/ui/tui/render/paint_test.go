@@ -167,7 +167,7 @@ func anyExplanation(t *rapid.T) explain.Explanation {
 	text := func(name string) string { return textOf().Draw(t, name) }
 	x := explain.Explanation{
 		Task: task.ID(text("id")), Status: text("status"), Owner: text("owner"), Why: text("why"), Since: moments.Draw(t, "since"), Visit: 3,
-		Cheapest: explain.Unblock{Edit: text("edit"), Run: text("run"), Opens: text("opens")}, Problem: text("problem"),
+		Cheapest: explain.Unblock{Edit: text("edit"), Action: explain.Action{Verb: text("run"), Note: text("note")}, Opens: text("opens")}, Problem: text("problem"),
 	}
 	if rapid.Bool().Draw(t, "rich") {
 		x.Deadline = &engine.Timer{At: moments.Draw(t, "deadline")}

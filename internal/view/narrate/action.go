@@ -1,0 +1,59 @@
+package narrate
+
+import (
+	"strings"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/explain"
+)
+
+// FormatCommand is an action as a command line, "" if there is nothing to do.
+func FormatCommand(a explain.Action) string {
+	id := string(a.Task)
+	switch a.Verb {
+	case "":
+		return ""
+	case explain.VerbResume:
+		return strings.TrimSpace("orange resume " + id)
+	case explain.VerbDoctor:
+		return "orange doctor"
+	case explain.VerbTrustGit:
+		return "orange project update " + a.Project + " --trust-git"
+	case explain.VerbShowCard:
+		return "orange board show " + a.Card
+	case explain.VerbTagCard:
+		words := append([]string{"orange board tag", a.Card}, a.Tags...)
+		for _, tag := range a.Untags {
+			words = append(words, "--remove", tag)
+		}
+		return strings.Join(words, " ")
+	case explain.VerbMove:
+		return "orange task update " + id + " --status " + a.To
+	case engine.VerbAnswer:
+		return "orange task answer " + id + ` "..."`
+	}
+	command := "orange task " + a.Verb + " " + id
+	if a.Note != "" {
+		command += " " + quoteForShell(a.Note)
+	}
+	return command
+}
+
+// quoteForShell makes a text one word of a shell. Names of files are in it: nothing of them may
+// be a command.
+func quoteForShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// AddCommand writes the action of an item, if it has one, as a command line.
+func AddCommand(it *explain.Item) {
+	if it.Action.Verb != "" {
+		it.Do = FormatCommand(it.Action)
+	}
+}
+
+// AddCommands writes the actions of an explanation as command lines.
+func AddCommands(x *explain.Explanation) {
+	x.Cheapest.Run = FormatCommand(x.Cheapest.Action)
+	if x.Owner == explain.APerson {
+		x.Do = x.Cheapest.Run
+	}
+}
