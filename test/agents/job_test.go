@@ -152,7 +152,7 @@ func (s *env) checkTokens(id task.ID, sessions string) {
 	}
 	gave := s.model.Usage(workerScript)
 	want := task.Usage{InputTokens: int64(gave.Input), OutputTokens: int64(gave.Output), CachedTokens: int64(gave.CacheRead + gave.CacheWrite)}
-	workers.Micros = 0
+	workers.CostMicroUSD = 0
 	missing := want.Minus(workers)
 	late := s.agent == "claude" && s.newest(id, "worker").Alive && missing == answer() // its transcript is written after its hook
 	if missing != (task.Usage{}) && !late || workers.Minus(want) != (task.Usage{}) {
