@@ -40,7 +40,7 @@ func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardch
 		x.Key = key
 	}
 	if x.Key != "" && !slices.ContainsFunc(cards, func(p cardCheck) bool { return p.key == x.Key }) {
-		return nil, task.Mistakef("the board has no card %q, as far as it was read", x.Key)
+		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
 	}
 	var out []boardcheck.Finding
 	for i := range cards {
