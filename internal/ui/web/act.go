@@ -16,8 +16,8 @@ import (
 	"orange/internal/wire"
 )
 
-// actRoutes are what people ask for. Everything that is about one task is asked for at
-// one address: what in do, why in note, where to go afterwards in back.
+// actRoutes registers the forms through which people act. All actions on one task share one address:
+// the field do names the action, note the reason, and back the page to show afterwards.
 func (s *Site) actRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /move/{id}", s.moveForm)
 	mux.HandleFunc("POST /act/{id}", s.formHandler(s.submitAction))
@@ -37,13 +37,13 @@ func (s *Site) changePause(w http.ResponseWriter, r *http.Request, do func(conte
 	return nil
 }
 
-// fieldCode is where a form gives a code back.
+// fieldCode is the form field that carries the confirmation code.
 const fieldCode = "code"
 
-// maxNote bounds what a person may write, in bytes.
+// maxNote limits the length of a note, in bytes.
 const maxNote = 256 << 10
 
-// submitAction asks the server for what a form wants of a task.
+// submitAction sends the signal that a form describes to the server.
 func (s *Site) submitAction(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {
@@ -70,7 +70,8 @@ func (s *Site) submitAction(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// noteOf is what a person wrote.
+// noteOf returns the note of a form, with line feeds as line ends. It refuses a note that is too long
+// or is not valid UTF-8.
 func noteOf(r *http.Request) (string, error) {
 	note := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
 	switch {
@@ -82,7 +83,7 @@ func noteOf(r *http.Request) (string, error) {
 	return note, nil
 }
 
-// signalFromForm is the signal that a form stands for.
+// signalFromForm returns the signal that a form describes.
 func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, error) {
 	do, to, _ := strings.Cut(r.PostForm.Get("do"), ":")
 	if to == "" {
@@ -136,23 +137,23 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 	return ask, nil
 }
 
-// describeOutcome says what came of a request.
+// describeOutcome describes the result of a request in words.
 func describeOutcome(sig signal.Signal, a wire.Answer) string {
 	return narrate.DescribeOutcome(a.Outcome(sig.Kind), narrate.Voice{Name: cmp.Or(a.Task.Branch, string(a.Task.ID)), Live: true, Arrow: "→", Stop: "."})
 }
 
-// A formButton is a button of a form: what it asks for.
+// A formButton is a button of a form.
 type formButton struct {
 	Do    string // value of the field do
 	Label string
-	To    string // the state it leads to, if that is known
-	Class string // go for what is usual, back for what sends work back, end for what is hard to take back
-	Ask   string // what must be agreed to first
-	ID    string // of the question
-	Href  string // it is a link and no button
+	To    string // the target state, if it is known
+	Class string // go for the usual action, back to send work back, end for an action that is hard to undo
+	Ask   string // what the person confirms first, "" for nothing
+	ID    string // HTML id of the element that shows Ask
+	Href  string // if set, the button is a link to it
 }
 
-// moveButtons lists the moves of a task that a person may ask for, as buttons.
+// moveButtons returns a button for each move of a task that a person may ask for.
 func moveButtons(id task.ID, moves []explain.Move, ends func(explain.Move) bool) []formButton {
 	var out []formButton
 	for _, m := range moves {
@@ -184,10 +185,10 @@ type moveData struct {
 	Status  string
 	Ways    []formButton
 	Back    string
-	To      string // the state that was chosen already
+	To      string // the state that is already chosen
 }
 
-// moveForm is the way to move a task without dragging it.
+// moveForm serves the form that moves a task without dragging.
 func (s *Site) moveForm(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r)
 	if err != nil {

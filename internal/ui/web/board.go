@@ -15,7 +15,7 @@ func (s *Site) boardRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", s.serveBoard)
 }
 
-// boardData is what the board shows.
+// boardData is the data of the board page.
 type boardData struct {
 	page
 	filter
@@ -23,15 +23,15 @@ type boardData struct {
 	Projects []string
 	Sum      overview.Summary
 	Shown    int
-	At       time.Time // the moment that is shown
-	Last     int64     // row of the journal
-	Prev     string    // links of the scrubber, "" where there is none
+	At       time.Time // the moment shown
+	Last     int64     // the last row of the journal
+	Prev     string    // links of the scrubber, "" if there is none
 	Next     string
-	Here     string // this very page
+	Here     string // address of this page
 	Drag     bool
 }
 
-// filter says what of all tasks the board shows.
+// filter selects the tasks that the board shows.
 type filter struct {
 	Project string
 	Search  string
@@ -39,16 +39,16 @@ type filter struct {
 	Group   overview.Grouping
 	Wanted  bool
 	AtRow   int64
-	Full    string // the column of which all is shown
+	Full    string // the column that is shown in full
 }
 
-// Bounds of what a filter takes from an address.
+// Limits of the values that a filter reads from an address.
 const (
 	maxSearch = 200
-	maxCards  = 100 // of a column, until all are asked for
+	maxCards  = 100 // per column, unless the column is shown in full
 )
 
-// filterOf reads a filter. What it does not know is as if it were not there.
+// filterOf reads a filter from a query. It ignores values that it does not know.
 func filterOf(q url.Values) filter {
 	f := filter{Project: emptyIfLonger(q.Get("project"), maxSearch), Search: emptyIfLonger(q.Get("q"), maxSearch), Wanted: q.Get("wanted") == "1", Full: emptyIfLonger(q.Get("full"), maxSearch)}
 	switch scope := overview.Scope(q.Get("scope")); scope {
@@ -73,7 +73,7 @@ func emptyIfLonger(s string, n int) string {
 	return s
 }
 
-// queryValues is the filter as an address has it, without its moment.
+// queryValues returns the query of the filter, without its moment.
 func (f *filter) queryValues() url.Values {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -94,7 +94,7 @@ func (f *filter) queryValues() url.Values {
 	return q
 }
 
-// addressAt is the address of the board at a row, 0 for now.
+// addressAt returns the address of the board at a row of the journal, or of the present if row is 0.
 func (f *filter) addressAt(row int64) string {
 	q := f.queryValues()
 	if row > 0 {
@@ -110,7 +110,7 @@ func (f *filter) rowChoice() overview.Choice {
 	return overview.Choice{Scope: f.Scope, Project: f.Project, Search: f.Search, Wanted: f.Wanted}
 }
 
-// stateQuery is what the server is asked for.
+// stateQuery returns the query for the state that the filter needs.
 func (f *filter) stateQuery() client.StateQuery {
 	return client.StateQuery{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
 }
@@ -118,7 +118,7 @@ func (f *filter) stateQuery() client.StateQuery {
 func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
 	seen := f.stateQuery()
-	seen.Project = "" // the count of the inbox is of all
+	seen.Project = "" // the inbox count covers all projects
 	state, err := s.o.API.ReadState(r.Context(), seen)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -140,7 +140,7 @@ func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 	s.renderPage(w, r, http.StatusOK, "board", d)
 }
 
-// linkMoments links a moment with the ones beside it.
+// linkMoments sets the links to the moments before and after the one shown.
 func (d *boardData) linkMoments() {
 	d.Here = d.filter.addressAt(d.AtRow)
 	shown := d.Row
@@ -152,7 +152,7 @@ func (d *boardData) linkMoments() {
 	}
 }
 
-// fillColumns puts the rows that are shown into columns.
+// fillColumns sorts the rows that the filter selects into columns.
 func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) {
 	now := d.Now
 	if d.Past {
@@ -180,7 +180,7 @@ func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) 
 	}
 }
 
-// columnOf is the name of the column that a row is in.
+// columnOf returns the name of the column of a row.
 func (f *filter) columnOf(r *overview.Row) string {
 	if f.Group == overview.ProjectRows {
 		return r.Project
@@ -199,12 +199,12 @@ func projectColumns(rows []overview.Row) []column {
 	return out
 }
 
-// FullLink is the address at which a column is whole.
+// FullLink returns the address of the board with a column shown in full.
 func (d boardData) FullLink(name string) string {
 	f := d.filter
 	f.Full = name
 	return f.addressAt(f.AtRow)
 }
 
-// NowLink is the address of the present.
+// NowLink returns the address of the board in the present.
 func (d boardData) NowLink() string { return d.filter.addressAt(0) }

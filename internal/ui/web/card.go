@@ -17,30 +17,30 @@ import (
 	"orange/internal/view/overview"
 )
 
-// card is a task on the board, in the words that are shown.
+// card is a task on the board, as text ready to show.
 type card struct {
 	ID      string
 	Short   string
 	Class   string
-	Order   int64  // its place in a column
-	Moves   string // states that it may be dragged to
-	Notes   string // those of them that are asked about first
+	Order   int64  // sorts the cards of a column
+	Moves   string // states the card can be dragged to
+	Notes   string // those of Moves that open a form first
 	Title   string
 	Where   string
-	Life    string // for those who do not see the colour
+	Life    string // the colour in words, for screen readers
 	Act     string // who must act
 	Why     string
 	PR      string
 	PRURL   string
 	Checks  string
-	Facts   string // of its branch, and what it cost
+	Facts   string // size of the branch, and the cost
 	Since   string // ISO
 	Age     string
-	Can     bool // moves can be asked for
+	Can     bool // a person can move the task
 	Tracker string
 }
 
-// cardOf puts a row into words. In the past nothing can be asked for.
+// cardOf returns the card of a row. A card of the past offers no moves.
 func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past bool) card {
 	c := card{
 		ID: string(r.ID), Short: humanize.ShortID(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
@@ -77,9 +77,9 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 	return c
 }
 
-// moveTargets are states as an attribute lists them, and those of them for which the form is
-// opened: work is sent back with words, and nothing ends by a slip of the hand. A name
-// with a blank in it is left to the form.
+// moveTargets returns the target states of moves, separated by blanks for an attribute, and those of
+// them that open a form first: sending work back needs a note, and ending a task must not happen by
+// accident. States with a blank in their name are left to the form.
 func moveTargets(moves []explain.Move, ends func(explain.Move) bool) (all, notes string) {
 	var every, some []string
 	for _, m := range moves {
@@ -94,8 +94,8 @@ func moveTargets(moves []explain.Move, ends func(explain.Move) bool) (all, notes
 	return strings.Join(every, " "), strings.Join(some, " ")
 }
 
-// endPredicate says of moves of a workflow whether they end a task. It asks for the workflow
-// when it must, and takes what it cannot find out for an end.
+// endPredicate returns a function that reports whether a move of a workflow ends a task. The function
+// loads the workflow when it first needs it, and reports true if it cannot tell.
 func (s *Site) endPredicate(ctx context.Context, hash string) func(explain.Move) bool {
 	var def *workflow.Definition
 	asked := false
@@ -114,7 +114,7 @@ func (s *Site) endPredicate(ctx context.Context, hash string) func(explain.Move)
 	}
 }
 
-// safeURL is an address that a link may have, "" for any other.
+// safeURL returns u if it is an http or https address, and "" otherwise.
 func safeURL(u string) string {
 	if strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://") {
 		return u
@@ -126,7 +126,7 @@ func titleText(r *overview.Row) string {
 	return cmp.Or(r.Summary, r.Branch, string(r.ID))
 }
 
-// lifeOf says how the agents of a task are, as a class and in words.
+// lifeOf returns the condition of a task's agents, as a CSS class and in words.
 func lifeOf(r *overview.Row) (class, words string) {
 	switch r.Life {
 	case overview.Dead:
@@ -142,7 +142,7 @@ func lifeOf(r *overview.Row) (class, words string) {
 	return "none", ""
 }
 
-// factsOf is what a task's branch has and what it cost.
+// factsOf returns the size of a task's branch and what the task cost, as text.
 func factsOf(r *overview.Row) string {
 	var out []string
 	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
@@ -154,7 +154,7 @@ func factsOf(r *overview.Row) string {
 	return strings.Join(out, " · ")
 }
 
-// rowOf is how one task looks, and a page that is about it.
+// rowOf returns the row of one task, and a page about it.
 func (s *Site) rowOf(r *http.Request, id string) (overview.Row, page, error) {
 	p := s.newPage(r)
 	v, err := s.o.API.ReadTask(r.Context(), id)
@@ -164,8 +164,8 @@ func (s *Site) rowOf(r *http.Request, id string) (overview.Row, page, error) {
 	return s.rowFromRecord(r.Context(), &v.Task, p.Now), p, nil
 }
 
-// rowFromRecord is how a task looks by its record alone. Where the way on depends on other tasks,
-// the server is asked, who knows them.
+// rowFromRecord returns the row of a task from its record alone. If the next move depends on child
+// tasks, it asks the server, which knows them.
 func (s *Site) rowFromRecord(ctx context.Context, t *task.Task, now time.Time) overview.Row {
 	def := s.loadDefinition(ctx, t.WorkflowHash)
 	out := overview.NewRow(def, t, overview.Facts{}, now)

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A login code opens the page once, within a minute. Browsers are started with one: other
-// users of the machine can read command lines, and a code that they read was used, or is
-// worth nothing a minute later.
+// A login code opens the page once, within a minute. Browsers are started with a code instead of the
+// token because other users of the machine can read command lines: by the time they read a code it has
+// been used, or it expires within a minute.
 const (
 	codeLife = time.Minute
-	maxCodes = 16 // that are good at the same time; the oldest makes room
+	maxCodes = 16 // valid at the same time; a new code replaces the oldest
 )
 
-// Codes are the login codes that were given out and not used. They are safe for concurrent
-// use, and end with the process.
+// Codes holds the login codes that were issued and not yet used. It is safe for concurrent use. Codes
+// do not outlive the process.
 type Codes struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -28,7 +28,7 @@ type loginCode struct {
 	ends time.Time
 }
 
-// NewCodes makes an empty set. A nil clock is time.Now.
+// NewCodes returns an empty set of codes. If now is nil, it uses time.Now.
 func NewCodes(now func() time.Time) *Codes {
 	if now == nil {
 		now = time.Now
@@ -36,7 +36,7 @@ func NewCodes(now func() time.Time) *Codes {
 	return &Codes{now: now}
 }
 
-// New gives a code out.
+// New issues a login code.
 func (c *Codes) New() string {
 	code := randomName(16)
 	c.mu.Lock()
@@ -49,8 +49,8 @@ func (c *Codes) New() string {
 	return code
 }
 
-// redeemCode says whether a code is good, which it is only once. How long that takes does not
-// depend on the code.
+// redeemCode reports whether a code is valid, and uses it up. Its running time does not depend on the
+// code.
 func (c *Codes) redeemCode(code string) bool {
 	sum := sha256.Sum256([]byte(code))
 	c.mu.Lock()
@@ -67,7 +67,7 @@ func (c *Codes) redeemCode(code string) bool {
 	return true
 }
 
-// dropExpired forgets codes that are over. The lock is held.
+// dropExpired removes expired codes. The caller holds the lock.
 func (c *Codes) dropExpired() {
 	now := c.now()
 	for len(c.open) > 0 && !now.Before(c.open[0].ends) {

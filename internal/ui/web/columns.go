@@ -10,23 +10,23 @@ import (
 	"orange/internal/view/overview"
 )
 
-// column is a part of the board.
+// column is a column of the board.
 type column struct {
 	Name  string
 	Kind  workflow.Kind
 	Cards []card
-	Count int // of all cards, shown or not
-	More  int // that are not shown
+	Count int // all cards, shown or not
+	More  int // cards that are not shown
 	place [2]int
 }
 
-// definitionCache keeps the workflows that tasks follow. A text never changes under its hash.
+// definitionCache holds parsed workflows by hash. The text with a given hash never changes.
 type definitionCache struct {
 	mu   sync.Mutex
 	defs map[string]*workflow.Definition
 }
 
-// loadDefinition is a workflow by its hash, nil if it cannot be read.
+// loadDefinition returns the workflow with the given hash, or nil if it cannot be read.
 func (s *Site) loadDefinition(ctx context.Context, hash string) *workflow.Definition {
 	s.definitions.mu.Lock()
 	def, known := s.definitions.defs[hash]
@@ -50,9 +50,9 @@ func (s *Site) loadDefinition(ctx context.Context, hash string) *workflow.Defini
 	return def
 }
 
-// columnsOf are the columns that rows need: the states they are in and those they may be
-// moved to, in the order of their workflow. Of several workflows, states of a name are one
-// column, and columns follow the life of a task.
+// columnsOf returns the columns that rows need: their states and the states they can move to, in the
+// order of their workflow. If there are several workflows, states with the same name share a column,
+// and the columns are ordered by the kinds of the states.
 func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []column {
 	used := map[string]bool{}
 	var hashes []string
@@ -71,7 +71,7 @@ func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []
 		}
 	}
 	places := map[string]int{}
-	names := map[string]bool{} // of workflows, whichever their text
+	names := map[string]bool{} // of workflows, in any version
 	for _, hash := range hashes {
 		def := s.loadDefinition(ctx, hash)
 		if def == nil {

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// connection is what is remembered of a connection: that the process at its other end is
-// no agent. To find that out takes a look at every process of the machine, which nobody
-// who turns pages should wait for; whoever changes something waits.
+// connection remembers that the process at the other end of a connection is not an agent. Finding out
+// means reading every process of the machine, which is too slow for every page view. Requests that
+// change something always check.
 type connection struct {
 	mu     sync.Mutex
-	looked time.Time // when it was found out
+	looked time.Time // when the process was last checked
 }
 
-// looksAgain is how long a process may look before it is looked at again.
+// looksAgain is how long the result of a check is valid for reading.
 const looksAgain = time.Minute
 
 type connectionKey struct{}
 
-// ConnContext is for http.Server: without it every request is looked into.
+// ConnContext is for the field ConnContext of http.Server. Without it, every request checks the
+// process that sent it.
 func ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, new(connection))
 }
 
-// mayLook keeps agents from what people see, for they see what is theirs with a token of
-// their own.
+// mayLook refuses agents. An agent reads its own task with its own token instead.
 func (s *Site) mayLook(r *http.Request) error {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok {
@@ -46,17 +46,18 @@ func (s *Site) mayLook(r *http.Request) error {
 	return err
 }
 
-// How long a request may take to arrive, and each part of an answer to be taken. What is
-// done in between takes its own time: a search has minutes, a stream lives as long as its
-// reader.
+// How long a request body may take to arrive, and how long each write of a response may take. The time
+// to compute a response is not limited here: a search may take minutes, and a stream lasts as long as
+// its reader.
 const (
 	readTimeout  = 30 * time.Second
 	writeTimeout = time.Minute
 )
 
-// withDeadlines bounds how long those hold a connection who do not send, or do not take what is
-// sent. The server lifts the bound of a body when all of it was read, and reads on to learn
-// that a client left: where there is no body, a bound would break the request off.
+// withDeadlines limits how long a client can hold a connection without sending its request or reading
+// the response. The server removes the read deadline once it has read the whole body, and then reads
+// on to notice that the client left; a request without a body gets no read deadline, because the
+// deadline would abort it.
 func withDeadlines(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	out := &deadlineWriter{ResponseWriter: w, conn: http.NewResponseController(w)}
 	out.extendDeadline()
@@ -66,7 +67,7 @@ func withDeadlines(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	return out
 }
 
-// deadlineWriter is an answer of which each part must be taken in time.
+// deadlineWriter is a response writer that extends the write deadline with each write.
 type deadlineWriter struct {
 	http.ResponseWriter
 	conn *http.ResponseController
@@ -74,7 +75,7 @@ type deadlineWriter struct {
 
 func (t *deadlineWriter) extendDeadline() { t.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) } //nolint:errcheck // a connection that has none
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (t *deadlineWriter) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 func (t *deadlineWriter) WriteHeader(status int) {
@@ -87,7 +88,7 @@ func (t *deadlineWriter) Write(p []byte) (int, error) {
 	return t.ResponseWriter.Write(p)
 }
 
-// FlushError is for http.ResponseController.
+// FlushError flushes the response, for http.ResponseController.
 func (t *deadlineWriter) FlushError() error {
 	t.extendDeadline()
 	return t.conn.Flush()

@@ -22,7 +22,7 @@ type newData struct {
 	Harnesses []string
 }
 
-// newTask is the form for a task.
+// newTask serves the form that creates a task.
 func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 	d := newData{page: s.newPage(r), Project: r.URL.Query().Get("project"), Harnesses: coreagent.HarnessNames()}
 	projects, err := s.o.API.ListProjects(r.Context())
@@ -34,7 +34,7 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 		d.Projects = append(d.Projects, p.Name)
 	}
 	seen := map[string]bool{}
-	if list, err := s.o.API.ListWorkflows(r.Context()); err == nil { // it can be created without knowing any
+	if list, err := s.o.API.ListWorkflows(r.Context()); err == nil { // a task can be created without the list
 		for _, f := range list {
 			if !seen[f.Name] {
 				d.Workflows = append(d.Workflows, f.Name)
@@ -45,7 +45,7 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 	s.renderPage(w, r, http.StatusOK, "new", d)
 }
 
-// createTask asks for a task.
+// createTask creates the task that a form describes.
 func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	context, err := noteOf(r)
 	if err != nil {

@@ -22,11 +22,11 @@ type fleetData struct {
 	Pools    []pool
 	Sum      overview.Summary
 	Tokens   int64
-	Cost     string // of those that live
+	Cost     string // of the attempts that are running
 	AllSpent string // of all tasks that are not over
 }
 
-// agent is an attempt that lives.
+// agent is a running attempt.
 type agent struct {
 	ID, Title, Where, Status string
 	Number                   int
@@ -34,13 +34,13 @@ type agent struct {
 	Mood, Detail             string
 	Class                    string
 	Since, Age               string
-	Active, Quiet            string // when it last wrote, and how long ago
+	Active, Quiet            string // when it last wrote output, and how long ago
 	Tokens                   int64
 	Cost                     string
-	Due, DueIn, DueWhat      string // of its task
+	Due, DueIn, DueWhat      string // the next timer of its task
 }
 
-// pool is a project's workspaces, and what its day has cost.
+// pool is a project's workspaces, with the project's cost today.
 type pool struct {
 	Name, Path   string
 	Used, Total  int
@@ -122,7 +122,7 @@ func poolOf(state *overview.State, p overview.Project) pool {
 	return out
 }
 
-// isoTime is a moment as scripts read it, "" for none.
+// isoTime formats a time for scripts. It returns "" for the zero time.
 func isoTime(at time.Time) string {
 	if at.IsZero() {
 		return ""

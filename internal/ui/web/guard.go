@@ -10,21 +10,20 @@ import (
 	"orange/internal/core/signal"
 )
 
-// headerCSRF is where scripts show what forms carry in fieldCSRF.
+// headerCSRF is the header in which scripts send the value that forms send in the field fieldCSRF.
 const (
 	headerCSRF = "Orange-Csrf"
 	fieldCSRF  = "_csrf"
 )
 
-// policy lets a page use what comes from here and nothing else: no script or style in
-// the page itself, nobody's frame, no form to elsewhere.
+// policy is the content security policy: a page loads resources only from this site, has no inline
+// scripts or styles, cannot be framed, and sends forms only to this site.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// guardRequests is what every request passes before anything is done about it. In this order: it
-// is meant for this very listener (a name that was made to lead here is none of ours), it
-// does not come from a page of somebody else, it shows who it is of, it comes from a
-// process that is no agent, and, if it changes anything, from a page that we made for this
-// session.
+// guardRequests checks every request before a handler sees it, in this order: the Host header names
+// this listener (a foreign name that resolves to this address is refused), the request does not come
+// from a page of another origin, it carries a valid token or session, its process is not an agent,
+// and, if it changes anything, it was sent by a page made for this session.
 func (s *Site) guardRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 		w := withDeadlines(to, r)
@@ -64,8 +63,8 @@ func (s *Site) guardRequests(next http.Handler) http.Handler {
 	})
 }
 
-// setHeaders are on every answer, errors and files included. A referrer goes to pages of
-// this site only; without any, browsers would hide where a form comes from.
+// setHeaders sets the headers of every response, including errors and files. The Referer header is
+// sent to pages of this site only; without it, browsers would hide the origin of forms.
 func (s *Site) setHeaders(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -79,23 +78,23 @@ func (s *Site) setHeaders(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// ownHost says whether a Host header names this listener. The name of another host that
-// leads here is how a foreign page would get to be of the same origin.
+// ownHost reports whether a Host header names this listener. Other names must be refused: a foreign
+// page whose host name resolves to this address would otherwise have the same origin.
 func (s *Site) ownHost(host string) bool {
 	_, port, err := net.SplitHostPort(s.o.Address())
 	if err != nil {
 		return false
 	}
-	names := []string{"127.0.0.1", "localhost", "[::1]", "orange.localhost"} // the last has cookies of its own
+	names := []string{"127.0.0.1", "localhost", "[::1]", "orange.localhost"} // the last one has its own cookies
 	given := strings.ToLower(host)
 	return slices.ContainsFunc(names, func(name string) bool {
 		return given == name+":"+port || port == "80" && given == name
 	}) || given == strings.ToLower(s.o.Address())
 }
 
-// comesFromHere refuses what pages of other origins make a browser ask for. Other ports of
-// this machine are other origins, though browsers send them the same cookies. That a person
-// follows a link to here is fine; what it shows is not for the page it was on.
+// comesFromHere refuses requests that pages of other origins cause. Other ports of this machine are
+// other origins, although browsers send them the same cookies. Following a link to this site is
+// allowed, because the page with the link cannot read the result.
 func (s *Site) comesFromHere(r *http.Request) error {
 	foreign := newRefusal(http.StatusForbidden, "this was asked for by a page of another origin: open the page itself")
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
@@ -113,14 +112,14 @@ func (s *Site) comesFromHere(r *http.Request) error {
 
 func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// errUnknown is what those hear who show nothing.
+// errUnknown is the response to a request without a token or session.
 var errUnknown = errors.New("this page is for whoever runs the server: run `orange web`, and open the address it prints")
 
-// errTries is what whoever guesses hears. The right token is accepted all the same.
+// errTries is the response after too many wrong tokens or codes. The right token is still accepted.
 var errTries = newRefusal(http.StatusTooManyRequests, "too many wrong tokens or codes were shown: wait a second and try again")
 
-// admitRequest finds out who asks, by the token itself or by a session, and whether they may ask
-// for this.
+// admitRequest authenticates a request by its token or its session, and checks that the caller may
+// make it.
 func (s *Site) admitRequest(r *http.Request) error {
 	if token, shown := BearerToken(r); shown {
 		if !EqualSecrets(token, s.o.Token) {
@@ -143,7 +142,7 @@ func (s *Site) admitRequest(r *http.Request) error {
 	return s.checkForm(r)
 }
 
-// countWrongTry counts a wrong token or code, and is what whoever showed it hears.
+// countWrongTry counts a wrong token or code and returns the error to respond with.
 func (s *Site) countWrongTry(status int, text string) error {
 	if !s.tries.takeTry() {
 		return errTries
@@ -151,9 +150,9 @@ func (s *Site) countWrongTry(status int, text string) error {
 	return newRefusal(status, "%s", text)
 }
 
-// checkForm makes sure that what changes something was sent by a page of this session.
+// checkForm checks that a page of this session sent the request.
 func (s *Site) checkForm(r *http.Request) error {
-	if r.Header.Get("Origin") == "" { // every browser says where a form comes from
+	if r.Header.Get("Origin") == "" { // every browser sends the origin of a form
 		return newRefusal(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
 	}
 	given := r.Header.Get(headerCSRF)
@@ -169,7 +168,7 @@ func (s *Site) checkForm(r *http.Request) error {
 	return nil
 }
 
-// parseForm reads a form, of which guard has bounded the size.
+// parseForm parses a form. guardRequests has limited its size.
 func parseForm(r *http.Request) error {
 	switch err := r.ParseForm(); {
 	case err == nil:
@@ -180,8 +179,8 @@ func parseForm(r *http.Request) error {
 	return newRefusal(http.StatusBadRequest, "the form is not understood: reload the page and try again")
 }
 
-// mayAct keeps agents from what is a person's: they run as the same user, can read what
-// that user can, and must not approve their own work.
+// mayAct refuses agents. They run as the same user and can read what that user can, but they must not
+// approve their own work.
 func (s *Site) mayAct(r *http.Request) error {
 	if s.o.Who == nil {
 		return nil
@@ -192,8 +191,8 @@ func (s *Site) mayAct(r *http.Request) error {
 	return nil
 }
 
-// guardMCP lets programs through to MCP, which finds out by itself whom they speak for: an
-// attempt shows a token of its own. A browser has no business there.
+// guardMCP passes requests of programs to the MCP handler, which authenticates them itself: an attempt
+// has its own token. Requests without a token, such as those of browsers, are refused.
 func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if _, shown := BearerToken(r); !shown {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
@@ -209,13 +208,14 @@ func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handle
 	next.ServeHTTP(&countingWriter{w, &s.tries}, s.withVia(r, signal.ViaMCP))
 }
 
-// countingWriter is an answer that counts wrong tokens, and says so to those who show too many.
+// countingWriter is a response writer that counts wrong tokens, and responds with errTries after too
+// many.
 type countingWriter struct {
 	http.ResponseWriter
 	tries *bucket
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *countingWriter) WriteHeader(status int) {
@@ -228,8 +228,9 @@ func (c *countingWriter) WriteHeader(status int) {
 // Flush implements http.Flusher.
 func (c *countingWriter) Flush() { http.NewResponseController(c.ResponseWriter).Flush() } //nolint:errcheck // the client left
 
-// denyRequest says no to somebody who may be signed in and comes from elsewhere: browsers do not
-// send our cookie along with a link of another page, and do with one of ours.
+// denyRequest refuses a request whose sender may still be signed in: browsers do not send the session
+// cookie when a person follows a link from another site, but they do for links within this one. The
+// page offers such a link.
 func (s *Site) denyRequest(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status == http.StatusUnauthorized {
@@ -246,7 +247,7 @@ func (s *Site) denyRequest(w http.ResponseWriter, r *http.Request, err error) {
 	s.renderPage(w, r, status, "error", f)
 }
 
-// withoutCookie is a request that nothing is known about yet: its session is not looked at.
+// withoutCookie returns a copy of a request without its cookies, so that its session is ignored.
 func withoutCookie(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
 	out.Header.Del("Cookie")

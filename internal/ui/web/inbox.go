@@ -26,15 +26,15 @@ func (s *Site) inboxRoutes(mux *http.ServeMux) {
 
 type inboxData struct {
 	page
-	Project string // only of this one, "" for all
+	Project string // "" for all projects
 	Kind    explain.ItemKind
-	Grouped bool // items of one kind stand together
+	Grouped bool // items of one kind are grouped
 	Kinds   []inboxKind
-	Waiting int // wait for a person, of every kind
+	Waiting int // number of items that wait for a person, of all kinds
 	Items   []inboxItem
-	Backlog []inboxItem // were created and not started
-	Behind  int         // in the backlog, all of them
-	Switch  string      // address of the other way to put items together
+	Backlog []inboxItem // tasks that were created and not started
+	Behind  int         // number of tasks in the whole backlog
+	Switch  string      // address of the page with the other grouping
 }
 
 // inboxKind is a link to the items of one kind.
@@ -45,10 +45,10 @@ type inboxKind struct {
 	Here  bool
 }
 
-// maxBacklog bounds how many tasks of the backlog the page lists.
+// maxBacklog limits how many tasks of the backlog the page lists.
 const maxBacklog = 500
 
-// inboxItem is something that waits for a person, and the ways to help.
+// inboxItem is something that waits for a person, with the actions that help.
 type inboxItem struct {
 	ID, Title, Where, Status string
 	Kind                     string // in two words
@@ -56,15 +56,15 @@ type inboxItem struct {
 	Do                       string // the command that helps
 	Since, Age               string
 	Frees                    int
-	All                      bool // it is about everything
+	All                      bool // the item is about all tasks
 	Ask                      string
-	Words                    string // that are written there already
+	Words                    string // text that fills the field in advance
 	First, Others            []formButton
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
 	Reasons                  []reason
-	Quotes                   bool   // the text quotes what stands below it
-	Group                    string // heading above it, "" for none
+	Quotes                   bool   // the text quotes a reason that is shown below it
+	Group                    string // heading above the item, "" for none
 }
 
 func itemOf(it *explain.Item, now time.Time) inboxItem {
@@ -77,7 +77,7 @@ func itemOf(it *explain.Item, now time.Time) inboxItem {
 	return out
 }
 
-// addLinks lead to the items of each kind there are, and to the other way to put them together.
+// addLinks adds links to the items of each kind, and to the page with the other grouping.
 func (d *inboxData) addLinks(items []explain.Item) {
 	at := func(kind explain.ItemKind, grouped bool) string {
 		q := url.Values{}
@@ -109,11 +109,11 @@ func (d *inboxData) addLinks(items []explain.Item) {
 	}
 }
 
-// reason is why a task waits, as HTML that holds nothing of the text's own.
+// reason is why a task waits. Text is safe HTML: markup in the original is escaped.
 type reason struct {
 	Heading string
 	Text    template.HTML
-	End     bool // its end is shown first: that is where an agent asks
+	End     bool // scroll to the end, where an agent's question is
 }
 
 func reasonsOf(list []explain.WaitReason) []reason {
@@ -171,8 +171,8 @@ func (s *Site) serveInbox(w http.ResponseWriter, r *http.Request) {
 	s.renderPage(w, r, http.StatusOK, "inbox", d)
 }
 
-// addHelp adds the ways to help a task: what is asked to be written, the buttons that belong
-// to what is wanted, and every other move.
+// addHelp adds the actions that help a task: the text that is expected, the buttons for what the item
+// needs, and all other moves.
 func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	button := func(do, label, class string) {
 		it.First = append(it.First, formButton{Do: do, Label: label, Class: class})
@@ -215,7 +215,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	}
 }
 
-// askedFor is what a task asks for approval of, "" if it does not any more.
+// askedFor returns the state that a task asks a person to approve, or "" if it no longer asks.
 func (s *Site) askedFor(ctx context.Context, id task.ID) string {
 	v, err := s.o.API.ReadTask(ctx, string(id))
 	if err != nil || v.Task.Asked == nil {
@@ -224,8 +224,8 @@ func (s *Site) askedFor(ctx context.Context, id task.ID) string {
 	return v.Task.Asked.To
 }
 
-// atTerminal leads to the terminal of the agent that asks there: words for it are heard
-// nowhere else.
+// atTerminal links to the terminal of the agent that waits there. The agent reads an answer only at
+// its terminal.
 func (it *inboxItem) atTerminal(r *overview.Row) {
 	it.Role = r.AtTerminal()
 	to := "/tasks/" + string(r.ID) + "/terminal"

@@ -19,13 +19,13 @@ import (
 	"orange/internal/view/overview"
 )
 
-// liveRoutes tell pages what becomes of what they show.
+// liveRoutes registers the event stream that keeps pages up to date.
 //
-// A page names its topic. "board" gets the cards that changed as they look on the page;
-// "all" hears that anything changed, and "task:ID" that this task did: their script asks
-// for the page again and puts what differs in place. Every event carries the row of the
-// journal it is from after, so that a connection is taken up without a gap. A page that
-// cannot be taken up, because the journal is another by now, hears "reload".
+// A page names its topic. The topic "board" sends the cards that changed, as HTML. The topic "all"
+// sends an event when anything changes, and "task:ID" when that task changes; the script then fetches
+// the page again and replaces what differs. Every event carries the row of the journal it describes,
+// so that a connection can be resumed without a gap. If it cannot be resumed, because the journal is a
+// different one, the page gets the event "reload".
 func (s *Site) liveRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /live", s.serveLive)
 }
@@ -56,7 +56,8 @@ func (s *Site) serveLive(w http.ResponseWriter, r *http.Request) {
 	s.streamChanges(r.Context(), v, after)
 }
 
-// rowAfter is where a page stands: what it heard last, what it was made from, or now.
+// rowAfter returns the row after which a page needs events: that of the last event it received, else
+// the row it was made from, else the current one.
 func (s *Site) rowAfter(r *http.Request) (int64, error) {
 	for _, text := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")} {
 		if text == "" {
@@ -74,8 +75,8 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 	return state.Row, err
 }
 
-// stateCache is the state that the last board was made of: the page asks to be kept up to date
-// a moment later, and begins with it.
+// stateCache holds the state from which the last board was rendered. The page opens its event stream a
+// moment later, and the stream starts from this state.
 type stateCache struct {
 	mu    sync.Mutex
 	state overview.State
@@ -88,7 +89,7 @@ func (m *stateCache) storeState(state *overview.State, all bool) {
 	m.state, m.all = *state, all
 }
 
-// findState is the state that was kept, if it is of a row.
+// findState returns the cached state if it is the one at row.
 func (m *stateCache) findState(all bool, row int64) (overview.State, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,8 +98,8 @@ func (m *stateCache) findState(all bool, row int64) (overview.State, bool) {
 	return out, row > 0 && m.all == all && out.Row == row
 }
 
-// stateOf is a state that changes after a row can be applied to. One that is younger does:
-// what it is told again changes nothing.
+// stateOf returns a state to which the changes after a row can be applied. The state may be newer than
+// the row: applying a change twice has no effect.
 func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.State, error) {
 	if state, ok := s.recent.findState(all, after); ok {
 		return state, nil
@@ -106,10 +107,10 @@ func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.Sta
 	return s.o.API.ReadState(ctx, client.StateQuery{All: all})
 }
 
-// pingEvery is how often a connection shows that it lives.
+// pingEvery is the interval of the pings that keep a connection alive.
 const pingEvery = 15 * time.Second
 
-// streamChanges tells a viewer what happens until it leaves, or the server does.
+// streamChanges sends changes to a viewer until the viewer disconnects or the server stops.
 func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -124,7 +125,7 @@ func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 		}
 	}
 	seen := client.StateQuery{All: v.topic == "board" && v.filter.stateQuery().All}
-	go func() { // a stream that broke is taken up again by the page, which says so
+	go func() { // if the stream breaks, the page reconnects and shows that it did
 		ended <- s.o.API.FollowState(ctx, client.FollowOptions{StateQuery: seen, After: after, Lost: func(error) { stop() }, Change: take})
 		close(ended)
 	}()
@@ -136,7 +137,7 @@ func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 		select {
 		case why := <-ended:
 			if no := (*client.Error)(nil); errors.As(why, &no) && no.Status < 500 {
-				v.sendEvent("reload", after, struct{}{}) //nolint:errcheck // it is over either way
+				v.sendEvent("reload", after, struct{}{}) //nolint:errcheck // the stream ends either way
 			}
 			return
 		case c := <-changes:
@@ -151,38 +152,38 @@ func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 	}
 }
 
-// viewer is a page that is kept up to date.
+// viewer is a page that receives changes.
 type viewer struct {
 	s      *Site
 	w      http.ResponseWriter
 	flush  http.Flusher
 	topic  string
 	filter filter
-	page   *template.Template // of the board
-	state  overview.State     // what the board shows, and everything else
+	page   *template.Template // template of the board
+	state  overview.State     // all tasks, whether the board shows them or not
 	paused *bool
 }
 
-// A fragment is a card and where it belongs.
+// A fragment is the HTML of a card, and where the card belongs.
 type fragment struct {
 	ID     task.ID `json:"id"`
 	Column string  `json:"column"`
 	HTML   string  `json:"html"`
 }
 
-// boardNews is what became of the board.
+// boardNews is a change of the board.
 type boardNews struct {
 	Row    int64      `json:"row"`
 	Paused bool       `json:"paused"`
 	Cards  []fragment `json:"cards,omitempty"`
 	Gone   []task.ID  `json:"gone,omitempty"`
 
-	Counts map[string]int `json:"counts"` // of cards, by column
-	Sum    string         `json:"sum"`    // markup
+	Counts map[string]int `json:"counts"` // number of cards, by column
+	Sum    string         `json:"sum"`    // HTML
 	Wants  int            `json:"wants"`
 }
 
-// sendChange sends a change in the words of the topic.
+// sendChange sends a change in the form that the topic of the page needs.
 func (v *viewer) sendChange(ctx context.Context, c *overview.Change) error {
 	if v.topic == "board" {
 		news, err := v.renderBoardNews(ctx, c)
@@ -199,7 +200,7 @@ func (v *viewer) sendChange(ctx context.Context, c *overview.Change) error {
 	return v.sendEvent("touch", c.Row, map[string]any{"row": c.Row, "paused": c.Paused})
 }
 
-// concernsPage says whether a change is of what the page shows.
+// concernsPage reports whether a change affects what the page shows.
 func (v *viewer) concernsPage(c *overview.Change) bool {
 	id, one := strings.CutPrefix(v.topic, "task:")
 	if !one {
@@ -208,7 +209,7 @@ func (v *viewer) concernsPage(c *overview.Change) bool {
 	return slices.Contains(c.Gone, task.ID(id)) || slices.ContainsFunc(c.Tasks, func(r overview.Row) bool { return string(r.ID) == id })
 }
 
-// renderBoardNews renders the cards that changed as the page has them.
+// renderBoardNews applies a change to the state and renders the cards that changed.
 func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (boardNews, error) {
 	v.state.ApplyChange(*c)
 	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: overview.SumRows(v.state.Tasks).Wants, Counts: map[string]int{}}

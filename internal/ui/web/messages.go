@@ -2,8 +2,8 @@ package web
 
 import "sync"
 
-// messageStore keep what the last requests came to until their pages are shown, so that no
-// words need to be in an address.
+// messageStore holds the results of recent requests until a page shows them. A page refers to a
+// message by a random name, so no address contains its text.
 type messageStore struct {
 	mu   sync.Mutex
 	list []storedMessage
@@ -16,7 +16,7 @@ type storedMessage struct {
 
 const maxStoredMessages = 64
 
-// storeMessage remembers a text, and names it.
+// storeMessage stores a text and returns its name.
 func (k *messageStore) storeMessage(text string, bad bool) (id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -28,7 +28,7 @@ func (k *messageStore) storeMessage(text string, bad bool) (id string) {
 	return id
 }
 
-// findMessage finds a text by its name, "" if it is forgotten.
+// findMessage returns the text with a name, or "" if it is no longer stored.
 func (k *messageStore) findMessage(id string) (text string, bad bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -23,24 +23,24 @@ import (
 	"orange/internal/view/overview"
 )
 
-// page is what every page knows; the data of a template embeds it.
+// page is the data that every page has. The data of each template embeds it.
 type page struct {
 	CSRF    string
-	Path    string    // that was asked for, without the query
+	Path    string    // path of the request, without the query; "/" after a form
 	Now     time.Time // by the server's clock
-	Row     int64     // of the journal: the page is from after it; 0: not known
-	Topic   string    // what the page is kept up to date about: "", board, all or task:ID; see live.go
-	Query   string    // of the board: what it shows
-	Paused  bool      // everything is held
-	Wants   int       // how many tasks wait for a person, -1: not known
+	Row     int64     // row of the journal that the page is current as of; 0 if not known
+	Topic   string    // which events the page receives: "", board, all or task:ID; see live.go
+	Query   string    // the query of the board
+	Paused  bool      // all tasks are paused
+	Wants   int       // number of tasks that wait for a person, -1 if not known
 	Input   bool      // people may type into agents' terminals
-	Past    bool      // it is a moment of the past, and nothing can be asked for
-	Said    string    // what the last request came to
-	SaidBad bool      // it was a no
+	Past    bool      // the page shows the past, and offers no actions
+	Said    string    // the result of the last request
+	SaidBad bool      // the last request was refused
 }
 
-// newPage is what a page that is asked for by r begins with. It asks the server how things
-// are; one that does not answer is no reason to fail here.
+// newPage returns the page data for a request. It reads the state from the server; if that fails, it
+// leaves the fields unknown.
 func (s *Site) newPage(r *http.Request) page {
 	p := s.blankPage(r)
 	if state, err := s.o.API.ReadState(r.Context(), client.StateQuery{Project: nobody}); err == nil {
@@ -57,10 +57,10 @@ func (s *Site) newPage(r *http.Request) page {
 	return p
 }
 
-// nobody is a name that no project has: a state of it is only what holds for all.
+// nobody is a name that no project has. Its state holds only what is common to all projects.
 const nobody = "-"
 
-// pageOf is page for those who have a state of all tasks.
+// pageOf is like newPage, for callers that already have the state of all tasks.
 func (s *Site) pageOf(r *http.Request, state *overview.State) page {
 	p := s.blankPage(r)
 	p.Row, p.Paused, p.Wants = state.Row, state.Paused, overview.SumRows(state.Tasks).Wants
@@ -78,14 +78,14 @@ func (s *Site) blankPage(r *http.Request) page {
 	return p
 }
 
-// A navItem is a place that every page leads to.
+// A navItem is a link of the navigation.
 type navItem struct {
 	Path, Name string
 	Here       bool
 	Count      int
 }
 
-// Nav are the places that every page leads to.
+// Nav returns the navigation of every page.
 func (p page) Nav() []navItem {
 	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}}
 	for i := range list {
@@ -95,8 +95,8 @@ func (p page) Nav() []navItem {
 	return list
 }
 
-// parseTemplates puts each page into the layout. Files that begin with _ are parts that
-// all pages may use.
+// parseTemplates combines each page with the layout. Files whose names begin with _ are parts that all
+// pages may use.
 func parseTemplates() map[string]*template.Template {
 	base := template.Must(template.New("layout.html").Funcs(templateFuncs()).ParseFS(templateFiles, "templates/layout.html"))
 	if parts, _ := fs.Glob(templateFiles, "templates/_*.html"); len(parts) > 0 {
@@ -114,7 +114,7 @@ func parseTemplates() map[string]*template.Template {
 	return out
 }
 
-// templateFuncs are the functions that templates may use.
+// templateFuncs returns the functions that templates may call.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"bound": narrate.DescribeBound,
@@ -129,7 +129,7 @@ func templateFuncs() template.FuncMap {
 	}
 }
 
-// formatMoney shows millionths of a dollar.
+// formatMoney formats an amount in millionths of a dollar.
 func formatMoney(micros int64) string {
 	if micros > 0 && micros < 5000 {
 		return "<$0.01"
@@ -137,8 +137,8 @@ func formatMoney(micros int64) string {
 	return fmt.Sprintf("$%.2f", float64(micros)/1e6)
 }
 
-// renderPage answers with a page: templates/<name>.html within the layout. Nothing is sent
-// before all of it is made.
+// renderPage responds with templates/<name>.html within the layout. It sends nothing until the whole
+// page is rendered.
 func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	t, ok := s.pages[name]
 	if !ok {
@@ -157,25 +157,25 @@ func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, na
 	}
 }
 
-// writeBrokenPage says that a page could not be made.
+// writeBrokenPage responds that the page could not be rendered.
 func (s *Site) writeBrokenPage(w http.ResponseWriter, err error) {
 	s.o.Log.Error("make a page", "component", "web", "error", err)
 	http.Error(w, "the page could not be made: see orange log", http.StatusInternalServerError)
 }
 
-// failure is the data of the page that says no.
+// failure is the data of the error page.
 type failure struct {
 	page
 	Status  int
 	Title   string
 	Message string
-	Wrote   string // what the person had written, so that it is not lost
-	Repeat  string // the form's address, if it is to be sent again with a code
+	Wrote   string // the note that the person had written, so that it is not lost
+	Repeat  string // the address of the form, if it must be sent again with a code
 	Fields  [][2]string
-	Again   string // the page itself, for those who come from elsewhere and are signed in
+	Again   string // a link to the page itself, for people who are signed in and came from another site
 }
 
-// refusal is an error with a status of HTTP.
+// refusal is an error with an HTTP status.
 type refusal struct {
 	status int
 	text   string
@@ -187,7 +187,7 @@ func newRefusal(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// statusOf chooses a status by what went wrong.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	var own *refusal
 	var no *client.Error
@@ -208,7 +208,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// writeError answers with an error in one line: as a page, or as JSON to those who ask for it.
+// writeError responds with an error on one line: as a page, or as JSON if the client wants JSON.
 func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status >= 500 && r.Context().Err() == nil {
@@ -235,13 +235,13 @@ func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	s.renderPage(w, r, status, "error", f)
 }
 
-// refused is a no for scripts.
+// refused is an error response as JSON.
 type refused struct {
 	Error string `json:"error"`
-	Code  bool   `json:"code,omitempty"` // a code that was shown by notification is to be given back
+	Code  bool   `json:"code,omitempty"` // the request must be repeated with the code from the notification
 }
 
-// formFields are the values of a form, to be sent again with a code.
+// formFields returns the fields of a form, so that it can be sent again with a code.
 func formFields(r *http.Request) [][2]string {
 	var out [][2]string
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
@@ -273,7 +273,7 @@ func titleOf(status int) string {
 	return "Error"
 }
 
-// wantsJSON says that a script asks.
+// wantsJSON reports whether the client wants JSON: scripts and programs do.
 func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
@@ -289,7 +289,7 @@ func (s *Site) writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(append(body, '\n')) //nolint:errcheck // the client left
 }
 
-// orUnknown answers with a page of ours where a mux has none.
+// orUnknown responds with our own error page where mux has no handler.
 func (s *Site) orUnknown(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, found := mux.Handler(r); found != "" {
@@ -315,12 +315,12 @@ func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
 	s.writeError(w, r, newRefusal(http.StatusNotFound, "there is no such page: start at the board"))
 }
 
-// maxForm bounds what a form may carry.
+// maxForm limits the size of a form, in bytes.
 const maxForm = 1 << 20
 
-// formHandler makes a handler of a form. h does what is asked for and ends with done; an error
-// of it is shown. The form is read, however the request showed whom it comes from: that
-// it is a page of ours was found out by guard.
+// formHandler returns the handler of a form. h carries out the form and ends with finishForm;
+// formHandler shows the error that h returns. It parses the form for every kind of authentication.
+// guardRequests has already checked where the form comes from.
 func (s *Site) formHandler(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := parseForm(r)
@@ -333,8 +333,8 @@ func (s *Site) formHandler(h func(w http.ResponseWriter, r *http.Request) error)
 	}
 }
 
-// finishForm ends a form that went well: what it came to is shown on the page to, which is a
-// path of this site.
+// finishForm ends a successful form: it redirects to the page at to, a path of this site, which shows
+// said.
 func (s *Site) finishForm(w http.ResponseWriter, r *http.Request, to, said string) {
 	said = ansi.OneLine(humanize.Cut(said, maxMessage))
 	to = ownPath(to)
@@ -352,7 +352,7 @@ func (s *Site) finishForm(w http.ResponseWriter, r *http.Request, to, said strin
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// ownPath is a path of this site, and the board in place of anything else.
+// ownPath returns to if it is a path of this site, and the path of the board otherwise.
 func ownPath(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || strings.ContainsFunc(to, unicode.IsControl) {
 		return "/"

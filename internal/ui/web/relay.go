@@ -11,16 +11,14 @@ import (
 	"orange/internal/wire"
 )
 
-// relayRoutes pass /api/v1/... on to the API behind the socket, so that programs which
-// have the token ask the same things over TCP. A browser's session may look, and take no
-// copy of everything: what pages change they change with forms of their own, and so a
-// session is never worth more than the pages.
+// relayRoutes forwards /api/v1/... to the API behind the socket, so that programs that have the token
+// can use the API over TCP. A browser session may only read, and may not export: pages make changes
+// with their own forms, so a stolen session can never do more than the pages can.
 //
-// The API takes what comes through here for a person's, because this server dials it; who
-// may be that person was found out by guard. An attempt's token is passed on only
-// together with the bearer token: it can then only take away (the API sees the attempt
-// and no person any more). A cookie is never passed on, and a browser speaks for nobody
-// but its person.
+// The API treats forwarded requests as a person's, because this server opens the connection;
+// guardRequests has checked that they are. A request may carry an attempt's token only together with
+// the bearer token. That can only reduce its rights: the API then treats it as the attempt's. Cookies
+// are never forwarded, and a browser can act only as its person.
 func (s *Site) relayRoutes(mux *http.ServeMux) {
 	if s.o.Socket == nil {
 		return
@@ -48,8 +46,8 @@ var (
 	errShown   = newRefusal(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
 )
 
-// maxRelay bounds what a request may carry. An import of an installation goes through the
-// socket.
+// maxRelay limits the size of a request body, in bytes. Importing an installation goes through the
+// socket instead.
 const maxRelay = 4 << 20
 
 func (s *Site) newRelay() http.Handler {
@@ -58,7 +56,7 @@ func (s *Site) newRelay() http.Handler {
 	}
 	proxy := &httputil.ReverseProxy{
 		Transport:     &http.Transport{DialContext: dial, DisableCompression: true},
-		FlushInterval: -1, // events are told at once
+		FlushInterval: -1, // send events immediately
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", "orange", "orange"
 			for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", headerCSRF, "Forwarded"} {
@@ -67,14 +65,14 @@ func (s *Site) newRelay() http.Handler {
 			if _, shown := BearerToken(p.In); !shown {
 				p.Out.Header.Del(wire.HeaderToken)
 			}
-			p.Out.Header.Del(wire.HeaderVia) // nobody else says where a request comes from
+			p.Out.Header.Del(wire.HeaderVia) // only this server says where a request comes from
 			if via := client.ViaHeader(p.In.Context()); via != "" {
 				p.Out.Header.Set(wire.HeaderVia, via)
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {
 			res.Header.Del("Set-Cookie")
-			for name := range res.Header { // ours stand
+			for name := range res.Header { // the headers of this site take precedence
 				if strings.HasPrefix(name, "Access-Control-") || name == "Cache-Control" {
 					res.Header.Del(name)
 				}

@@ -14,34 +14,33 @@ import (
 	"time"
 )
 
-// A session is what a browser has after it showed a code, or the token: a random name, when it was
-// given out, and a sum that only the holder of the token can make. Nothing is kept here:
-// sessions outlive a server, and end with the token or after a week: browsers show cookies
-// to every server at the same name, whatever its port.
+// A session is what a browser gets in exchange for a login code or the token: a random name, the time
+// it was issued, and a MAC that needs the token to compute. The server stores no sessions: they
+// survive a restart, and end after a week or when the token changes. They expire because browsers send
+// cookies to every server on the same host, whatever its port.
 const sessionLife = 7 * 24 * time.Hour
 
-// keyedSum is a value that follows from the token and a text, for one use.
+// keyedSum returns a MAC of a text, keyed with the token. Different uses give different values.
 func (s *Site) keyedSum(use, text string) string {
 	mac := hmac.New(sha256.New, []byte(s.o.Token))
 	mac.Write([]byte(use + " " + text)) //nolint:errcheck // never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// cookieName differs from server to server: a browser sends the cookies of a host to all
-// its ports.
+// cookieName returns the name of the session cookie. It differs between servers, because browsers send
+// the cookies of a host to all its ports.
 func (s *Site) cookieName() string {
 	sum := sha256.Sum256([]byte(s.keyedSum("cookie", "")))
 	return "orange_" + hex.EncodeToString(sum[:4])
 }
 
-// newSession makes the value of a cookie.
+// newSession returns the value of a new session cookie.
 func (s *Site) newSession() string {
 	name := strconv.FormatInt(s.o.Now().Unix(), 36) + "-" + randomName(16)
 	return name + "." + s.keyedSum("session", name)
 }
 
-// sessionOf is the name of the session that a request shows, "" if it shows none that is
-// good.
+// sessionOf returns the name of a request's session, or "" if it has no valid one.
 func (s *Site) sessionOf(r *http.Request) string {
 	for _, c := range r.CookiesNamed(s.cookieName()) {
 		name, sum, ok := strings.Cut(c.Value, ".")
@@ -52,14 +51,14 @@ func (s *Site) sessionOf(r *http.Request) string {
 	return ""
 }
 
-// isFresh says that a session is not over. Its name is genuine.
+// isFresh reports whether a session has not expired. The caller has verified its name.
 func (s *Site) isFresh(name string) bool {
 	begun, _, _ := strings.Cut(name, "-")
 	at, err := strconv.ParseInt(begun, 36, 64)
 	return err == nil && s.o.Now().Before(time.Unix(at, 0).Add(sessionLife))
 }
 
-// csrfOf is what a form of this session's pages carries, "" without a session.
+// csrfOf returns the CSRF token of a request's session, or "" if it has no session.
 func (s *Site) csrfOf(r *http.Request) string {
 	name := s.sessionOf(r)
 	if name == "" {
@@ -68,19 +67,20 @@ func (s *Site) csrfOf(r *http.Request) string {
 	return s.keyedSum("csrf", name)
 }
 
-// HasBearerToken says whether a request shows the token itself, as programs do.
+// HasBearerToken reports whether a request carries the token of the site, as programs send it.
 func (s *Site) HasBearerToken(r *http.Request) bool {
 	token, ok := BearerToken(r)
 	return ok && EqualSecrets(token, s.o.Token)
 }
 
-// BearerToken is the token that a request shows in place of a cookie.
+// BearerToken returns the token in the Authorization header of a request.
 func BearerToken(r *http.Request) (string, bool) {
 	kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(token), ok && strings.EqualFold(kind, "Bearer")
 }
 
-// EqualSecrets compares in a time that says nothing about where texts differ.
+// EqualSecrets compares two secrets in a time that does not depend on where they differ. An empty b
+// equals nothing.
 func EqualSecrets(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return b != "" && hmac.Equal(x[:], y[:])
@@ -92,7 +92,7 @@ func randomName(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// logIn takes the code or the token out of the address of any page and gives a session for it.
+// logIn exchanges the code or the token in the address of a page for a session.
 func (s *Site) logIn(w http.ResponseWriter, r *http.Request, q url.Values) {
 	switch token, code := q.Get("token"), q.Get("code"); {
 	case token != "" && !EqualSecrets(token, s.o.Token):
@@ -115,8 +115,7 @@ func (s *Site) logIn(w http.ResponseWriter, r *http.Request, q url.Values) {
 	http.Redirect(w, r, ownPath(to), http.StatusSeeOther)
 }
 
-// bucket bounds how often a wrong token or code is told apart from a right one:
-// triesPerSecond, and no more at once.
+// bucket limits how many wrong tokens and codes are answered as wrong, to triesPerSecond.
 type bucket struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -126,7 +125,7 @@ type bucket struct {
 
 const triesPerSecond = 5
 
-// takeTry says whether a wrong try is answered as one, and counts it.
+// takeTry counts a wrong try and reports whether it is within the limit.
 func (b *bucket) takeTry() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// serveStatic serves the files that come with the program. There is nothing but files in
-// one folder: no other name is looked up.
+// serveStatic serves the embedded files. They are all in one folder; no other name is looked up.
 func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
 	text, err := fs.ReadFile(s.static, name)
@@ -30,7 +29,7 @@ func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Write(text) //nolint:errcheck // the client left
 }
 
-// etagsOf names the versions of files.
+// etagsOf returns an ETag for each file.
 func etagsOf(files fs.FS) map[string]string {
 	out := map[string]string{}
 	names, _ := fs.Glob(files, "*")

@@ -22,10 +22,10 @@ import (
 	"orange/internal/wire"
 )
 
-// maxBody bounds how much of TASK.md a page shows, in bytes.
+// maxBody limits how much of TASK.md a page shows, in bytes.
 const maxBody = 256 << 10
 
-// taskRoutes are the pages of one task.
+// taskRoutes registers the pages of one task.
 func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tasks/{id}", s.serveTask)
 	mux.HandleFunc("POST /tasks/{id}/review", s.formHandler(s.submitReview))
@@ -36,7 +36,7 @@ func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /static/drawing.css", stylesheetHandler(drawing.CSS()))
 }
 
-// stylesheetHandler serves a stylesheet that is made, not kept in a file.
+// stylesheetHandler serves a generated stylesheet.
 func stylesheetHandler(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
@@ -45,33 +45,33 @@ func stylesheetHandler(text string) http.HandlerFunc {
 	}
 }
 
-// taskPage is the data of the page of a task.
+// taskPage is the data of a task's page.
 type taskPage struct {
 	page
 	Task     task.Task
 	Name     string
 	Title    string
 	Look     overview.Row
-	Def      *workflow.Definition // nil: it cannot be read
+	Def      *workflow.Definition // nil if it cannot be read
 	Drawing  template.HTML
 	Facts    []taskFact
 	Acts     []taskAct
-	Main     *taskAct // what helps now
+	Main     *taskAct // the action that helps now
 	Explain  *explain.Explanation
 	Body     template.HTML
 	Attempts []taskAttempt
 	Moments  []taskMoment
-	Older    int  // moments that are not shown
-	OldFirst bool // the timeline begins with the oldest
+	Older    int  // number of moments that are not shown
+	OldFirst bool // the timeline starts with the oldest
 	Diff     *taskDiff
 	Scrub    *taskScrub
-	Partial  bool     // without what takes long: a script asks
-	Reasons  []reason // why it waits for a person
+	Partial  bool     // the slow parts are left out, because a script asked
+	Reasons  []reason // why the task waits for a person
 
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
 
-// serveTask is the page of one task, now or at a moment of its past.
+// serveTask serves the page of one task, in the present or at a moment of its past.
 func (s *Site) serveTask(w http.ResponseWriter, r *http.Request) {
 	if at := r.URL.Query().Get("at"); at != "" {
 		s.taskPast(w, r, at)
@@ -82,7 +82,7 @@ func (s *Site) serveTask(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was the beginning of an id
+	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was a prefix of the id
 		to := "/tasks/" + string(data.Task.ID)
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
@@ -93,21 +93,21 @@ func (s *Site) serveTask(w http.ResponseWriter, r *http.Request) {
 	s.renderPage(w, r, http.StatusOK, "task", data)
 }
 
-// taskWords is what a person wrote about the work and what was not taken.
+// taskWords is a review that was refused, to be shown again.
 type taskWords struct {
 	whole   string
 	remarks []diff.Remark
 }
 
-// taskNow gathers what a page says of a task now. What cannot be had beside the task
-// itself is said in its place.
+// taskNow collects the data of a task's page in the present. If anything but the task itself cannot be
+// read, the page shows the error in its place.
 func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
 	}
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
-	around := s.loadSurroundings(r) // first: the page hears of all that comes behind it
+	around := s.loadSurroundings(r) // read it first: the page receives every change after it
 	v, err := api.ReadTask(ctx, id)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	return out, nil
 }
 
-// taskChanges adds what the task's branch changes.
+// taskChanges adds the diff of the task's branch.
 func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	may := slices.ContainsFunc(out.Look.Moves, func(m explain.Move) bool { return m.As == "request-changes" })
 	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
@@ -152,13 +152,13 @@ func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
 }
 
-// surroundings are what a page of one task knows of all of them.
+// surroundings is what the page of one task shows about all tasks.
 type surroundings struct {
 	page page
 	rows []overview.Row
 }
 
-// loadSurroundings asks how things are. A server that does not say is no reason to fail here.
+// loadSurroundings reads the state of all tasks. If that fails, it returns what it knows without it.
 func (s *Site) loadSurroundings(r *http.Request) surroundings {
 	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{})
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Site) loadSurroundings(r *http.Request) surroundings {
 	return surroundings{s.pageOf(r, &state), state.Tasks}
 }
 
-// taskBase is what is known of a task from its record and its journal alone.
+// taskBase returns the data of a task's page that comes from its record and its journal.
 func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entries []journal.Entry) *taskPage {
 	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash)}
 	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
@@ -176,12 +176,12 @@ func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entri
 		if one.ID != t.ID {
 			continue
 		}
-		out.Look.Work = one.Work // what is known beside the journal
+		out.Look.Work = one.Work // not part of the journal
 		if one.Seq >= t.Seq {
 			out.Look.PR = one.PR
 		}
 		if one.Seq == t.Seq {
-			out.Look.Moves = one.Moves // its children may matter
+			out.Look.Moves = one.Moves // they may depend on child tasks
 		}
 	}
 	out.Title = titleText(&out.Look)
@@ -191,8 +191,8 @@ func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entri
 	return out
 }
 
-// drawWorkflow draws the workflow with the way of the task. Nothing but our own words and
-// escaped names is in the drawing.
+// drawWorkflow draws the workflow and the task's path through it. The drawing contains only fixed text
+// and escaped names.
 func (p *taskPage) drawWorkflow(path []string) {
 	if p.Def == nil {
 		return
@@ -201,7 +201,7 @@ func (p *taskPage) drawWorkflow(path []string) {
 	p.Drawing = template.HTML(drawing.RenderPage(p.Def, m)) //nolint:gosec // made and escaped by us
 }
 
-// fillTimeline keeps the newest moments, unless all are wanted.
+// fillTimeline sets the timeline to the newest moments, or to all of them.
 func (p *taskPage) fillTimeline(list []taskMoment, all bool) {
 	if !all && len(list) > maxMoments {
 		p.Older = len(list) - maxMoments
@@ -224,7 +224,7 @@ func (p *taskPage) fillTimeline(list []taskMoment, all bool) {
 	p.Moments = list
 }
 
-// linkMoment says where a moment leads.
+// linkMoment sets the links of a moment.
 func (p *taskPage) linkMoment(m *taskMoment) {
 	m.LineHref = "/workflows/" + p.Task.WorkflowHash + "#L" + strconv.Itoa(m.Line)
 	if m.Seq > 0 {
@@ -232,7 +232,7 @@ func (p *taskPage) linkMoment(m *taskMoment) {
 	}
 }
 
-// fillText shows TASK.md.
+// fillText renders TASK.md.
 func (p *taskPage) fillText(v *wire.TaskShown) {
 	body := v.Body
 	p.BodyProblem = ansi.OneLine(v.Problem)
@@ -243,11 +243,11 @@ func (p *taskPage) fillText(v *wire.TaskShown) {
 	p.Body = template.HTML(markdown.RenderHTML(body)) //nolint:gosec // HTML in it is text
 }
 
-// taskName is a task as people name it.
+// taskName returns the name of a task as people write it.
 func taskName(t *task.Task) string { return ansi.OneLine(humanize.Cut(t.Project+"/"+t.Branch, 300)) }
 
-// submitReview sends work back with remarks about its lines. If that is refused, the page is
-// shown again with all that was written.
+// submitReview sends work back with remarks about its lines. If the server refuses, it shows the page
+// again with everything that was written.
 func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {
@@ -287,14 +287,14 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxReview bounds what is sent to an agent at once, in bytes, as on the command line.
+// maxReview limits the size of a review, in bytes, as on the command line.
 const maxReview = 64 << 10
 
-// A taskScrub is where in its history a task is shown.
+// A taskScrub is a position in the history of a task.
 type taskScrub struct {
 	Base        string // address of the task
 	At, Last    int    // entries
-	First, Back string // addresses, "" where there is nothing
+	First, Back string // addresses, "" if there is none
 	Next        string
 	Now         bool
 	Entry       *taskMoment
@@ -313,7 +313,7 @@ func scrubOf(id string, at, last int) *taskScrub {
 	return out
 }
 
-// taskPast is the page of a task as it was after an entry of its journal.
+// taskPast serves the page of a task as it was after an entry of its journal.
 func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	id, err := idOf(r)
 	var entries []journal.Entry

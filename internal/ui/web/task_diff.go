@@ -14,8 +14,8 @@ import (
 	"orange/internal/wire"
 )
 
-// Bounds of a diff on a page, in lines. Files are folded away where there is more than
-// can be read at a glance.
+// Limits of a diff on a page, in lines. Files are collapsed if there is more than a person can read at
+// a glance.
 const (
 	maxDiffLines = 4000
 	maxFileLines = 1500
@@ -24,17 +24,17 @@ const (
 	maxDiffText  = 2000 // bytes of one line
 )
 
-// maxRemarks bounds how many remarks one form may carry.
+// maxRemarks limits the number of remarks in one form.
 const maxRemarks = 500
 
-// A taskDiff is what a branch changes, as a page shows it.
+// A taskDiff is the diff of a branch, as a page shows it.
 type taskDiff struct {
 	Base    string
 	Files   []taskFile
 	Added   int
 	Deleted int
 	Cut     bool // there is more than is shown
-	May     bool // remarks can be sent
+	May     bool // the person may send remarks
 	Whole   string
 	Orphans []diff.Remark // remarks about lines that are not shown
 }
@@ -49,20 +49,20 @@ type taskFile struct {
 	Remark string // about the whole file
 }
 
-// A taskLine is a line of a diff, or the head of a stretch of lines.
+// A taskLine is a line of a diff, or the header of a hunk.
 type taskLine struct {
 	diff.Line
 	Head   string
 	IsHead bool
-	Number int    // that a remark names
-	Side   string // "old" for a line that is gone
+	Number int    // the line number for a remark
+	Side   string // "old" for a removed line
 	Remark string
 	Noted  bool
 
-	Uncommitted bool // of a head: some of what follows is not committed
+	Uncommitted bool // of a header: some of the lines that follow are not committed
 }
 
-// taskDiffOf prepares a diff for a page. What was said about it is put where it belongs.
+// taskDiffOf prepares a diff for a page and places the remarks at their lines.
 func taskDiffOf(d wire.Diff, whole string, remarks []diff.Remark) *taskDiff {
 	out := &taskDiff{Base: d.Base, Cut: d.Cut, Whole: whole}
 	lines := 0
@@ -88,7 +88,7 @@ func taskDiffOf(d wire.Diff, whole string, remarks []diff.Remark) *taskDiff {
 	return out
 }
 
-// fillRows takes up to n lines of the file.
+// fillRows sets the rows of the file, up to n lines.
 func (f *taskFile) fillRows(n int) {
 	for _, h := range f.Hunks {
 		if len(f.Rows) < n {
@@ -110,7 +110,7 @@ func (f *taskFile) fillRows(n int) {
 	f.Hunks = nil
 }
 
-// placeRemark shows a remark at its line. It says no if the line is not there.
+// placeRemark shows a remark at its line. It returns false if the line is not shown.
 func (d *taskDiff) placeRemark(r diff.Remark) bool {
 	at := slices.IndexFunc(d.Files, func(f taskFile) bool { return f.Path == r.Path })
 	if at < 0 {

@@ -17,17 +17,17 @@ import (
 	"orange/internal/wire"
 )
 
-// maxTyped bounds what is typed into a terminal at once, in bytes.
+// maxTyped limits the length of a typed line, in bytes.
 const maxTyped = 4 << 10
 
-// A terminalRun is a stretch of text that looks alike. Its class is made of words of
-// ours: no look of it comes from the agent.
+// A terminalRun is a piece of text with one style. Its class is one of a fixed set: an agent cannot
+// choose it freely.
 type terminalRun struct {
 	Class string `json:"c,omitempty"`
 	Text  string `json:"t"`
 }
 
-// terminalLines are lines as a page shows them.
+// terminalLines converts lines of a terminal for a page.
 func terminalLines(lines []ansi.Line) [][]terminalRun {
 	out := make([][]terminalRun, len(lines))
 	for i, line := range lines {
@@ -39,7 +39,7 @@ func terminalLines(lines []ansi.Line) [][]terminalRun {
 	return out
 }
 
-// runClass names the looks of a run. Reversed text has its colours exchanged.
+// runClass returns the CSS classes of a style. Reversed text has its colours swapped.
 func runClass(s ansi.Style) string {
 	var out []string
 	fg, bg := colorOf(s.FG), colorOf(s.BG)
@@ -69,8 +69,8 @@ func runClass(s ansi.Style) string {
 	return strings.Join(out, " ")
 }
 
-// colorOf is the number of a colour in the palette of 256, the nearest one for red,
-// green and blue; "" for none.
+// colorOf returns the number of a colour in the palette of 256, or "" for none. For a red, green and
+// blue value it returns the nearest colour.
 func colorOf(name string) string {
 	if n, err := strconv.ParseUint(name, 10, 8); err == nil {
 		return strconv.FormatUint(n, 10)
@@ -82,7 +82,7 @@ func colorOf(name string) string {
 	}
 	want := [3]int{int(n >> 16), int(n >> 8 & 255), int(n & 255)}
 	best, least := 16, 1<<30
-	for i := 16; i < 256; i++ { // the first 16 look different everywhere
+	for i := 16; i < 256; i++ { // the first 16 differ between terminals
 		have, far := paletteColor(i), 0
 		for k := range 3 {
 			far += (have[k] - want[k]) * (have[k] - want[k])
@@ -94,13 +94,13 @@ func colorOf(name string) string {
 	return strconv.Itoa(best)
 }
 
-// basePalette are the colours that programs name: chosen to be read on a dark ground.
+// basePalette holds the 16 named colours, chosen to be readable on a dark background.
 var basePalette = [16]string{
 	"4b5563", "f2777a", "8fd19e", "f5c76b", "7fb2f0", "d3a0e8", "6fd3d3", "d5dbe1",
 	"7b8794", "ff9a9c", "b2e6bd", "ffdc95", "a6cbff", "e6bff5", "9be9e9", "ffffff",
 }
 
-// paletteColor is a colour of the usual palette of 256, from 16 on.
+// paletteColor returns a colour of the standard palette of 256, for i from 16.
 func paletteColor(i int) [3]int {
 	if i >= 232 {
 		v := 8 + 10*(i-232)
@@ -111,7 +111,7 @@ func paletteColor(i int) [3]int {
 	return [3]int{steps[i/36%6], steps[i/6%6], steps[i%6]}
 }
 
-// terminalCSS is the palette as a stylesheet.
+// terminalCSS returns the palette as a stylesheet.
 func terminalCSS() string {
 	var b strings.Builder
 	for i := range 256 {
@@ -138,7 +138,7 @@ type terminalPage struct {
 	Roles  []string
 }
 
-// serveTerminal shows what an agent's terminal shows.
+// serveTerminal serves the page that shows an agent's terminal.
 func (s *Site) serveTerminal(w http.ResponseWriter, r *http.Request) {
 	data, err := s.terminalData(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
 	return out, nil
 }
 
-// terminalEvent is one look at a terminal, for the script of the page.
+// terminalEvent is the content of a terminal at one moment, for the script of the page.
 type terminalEvent struct {
 	Attempt int             `json:"attempt"`
 	Role    string          `json:"role"`
@@ -179,7 +179,7 @@ type terminalEvent struct {
 	Lines   [][]terminalRun `json:"lines"`
 }
 
-// terminalEvents streams a terminal, now and whenever it changes.
+// terminalEvents streams the content of a terminal, first as it is and then after every change.
 func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// typeLine types a line of a person's into an agent's terminal.
+// typeLine types a line into an agent's terminal.
 func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {

@@ -15,39 +15,39 @@ import (
 	"orange/internal/view/narrate"
 )
 
-// maxMoments is how many entries a timeline shows unless all are asked for.
+// maxMoments is the number of moments a timeline shows, unless the person asks for all.
 const maxMoments = 150
 
-// maxWritten bounds a text of somebody's in a timeline, in bytes.
+// maxWritten limits the length of a note in a timeline, in bytes.
 const maxWritten = 8 << 10
 
-// A taskMoment is something that happened to a task, or was refused. All its texts are
-// safe to show.
+// A taskMoment is an entry of a task's journal, or a refusal, on the timeline. All its texts are safe
+// to show.
 type taskMoment struct {
-	Seq     int // of its entry, 0 for what was refused
+	Seq     int // of its entry, 0 for a refusal
 	At      time.Time
-	Mark    string // move, agent, bad, person or quiet: how it looks
-	Subject string // who did it, or whom it happened to, if it was no move
+	Mark    string // the style: move, agent, bad, person or quiet
+	Subject string // who did it, or whom it affected; not set for a move
 	What    string
-	From    string // with To: the move it was
+	From    string // with To: the move
 	To      string
 	Who     string
 	Via     string // where the action came from
-	Line    int    // of the edge, in the workflow file
+	Line    int    // line of the edge in the workflow file
 	Why     string // one line
-	Note    string // somebody's words
+	Note    string // a text that a person or an agent wrote
 	Deeds   []string
-	Later   bool // than the moment that is shown
-	Current bool // it is the moment that is shown
+	Later   bool // it is later than the moment shown
+	Current bool // it is the moment shown
 
-	Clock    string // when it was, "" if the one before it says so
+	Clock    string // its time, "" if it is that of the moment before it
 	Anchor   string
-	Href     string // the task as it was then
+	Href     string // address of the task as it was then
 	LineHref string
 }
 
-// taskMoments tells a journal. Entries that only say how an effect went are told with
-// the one that asked for it.
+// taskMoments returns the moments of a journal and its refusals. Entries that only record the result
+// of an effect are shown with the entry that requested the effect.
 func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMoment {
 	outcomes := explain.EffectOutcomes(entries)
 	var out []taskMoment
@@ -72,7 +72,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 	return out
 }
 
-// momentOf is an entry in words.
+// momentOf returns the moment of an entry.
 func momentOf(e *journal.Entry) taskMoment {
 	told := narrate.DescribeEntry(e)
 	m := taskMoment{
@@ -113,7 +113,7 @@ func whoAsked(actor task.Actor, attempt int) string {
 	return ansi.OneLine(string(actor))
 }
 
-// describeVia says where an action came from, "" if that is not known.
+// describeVia returns where an action came from, or "" if that is not known.
 func describeVia(v *signal.Via) string {
 	if v == nil {
 		return ""
@@ -121,7 +121,7 @@ func describeVia(v *signal.Via) string {
 	return ansi.OneLine(v.String())
 }
 
-// taskPath is the states that a task was in, in order.
+// taskPath returns the states of a task, in order.
 func taskPath(entries []journal.Entry) []string {
 	var out []string
 	for i := range entries {

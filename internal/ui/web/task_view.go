@@ -18,13 +18,13 @@ import (
 	"orange/internal/wire"
 )
 
-// A taskFact is a line of what is known of a task.
+// A taskFact is a name and a value, shown as one line.
 type taskFact struct {
 	Name, Value string
 	Href        string // "" for no link
 }
 
-// taskFacts are the facts that are there.
+// taskFacts returns the facts of a task that are known.
 func taskFacts(p *taskPage) []taskFact {
 	t := &p.Task
 	var out []taskFact
@@ -81,7 +81,7 @@ func describeSpending(t *task.Task) string {
 	return strings.Join(out, ", ")
 }
 
-// shortNumber writes a large number in few characters.
+// shortNumber formats a large number in few characters.
 func shortNumber(n int64) string {
 	switch {
 	case n < 1000:
@@ -92,19 +92,19 @@ func shortNumber(n int64) string {
 	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
 }
 
-// A taskAct is something that a person can ask for.
+// A taskAct is an action that a person can take.
 type taskAct struct {
 	Do      string // value of the field do
 	Label   string
-	Why     string // what comes of it
-	Class   string // go, back or end, as waysOf says
-	Words   string // what is written with it, "" if nothing is
-	Must    bool   // words are needed
-	Confirm string // what must be agreed to first
-	Href    string // it is a link and no form
+	Why     string // the effect of the action
+	Class   string // go, back or end, as for formButton
+	Words   string // label of the note, "" if there is none
+	Must    bool   // the note is required
+	Confirm string // what the person confirms first
+	Href    string // if set, the action is a link and not a form
 }
 
-// addActions finds what can be asked for now, what helps first.
+// addActions adds the actions that are possible now, the most helpful first.
 func (p *taskPage) addActions() {
 	t, row := &p.Task, &p.Look
 	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
@@ -134,7 +134,7 @@ func (p *taskPage) addActions() {
 	if row.Kind == workflow.Terminal {
 		add(taskAct{Do: "delete", Label: "Delete", Class: "end", Confirm: "The task and its folder go away."})
 	}
-	for i := range p.Acts { // one thing helps most; the others step back
+	for i := range p.Acts { // emphasize one action only
 		switch a := &p.Acts[i]; {
 		case a.Class != "go":
 		case p.Main == nil:
@@ -145,7 +145,7 @@ func (p *taskPage) addActions() {
 	}
 }
 
-// addDelivery adds how the work can leave.
+// addDelivery adds the actions that deliver the work.
 func (p *taskPage) addDelivery(add func(taskAct)) {
 	if k := p.Look.Kind; k != workflow.HumanDo && k != workflow.Halt {
 		return
@@ -159,7 +159,7 @@ func (p *taskPage) addDelivery(add func(taskAct)) {
 	add(taskAct{Do: engine.VerbPush, Label: "Push the branch"})
 }
 
-// addMoves adds the moves that the workflow lets a person ask for.
+// addMoves adds the moves that the workflow allows a person.
 func (p *taskPage) addMoves(add func(taskAct)) {
 	kinds := func(state string) workflow.Kind {
 		if s, ok := p.Def.StateNamed(state); ok {
@@ -186,7 +186,7 @@ func (p *taskPage) addMoves(add func(taskAct)) {
 	}
 }
 
-// A taskAttempt is an agent of a task.
+// A taskAttempt is an attempt of a task, as the page shows it.
 type taskAttempt struct {
 	wire.Attempt
 	How    string
@@ -194,11 +194,10 @@ type taskAttempt struct {
 	Lasted string
 	Tokens string
 	Cost   string
-	Said   string // its last words
+	Said   string // its last message
 }
 
-// taskAttempts are attempts in words, the newest first. When one began and ended is known
-// from the journal.
+// taskAttempts describes attempts, the newest first. The start and end times come from the journal.
 func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) []taskAttempt {
 	began, ended := map[int]time.Time{}, map[int]time.Time{}
 	for i := range entries {
@@ -240,18 +239,18 @@ func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	return fmt.Sprintf("exit %d", *a.Code), *a.Code != 0
 }
 
-// taskForm is what the form of an act needs.
+// taskForm is the data of an action's form.
 type taskForm struct {
 	Act   taskAct
 	ID    task.ID
 	CSRF  string
-	Field string // id of its text
+	Field string // HTML id of the note
 }
 
-// Form is the form of an act.
+// Form returns the form of an action.
 func (p *taskPage) Form(a taskAct) taskForm {
 	return taskForm{Act: a, ID: p.Task.ID, CSRF: p.CSRF, Field: "note-" + a.Do}
 }
 
-// IsMain says whether an act is the one that helps now.
+// IsMain reports whether an action is the one that helps now.
 func (p *taskPage) IsMain(a taskAct) bool { return p.Main != nil && *p.Main == a }

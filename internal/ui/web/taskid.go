@@ -6,7 +6,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// idOf is the task that the path of a request names.
+// idOf returns the task id, or the prefix of one, in the path of a request.
 func idOf(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !task.ValidPrefix(id) {

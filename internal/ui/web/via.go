@@ -9,9 +9,9 @@ import (
 	"orange/internal/ui/client"
 )
 
-// withVia lets a request that changes something say to the API where it came from: the
-// session, or that the token was shown, and the process at the other end. Those who only
-// look are not looked for.
+// withVia attaches the origin of a request to its context, for the API: the session or the use of the
+// token, and the process at the other end. It does so only for requests that change something, because
+// finding the process is slow.
 func (s *Site) withVia(r *http.Request, kind signal.ViaKind) *http.Request {
 	if readOnly(r) {
 		return r
@@ -29,8 +29,8 @@ func (s *Site) withVia(r *http.Request, kind signal.ViaKind) *http.Request {
 	return r.WithContext(client.WithVia(r.Context(), v))
 }
 
-// sessionLabel names a session without giving it away: the session's own name is part of
-// its cookie.
+// sessionLabel returns a label for a session that reveals nothing: the session's name is part of its
+// cookie.
 func sessionLabel(name string) string {
 	sum := sha256.Sum256([]byte("orange session " + name))
 	return hex.EncodeToString(sum[:4])

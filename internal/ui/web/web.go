@@ -1,6 +1,6 @@
-// Package web is the page on which people see and steer everything with a browser. It is
-// served on this machine only, to whoever has the token, and is a client of the API like
-// every other. Its pages are whole without JavaScript; the script keeps them up to date.
+// Package web serves the web page on which people watch and control tasks. It listens on this machine
+// only, requires the token, and uses the API as any other client does. The pages work without
+// JavaScript; the script keeps them up to date.
 package web
 
 import (
@@ -24,31 +24,31 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// SiteOptions are what a site is made of.
+// SiteOptions configures a Site.
 type SiteOptions struct {
 	API     *client.Client
-	Socket  func() string // of the API, for /api/v1/...; nil: it is not passed on
+	Socket  func() string // path of the API's socket, for /api/v1/...; nil: it is not forwarded
 	Log     *slog.Logger
-	Token   string                    // who shows it may look and act
-	Codes   *Codes                    // who shows one that is good is signed in; nil: none is
+	Token   string                    // grants reading and acting
+	Codes   *Codes                    // login codes; nil: there are none
 	Input   bool                      // people may type into agents' terminals
-	MCP     http.Handler              // at /mcp, nil: there is none; it finds out who asks
-	Who     func(*http.Request) error // says why a process may not ask, nil: all may
+	MCP     http.Handler              // serves /mcp and authenticates its callers; nil: there is none
+	Who     func(*http.Request) error // returns why a process may not use the site; nil: all processes may
 	Address func() string             // host and port of the listener
 
-	// Describe says which process is at the other end of a request; nil: that is not known.
+	// Describe returns the process at the other end of a request; nil: it is not known.
 	Describe func(*http.Request) signal.Via
 
 	Now func() time.Time // nil: time.Now
 
-	// Verify searches the states of a workflow; nil: in this process.
+	// Verify searches the states of a workflow; nil: search in this process.
 	Verify func(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error)
 }
 
 // Site is the web page of one server. It is safe for concurrent use.
 type Site struct {
 	o      SiteOptions
-	pages  map[string]*template.Template // by name, each with the layout
+	pages  map[string]*template.Template // by name, each within the layout
 	static fs.FS
 	etags  map[string]string // of static files
 	tries  bucket
@@ -58,8 +58,7 @@ type Site struct {
 	recent      stateCache
 }
 
-// New makes a site. It panics if a template that comes with the program is broken, which
-// no input can bring about.
+// New returns a site. It panics if an embedded template is broken.
 func New(o SiteOptions) *Site {
 	if o.Now == nil {
 		o.Now = time.Now

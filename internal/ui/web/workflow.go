@@ -23,27 +23,26 @@ import (
 	"orange/internal/wire"
 )
 
-// Bounds of what is done for a page: the machine has other work.
+// Limits of the work done for a page, because the machine has other work.
 const (
 	maxSearched   = 300_000 // states of a search
 	searchTime    = 2 * time.Minute
-	maxPlayed     = 20_000 // tasks of a simulation
-	playedAtOnce  = 200    // between two looks at the rest of the world
-	maxKept       = 32     // reports
+	maxPlayed     = 20_000 // tasks in a simulation
+	playedAtOnce  = 200    // tasks between two checks for cancellation
+	maxKept       = 32     // number of reports and simulations
 	maxShownLines = 5000   // of a workflow file
 )
 
-// workflowPages are the pages of workflows, and what was found out for them.
+// workflowPages serves the pages of workflows and holds their reports.
 type workflowPages struct {
 	*Site
-	turn    chan struct{} // whoever computes holds it: one at a time
+	turn    chan struct{} // held while computing: one computation at a time
 	mu      sync.Mutex
 	reports map[string]*workflowReport // by hash
 	plays   map[string]*workflowPlay
 }
 
-// workflowRoutes are the pages of workflows. Nothing that takes long is done because a
-// page is looked at.
+// workflowRoutes registers the pages of workflows. Viewing a page starts no slow computation.
 func (s *Site) workflowRoutes(mux *http.ServeMux) {
 	p := &workflowPages{Site: s, turn: make(chan struct{}, 1), reports: map[string]*workflowReport{}, plays: map[string]*workflowPlay{}}
 	mux.HandleFunc("GET /workflows", p.serveList)
@@ -72,22 +71,22 @@ func (p *workflowPages) serveList(w http.ResponseWriter, r *http.Request) {
 	p.renderPage(w, r, http.StatusOK, "workflows", workflowList{page: p.newPage(r), List: list})
 }
 
-// workflowPage is the data of the page of a workflow.
+// workflowPage is the data of a workflow's page.
 type workflowPage struct {
 	page
 	Hash, Name, File string
 	Problem          string               // why the file cannot be read
-	Def              *workflow.Definition // nil: it cannot be read
+	Def              *workflow.Definition // nil if it cannot be read
 	Describe         string
 	Drawing          template.HTML
 	States           []workflowState
 	Edges            []workflowEdge
 	Findings         []workflow.Finding
 	Lines            []workflowLine
-	More             int // lines that are not shown
+	More             int // number of lines that are not shown
 	Report           *workflowReport
 	Play             *workflowPlay
-	Runs             string // of the form that simulates
+	Runs             string // value of the field in the simulation form
 	Seed             string
 	MaxRuns          int
 }
@@ -101,7 +100,7 @@ func (p *workflowPages) serveWorkflow(w http.ResponseWriter, r *http.Request) {
 	p.renderPage(w, r, http.StatusOK, "workflow", data)
 }
 
-// workflowData gathers what the page of a workflow says.
+// workflowData collects the data of a workflow's page.
 func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
 	got, err := p.findWorkflow(r)
 	if err != nil {
@@ -126,8 +125,7 @@ func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
 	return out, nil
 }
 
-// findWorkflow finds a workflow by its hash: one that tasks follow, or one that comes with the
-// program.
+// findWorkflow returns the workflow with the hash in the path: a pinned one or a built-in one.
 func (p *workflowPages) findWorkflow(r *http.Request) (wire.WorkflowText, error) {
 	hash := r.PathValue("hash")
 	got, err := p.o.API.ReadWorkflow(r.Context(), hash)
@@ -144,7 +142,8 @@ func (p *workflowPages) findWorkflow(r *http.Request) (wire.WorkflowText, error)
 	return got, newRefusal(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")
 }
 
-// computeInTurn does something that takes long when it is its turn. It ends with the request.
+// computeInTurn calls do once no other computation runs. It gives up when the request ends, or after
+// searchTime.
 func (p *workflowPages) computeInTurn(r *http.Request, do func(context.Context, *workflow.Definition) error) error {
 	got, err := p.findWorkflow(r)
 	if err != nil {
@@ -165,19 +164,19 @@ func (p *workflowPages) computeInTurn(r *http.Request, do func(context.Context, 
 	return do(ctx, def)
 }
 
-// searchHere searches in this process, for those who have no other.
+// searchHere searches in this process. It is the default of SiteOptions.Verify.
 func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
 	return verify.Verify(def, verify.SearchOptions{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }}), nil
 }
 
-// verifyWorkflow searches everything that can happen to tasks of a workflow.
+// verifyWorkflow searches all states that tasks of a workflow can reach.
 func (p *workflowPages) verifyWorkflow(w http.ResponseWriter, r *http.Request) error {
 	hash := r.PathValue("hash")
 	err := p.computeInTurn(r, func(ctx context.Context, def *workflow.Definition) error {
 		p.mu.Lock()
 		known := p.reports[def.Hash]
 		p.mu.Unlock()
-		if known != nil { // somebody asked for the same
+		if known != nil { // another request has already searched it
 			return nil
 		}
 		began := p.o.Now()
@@ -205,7 +204,7 @@ func (p *workflowPages) verifyWorkflow(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
-// simulateWorkflow plays tasks through a workflow.
+// simulateWorkflow simulates tasks of a workflow.
 func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request) error {
 	hash := r.PathValue("hash")
 	runs, err := strconv.Atoi(strings.TrimSpace(r.PostFormValue("runs")))
@@ -237,7 +236,7 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 	return nil
 }
 
-// playTasks simulates in steps, so that it can be broken off.
+// playTasks simulates in steps, so that it can be cancelled.
 func playTasks(ctx context.Context, def *workflow.Definition, o simulate.RunOptions, runs int) (simulate.Result, error) {
 	var all simulate.Result
 	for first := 0; first < runs; first += playedAtOnce {

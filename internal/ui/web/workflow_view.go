@@ -47,7 +47,7 @@ func workflowStates(def *workflow.Definition) []workflowState {
 	return out
 }
 
-// shortSpan is a time without the zeros at its end: 2h0m0s is 2h.
+// shortSpan formats a duration without trailing zeros: 2h0m0s becomes 2h.
 func shortSpan(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -112,7 +112,7 @@ func workflowLines(text string) (out []workflowLine, more int) {
 	return out, len(all) - len(out)
 }
 
-// A workflowReport is what a search found, in words.
+// A workflowReport is the result of a search, in words.
 type workflowReport struct {
 	OK         bool
 	Complete   bool
@@ -123,13 +123,13 @@ type workflowReport struct {
 	Violations []workflowViolation
 }
 
-// A workflowProperty is something that must hold, and whether it does.
+// A workflowProperty is a property that must hold, and whether it does.
 type workflowProperty struct {
 	Name, Means, Says string
 	Good, Bad         bool
 }
 
-// A workflowViolation is a property that does not hold, with a shortest way to get there.
+// A workflowViolation is a property that does not hold, with a shortest path that breaks it.
 type workflowViolation struct {
 	Number          int
 	Property, About string
@@ -140,7 +140,7 @@ type workflowStep struct {
 	Move, What, Refused string
 }
 
-// propertyWords say what the properties mean.
+// propertyWords says what each property means.
 var propertyWords = map[verify.Property]string{
 	verify.NeverStalls: "somebody or something moves every task on",
 	verify.Terminates:  "every loop is bounded by a counter, or passes a person",
@@ -155,7 +155,7 @@ var propertyWords = map[verify.Property]string{
 	verify.Reachable:   "no state and no edge is dead",
 }
 
-// reportOf puts a report into words.
+// reportOf describes a report.
 func reportOf(r verify.Report) *workflowReport {
 	out := &workflowReport{OK: r.OK, Complete: r.Complete}
 	out.Counts = fmt.Sprintf("%s states, %s transitions, %s decisions", chart.FormatGrouped(r.States), chart.FormatGrouped(r.Transitions), chart.FormatGrouped(r.Decisions))
@@ -194,7 +194,7 @@ func reportOf(r verify.Report) *workflowReport {
 	return out
 }
 
-// describeBounds are worst cases while nobody looks.
+// describeBounds describes the worst case if no person intervenes.
 func describeBounds(b verify.Bounds) string {
 	if b.Unbounded {
 		return "there is no bound, see terminates"
@@ -214,7 +214,7 @@ func describeBounds(b verify.Bounds) string {
 	return strings.Join(out, ", ")
 }
 
-// A workflowPlay is what a simulation came to.
+// A workflowPlay is the result of a simulation.
 type workflowPlay struct {
 	Runs    int
 	Seed    uint64
@@ -224,7 +224,7 @@ type workflowPlay struct {
 	Stays   [][3]string // state, mean, share
 }
 
-// playOf puts a simulation into a drawing and tables.
+// playOf returns the drawing and the tables of a simulation.
 func playOf(def *workflow.Definition, result simulate.Result, runs int, seed uint64) *workflowPlay {
 	sum := result.Summary(def)
 	c := chart.Simulation{Workflow: def.Name, Runs: runs, Seed: seed, Variants: []chart.Variant{{Result: result, Summary: sum}}}
@@ -242,5 +242,5 @@ func playOf(def *workflow.Definition, result simulate.Result, runs int, seed uin
 	return out
 }
 
-// Count is the number of a step, from 1.
+// Count returns the number of a step, counted from 1.
 func (p *workflowPage) Count(i int) int { return i + 1 }

@@ -1,11 +1,11 @@
-// Keeps pages up to date, and sends forms without leaving them.
-// Every page is whole without it; board.js adds what only the board has. No part of it runs text of a page: what comes from the
-// server is markup that its templates have made safe.
+// Keeps pages up to date, and sends forms without leaving the page. Every page works without it;
+// board.js adds what only the board needs. It never runs text from a page: the server sends HTML that
+// its templates have escaped.
 const body = document.body, topic = body.dataset.topic, csrf = body.dataset.csrf;
 export const $ = (id) => document.getElementById(id);
-let row = Number(body.dataset.row) || 0; // of the journal: what this page shows is from after it
+let row = Number(body.dataset.row) || 0; // row of the journal that this page is current as of
 
-// What is said to everybody, and to those who do not see it.
+// Messages, shown on the page and announced to screen readers.
 
 export function toast(text, bad) {
   let p = $("said");
@@ -29,8 +29,8 @@ export function announce(text) {
   }, 700);
 }
 
-// The stream of events. It is taken up after the last row that was heard; a page that
-// nobody looks at leaves its connection to others: a browser has six for all of them.
+// The event stream. It resumes after the last row that was received. A hidden page closes its
+// connection, because a browser has only six for all pages of a site.
 
 let stream = null, lostTimer = 0, retryTimer = 0, sleepTimer = 0;
 export const past = () => "past" in body.dataset;
@@ -59,7 +59,7 @@ function connect() {
   });
   mine.onerror = () => {
     connected(false);
-    if (mine.readyState !== EventSource.CLOSED || mine !== stream) return; // it tries again by itself
+    if (mine.readyState !== EventSource.CLOSED || mine !== stream) return; // the browser reconnects by itself
     disconnect();
     retryTimer = setTimeout(connect, 1500);
   };
@@ -78,7 +78,7 @@ function connected(yes) {
     return;
   }
   delete body.dataset.connected;
-  lostTimer = lostTimer || setTimeout(() => { $("lost").hidden = false; }, 800); // a moment is nobody's concern
+  lostTimer = lostTimer || setTimeout(() => { $("lost").hidden = false; }, 800); // do not report a short interruption
 }
 document.addEventListener("visibilitychange", () => {
   clearTimeout(sleepTimer);
@@ -101,8 +101,8 @@ function hold(paused) {
   f.querySelector("button").textContent = paused ? "Resume all" : "Pause all";
 }
 
-// Pages other than the board are asked for again, and what differs is put in place. One
-// request is under way at most, and the server has time to breathe.
+// Pages other than the board are fetched again, and the parts that differ are replaced. At most one
+// request runs at a time, with a pause after each.
 
 let asking = false, again = false, sources = new Map(), rest = 0;
 export async function refresh(address) {
@@ -112,7 +112,7 @@ export async function refresh(address) {
   try {
     const res = await fetch(address || location.href, { headers: { Accept: "text/html" }, redirect: "error" });
     if (res.ok) put(new DOMParser().parseFromString(await res.text(), "text/html"));
-  } catch { /* the banner says it */ }
+  } catch { /* the banner shows it */ }
   asking = false;
   rest = setTimeout(() => {
     rest = 0;
@@ -131,7 +131,7 @@ function put(doc) {
   }
   document.dispatchEvent(new CustomEvent("orange:put"));
 }
-// swap keeps what a person is doing: focus, what is typed, what is open, how far it is scrolled.
+// swap preserves the state of the page: focus, typed text, open details and scroll positions.
 function swap(from, to) {
   const at = document.activeElement, fields = new Map(), open = new Set();
   for (const f of from.querySelectorAll("textarea[id], input[id], select[id]"))
@@ -150,10 +150,10 @@ function swap(from, to) {
   const n = focus && $(focus.id);
   if (!n) return;
   n.focus({ preventScroll: true });
-  if (focus.s !== null && focus.s !== undefined && n.setSelectionRange) try { n.setSelectionRange(focus.s, focus.e); } catch { /* not of this kind */ }
+  if (focus.s !== null && focus.s !== undefined && n.setSelectionRange) try { n.setSelectionRange(focus.s, focus.e); } catch { /* this kind of field has no selection */ }
 }
 
-// Forms are sent from where they are; a no is said beside them.
+// Forms are sent without leaving the page; an error is shown beside the form.
 
 export async function send(action, fields) {
   const res = await fetch(action, { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json", "Orange-Csrf": csrf } });
@@ -161,7 +161,7 @@ export async function send(action, fields) {
   if (!res.ok) throw Object.assign(new Error(said.error || `the server answered ${res.status}`), { code: Boolean(said.code) });
   return said;
 }
-// A person's merge may need a code that was shown elsewhere: the same is asked for again with it.
+// A merge by a person may need a code from a notification: the form is sent again with it.
 export function askCode(action, fields, why) {
   const box = $("ask"), form = document.createElement("form"), made = (tag, of) => Object.assign(document.createElement(tag), of);
   form.method = "post";
@@ -203,7 +203,7 @@ document.addEventListener("submit", async (e) => {
   }
   buttons.forEach((b) => { b.disabled = false; });
 });
-document.addEventListener("keydown", (e) => { // Ctrl+Enter sends what is written
+document.addEventListener("keydown", (e) => { // Ctrl+Enter sends the form
   if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey) || !e.target.matches?.("textarea")) return;
   const form = e.target.form;
   form?.requestSubmit(form.querySelector("button.go") || form.querySelector("button"));
@@ -213,7 +213,7 @@ if (sessionStorage.getItem("said")) {
   sessionStorage.removeItem("said");
 }
 
-// Times go on.
+// Relative times are updated.
 
 const span = (s) => s < 60 ? `${Math.max(0, s | 0)}s` : s < 3600 ? `${s / 60 | 0}m` : s < 172800 ? `${s / 3600 | 0}h` : `${s / 86400 | 0}d`;
 function tick() {

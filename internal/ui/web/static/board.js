@@ -1,10 +1,10 @@
-// The board: cards that change, cards that are moved and dragged, and the past.
+// The board: updating, moving and dragging cards, and showing the past.
 import { $, announce, askCode, disconnect, past, refresh, send, toast } from "/static/app.js";
 
 const body = document.body;
 const board = () => $("board");
 
-// Cards that changed are put in place once per frame, at most so many at a time.
+// Changed cards are replaced once per frame, a limited number at a time.
 
 const perFrame = 150;
 const waiting = new Map();
@@ -17,7 +17,7 @@ function take(news) {
   if (news.counts) counts = news.counts;
   frame = frame || requestAnimationFrame(flush);
 }
-let counts = null; // of cards, by column: the newest that were heard
+let counts = null; // of cards, by column: the newest that were received
 function flush() {
   frame = 0;
   let n = 0;
@@ -102,7 +102,7 @@ document.addEventListener("keydown", (e) => {
   if (to) { e.preventDefault(); to.querySelector(".t").focus(); }
 });
 
-// Dragging: states that the task may be moved to light up, others refuse.
+// Dragging: the states that the task may move to are highlighted; others refuse the card.
 
 document.addEventListener("pointerdown", (e) => {
   const card = e.target.closest?.(".board[data-drag] .card[data-m]");
@@ -175,7 +175,7 @@ function refused(card, why) {
   card.append(p);
 }
 
-// The scrubber shows any moment of the journal; nothing can be asked for there.
+// The scrubber shows any moment of the journal, without actions.
 
 let scrubbing = 0;
 function scrubTo(news) {

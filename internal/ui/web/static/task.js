@@ -1,5 +1,5 @@
-// Remarks about lines, the history of a task, and the terminal of its agent. The pages
-// are whole without it; app.js keeps them up to date.
+// Remarks about lines, the history of a task, and the terminal of its agent. The pages work without
+// it; app.js keeps them up to date.
 "use strict";
 (() => {
 const $ = (id) => document.getElementById(id);
@@ -9,8 +9,8 @@ const make = (tag, props, ...children) => {
   return n;
 };
 
-// Remarks: every line of a diff takes one, in a field below it. A line is reached with
-// the arrows and opened with Enter.
+// Remarks: every line of a diff accepts one, in a field below it. The arrow keys select a line and
+// Enter opens its field.
 
 const review = document.querySelector("form[data-review]");
 let sent = false;
@@ -68,14 +68,14 @@ if (review) {
   count();
 }
 
-// What is shown of the branch stays as it is while somebody writes about it.
+// The diff stays as it is while a person writes remarks about it; a note says when it is out of date.
 
 const work = () => $("task-facts")?.dataset.work, shown = work();
 document.addEventListener("orange:put", () => {
   if ($("diff-stale") && shown && work() && work() !== shown) $("diff-stale").hidden = false;
 });
 
-// Where the task is comes into view in a graph that is wider than the page.
+// In a drawing that is wider than the page, scroll the current state into view.
 
 function center() {
   for (const box of document.querySelectorAll(".scroll.graph")) {
@@ -88,7 +88,7 @@ function center() {
 center();
 document.addEventListener("orange:put", center);
 
-// The history: the page of that moment is asked for, and what differs is put in place.
+// The history: fetch the page of the chosen moment and replace the parts that differ.
 
 let under = null, last = "";
 async function show(address) {
@@ -109,9 +109,9 @@ async function show(address) {
     const diff = $("task-diff");
     if (diff) diff.hidden = true;
     center();
-  } catch { /* the next one comes */ }
+  } catch { /* a newer request replaced this one, or the next move of the slider tries again */ }
 }
-// The slider itself stays: a hand is on it.
+// The slider itself is not replaced, because the person is holding it.
 function scrub(from, to) {
   const at = from.querySelector("input[type=range]"), next = to.querySelector("input[type=range]");
   at.max = next.max;
@@ -130,7 +130,7 @@ document.addEventListener("input", (e) => {
   show(address);
 });
 
-// What was asked for before the slider moved may come after it: it is put right.
+// A refresh that began before the slider moved may arrive after it: fetch the chosen moment again.
 document.addEventListener("orange:put", () => {
   if (last && $("task-head")?.dataset.at !== new URL(last, location).searchParams.get("at")) show(last);
 });
@@ -171,8 +171,8 @@ if (box) {
       if (!over) again = setTimeout(watch, 2000);
     });
   };
-  let over = false; // there is nothing to watch any more
-  document.addEventListener("visibilitychange", () => { // a browser has six connections for all of its pages
+  let over = false; // there is nothing left to watch
+  document.addEventListener("visibilitychange", () => { // a browser has six connections for all pages of a site
     clearTimeout(sleep);
     if (document.hidden) sleep = setTimeout(leave, 2000);
     else if (!stream && !over) watch();
@@ -181,7 +181,7 @@ if (box) {
   watch();
 }
 
-// What takes long says so, until what came of it is shown.
+// A slow form says that it is working until its result is shown.
 
 document.addEventListener("submit", (e) => {
   const text = e.target.dataset?.long, said = e.target.querySelector(".long"), answer = e.target.querySelector(".answer");
