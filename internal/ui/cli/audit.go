@@ -21,14 +21,14 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Repository looks into git repositories.
+// A Repository reads git repositories.
 type Repository interface {
 	FindRoot(ctx context.Context, dir string) (string, error)
-	// ResolveCommit is the whole name of a commit, "" if the repository does not have it.
+	// ResolveCommit returns the full name of a commit, "" if the repository does not have it.
 	ResolveCommit(ctx context.Context, root, revision string) (string, error)
-	// CommitsContaining are the commits that contain a commit, and the commit itself.
+	// CommitsContaining returns the commits that contain a commit, including the commit itself.
 	CommitsContaining(ctx context.Context, root, commit string) (map[string]bool, error)
-	// ReadAnchors are those of a store, oldest first.
+	// ReadAnchors returns the anchors of a store, oldest first.
 	ReadAnchors(ctx context.Context, root, store string) ([]journal.Anchor, error)
 }
 
@@ -48,13 +48,13 @@ func newAuditCommand(deps Deps) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "look for the commit and for anchors in the repository at `PATH`; without it, in the one here")
 	cmd.Flags().StringVar(&from, "from", "", "read a `FILE` that orange export wrote instead of asking a server")
-	cmd.Annotations = map[string]string{needsNothing: "yes"} // with --from there need be no data folder
+	cmd.Annotations = map[string]string{needsNothing: "yes"} // --from works without a data folder
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a := auditor{Deps: deps, cmd: cmd, asked: args[0]}
 		if repo != "" {
 			root, err := deps.Repository.FindRoot(cmd.Context(), a.absolutePath(repo))
 			if err != nil {
-				root = a.absolutePath(repo) // it may be one without files
+				root = a.absolutePath(repo) // a bare repository has no root
 				if head, no := deps.Repository.ResolveCommit(cmd.Context(), root, "HEAD"); no != nil || head == "" {
 					return err
 				}
@@ -90,15 +90,15 @@ func newAuditCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// auditor is one run of orange audit.
+// An auditor is one run of orange audit.
 type auditor struct {
 	Deps
 	cmd    *cobra.Command
-	asked  string                        // the commit
-	open   func() (io.ReadCloser, error) // the export, each time from its beginning
-	repos  []string                      // where the commit is looked for
-	stored func(id string) error         // whether the rows that led to a task are stored as they were written; nil: nobody can tell
-	online bool                          // the repositories of registered projects count, too
+	asked  string                        // the commit as given on the command line
+	open   func() (io.ReadCloser, error) // opens the export at its beginning
+	repos  []string                      // the repositories to search for the commit
+	stored func(id string) error         // checks that the rows of a task are stored as they were written; nil if that cannot be checked
+	online bool                          // also search the repositories of registered projects
 }
 
 func (a *auditor) absolutePath(path string) string {
@@ -108,32 +108,32 @@ func (a *auditor) absolutePath(path string) string {
 	return filepath.Join(a.Cwd, path)
 }
 
-// audited is what orange audit prints.
+// audited is the output of orange audit.
 type audited struct {
 	Commit string `json:"commit"`
-	How    string `json:"how"` // merge, head or branch: what the commit is of the task
+	How    string `json:"how"` // how the commit belongs to the task: merge, head or branch
 	engine.Audited
-	Row     int64 `json:"row"` // that records the merge
+	Row     int64 `json:"row"` // the row that records the merge
 	Journal struct {
 		OK      bool         `json:"ok"`
-		Rows    int64        `json:"rows"` // that are what was written
-		Head    journal.Link `json:"head"` // of the last of them
+		Rows    int64        `json:"rows"` // how many rows are as they were written
+		Head    journal.Link `json:"head"` // the link of the last such row
 		Problem string       `json:"problem,omitempty"`
 	} `json:"journal"`
 	Anchors auditAnchors `json:"anchors"`
-	OK      bool         `json:"ok"` // everything is as it was
+	OK      bool         `json:"ok"` // the journal, the anchors and the decisions all agree
 }
 
-// auditAnchors says how the journal and the anchors in a repository agree.
+// auditAnchors reports how the journal and the anchors in a repository agree.
 type auditAnchors struct {
-	Repository string `json:"repository,omitempty"` // that was looked at
+	Repository string `json:"repository,omitempty"` // the repository whose anchors were read
 	Store      string `json:"store,omitempty"`
 	journal.Anchored
 	This    bool   `json:"this"` // the merge itself is anchored
 	Problem string `json:"problem,omitempty"`
 }
 
-// readExport reads the export once.
+// readExport opens the export, passes it to take and closes it.
 func (a *auditor) readExport(take func(io.Reader) error) error {
 	in, err := a.open()
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *auditor) runAudit(ctx context.Context) error {
 		return err
 	}
 	out.Journal.OK, out.Journal.Rows, out.Journal.Head = j.broken == nil, j.chain.Rows, j.chain.Head
-	if j.broken == nil && a.stored != nil { // an export does not have every byte of a row
+	if j.broken == nil && a.stored != nil { // an export lacks some bytes of a row; the store has them all
 		j.broken = a.stored(string(m.task))
 		out.Journal.OK = j.broken == nil
 	}
@@ -196,7 +196,8 @@ func (a *auditor) runAudit(ctx context.Context) error {
 	return replayResult(out.OK, "what led to %.12s is not as it was", commit)
 }
 
-// resolveCommit finds the whole name of the commit, and a repository that has it, "" if none does.
+// resolveCommit returns the full name of the commit and a repository that has it. root is ""
+// if no repository has the commit.
 func (a *auditor) resolveCommit(ctx context.Context) (commit, root string, err error) {
 	for _, root := range a.repos {
 		commit, err := a.Repository.ResolveCommit(ctx, root, a.asked)
@@ -211,7 +212,7 @@ func (a *auditor) resolveCommit(ctx context.Context) (commit, root string, err e
 	return commit, "", nil
 }
 
-// findMerge finds the merge that a commit belongs to.
+// findMerge returns the merge that a commit belongs to. It returns an error if there is none.
 func (a *auditor) findMerge(ctx context.Context, j *auditJournal, commit, root string) (m *auditMerge, how string, err error) {
 	var contains map[string]bool
 	if root != "" {
@@ -230,7 +231,7 @@ func (a *auditor) findMerge(ctx context.Context, j *auditJournal, commit, root s
 }
 
 // compareAnchors compares the journal with its anchors in the repository of the commit, or in
-// that of the task's project.
+// the repository of the task's project.
 func (a *auditor) compareAnchors(ctx context.Context, j *auditJournal, m *auditMerge, root, project string) auditAnchors {
 	for _, p := range j.projects {
 		if root == "" && a.online && p.Name == project {
@@ -252,7 +253,7 @@ func (a *auditor) compareAnchors(ctx context.Context, j *auditJournal, m *auditM
 			out.This = out.This || ok && link == list[i].Link && list[i].Row >= m.row
 		}
 		if err = out.Err(j.chain.Rows); out.Differs == nil && (j.broken != nil || a.stored == nil) {
-			err = nil // rows behind a broken one were not followed, and an export may be older than the repository
+			err = nil // rows after a broken row are not followed, and an export may be older than the repository
 		}
 	}
 	if err != nil {
@@ -261,29 +262,29 @@ func (a *auditor) compareAnchors(ctx context.Context, j *auditJournal, m *auditM
 	return out
 }
 
-// auditJournal is what an audit finds in an export: everything but the entries.
+// auditJournal is what an audit reads from an export: everything except the entries.
 type auditJournal struct {
 	store     string
 	chain     journal.Chain
-	links     []journal.Link // of the rows that were followed
-	broken    error          // the first row that is not what was written
+	links     []journal.Link // the links of the rows that were followed
+	broken    error          // the first row that is not as it was written
 	restores  []journal.Restore
 	projects  []task.Project
-	workflows map[string]journal.ExportLine // by the hash of their texts
+	workflows map[string]journal.ExportLine // keyed by the hash of the text
 	merges    []auditMerge
 	work      map[task.ID]task.Work // the last commits of each task
 }
 
-// auditMerge is an entry that records a merge, or that work was found merged.
+// An auditMerge is an entry that records a merge, or that finds the work already merged.
 type auditMerge struct {
 	task       task.ID
 	seq        int
 	row        int64
-	landed     string // commit by which it was merged, "" if nobody recorded it
-	base, head string // the task's commits, "" if nobody knows them
+	landed     string // the commit that merged the work, "" if it was not recorded
+	base, head string // the commit that the work started from and its last commit, "" if unknown
 }
 
-// knownCommit is the one that is known of a merge.
+// knownCommit returns the commit that merged the work, or else the task's last commit.
 func (m *auditMerge) knownCommit() string {
 	if m.landed != "" {
 		return m.landed
@@ -291,7 +292,7 @@ func (m *auditMerge) knownCommit() string {
 	return m.head
 }
 
-// eachExportLine reads an export line by line.
+// eachExportLine calls yield for each line of an export.
 func eachExportLine(in io.Reader, yield func(l *journal.ExportLine) error) error {
 	dec := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -352,15 +353,17 @@ func (j *auditJournal) addEntry(l *journal.ExportLine) error {
 	return nil
 }
 
-// mayRecordMerge is quick and never wrong about an entry that does.
+// mayRecordMerge reports whether an entry may record a merge or the commits of a task. It is
+// a quick test that never misses such an entry, but may report true for others.
 func mayRecordMerge(entry []byte) bool {
 	return slices.ContainsFunc([]string{`"commit":"`, signal.PRMerged, `"name":"merged"`, `"name":"commits"`}, func(text string) bool {
 		return bytes.Contains(entry, []byte(text))
 	})
 }
 
-// noteCommits keeps what an entry says about the commits of its task. A merge that is made here is first
-// found merged, and its receipt names the commit.
+// noteCommits records what an entry says about the commits of its task. When Orange merges a
+// branch, the journal first records that the work was found merged; the receipt that follows
+// names the commit and replaces that record.
 func (j *auditJournal) noteCommits(e *journal.Entry, row int64) {
 	found := false
 	if e.Snapshot != nil {
@@ -393,13 +396,13 @@ func (j *auditJournal) noteCommits(e *journal.Entry, row int64) {
 
 // How a commit belongs to a merge.
 const (
-	auditMerged = "merge"  // it is the commit by which the work was merged
-	auditHead   = "head"   // it is the last commit of the task
-	auditBranch = "branch" // it is another commit of the task
+	auditMerged = "merge"  // the commit that merged the work
+	auditHead   = "head"   // the last commit of the task
+	auditBranch = "branch" // another commit of the task
 )
 
-// findMerge finds the first merge that a commit belongs to, nil if there is none. The commit may be
-// abbreviated; contains are the commits that contain it, as far as that is known.
+// findMerge returns the first merge that a commit belongs to, nil if there is none. The
+// commit may be abbreviated. contains holds the commits known to contain it.
 func (j *auditJournal) findMerge(commit string, contains map[string]bool) (m *auditMerge, how string, err error) {
 	if m, err = j.findByPrefix(commit, func(m *auditMerge) string { return m.landed }); m != nil || err != nil {
 		return m, auditMerged, err
@@ -415,7 +418,8 @@ func (j *auditJournal) findMerge(commit string, contains map[string]bool) (m *au
 	return nil, "", nil
 }
 
-// findByPrefix finds the first merge of which a commit begins with a text.
+// findByPrefix returns the first merge for which of returns a commit that begins with the
+// given prefix. It returns an error if the prefix is ambiguous.
 func (j *auditJournal) findByPrefix(commit string, of func(*auditMerge) string) (found *auditMerge, err error) {
 	for i := range j.merges {
 		m := &j.merges[i]
@@ -430,7 +434,7 @@ func (j *auditJournal) findByPrefix(commit string, of func(*auditMerge) string) 
 	return found, nil
 }
 
-// taskEntries collects the journal of a task.
+// taskEntries returns the journal entries of a task.
 func taskEntries(in io.Reader, id task.ID) ([]journal.Entry, error) {
 	var out []journal.Entry
 	own := []byte(`"` + string(id) + `"`)
@@ -447,7 +451,7 @@ func taskEntries(in io.Reader, id task.ID) ([]journal.Entry, error) {
 	return out, err
 }
 
-// parsePinned is the workflow that a task is pinned to.
+// parsePinned returns the workflow that a task is pinned to.
 func (j *auditJournal) parsePinned(hash string) (*workflow.Definition, error) {
 	l, ok := j.workflows[hash]
 	if !ok {
@@ -456,7 +460,7 @@ func (j *auditJournal) parsePinned(hash string) (*workflow.Definition, error) {
 	return workflow.Parse(l.File, l.Text)
 }
 
-// rowLink is the link of a row that was followed.
+// rowLink returns the link of a row. It returns false if the row was not followed.
 func (j *auditJournal) rowLink(row int64) (journal.Link, bool) {
 	if row < 1 || row > int64(len(j.links)) {
 		return journal.Link{}, false
@@ -464,7 +468,7 @@ func (j *auditJournal) rowLink(row int64) (journal.Link, bool) {
 	return j.links[row-1], true
 }
 
-// printAudit says what an audit found.
+// printAudit prints the result of an audit.
 func (a *auditor) printAudit(out io.Writer, r *audited) error {
 	w := &lineWriter{w: out}
 	fact := func(name, format string, args ...any) { w.writeLine("%-10s "+format, append([]any{name}, args...)...) }
@@ -514,7 +518,7 @@ func (a *auditor) printAudit(out io.Writer, r *audited) error {
 	return w.err
 }
 
-// printStep prints one entry as task history does, with who, and what opened the way.
+// printStep prints one entry as task history does, with the actor and the gates that let it pass.
 func (a *auditor) printStep(w *lineWriter, s *engine.AuditStep) {
 	for i, e := range s.Events {
 		text, err := e.MarshalJSON()
@@ -542,14 +546,14 @@ func (a *auditor) printStep(w *lineWriter, s *engine.AuditStep) {
 	}
 }
 
-// writeIndented writes a line below another.
+// writeIndented writes a line indented below the previous one.
 func (l *lineWriter) writeIndented(text string) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintln(l.w, "        "+cleanLine(text))
 	}
 }
 
-// describeAnchors says what an audit found about anchors.
+// describeAnchors describes what an audit found about anchors.
 func describeAnchors(a *auditAnchors) string {
 	switch {
 	case a.Store == "":

@@ -25,10 +25,10 @@ func newBoardCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// boardFlags are what all the commands about boards understand.
+// boardFlags are the flags that all board commands share.
 type boardFlags struct{ project string }
 
-// place is a card of a project.
+// A place names a card: its project and its number.
 type place struct {
 	project string
 	number  int
@@ -38,7 +38,7 @@ func (p place) String() string { return fmt.Sprintf("%s/%d", p.project, p.number
 
 func placeOf(c board.Card) place { return place{c.Project, c.Number} }
 
-// boardProject is the project that is named, else the one of the folder.
+// boardProject returns the project given by --project, or else the project of the current folder.
 func (f *boardFlags) boardProject(ctx context.Context, s session) (string, error) {
 	if f.project != "" {
 		return f.project, nil
@@ -46,7 +46,8 @@ func (f *boardFlags) boardProject(ctx context.Context, s session) (string, error
 	return s.projectHere(ctx)
 }
 
-// findCard finds out which card is meant: a number is one of the board here.
+// findCard returns the card that an argument names. A plain number is a card on the board of
+// the current project.
 func (f *boardFlags) findCard(ctx context.Context, s session, arg string) (place, error) {
 	if n, ok := board.ParseNumber(arg); ok {
 		project, err := f.boardProject(ctx, s)
@@ -65,10 +66,11 @@ func (f *boardFlags) findCard(ctx context.Context, s session, arg string) (place
 	return place{project, n}, nil
 }
 
-// errAgent keeps agents from the board where the server does not know who asks.
+// errAgent is the error for an agent that tries to change the board. The command line checks
+// this itself because the server may not know who the caller is.
 var errAgent = errors.New("an agent does not change the board: it says what it wants in its result")
 
-// withCard makes a command's function of one that changes the card named first.
+// withCard returns the run function of a command that changes the card named by its first argument.
 func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.Change, error), tell func(board.Card) string) func(*cobra.Command, []string) error {
 	return withServer(deps, func(ctx context.Context, s session, args []string) error {
 		if s.Config.Role != "" {
@@ -99,7 +101,7 @@ func printChanged(w io.Writer, done wire.ChangedCard, tell func(board.Card) stri
 	return err
 }
 
-// tagList shows the tags of a card.
+// tagList formats the tags of a card.
 func tagList(c board.Card) string {
 	if len(c.Tags) == 0 {
 		return "no tags"
@@ -107,7 +109,7 @@ func tagList(c board.Card) string {
 	return strings.Join(c.Tags, ", ")
 }
 
-// readDescription is a text for a card: the text itself, or standard input for "-".
+// readDescription returns the description of a card: text itself, or standard input if text is "-".
 func (d Deps) readDescription(text string) (string, error) {
 	if text != "-" {
 		return text, nil
@@ -195,7 +197,7 @@ func cardRow(deps Deps, c *board.Card) []string {
 	return []string{"  " + strconv.Itoa(c.Number), title, tags, cleanLine(claimText(deps.Now(), c.Claim))}
 }
 
-// claimText says who works on a card, "" if nobody does.
+// claimText describes who works on a card, "" if nobody does.
 func claimText(now time.Time, c *board.Claim) string {
 	switch {
 	case c == nil:
@@ -236,7 +238,7 @@ func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
 	return nil
 }
 
-// describeWhen says when something was, and by whom.
+// describeWhen formats when something happened and who did it.
 func describeWhen(now, when time.Time, who string) string {
 	text := fmt.Sprintf("%s ago, %s", formatAge(now, when), formatClock(now, when))
 	if who != "" {
@@ -245,8 +247,8 @@ func describeWhen(now, when time.Time, who string) string {
 	return text
 }
 
-// indentText is a text from elsewhere, safe for a terminal and set off from what is ours:
-// whatever it says, its lines do not begin like a heading.
+// indentText makes untrusted text safe for a terminal and indents it, so that none of its
+// lines can look like a heading.
 func indentText(text string) string {
 	text = strings.TrimSpace(cleanText(text))
 	if text == "" {
@@ -405,7 +407,7 @@ func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
 	}
 }
 
-// eventText says what an event changed.
+// eventText describes what an event changed.
 func eventText(now time.Time, e *board.Event) string {
 	c := &e.Change
 	var out []string

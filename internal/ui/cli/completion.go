@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// completionPatience is how long a person waits for a key to be completed.
+	// completionPatience is how long a completion may take.
 	completionPatience = 500 * time.Millisecond
-	// mostOffered is how many words are offered at once.
+	// mostOffered is the maximum number of words that a completion offers.
 	mostOffered = 200
 )
 
@@ -52,9 +52,9 @@ func newCompletionCommand(Deps) *cobra.Command {
 	}
 }
 
-// addCompletions gives every argument and every flag of the tree what it can be completed
-// with. What a command says itself stays; what nobody knows words for is left to the
-// person, and only what is a file is completed with files.
+// addCompletions sets the completion of every argument and every flag in the command tree. It
+// keeps a completion that a command defines itself. An argument or flag without known words
+// gets no completion, and only paths are completed with files.
 func addCompletions(deps Deps, root *cobra.Command) {
 	args, flags := argumentWords(deps), flagWords(deps)
 	var visit func(cmd *cobra.Command)
@@ -86,7 +86,7 @@ func addCompletions(deps Deps, root *cobra.Command) {
 	visit(root)
 }
 
-// collectAll collects what a walk visits.
+// collectAll returns the values that walk visits.
 func collectAll[T any](walk func(func(T))) (out []T) {
 	walk(func(one T) { out = append(out, one) })
 	return out
@@ -95,12 +95,12 @@ func collectAll[T any](walk func(func(T))) (out []T) {
 // fileFlags are the flags whose value is the path of a file.
 var fileFlags = map[string]bool{"context-file": true, "task-file": true, "output": true, "profile": true, "plot": true, "emit-test": true}
 
-// takesFile says whether the arguments of a command are paths.
+// takesFile reports whether the arguments of a command are paths.
 func takesFile(use string) bool {
 	return strings.Contains(use, "FILE") || strings.Contains(use, "[file]") || strings.Contains(use, "path")
 }
 
-// offerWord is one word that can be chosen, with what is to know about it.
+// offerWord returns a completion: a word with a short description.
 func offerWord(word, about string) string {
 	if about = cutToWidth(cleanLine(about), 60); about == "" {
 		return cleanLine(word)
@@ -108,12 +108,12 @@ func offerWord(word, about string) string {
 	return cobra.CompletionWithDesc(cleanLine(word), about)
 }
 
-// completeFixed offers words of a list that is closed.
+// completeFixed offers a fixed list of words.
 func completeFixed(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// eachOf offers words for a list with commas, those that are not in it yet.
+// eachOf completes a comma-separated list with the words that it does not contain yet.
 func eachOf(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		before := begun[:strings.LastIndexByte(begun, ',')+1]
@@ -127,16 +127,16 @@ func eachOf(words ...string) cobra.CompletionFunc {
 	}
 }
 
-// question is what a completion is about.
+// A question is a request for completions.
 type question struct {
 	*client.Client
 	deps  Deps
 	cmd   *cobra.Command
-	args  []string // before the word that is completed
-	begun string   // of that word
+	args  []string // the arguments before the word to complete
+	begun string   // the part of that word typed so far
 }
 
-// flagValue is what another flag of the line says.
+// flagValue returns the value of another flag on the line, "" if it is not set.
 func (q question) flagValue(name string) string {
 	f := q.cmd.Flags().Lookup(name)
 	if f == nil || !f.Changed {
@@ -145,7 +145,8 @@ func (q question) flagValue(name string) string {
 	return f.Value.String()
 }
 
-// taskArgument is the task that the line is about: the argument, or the attempt's own.
+// taskArgument returns the task that the line is about: the first argument, or else the task
+// of the attempt that runs the command.
 func (q question) taskArgument() string {
 	if len(q.args) > 0 {
 		return q.args[0]
@@ -153,7 +154,8 @@ func (q question) taskArgument() string {
 	return q.deps.Config.Task
 }
 
-// namedProject is the one that the line names, else that of the folder, "" for neither.
+// namedProject returns the project that the line names, or else the project of the current
+// folder, "" if there is neither.
 func (q question) namedProject(ctx context.Context) string {
 	if p := q.flagValue("project"); p != "" {
 		return p
@@ -162,8 +164,8 @@ func (q question) namedProject(ctx context.Context) string {
 	return at.Project
 }
 
-// completeLive makes a completion of what find returns. It asks a server that runs and never
-// starts one.
+// completeLive returns a completion that offers what find returns. It connects to a running
+// server and never starts one.
 func completeLive(deps Deps, find func(context.Context, question) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		parent := cmd.Context()
@@ -188,7 +190,7 @@ func completeLive(deps Deps, find func(context.Context, question) []string) cobr
 	}
 }
 
-// onlyFirst offers words for the first argument only.
+// onlyFirst limits a completion to the first argument.
 func onlyFirst(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -198,7 +200,7 @@ func onlyFirst(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completePrefixes offers beginnings that more is to be added to.
+// completePrefixes offers prefixes that the user completes by hand; the shell adds no space after them.
 func completePrefixes(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 }
@@ -213,9 +215,9 @@ func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// bashCompletion is the script for bash. It needs nothing but bash itself: words are
-// taken from the line as it stands, because bash breaks them at @, : and =, and what is
-// typed is never evaluated.
+// bashCompletion is the script for bash. It needs nothing but bash itself. It takes the words
+// from the line as typed, because bash splits words at @, : and =. It never evaluates what
+// the user types.
 const bashCompletion = `# bash completion of orange
 _orange() {
     local line=${COMP_LINE:0:COMP_POINT} program out directive cur head='' breaks entry value about
@@ -263,8 +265,7 @@ _orange() {
 complete -F _orange orange
 `
 
-// argumentWords says what the arguments of commands can be completed with, by the
-// command's path.
+// argumentWords returns the completions of arguments, keyed by the path of the command.
 func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
@@ -295,8 +296,8 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	return out
 }
 
-// flagWords says what flags can be completed with: "--flag" in every command, unless the
-// command has words of its own.
+// flagWords returns the completions of flags. The key "--flag" applies to every command,
+// unless there is a key for the command and the flag together.
 func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"--project": completeProjects(deps), "--workflow": completeWorkflows(deps), "--against": orFiles(completeWorkflows(deps)), "--tracker": completeTrackers(deps),
@@ -320,13 +321,13 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 	return out
 }
 
-// efforts are the words of all agents.
+// efforts lists the effort levels of all agents.
 var efforts = []string{"none", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// secretPlaces offers the places where a secret can be.
+// secretPlaces offers the kinds of places that a secret can be read from.
 var secretPlaces = completePrefixes("env:\ta variable", "file:\ta file of mode 600", "command:\twhat a program prints", "gh\tthe login of gh")
 
-// completeHarnesses offers the agents. The last two want more.
+// completeHarnesses offers the agents. The last two are prefixes that need a value.
 func completeHarnesses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return append(agent.HarnessNames(), agent.CommandPrefix+"\ta program of yours", agent.ScriptPrefix+"\ta file that is played"), cobra.ShellCompDirectiveNoFileComp
 }
@@ -341,7 +342,7 @@ func asStrings[T ~string](list []T) []string {
 
 func protocolNames() []string { return asStrings(detectable) }
 
-// The tasks for which a command makes sense.
+// The filters below choose the tasks for which a command makes sense.
 
 func atWork(r *overview.Row) bool         { return r.Kind == workflow.Agent }
 func isUnstarted(r *overview.Row) bool    { return r.Kind == workflow.Queued }
@@ -357,12 +358,12 @@ func lacksAgent(r *overview.Row) bool {
 	return r.Life == overview.Dead || waitsForAny(explain.ItemCrashed, explain.ItemFailed, explain.ItemNoAnswer)(r) || r.WaitsFor(explain.ItemNotStarted) && r.Life != overview.Alive
 }
 
-// waitsForAny chooses tasks that wait for a person for one of these reasons.
+// waitsForAny returns a filter for tasks that wait for a person for one of these reasons.
 func waitsForAny(kinds ...explain.ItemKind) func(*overview.Row) bool {
 	return func(r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 
-// allowsVerb chooses tasks that a person may ask a verb of.
+// allowsVerb returns a filter for tasks on which a person may use a verb.
 func allowsVerb(verb string) func(*overview.Row) bool {
 	return func(r *overview.Row) bool { return r.May(verb) }
 }

@@ -22,8 +22,8 @@ import (
 	"orange/internal/wire"
 )
 
-// completeRows offers tasks that pass, the newest first: those of this folder's project,
-// or all if none of them begins like the word.
+// completeRows offers the tasks that pass, newest first: those of the current project, or
+// those of all projects if none of them matches the word typed so far.
 func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) []string {
 		look := func(project string) (out []string) {
@@ -40,7 +40,7 @@ func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.Co
 	})
 }
 
-// hereFirst looks in the project of the folder, then everywhere.
+// hereFirst calls look for the current project and, if that finds nothing, for all projects.
 func hereFirst(ctx context.Context, q question, look func(project string) []string) []string {
 	here := q.namedProject(ctx)
 	if out := look(here); len(out) > 0 || here == "" {
@@ -49,7 +49,8 @@ func hereFirst(ctx context.Context, q question, look func(project string) []stri
 	return look("")
 }
 
-// describeTask says which task an id is, with its project if that does not go without saying.
+// describeTask describes a task for a completion. It names the project unless only the
+// current project is listed.
 func describeTask(status, project, branch, summary, here string) string {
 	if here == "" {
 		branch = project + "/" + branch
@@ -57,7 +58,7 @@ func describeTask(status, project, branch, summary, here string) string {
 	return strings.TrimSpace(status + " " + branch + " " + summary)
 }
 
-// completeTasks offers every task, those that are over too.
+// completeTasks offers every task, including those that are over.
 func completeTasks(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) []string {
 		return hereFirst(ctx, q, func(project string) (out []string) {
@@ -72,7 +73,7 @@ func completeTasks(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// completeEntries offers ID@ and, behind it, the entries of the task at which it moved.
+// completeEntries offers ID@ and, after it, the entries at which the task moved.
 func completeEntries(deps Deps) cobra.CompletionFunc {
 	ids := completeTasks(deps)
 	entries := completeLive(deps, func(ctx context.Context, q question) []string {
@@ -97,7 +98,7 @@ func completeSeqs(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) []string { return offerMoves(ctx, q, q.taskArgument(), "") })
 }
 
-// offerMoves lists the entries at which a task moved, the newest first.
+// offerMoves returns the entries at which a task moved, newest first.
 func offerMoves(ctx context.Context, q question, id, prefix string) (out []string) {
 	entries, _ := q.ReadJournal(ctx, id, 0)
 	for _, e := range slices.Backward(entries) {
@@ -124,7 +125,7 @@ func completeStatuses(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// completeTargets offers the states the task may go to, and what keeps it from them.
+// completeTargets offers the states that the task may move to, and says what blocks a move.
 func completeTargets(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		x, _ := q.ExplainTask(ctx, q.taskArgument())
@@ -177,7 +178,7 @@ func completeRoles(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// completeAttempts offers the attempts of the task, the newest first.
+// completeAttempts offers the attempts of the task, newest first.
 func completeAttempts(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		list, _ := q.ListAttempts(ctx, q.taskArgument())
@@ -235,13 +236,13 @@ func completeTrackers(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// boardHere is the board that the line is about.
+// boardHere returns the board that the line is about.
 func boardHere(ctx context.Context, q question) wire.Board {
 	b, _ := q.ReadBoard(ctx, q.namedProject(ctx))
 	return b
 }
 
-// completeCards offers the cards of the board, the newest first.
+// completeCards offers the cards of the board, newest first.
 func completeCards(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		for _, c := range slices.Backward(boardHere(ctx, q).Cards) {
@@ -261,8 +262,8 @@ func completeColumns(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// completeTags offers the tags of the board that the line does not have yet, and says
-// which the card carries.
+// completeTags offers the tags of the board that the line does not contain yet, and marks
+// those that the card already has.
 func completeTags(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		b := boardHere(ctx, q)
@@ -285,7 +286,7 @@ func completeTags(deps Deps) cobra.CompletionFunc {
 	})
 }
 
-// cardThen offers cards first, and then something else.
+// cardThen offers cards for the first argument, and uses then for the others.
 func cardThen(deps Deps, then cobra.CompletionFunc) cobra.CompletionFunc {
 	cards := completeCards(deps)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -296,7 +297,7 @@ func cardThen(deps Deps, then cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completeWorkflows offers the workflows that are found from this folder.
+// completeWorkflows offers the workflows that can be found from the current folder.
 func completeWorkflows(deps Deps) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		if deps.Workflows == nil {
@@ -311,7 +312,8 @@ func completeWorkflows(deps Deps) cobra.CompletionFunc {
 	}
 }
 
-// workflowDescription is what a workflow file says about itself, without reading all of it.
+// workflowDescription returns the description in a workflow file. It scans the lines and does
+// not parse the file.
 func workflowDescription(text string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "describe:"); ok {
@@ -321,7 +323,7 @@ func workflowDescription(text string) string {
 	return ""
 }
 
-// orFiles offers files, too.
+// orFiles offers files in addition to the words of f.
 func orFiles(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		words, _ := f(cmd, args, begun)
@@ -329,7 +331,7 @@ func orFiles(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// ofWorkflow offers words of the workflow that the first argument names.
+// ofWorkflow offers words from the workflow that the first argument names.
 func ofWorkflow(deps Deps, words func(*workflow.Definition) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -343,7 +345,7 @@ func ofWorkflow(deps Deps, words func(*workflow.Definition) []string) cobra.Comp
 	}
 }
 
-// decideWords are the flags of commands about a workflow.
+// decideWords returns the completions of the flags of the workflow commands.
 func decideWords(deps Deps) map[string]cobra.CompletionFunc {
 	states := ofWorkflow(deps, stateNames)
 	roles := ofWorkflow(deps, roleNames)
@@ -412,7 +414,7 @@ func counterNames(d *workflow.Definition) (out []string) {
 	return out
 }
 
-// boardWords are the columns or the tags of a workflow's board.
+// boardWords returns the columns of a workflow's board, or its tags.
 func boardWords(d *workflow.Definition, tags bool) (out []string) {
 	if d.Board == nil {
 		return nil
@@ -427,7 +429,7 @@ func boardWords(d *workflow.Definition, tags bool) (out []string) {
 	return out
 }
 
-// gateWords are what the gates of a workflow ask for, each once.
+// gateWords returns what of yields for the gates of a workflow, without duplicates.
 func gateWords(d *workflow.Definition, of func(*workflow.Gate) string) (out []string) {
 	for i := range d.Gates {
 		if w := of(&d.Gates[i]); w != "" && !slices.Contains(out, w) {
@@ -437,7 +439,8 @@ func gateWords(d *workflow.Definition, of func(*workflow.Gate) string) (out []st
 	return out
 }
 
-// completePromptArguments offers workflows, and then the states in which an agent works.
+// completePromptArguments offers workflows for the first argument and states in which an
+// agent works for the second.
 func completePromptArguments(deps Deps) cobra.CompletionFunc {
 	flows := orFiles(completeWorkflows(deps))
 	states := ofWorkflow(deps, func(d *workflow.Definition) (out []string) {
@@ -459,7 +462,7 @@ func completePromptArguments(deps Deps) cobra.CompletionFunc {
 	}
 }
 
-// completeBeginnings offers the states in which a new task may begin.
+// completeBeginnings offers the states in which a new task may start.
 func completeBeginnings(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		name := q.flagValue("workflow")

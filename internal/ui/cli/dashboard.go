@@ -13,25 +13,25 @@ import (
 	"orange/internal/ui/client"
 )
 
-// DashboardOptions say what the dashboard shows.
+// DashboardOptions are the options of the dashboard.
 type DashboardOptions struct {
 	Client  *client.Client
-	Project string // "" for all
-	Hint    string // said at the beginning
-	Once    bool   // leave for a terminal that is attached to, and do not come back
-	Create  bool   // begin with the form for a new task
+	Project string // "" for all projects
+	Hint    string // shown when the dashboard opens
+	Once    bool   // exit when attaching to a terminal instead of returning to the dashboard
+	Create  bool   // open the form for a new task first
 	Environ []string
 
-	Harness func(string) (string, error)   // settles what a person wrote as a harness
-	Exec    func(argv, env []string) error // becomes another program on this terminal
+	Harness func(string) (string, error)   // resolves the harness that a person typed
+	Exec    func(argv, env []string) error // replaces this program with another on this terminal
 }
 
-// dashboardFlags are the flags of the dashboard, which plain orange has as well.
+// dashboardFlags are the flags of the dashboard command, which plain orange also accepts.
 type dashboardFlags struct {
 	project string
 	all     bool
 	once    bool
-	create  bool // it begins with the form for a new task
+	create  bool // open the form for a new task first
 }
 
 func (f *dashboardFlags) declareFlags(deps Deps, cmd *cobra.Command) {
@@ -56,7 +56,7 @@ func newDashboardCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// showDashboard shows the dashboard, or says in a line why it cannot.
+// showDashboard shows the dashboard, or returns an error that explains why it cannot.
 func showDashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 	switch {
 	case !deps.IsTerminal || deps.Dashboard == nil:
@@ -72,7 +72,7 @@ func showDashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 	return withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Create: f.create, Environ: config.Environ(), Harness: s.resolveHarness, Exec: s.Exec}
 		var err error
-		if f.create { // a repository that is no project yet becomes one
+		if f.create { // ensureProject registers the repository as a project if necessary
 			o.Project, err = s.ensureProject(ctx)
 		} else {
 			err = s.chooseScope(ctx, f, &o)
@@ -84,8 +84,9 @@ func showDashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 	})(cmd, nil)
 }
 
-// chooseScope finds the project that is shown: the one that was named, else that of this
-// folder. A repository that is none is not made one: who only looks changes nothing.
+// chooseScope sets the project to show: the one given by --project, or else the project of
+// the current folder. It does not register a repository that is not a project, because
+// viewing must not change anything.
 func (s session) chooseScope(ctx context.Context, f dashboardFlags, o *DashboardOptions) error {
 	if f.project != "" {
 		list, err := s.ListProjects(ctx)
@@ -112,8 +113,8 @@ func (s session) chooseScope(ctx context.Context, f dashboardFlags, o *Dashboard
 	return nil
 }
 
-// openDashboard makes plain orange show the dashboard where a person sits at a terminal.
-// Elsewhere it prints the help.
+// openDashboard makes plain orange show the dashboard if a person uses a terminal. Otherwise
+// plain orange prints the help.
 func openDashboard(deps Deps, root *cobra.Command) {
 	var f dashboardFlags
 	f.declareFlags(deps, root)

@@ -87,7 +87,7 @@ func printChecks(w io.Writer, checks []doctor.Result) error {
 	return printTable(w, 0, rows)
 }
 
-// localChecks are about what the client itself needs.
+// localChecks checks what the client itself needs.
 func localChecks(ctx context.Context, deps Deps) []doctor.Result {
 	home := doctor.Result{Name: "data folder", OK: true, Detail: deps.Config.Home}
 	if err := client.EnsureWritable(deps.Config.Home); err != nil {
@@ -111,7 +111,7 @@ func checkProgram(ctx context.Context, name, flag string) doctor.Result {
 	return doctor.Result{Name: name, Detail: err.Error(), Fix: "see what " + name + " " + flag + " says"}
 }
 
-// checkSocket says where the server's socket is, and whether it is there.
+// checkSocket checks that the server's socket exists.
 func checkSocket(path string) doctor.Result {
 	out := doctor.Result{Name: "socket", OK: true, Detail: path}
 	if _, err := os.Lstat(path); err != nil {
@@ -120,7 +120,7 @@ func checkSocket(path string) doctor.Result {
 	return out
 }
 
-// serverChecks are about the server, and those it makes itself.
+// serverChecks checks the server, and adds the checks that the server makes itself.
 func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	o := client.DialOptions{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
 	c, err := client.Connect(ctx, o)
@@ -151,25 +151,25 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	return append([]doctor.Result{socket, server}, checks...)
 }
 
-// AgentCheck is what was found out about a coding agent by starting it once.
+// An AgentCheck is the result of starting a coding agent once.
 type AgentCheck struct {
 	Name    string `json:"name"`
-	OK      bool   `json:"ok"`             // it could work
+	OK      bool   `json:"ok"`             // the agent is ready to work
 	Path    string `json:"path,omitempty"` // "" if it is not installed
 	Version string `json:"version,omitempty"`
-	Tried   string `json:"tried"`           // the version that Orange was tried with
+	Tried   string `json:"tried"`           // the version that Orange was tested with
 	State   string `json:"state"`           // missing, ready, login, dialog, ended or unclear
-	Shows   string `json:"shows,omitempty"` // its last lines, where it is not ready; untrusted
+	Shows   string `json:"shows,omitempty"` // the last lines of its terminal if it is not ready; untrusted
 	Fix     string `json:"fix,omitempty"`
 }
 
-// AgentsReport is what was found out about all agents, and about what they commit as.
+// An AgentsReport is the result of checking all agents and the git identity that they commit with.
 type AgentsReport struct {
 	Agents   []AgentCheck `json:"agents"`
 	Identity string       `json:"git_identity,omitempty"` // name and address; "" if git has none
 }
 
-// runAgents starts each installed agent once and tells what came of it.
+// runAgents starts each installed agent once and prints the results.
 func runAgents(cmd *cobra.Command, deps Deps) error {
 	if deps.Agents == nil {
 		return errors.New("this program cannot start agents")
@@ -227,16 +227,16 @@ func printAgents(w io.Writer, r AgentsReport) error {
 	for _, a := range r.Agents {
 		switch {
 		case a.Shows != "":
-			fmt.Fprintf(w, "\n%s shows: %s\n", a.Name, cleanLine(a.Shows)) //nolint:errcheck // the table said it
+			fmt.Fprintf(w, "\n%s shows: %s\n", a.Name, cleanLine(a.Shows)) //nolint:errcheck // the table already reports the result
 		case a.Fix != "":
-			fmt.Fprintf(w, "\n%s shows nothing\n", a.Name) //nolint:errcheck // the table said it
+			fmt.Fprintf(w, "\n%s shows nothing\n", a.Name) //nolint:errcheck // the table already reports the result
 		}
 		if a.Fix != "" {
-			fmt.Fprintf(w, "fix: %s\n", cleanLine(a.Fix)) //nolint:errcheck // the table said it
+			fmt.Fprintf(w, "fix: %s\n", cleanLine(a.Fix)) //nolint:errcheck // the table already reports the result
 		}
 	}
 	if r.Identity == "" {
-		fmt.Fprintln(w, "\nfix: git config --global user.name NAME; git config --global user.email ADDRESS") //nolint:errcheck // the table said it
+		fmt.Fprintln(w, "\nfix: git config --global user.name NAME; git config --global user.email ADDRESS") //nolint:errcheck // the table already reports the result
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ of a project, or with --tracker at that of a tracker as it was last read.`,
 	return cmd
 }
 
-// requireNoneLeft is an error as long as something that is no mere warning is still wrong.
+// requireNoneLeft returns an error if a finding other than a warning is not fixed.
 func requireNoneLeft(found []boardcheck.Finding) error {
 	n := 0
 	for _, f := range found {
@@ -325,7 +325,7 @@ func printAnomalies(w io.Writer, found []boardcheck.Finding) error {
 	return printTable(w, 0, rows)
 }
 
-// changeText says what a change does to a card.
+// changeText describes what a change does to a card.
 func changeText(c *board.Change) string {
 	var out []string
 	if c.Column != "" {
@@ -343,41 +343,41 @@ func changeText(c *board.Change) string {
 	return strings.Join(out, ", ")
 }
 
-// RestoreOptions say how a store is restored.
+// RestoreOptions are the options of a restore.
 type RestoreOptions struct {
-	CrashAt    int    // die at the n-th step, to prove that nothing is lost
-	CrashPoint string // count only steps whose name begins like this
+	CrashAt    int    // crash at the n-th step, to prove that nothing is lost
+	CrashPoint string // count only steps whose name has this prefix
 }
 
-// Restored is what a restore found and did.
+// Restored reports what a restore found and did.
 type Restored struct {
 	Problem  string            `json:"problem,omitempty"`   // what was wrong with the store, "" if nothing was
-	Backup   string            `json:"backup,omitempty"`    // that is in its place now
-	BackupAt *time.Time        `json:"backup_at,omitempty"` // when it was made
-	Empty    bool              `json:"empty,omitempty"`     // there was no intact one: the store began empty
+	Backup   string            `json:"backup,omitempty"`    // the backup that replaced the store
+	BackupAt *time.Time        `json:"backup_at,omitempty"` // when the backup was made
+	Empty    bool              `json:"empty,omitempty"`     // there was no intact backup, so the store starts empty
 	Damaged  []string          `json:"damaged,omitempty"`   // backups that are not intact
-	Aside    string            `json:"aside,omitempty"`     // where the old store is
-	Projects []string          `json:"projects,omitempty"`  // registered again
-	Imported []RestoredTask    `json:"imported,omitempty"`  // the store did not know them
-	Held     []RestoredTask    `json:"held,omitempty"`      // the store knew them as they were earlier
+	Aside    string            `json:"aside,omitempty"`     // where the old store is kept
+	Projects []string          `json:"projects,omitempty"`  // projects that were registered again
+	Imported []RestoredTask    `json:"imported,omitempty"`  // tasks that the store did not have
+	Held     []RestoredTask    `json:"held,omitempty"`      // tasks of which the store had an earlier state
 	Ended    []RestoredAttempt `json:"ended,omitempty"`
-	Alive    []RestoredAttempt `json:"alive,omitempty"` // the next server watches them
+	Alive    []RestoredAttempt `json:"alive,omitempty"` // attempts that still run; the next server watches them
 	Problems []string          `json:"problems,omitempty"`
 }
 
-// RestoredTask is a task that was imported or is held.
+// A RestoredTask is a task that was imported or is held.
 type RestoredTask struct {
 	ID        task.ID `json:"id"`
 	Project   string  `json:"project"`
 	Branch    string  `json:"branch"`
-	Status    string  `json:"status"`              // as the record has it
+	Status    string  `json:"status"`              // the status in the record
 	Shown     string  `json:"shown,omitempty"`     // the last status in history.jsonl
-	Event     string  `json:"event"`               // the newest in history.jsonl
-	Workspace string  `json:"workspace,omitempty"` // that it holds
-	Over      bool    `json:"over,omitempty"`      // only the ends of its clean-up are lost: it is not held
+	Event     string  `json:"event"`               // the newest event in history.jsonl
+	Workspace string  `json:"workspace,omitempty"` // the workspace that the task holds
+	Over      bool    `json:"over,omitempty"`      // the task is over and the store lost only the end of its clean-up, so it is not held
 }
 
-// RestoredAttempt is an agent that was alive.
+// A RestoredAttempt is an agent that was still running.
 type RestoredAttempt struct {
 	Task   task.ID `json:"task"`
 	Number int     `json:"attempt"`
@@ -452,7 +452,7 @@ func inWorkspace(t RestoredTask) string {
 	return ", in " + t.Workspace
 }
 
-// lineWriter writes lines until one fails.
+// A lineWriter writes lines until a write fails, and keeps the error.
 type lineWriter struct {
 	w   io.Writer
 	err error

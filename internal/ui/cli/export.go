@@ -62,7 +62,8 @@ func newImportCommand(deps Deps) *cobra.Command {
 	}
 }
 
-// importFrom sends a file's lines; a folder the server reads itself.
+// importFrom imports a file, standard input for "-", or a folder. It sends the lines of a
+// file; the server reads a folder itself.
 func (s session) importFrom(ctx context.Context, path string) (wire.Imported, error) {
 	if path == "-" {
 		return s.ImportLines(ctx, s.Stdin)

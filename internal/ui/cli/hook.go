@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	maxPayload      = 1 << 20         // of a hook, in bytes
-	hookPatience    = 4 * time.Second // an agent waits for its hooks
-	payloadPatience = 2 * time.Second // how long its payload is waited for
+	maxPayload      = 1 << 20         // the maximum size of a hook's payload, in bytes
+	hookPatience    = 4 * time.Second // the time limit of a hook; the agent waits for it
+	payloadPatience = 2 * time.Second // how long to wait for the payload
 )
 
-// newHookCommand is what a harness runs to report an event of its agent. Whatever goes
-// wrong is not the agent's affair: it never fails, never takes long and prints nothing
-// unless JSON is asked for.
+// newHookCommand returns the command that a harness runs to report an event of its agent. A
+// problem with the report must not affect the agent, so the command never fails, returns
+// soon, and prints nothing except with --json.
 func newHookCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hook <harness> <event> [payload]", Short: "Report an event of a harness", Hidden: true,
@@ -39,8 +39,8 @@ func newHookCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// reportHook reports to a server that runs. Without one nobody listens, and none is started:
-// that would take longer than an agent should wait.
+// reportHook reports the event to a running server. It does not start a server, because that
+// takes longer than an agent should wait.
 func (d Deps) reportHook(ctx context.Context, args []string) error {
 	if len(args) < 2 {
 		return errors.New("give the harness and the event")
@@ -60,11 +60,11 @@ func (d Deps) reportHook(ctx context.Context, args []string) error {
 	return c.ReportHook(ctx, args[0], args[1], payload)
 }
 
-// readPayload is what standard input holds, or else the argument. One that is too long is
-// left out: the event alone says something, half of its payload does not.
+// readPayload returns what standard input holds, or else the argument. It drops a payload
+// that is too long: the event alone is useful, but half a payload is not.
 func (d Deps) readPayload(ctx context.Context, argument []byte) []byte {
 	if f, ok := d.Stdin.(*os.File); ok {
-		// A terminal is the agent's own: reading it would take the keys from it.
+		// Standard input may be the agent's own terminal. Reading from it would take the agent's input.
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return dropTooLong(argument)
 		}
@@ -72,7 +72,7 @@ func (d Deps) readPayload(ctx context.Context, argument []byte) []byte {
 	ctx, cancel := context.WithTimeout(ctx, payloadPatience)
 	defer cancel()
 	read := make(chan []byte, 1)
-	go func() { // nothing ends a read that nobody answers: it is left behind
+	go func() { // nothing can end this read: it is left behind if no input comes
 		all, _ := io.ReadAll(io.LimitReader(d.Stdin, maxPayload+1))
 		read <- all
 	}()

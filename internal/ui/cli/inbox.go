@@ -19,7 +19,7 @@ import (
 	"orange/internal/view/overview"
 )
 
-// inboxFlags say which items are shown, and how.
+// inboxFlags choose which items to show, and how.
 type inboxFlags struct {
 	project, group string
 	kinds          []string
@@ -83,7 +83,7 @@ func (f *inboxFlags) checkFlags() error {
 	return nil
 }
 
-// chooseItems returns the items of the kinds that are wanted, the backlog last.
+// chooseItems returns the items of the requested kinds, the backlog last.
 func (f *inboxFlags) chooseItems(items []explain.Item) []explain.Item {
 	out := []explain.Item{}
 	for _, waits := range []bool{true, false} {
@@ -96,10 +96,10 @@ func (f *inboxFlags) chooseItems(items []explain.Item) []explain.Item {
 	return out
 }
 
-// backlogShown is how many tasks of the backlog the inbox shows if nobody asks for them.
+// backlogShown is how many tasks of the backlog the inbox shows by default.
 const backlogShown = 3
 
-// printInbox prints what waits, then some of the backlog, then how many there are.
+// printInbox prints what waits, then part of the backlog, then the counts.
 func printInbox(w io.Writer, deps Deps, items []explain.Item, f *inboxFlags) error {
 	waiting, backlog := explain.CountInbox(items)
 	asked := len(f.kinds) > 0 || f.group != ""
@@ -156,7 +156,7 @@ func groupTitle(kind explain.ItemKind) string {
 	return string(kind)
 }
 
-// chunksByKind yields items that stand together and are of one kind.
+// chunksByKind yields runs of consecutive items of the same kind.
 func chunksByKind(items []explain.Item) iter.Seq[[]explain.Item] {
 	return func(yield func([]explain.Item) bool) {
 		for from := 0; from < len(items); {
@@ -172,8 +172,7 @@ func chunksByKind(items []explain.Item) iter.Seq[[]explain.Item] {
 	}
 }
 
-// printItems prints a line for each item, and below it why it waits and the command that
-// helps.
+// printItems prints a line for each item and, below it, why it waits and the command to use.
 func printItems(w io.Writer, deps Deps, items []explain.Item) error {
 	rows := [][]string{{"KIND", "TASK", "BRANCH", "AGE", "WHAT"}}
 	for i := range items {
@@ -183,7 +182,7 @@ func printItems(w io.Writer, deps Deps, items []explain.Item) error {
 	if err := printTable(&table, deps.lineWidth(), rows); err != nil {
 		return err
 	}
-	at := -1 // the first line is the head
+	at := -1 // the first line is the heading
 	for line := range strings.Lines(table.String()) {
 		fmt.Fprint(w, line)
 		if at >= 0 {
@@ -197,12 +196,12 @@ func printItems(w io.Writer, deps Deps, items []explain.Item) error {
 	return nil
 }
 
-// reasonLines is how many lines of a reason the inbox shows. orange task show has all.
+// reasonLines is how many lines of a reason the inbox shows. orange task show prints all of them.
 const reasonLines = 12
 
-// printReasons prints why a task waits, at most so many lines of each reason, 0 for all.
-// Of a message the last lines are shown: that is where an agent asks. What already stands in
-// the text above is not repeated.
+// printReasons prints why a task waits. most is the maximum number of lines per reason, 0 for
+// all. Of a message it prints the last lines, because an agent's question is at the end. It
+// skips a reason that the text above already contains.
 func printReasons(w io.Writer, list []explain.WaitReason, above string, most int) {
 	for _, r := range list {
 		text := strings.TrimSpace(cleanText(r.Text))
@@ -241,7 +240,8 @@ func inboxRow(deps Deps, it *explain.Item) []string {
 	return []string{orDash(string(it.Kind)), orDash(shortID(string(it.Task))), name, formatAge(deps.Now(), it.Since), what}
 }
 
-// branchOf names the branch that an item is about, "-" if it is about everything.
+// branchOf returns the branch that an item is about, or its project if it has no branch, "-"
+// if it has neither.
 func branchOf(it *explain.Item) string {
 	if it.Project == "" && it.Branch == "" {
 		return "-"
@@ -252,7 +252,7 @@ func branchOf(it *explain.Item) string {
 	return cleanLine(it.Project + "/" + it.Branch)
 }
 
-// inboxTail prints the items of a state that were not there before.
+// An inboxTail prints the items of a state that it has not printed before.
 type inboxTail struct {
 	session
 	known map[itemKey]bool
@@ -261,7 +261,7 @@ type inboxTail struct {
 	lost  bool
 }
 
-// itemKey tells items apart.
+// An itemKey identifies an item.
 type itemKey struct {
 	task  task.ID
 	kind  explain.ItemKind
@@ -271,13 +271,13 @@ type itemKey struct {
 
 func keyOfItem(it *explain.Item) itemKey {
 	k := itemKey{it.Task, it.Kind, it.Text, it.Since}
-	if it.Kind.Info().Timeless { // as young as the last entry
+	if it.Kind.Info().Timeless { // its time is that of the last entry and does not identify it
 		k.since = time.Time{}
 	}
 	return k
 }
 
-// followInbox prints what waits, then what comes, until a person has seen enough.
+// followInbox prints what waits, then each new item, until the user interrupts it.
 func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 	seen := client.StateQuery{Project: f.project}
 	state, err := s.ReadState(ctx, seen)
@@ -288,7 +288,7 @@ func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 	if err := tail.showNewItems(&state); err != nil {
 		return err
 	}
-	tail.bell = f.bell // what waited already makes no noise
+	tail.bell = f.bell // items that already waited do not ring the bell
 	err = s.FollowState(ctx, client.FollowOptions{
 		StateQuery: seen, After: state.Row,
 		Change: func(c overview.Change) error {
@@ -298,7 +298,7 @@ func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 		Opened: tail.reportOpened, Lost: tail.reportLost,
 	})
 	if ctx.Err() != nil {
-		return nil // Ctrl-C is how it ends
+		return nil // Ctrl-C is the normal way to end
 	}
 	return err
 }
@@ -320,7 +320,7 @@ func (t *inboxTail) showNewItems(state *overview.State) error {
 	}
 	t.known = now
 	if rings && t.bell {
-		_, err := fmt.Fprint(t.Stderr, "\a") // not into what a program reads
+		_, err := fmt.Fprint(t.Stderr, "\a") // standard output may be read by a program
 		return err
 	}
 	return nil
@@ -338,7 +338,7 @@ func (t *inboxTail) printItem(it *explain.Item) error {
 	return err
 }
 
-// reportOpened and broke tell a person when nothing can come, once.
+// reportOpened and reportLost tell the user once when the connection to the server returns or is lost.
 func (t *inboxTail) reportOpened() error {
 	if t.lost {
 		fmt.Fprintln(t.Stderr, "orange: the server is back")

@@ -51,7 +51,7 @@ func printInstalled(w io.Writer, list []Installed) error {
 	return printTable(w, 0, rows)
 }
 
-// installedText says what was done before something went wrong.
+// installedText describes what was done, for a message about an installation that failed midway.
 func installedText(list []Installed) []string {
 	var out []string
 	for _, i := range list {

@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxLogLine bounds one line of the log; a longer one ends the reading.
+// maxLogLine is the maximum length of a line of the log, in bytes; reading fails at a longer line.
 const maxLogLine = 1 << 20
 
-// logFilter chooses lines of the log.
+// A logFilter selects lines of the log.
 type logFilter struct {
 	level     slog.Level
 	component string
@@ -67,7 +67,7 @@ func newLogCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// readLines returns the last lines of the log and of the one before it that pass.
+// readLines returns the last lines of the log and its predecessor that match the filter.
 func (f logFilter) readLines(path string) ([]json.RawMessage, error) {
 	out := []json.RawMessage{}
 	for _, name := range []string{path + ".1", path} {
@@ -84,7 +84,7 @@ func (f logFilter) readLines(path string) ([]json.RawMessage, error) {
 			if f.matchesLine(in.Bytes()) {
 				out = append(out, slices.Clone(in.Bytes()))
 			}
-			if len(out) >= 2*f.lines { // keep little, and copy seldom
+			if len(out) >= 2*f.lines { // bound the memory without copying at every line
 				out = slices.Clone(out[len(out)-f.lines:])
 			}
 		}
@@ -106,7 +106,7 @@ func (f logFilter) matchesLine(line []byte) bool {
 	return l.Level >= f.level && (f.component == "" || l.Component == f.component)
 }
 
-// logText shows a line: time, level, component, message, then the rest as it stands.
+// logText formats a line: time, level, component, message, then the remaining fields unchanged.
 func logText(now time.Time, line json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(line)))
 	_, _ = dec.Token()

@@ -13,8 +13,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// manDate is the date that manual pages carry. It is written here, so that the same
-// program always writes the same pages.
+// manDate is the date in the manual pages. It is a constant so that the same program always
+// writes the same pages.
 const manDate = "2026-11-15"
 
 func newManCommand(deps Deps) *cobra.Command {
@@ -53,7 +53,7 @@ func newManCommand(deps Deps) *cobra.Command {
 	})
 }
 
-// pageNamed is the command whose name or page is called so, nil if there is none.
+// pageNamed returns the command with this name or manual page, nil if there is none.
 func pageNamed(cmd *cobra.Command, name string) *cobra.Command {
 	if page := manName(cmd); name == page || "orange-"+name == page || name == page+".1" {
 		return cmd
@@ -71,7 +71,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// writePages writes the page of a command and of all below it.
+// writePages writes the pages of a command and its subcommands. It returns how many it wrote.
 func writePages(dir string, cmd *cobra.Command, version string) (n int, err error) {
 	path := filepath.Join(dir, manName(cmd)+".1")
 	if err := os.WriteFile(path, []byte(manPage(cmd, version)), 0o644); err != nil {
@@ -85,10 +85,10 @@ func writePages(dir string, cmd *cobra.Command, version string) (n int, err erro
 	return n, err
 }
 
-// manName is how the page of a command is called.
+// manName returns the name of a command's manual page.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// visibleCommands are the commands below cmd that people see.
+// visibleCommands returns the subcommands of cmd that are not hidden.
 func visibleCommands(cmd *cobra.Command) (out []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
@@ -98,7 +98,7 @@ func visibleCommands(cmd *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// manPage is the page of one command.
+// manPage returns the manual page of a command.
 func manPage(cmd *cobra.Command, version string) string {
 	var p roff
 	fmt.Fprintf(&p, ".TH %q 1 %q %q %q\n", strings.ToUpper(manName(cmd)), manDate, "Orange "+version, "Orange")
@@ -126,7 +126,7 @@ func manPage(cmd *cobra.Command, version string) string {
 	return p.String()
 }
 
-// longOf is what a command does, in sentences.
+// longOf returns the description of a command in full sentences.
 func longOf(cmd *cobra.Command) string {
 	switch {
 	case cmd.Long != "":
@@ -137,7 +137,7 @@ func longOf(cmd *cobra.Command) string {
 	return cmd.Short + "."
 }
 
-// manOrange is what the program does.
+// manOrange describes the program.
 const manOrange = `Orange runs coding agents through a workflow that is a file. A task is a branch of a project and a
 state of its workflow. Each task gets a worktree of its own, agents work in it one stage after the
 other, and what the workflow leaves to people waits in an inbox.
@@ -147,7 +147,7 @@ leaves when nothing is to be done. If it dies, agents go on, and the next server
 
 The pages of the commands are called orange-task, orange-task-create and so on.`
 
-// commandSynopsis is what follows the name of a command on the line.
+// commandSynopsis returns what follows the name of a command in its synopsis.
 func commandSynopsis(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	if len(visibleCommands(cmd)) > 0 {
@@ -175,14 +175,15 @@ func (p *roff) writeOptions(cmd *cobra.Command) {
 	}
 }
 
-// beginFlags begins a section of flags, if there are any.
+// beginFlags starts a section of flags, if there are any.
 func (p *roff) beginFlags(name string, any bool) {
 	if any {
 		p.beginSection(name)
 	}
 }
 
-// flagTerm is a flag with what it takes. A word in backquotes in its text names that.
+// flagTerm formats a flag with the name of its value. If the usage text has a word in
+// backquotes, that word names the value.
 func flagTerm(short, name, kind, usage string) string {
 	out := bold("--" + name)
 	if short != "" {
@@ -202,7 +203,7 @@ func flagTerm(short, name, kind, usage string) string {
 	return out
 }
 
-// flagAbout is what a flag does, and what it is without being given.
+// flagAbout describes what a flag does, with its default value.
 func flagAbout(usage, value string) string {
 	usage = strings.ReplaceAll(usage, "`", "")
 	switch value {
@@ -233,7 +234,7 @@ func (p *roff) seeAlso(cmd *cobra.Command) {
 	p.writeLine(strings.Join(refs, ",\n"))
 }
 
-// roff is a manual page that is being written.
+// roff builds a manual page.
 type roff struct{ strings.Builder }
 
 // writeMacro writes a request with arguments.
@@ -247,17 +248,17 @@ func (p *roff) writeMacro(name string, args ...string) {
 
 func (p *roff) beginSection(name string) { p.writeMacro("SH", name) }
 
-// writeLine writes text that is escaped already.
+// writeLine writes a line of text that is already escaped.
 func (p *roff) writeLine(s string) { p.WriteString(strings.TrimRight(s, " ") + "\n") }
 
-// writeItem is a term and what there is to say about it.
+// writeItem writes a term and its description.
 func (p *roff) writeItem(term, about string) {
 	p.writeMacro("TP")
 	p.writeLine(term)
 	p.writeFilled(about)
 }
 
-// writeParagraphs writes paragraphs. Those that are indented stay as they are.
+// writeParagraphs writes paragraphs. It does not fill indented ones.
 func (p *roff) writeParagraphs(s string) {
 	for i, par := range strings.Split(strings.TrimSpace(s), "\n\n") {
 		if i > 0 {
@@ -271,14 +272,14 @@ func (p *roff) writeParagraphs(s string) {
 	}
 }
 
-// writeFilled writes text on lines of a good length.
+// writeFilled writes text wrapped to lines of at most 70 characters.
 func (p *roff) writeFilled(s string) {
 	for l := range strings.Lines(humanize.Wrap(s, "", 70)) {
 		p.writeLine(escapeRoff(strings.TrimSuffix(l, "\n")))
 	}
 }
 
-// writeBlock writes lines that are not filled.
+// writeBlock writes lines without filling them.
 func (p *roff) writeBlock(lines []string) {
 	p.WriteString(".nf\n")
 	for _, l := range lines {
@@ -291,7 +292,7 @@ func bold(s string) string { return `\fB` + escapeRoff(s) + `\fR` }
 
 func italic(s string) string { return `\fI` + escapeRoff(s) + `\fR` }
 
-// escapeRoff keeps a text from being taken for a request, and a sign for another.
+// escapeRoff escapes text so that roff does not read it as a request or replace characters.
 func escapeRoff(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -321,7 +322,7 @@ func escapeRoff(s string) string {
 	return b.String()
 }
 
-// writeAbout says what is to know about the program as a whole.
+// writeAbout writes the sections about the program as a whole.
 func (p *roff) writeAbout() {
 	for _, s := range []struct {
 		name  string

@@ -34,12 +34,12 @@ func newMCPCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// noClose is an output that outlives who writes to it.
+// noClose is a writer whose Close does nothing, so that the output stays open.
 type noClose struct{ io.Writer }
 
 func (noClose) Close() error { return nil }
 
-// mcpOverHTTP says where MCP is spoken over HTTP and what must be shown there.
+// mcpOverHTTP prints the URL of MCP over HTTP and the Authorization header that it needs.
 func (s session) mcpOverHTTP(ctx context.Context) error {
 	page, err := s.WebToken(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ func newNotifyCommand(deps Deps) *cobra.Command {
 	return groupCommand("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
 }
 
-// notifyChannel is one way of the configuration, as it is shown.
+// A notifyChannel is one notification channel of the configuration, as listed.
 type notifyChannel struct {
 	Number   int       `json:"number"`
 	Kind     string    `json:"kind"`
@@ -27,7 +27,7 @@ type notifyChannel struct {
 	On       []string  `json:"on"`
 	Projects []string  `json:"projects"`
 	Brief    bool      `json:"brief"`
-	Told     time.Time `json:"told,omitzero"` // when it last went well
+	Told     time.Time `json:"told,omitzero"` // when a notification was last sent successfully
 	Tried    time.Time `json:"tried,omitzero"`
 	Problem  string    `json:"problem,omitempty"`
 }
@@ -59,7 +59,7 @@ func newNotifyList(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// notifyHost is where a message goes. The rest of an address may be a secret.
+// notifyHost returns the host that messages are sent to. The rest of an address may be a secret.
 func notifyHost(n *config.Notify) string {
 	if u, err := url.Parse(n.URL); err == nil && u.Host != "" {
 		return u.Host
@@ -99,7 +99,7 @@ func printChannels(w io.Writer, deps Deps, ways []notifyChannel) error {
 	return printTable(w, deps.lineWidth(), rows)
 }
 
-// notifyResult is how a test went.
+// A notifyResult is the result of a test.
 type notifyResult struct {
 	Number int    `json:"number"`
 	Kind   string `json:"kind"`
@@ -141,7 +141,7 @@ them has makes a difference.`,
 	return cmd
 }
 
-// testKind is the kind of a test: one that this way is told of.
+// testKind returns the kind of a test notification: one that this channel sends.
 func testKind(n *config.Notify) string {
 	if len(n.On) > 0 {
 		return n.On[0]
@@ -149,7 +149,8 @@ func testKind(n *config.Notify) string {
 	return "review"
 }
 
-// chooseChannels are the places of the ways that an argument means.
+// chooseChannels returns the indexes of the channels that the argument names, or of all
+// without an argument.
 func chooseChannels(ways []config.Notify, args []string) ([]int, error) {
 	if len(ways) == 0 {
 		return nil, errors.New("nobody is told anything: add notify to config.json, see docs/OPERATIONS.md")

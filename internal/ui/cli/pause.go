@@ -35,7 +35,8 @@ func newPauseCommand(deps Deps) *cobra.Command {
 	}
 }
 
-// personOnly keeps an agent from what concerns more than its own task.
+// personOnly returns an error if an agent runs the command. It protects what affects more
+// than the agent's own task.
 func (d Deps) personOnly() error {
 	if d.Config.Role != "" {
 		return errors.New("an agent may not do this: leave it to a person")

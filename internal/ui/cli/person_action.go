@@ -20,21 +20,21 @@ import (
 	"orange/internal/wire"
 )
 
-// How long a deed is waited for, and then the move that comes of it.
+// How long to wait for an action, and then for the move that follows from it.
 const (
 	actionPatience = 15 * time.Minute
 	movePatience   = 2 * time.Second
 )
 
-// personAction is something a person wants done that moves no task by itself.
+// A personAction is an action that a person requests and that does not move the task by itself.
 type personAction struct {
 	verb  string
 	arg   string
-	moves bool // a move of the task comes of it
+	moves bool // the task moves as a result
 	done  func(task.Task) string
 }
 
-// personActionCommand is a command that asks for a deed and says how it went.
+// personActionCommand returns a command that requests an action and reports its result.
 func personActionCommand(deps Deps, d *personAction, cmd *cobra.Command) *cobra.Command {
 	var leave bool
 	cmd.Args = requireArguments(1, 1)
@@ -46,7 +46,7 @@ func personActionCommand(deps Deps, d *personAction, cmd *cobra.Command) *cobra.
 		}
 		asked := effectOf(a)
 		switch {
-		case asked == nil: // a workflow may have a verb of that name: it was taken
+		case asked == nil: // the workflow has a verb of that name, and the request used it
 			return s.sayLine(a, "%s", describeAnswer(a))
 		case leave:
 			return s.sayLine(a, "%s: %s is asked for; see how it goes with orange task history %s", shortID(string(a.Task.ID)), d.verb, a.Task.ID)
@@ -56,7 +56,7 @@ func personActionCommand(deps Deps, d *personAction, cmd *cobra.Command) *cobra.
 	return cmd
 }
 
-// effectOf is the effect that a person's request led to.
+// effectOf returns the effect that a person's request created, nil if there is none.
 func effectOf(a wire.Answer) *task.Effect {
 	for i := range a.Decision.Entries {
 		for j := range a.Decision.Entries[i].Effects {
@@ -68,7 +68,7 @@ func effectOf(a wire.Answer) *task.Effect {
 	return nil
 }
 
-// awaitAction waits for how a deed goes, and says it.
+// awaitAction waits until an action is done or given up, and prints the result.
 func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer, effect string) error {
 	if why := describeHold(&a.Task); why != "" {
 		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
@@ -103,8 +103,8 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 	return nil
 }
 
-// afterConflict says what helps a task whose branch conflicts with its target: its worker
-// resolves that where work can be sent back, else a person does.
+// afterConflict says how to resolve a conflict between a task's branch and its target: the
+// worker resolves it if the work can be sent back, otherwise a person does.
 func (s session) afterConflict(ctx context.Context, id string, cheapest explain.Action) string {
 	if cheapest.Verb == engine.RequestChanges {
 		return "send it back with " + narrate.FormatCommand(cheapest)
@@ -120,12 +120,11 @@ func (s session) afterConflict(ctx context.Context, id string, cheapest explain.
 	return fmt.Sprintf("do that in its workspace%s, then run orange task merge %s", where, id)
 }
 
-// releasePatience is how long a command waits for the workspace to be given back, to say
-// what was left in it.
+// releasePatience is how long a command waits for the release of a workspace, to report what
+// was left in it.
 const releasePatience = 10 * time.Second
 
-// tellSalvage says where work is kept that was not committed when a move gave the
-// workspace back.
+// tellSalvage prints where uncommitted work is kept if a move released the workspace.
 func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effect) {
 	at := slices.IndexFunc(effects, func(e task.Effect) bool { return e.Do == workflow.ReleaseWorkspace && e.Workspace != "" })
 	if at < 0 || s.Config.Role != "" {
@@ -146,7 +145,7 @@ func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effe
 	}
 }
 
-// describeHold says what keeps the effects of a task from being carried out.
+// describeHold describes what prevents the effects of a task from running, "" if nothing does.
 func describeHold(t *task.Task) string {
 	switch {
 	case t.Paused:
@@ -157,19 +156,19 @@ func describeHold(t *task.Task) string {
 	return ""
 }
 
-// actionWait follows a task until an effect of it is done or given up.
+// An actionWait follows a task until one of its effects is done or given up.
 type actionWait struct {
 	session
 	action *personAction
 	id     string
 	effect string
-	tries  int    // of the effect; 0: it is not done yet
-	from   string // of the move that came of it
+	tries  int    // how often the effect was tried; 0 until it is done
+	from   string // the state that the resulting move left
 	to     string
-	then   []task.Effect // of that move
+	then   []task.Effect // the effects of that move
 	late   *time.Timer   // ends the wait for that move
 
-	conflict bool // it was given up for that
+	conflict bool // the effect was given up because of a merge conflict
 }
 
 func (w *actionWait) followEffect(ctx context.Context) error {
@@ -185,13 +184,13 @@ func (w *actionWait) followEffect(ctx context.Context) error {
 	return err
 }
 
-// applyEntry takes one entry in. The move may come before the receipt or after it.
+// applyEntry processes one entry. The move may come before or after the receipt.
 func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	switch {
 	case e.Type == journal.TaskDeleted:
 		return fmt.Errorf("task %s was deleted meanwhile", shortID(w.id))
 	case w.asksForEffect(e):
-		w.from, w.to = "", "" // what moved before does not count
+		w.from, w.to = "", "" // ignore moves before the request
 	case e.To != "" && e.Cause == string(signal.Tracker):
 		w.from, w.to, w.then = e.From, e.To, e.Effects
 	case e.Receipt != nil && e.Receipt.Effect == w.effect:
@@ -210,7 +209,7 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	return nil
 }
 
-// asksForEffect says whether the entry is the one that asks for the effect.
+// asksForEffect reports whether the entry is the one that requests the effect.
 func (w *actionWait) asksForEffect(e journal.Entry) bool {
 	for i := range e.Effects {
 		if e.Effects[i].ID == w.effect {
@@ -237,7 +236,7 @@ func (w *actionWait) handleReceipt(e journal.Entry) error {
 	return nil
 }
 
-// describeMove says where the deed led its task.
+// describeMove describes where the action moved its task.
 func (w *actionWait) describeMove(status string) string {
 	switch {
 	case !w.action.moves:

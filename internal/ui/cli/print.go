@@ -17,17 +17,17 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// exitError is an error with an exit code of its own.
+// An exitError is an error with its own exit code.
 type exitError struct {
 	code int
-	told bool // the output has said it already
+	told bool // the output already reports the error
 	err  error
 }
 
 func (f exitError) Error() string { return f.err.Error() }
 func (f exitError) Unwrap() error { return f.err }
 
-// usageError says that the command line cannot be understood.
+// usageError returns an error for a command line that is not valid.
 func usageError(format string, args ...any) error {
 	return exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
@@ -37,7 +37,7 @@ func asUsageError(cmd *cobra.Command, err error) error {
 	return usageError("%w: see %s --help", err, cmd.CommandPath())
 }
 
-// wantsJSON says whether the command is to print JSON.
+// wantsJSON reports whether the command prints JSON.
 func wantsJSON(cmd *cobra.Command) bool {
 	on, err := cmd.Flags().GetBool("json")
 	return err == nil && on
@@ -50,7 +50,7 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// showResult prints v as JSON if that is wanted, and calls text if not.
+// showResult prints v as JSON if the command prints JSON, and calls text otherwise.
 func showResult(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), v)
@@ -58,8 +58,8 @@ func showResult(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	return text(cmd.OutOrStdout())
 }
 
-// printTable prints rows in columns; the last column is cut so that a line is at most
-// width wide, unless width is 0. Wide characters count as the two places they take.
+// printTable prints rows in columns. It cuts the last column so that a line is at most width
+// wide, unless width is 0. A wide character counts as two columns.
 func printTable(w io.Writer, width int, rows [][]string) error {
 	var wide []int
 	for _, row := range rows {
@@ -89,10 +89,10 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 	return out.Flush()
 }
 
-// cutToWidth shortens s so that it is at most n wide on a terminal. Marks that take no place are
-// bounded too.
+// cutToWidth shortens s to at most n columns of a terminal. It also bounds characters that
+// take no column, such as combining marks.
 func cutToWidth(s string, n int) string {
-	const marks = 8 // for each place
+	const marks = 8 // for each column
 	if runes := []rune(s); len(runes) > marks*n {
 		s = string(runes[:marks*n])
 	} else if charm.StringWidth(s) <= n {
@@ -101,7 +101,7 @@ func cutToWidth(s string, n int) string {
 	return strings.TrimRight(charm.Truncate(s, n-3, ""), " ") + "..."
 }
 
-// lineWidth is how wide a table may be: it is cut for a person, never for a program.
+// lineWidth returns the maximum width of a table: 80 on a terminal, 0 (no limit) otherwise.
 func (d Deps) lineWidth() int {
 	if d.IsTerminal {
 		return 80
@@ -109,20 +109,20 @@ func (d Deps) lineWidth() int {
 	return 0
 }
 
-// What is from elsewhere is made safe for a terminal.
+// cleanText and cleanLine make untrusted text safe for a terminal.
 func cleanText(s string) string { return ansi.SafeText(s) }
 func cleanLine(s string) string { return ansi.OneLine(s) }
 
-// The words that every surface writes alike.
+// The formats that all user interfaces share.
 func formatAge(now, at time.Time) string   { return humanize.FormatAge(now, at) }
 func formatSpan(d time.Duration) string    { return humanize.FormatDuration(d) }
 func formatClock(now, at time.Time) string { return humanize.FormatTime(now, at) }
 func shortID(id string) string             { return humanize.ShortID(id) }
 
-// maxWords bounds what a person says to an agent, in bytes.
+// maxWords is the maximum length of a person's message to an agent, in bytes.
 const maxWords = 64 << 10
 
-// readPersonText is what a person says: the text itself, or standard input for "-".
+// readPersonText returns a person's message: text itself, or standard input if text is "-".
 func (d Deps) readPersonText(text string) (string, error) {
 	from := io.Reader(strings.NewReader(text))
 	if text == "-" {

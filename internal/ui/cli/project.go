@@ -23,11 +23,11 @@ func newProjectCommand(deps Deps) *cobra.Command {
 		newProjectAdd(deps), newProjectList(deps), newProjectUpdate(deps), newProjectRemove(deps))
 }
 
-// errNoProject is what a command says that runs in a folder of no project and names none.
+// errNoProject is the error of a command that names no project and runs in a folder that
+// belongs to none.
 var errNoProject = errors.New("this folder belongs to no project: name one, or run orange project add")
 
-// projectOf is the project that is named, else the one of the folder the command runs
-// in.
+// projectOf returns the project that the arguments name, or else the project of the current folder.
 func (s session) projectOf(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -35,7 +35,7 @@ func (s session) projectOf(ctx context.Context, args []string) (string, error) {
 	return s.projectHere(ctx)
 }
 
-// projectHere is the project of the folder the command runs in.
+// projectHere returns the project of the current folder.
 func (s session) projectHere(ctx context.Context) (string, error) {
 	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s session) projectHere(ctx context.Context) (string, error) {
 	return at.Project, nil
 }
 
-// newProject is what a repository is registered as unless flags say otherwise.
+// newProject returns the project as which a repository is registered by default.
 func (d Deps) newProject(root string) task.Project {
 	p := task.Project{Name: projectName(root), Path: root, PoolSize: task.DefaultPoolSize, Workflow: d.Config.Workflow}
 	if d.Config.PoolSize > 0 {
@@ -56,7 +56,7 @@ func (d Deps) newProject(root string) task.Project {
 	return p
 }
 
-// projectName makes a name of a folder's.
+// projectName makes a project name from the name of a folder.
 func projectName(root string) string {
 	fit := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
@@ -139,14 +139,14 @@ func newProjectAdd(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// otherWorkflow refuses to register a repository again only to give it another workflow.
+// otherWorkflow returns an error if a repository is registered again only to change its workflow.
 func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow string) error {
 	if workflow == "" || at.Project == "" {
 		return nil
 	}
 	have, err := s.findProject(ctx, at.Project)
 	if err != nil || have.Path != at.GitRoot {
-		return nil // whatever else is wrong is said when it is added
+		return nil // adding the project reports any other problem
 	}
 	return fmt.Errorf("%s is registered already: use orange project update %s --workflow %s", have.Path, have.Name, workflow)
 }
@@ -166,7 +166,7 @@ func newProjectList(deps Deps) *cobra.Command {
 	}
 }
 
-// printProjects leaves out the policies that no project has.
+// printProjects prints the projects. It leaves out the policies that no project has.
 func printProjects(w io.Writer, projects []task.Project) error {
 	if len(projects) == 0 {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
@@ -181,8 +181,8 @@ func printProjects(w io.Writer, projects []task.Project) error {
 	return printTable(w, 0, dropEmptyColumns(rows))
 }
 
-// dropEmptyColumns removes columns that are empty below the heading, marks the empty cells of the others,
-// and makes all of them safe to print.
+// dropEmptyColumns removes columns that are empty below the heading, puts a dash in the empty
+// cells of the others, and makes all cells safe to print.
 func dropEmptyColumns(rows [][]string) [][]string {
 	out := make([][]string, len(rows))
 	for column := range rows[0] {
@@ -281,7 +281,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// gitProgramsText lists the programs that git may run, with the files whose content is fixed.
+// gitProgramsText lists the programs that git may run, with the files whose contents are pinned.
 func gitProgramsText(list []task.GitProgram) []string {
 	if len(list) == 0 {
 		return []string{"Git runs no hook, filter or helper for it"}
@@ -314,7 +314,7 @@ func (s session) findProject(ctx context.Context, name string) (task.Project, er
 	return task.Project{}, fmt.Errorf("project %q is not registered: see orange project list", name)
 }
 
-// policyFlags are what a person lays down for a project's tasks.
+// policyFlags are the flags that set the policy for a project's tasks.
 type policyFlags struct {
 	delivery, setup, teardown string
 	taskCost, dayCost         money
@@ -367,12 +367,12 @@ func (p *policyFlags) checkFlags() error {
 	return nil
 }
 
-// hasBudget says whether anything of the budget is given.
+// hasBudget reports whether any budget flag is given.
 func (p *policyFlags) hasBudget() bool {
 	return p.given("max-task-cost") || p.given("max-task-attempts") || p.given("max-day-cost") || p.given("max-day-attempts")
 }
 
-// mergedBudget is what is given, over what there is.
+// mergedBudget returns b with the budget flags that are given applied to it.
 func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 	if p.given("max-task-cost") {
 		b.TaskMicros = int64(p.taskCost)
@@ -389,14 +389,13 @@ func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 	return b
 }
 
-// newPolicy is what is given, for a new project.
+// newPolicy returns the policy that the flags give to a new project.
 func (p *policyFlags) newPolicy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
 	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).WithChanges(p.vars)}
 }
 
-// applyTo puts what is given into a change, but for the budget: that needs the one
-// before.
+// applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
 func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	if p.given("delivery") {
 		d := task.Delivery(p.delivery)
@@ -419,7 +418,7 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	}
 }
 
-// confirmOf reads what --confirm says.
+// confirmOf parses the value of --confirm.
 func confirmOf(text string) (c task.Confirm, ok bool) {
 	switch text {
 	case "merge=" + task.ConfirmCode:
@@ -430,7 +429,7 @@ func confirmOf(text string) (c task.Confirm, ok bool) {
 	return task.Confirm{}, false
 }
 
-// confirmText says what a person must confirm, "" for nothing.
+// confirmText describes what a person must confirm, "" for nothing.
 func confirmText(c task.Confirm) string {
 	if c.Merge == "" {
 		return ""
@@ -438,7 +437,7 @@ func confirmText(c task.Confirm) string {
 	return "merge=" + c.Merge
 }
 
-// budgetText says what is bounded, "" if nothing is.
+// budgetText describes the limits of a budget, "" if there are none.
 func budgetText(b task.Budget) string {
 	var out []string
 	add := func(limit int64, text string) {
@@ -453,7 +452,7 @@ func budgetText(b task.Budget) string {
 	return strings.Join(out, ", ")
 }
 
-// policyText says what was laid down for a project, to be put behind other words.
+// policyText describes the policy of a project, as text to append to a line.
 func policyText(p task.Policy) string {
 	out := ""
 	if p.Delivery != "" {

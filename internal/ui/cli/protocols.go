@@ -20,15 +20,15 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// detectFlags is the command line of detect.
+// detectFlags are the flags of detect.
 type detectFlags struct {
 	looking  signal.DetectOptions
 	protocol string
-	section  string // of artifacts
-	code     int    // of exit
+	section  string // the section to read, for protocol artifacts
+	code     int    // the exit code, for protocol exit
 }
 
-// detectable are the protocols that a text can be searched for.
+// detectable lists the protocols that detect can search a text for.
 var detectable = []signal.Protocol{signal.WorkResult, signal.CompletionBlock, signal.WorkerResult, signal.TaskSections, signal.ProcessExit, signal.AnyProtocol}
 
 func newDetectCommand(deps Deps) *cobra.Command {
@@ -163,10 +163,11 @@ func newHandoffCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// handoffFormats are the forms in which a handoff is read.
+// handoffFormats lists the formats in which handoff reads a handoff.
 var handoffFormats = []string{"json", "als", "section", "auto"}
 
-// handoffForms are the forms in which a handoff is printed; JSON is written elsewhere.
+// handoffForms maps the formats in which handoff prints a handoff to their functions. JSON
+// has none because it is written elsewhere.
 var handoffForms = map[string]func(handoff.Handoff) string{
 	"json":    nil,
 	"als":     func(h handoff.Handoff) string { return h.ALS().String() },
@@ -174,7 +175,7 @@ var handoffForms = map[string]func(handoff.Handoff) string{
 	"prompt":  handoff.Handoff.Prompt,
 }
 
-// readHandoff reads a handoff that is written in a format, or in the one it looks like.
+// readHandoff reads a handoff in the given format. The format auto detects it from the text.
 func readHandoff(text, format string) (handoff.Handoff, error) {
 	guessed := format == "auto"
 	if guessed {
@@ -209,8 +210,9 @@ func formatOf(text string) string {
 	return "section"
 }
 
-// readHandoffSection reads the ## Handoff of a task file, or a text that is only its
-// body. One that was only taken for a section may be none at all.
+// readHandoffSection reads the ## Handoff section of a task file, or a text that is only the
+// body of such a section. guessed means that the format was detected, so the text may not be
+// a handoff at all.
 func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 	if doc, err := taskfile.Parse([]byte(text)); err == nil {
 		if s, ok := taskfile.FindSection(doc.Sections(), "Handoff"); ok {
@@ -247,11 +249,11 @@ func newALSCommand(deps Deps) *cobra.Command {
 	})
 }
 
-// maxNote is how much a note of an agent may hold.
+// maxNote is the maximum size of an agent's note, in bytes.
 const maxNote = 1 << 20
 
-// openText opens the file that an argument names, "-" for standard input. What says what
-// is expected in it.
+// openText opens the file that an argument names, standard input for "-". what describes the
+// expected content, for error messages.
 func (d Deps) openText(file, what string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(d.Stdin), nil
@@ -270,7 +272,7 @@ func (d Deps) openText(file, what string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// readNote reads the file that the argument names, standard input if there is none.
+// readNote reads the file that the argument names, or standard input without an argument.
 func readNote(deps Deps, args []string, what string) (string, error) {
 	in, err := deps.openText(slices.Concat(args, []string{"-"})[0], what)
 	if err != nil {

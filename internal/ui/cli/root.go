@@ -1,6 +1,6 @@
-// Package cli is the command line: it turns arguments into requests to the server
-// and answers into text. Each command has a file of its own. It decides nothing
-// about a task and touches none of its data.
+// Package cli is the command line. It turns arguments into requests to the server and answers
+// into text. Each file holds a command or a group of related commands. The package makes no
+// decision about a task and touches none of its data.
 package cli
 
 import (
@@ -15,80 +15,80 @@ import (
 	"orange/internal/ui/client"
 )
 
-// Deps is what the commands need from the outside.
+// Deps are the dependencies of the commands.
 type Deps struct {
 	Config     config.Config
-	ConfigErr  error // why the configuration could not be read; commands that need it say so
+	ConfigErr  error // why the configuration could not be read; commands that need it return this
 	Stdin      io.Reader
 	Stdout     io.Writer
 	Stderr     io.Writer
 	Cwd        string
-	IsTerminal bool // a person sits at Stdin and Stdout
+	IsTerminal bool // Stdin and Stdout are a terminal
 	Version    string
-	Commit     string // that the program was built from, "" if unknown
+	Commit     string // the commit that the program was built from, "" if unknown
 	Workflows  WorkflowSource
 
 	Serve   func(context.Context, ServeOptions) error               // runs the server until ctx ends
-	Restore func(context.Context, RestoreOptions) (Restored, error) // puts a lost or damaged store right
+	Restore func(context.Context, RestoreOptions) (Restored, error) // repairs a lost or damaged store
 
 	Agents func(context.Context) (AgentsReport, error) // starts each installed agent once
 
-	Start func() (client.Child, error)   // starts one in the background; nil: run this program again
+	Start func() (client.Child, error)   // starts a server in the background; nil: runs this program as the server
 	Owner func() (client.Owner, bool)    // the server that holds the data folder, reachable or not; nil: unknown
-	Exec  func(argv, env []string) error // becomes another program on this terminal; nil: the system's way
-	Now   func() time.Time               // nil: the clock
+	Exec  func(argv, env []string) error // replaces this program with another on this terminal; nil: uses the exec system call
+	Now   func() time.Time               // nil: time.Now
 
 	Dashboard func(context.Context, DashboardOptions) error // shows the dashboard on this terminal
-	MCP       func(context.Context, MCPOptions) error       // speaks MCP until ctx ends
+	MCP       func(context.Context, MCPOptions) error       // serves MCP until ctx ends
 
-	Repository Repository // looks into git repositories
+	Repository Repository // reads git repositories
 
-	OpenAPI func() (any, error) // describes the HTTP API
+	OpenAPI func() (any, error) // returns the OpenAPI description of the HTTP API
 
-	Notify func(ctx context.Context, n config.Notify, kind string) error // tells somebody a test
+	Notify func(ctx context.Context, n config.Notify, kind string) error // sends a test notification
 
-	// Install puts the Orange skill where harnesses look for skills, for those named or,
-	// if none is, for all that are found.
+	// Install installs the Orange skill in the skill folders of the named harnesses or, if
+	// none is named, of all harnesses that it finds.
 	Install func(ctx context.Context, harnesses []string, dry bool) ([]Installed, error)
 }
 
-// Installed is the skill of one harness.
+// Installed is the result of installing the skill for one harness.
 type Installed struct {
 	Harness string `json:"harness"`
 	Path    string `json:"path"`
 	Status  string `json:"status"`
 }
 
-// ServeOptions say how a server is to run.
+// ServeOptions are the options of a server.
 type ServeOptions struct {
-	Say func(line string) // tells whoever looks on where the page is; nil: nobody does
+	Say func(line string) // prints a line for the user, such as the address of the web page; nil prints nothing
 
-	Detached bool          // started by a client: nobody sees its terminal
-	Idle     time.Duration // leave after so much idleness, 0 for the default
-	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost
+	Detached bool          // started by a client, without a terminal that anyone sees
+	Idle     time.Duration // exit after being idle for this long, 0 for the default
+	CrashAt  int           // crash at the n-th commit or effect boundary, to prove that nothing is lost
 
-	Web      string // address of the web page, "" for nowhere
-	WebInput bool   // people may type into agents' terminals there
-	Hooks    string // address at which news of trackers are heard, "" for nowhere
+	Web      string // address of the web page, "" for none
+	WebInput bool   // people may type into agents' terminals on the web page
+	Hooks    string // address that receives webhooks of trackers, "" for none
 
-	CrashPoint string // count only boundaries whose name begins like this
+	CrashPoint string // count only boundaries whose name has this prefix
 }
 
-// MCPOptions say how MCP is spoken.
+// MCPOptions are the options of an MCP server.
 type MCPOptions struct {
 	Client *client.Client
 	In     io.ReadCloser
 	Out    io.WriteCloser
 }
 
-// ServerRunningError is what Serve returns when the data folder has a server already.
+// ServerRunningError is the error that Serve returns if the data folder already has a server.
 type ServerRunningError struct{ PID int }
 
 func (e ServerRunningError) Error() string {
 	return fmt.Sprintf("a server is running already (pid %d): end it with orange stop", e.PID)
 }
 
-// New builds the tree of commands.
+// New returns the root command with all its subcommands.
 func New(deps Deps) *cobra.Command {
 	if deps.Now == nil {
 		deps.Now = time.Now
@@ -124,10 +124,10 @@ func New(deps Deps) *cobra.Command {
 	return root
 }
 
-// needsNothing marks a command that runs whatever the configuration says.
+// needsNothing is the annotation of a command that runs even if the configuration cannot be read.
 const needsNothing = "needs-nothing"
 
-// groupCommand is a command that only holds others.
+// groupCommand returns a command that only groups other commands.
 func groupCommand(use, short string, members ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Annotations: map[string]string{needsNothing: "yes"},
@@ -143,7 +143,7 @@ func groupCommand(use, short string, members ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// requireArguments demands between least and most arguments; most below 0 is any number.
+// requireArguments requires between least and most arguments; a negative most means any number.
 func requireArguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {

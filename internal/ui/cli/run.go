@@ -16,7 +16,7 @@ import (
 // Exit codes.
 const (
 	exitOK     = 0
-	exitFailed = 1 // refused, or broke
+	exitFailed = 1 // the command was refused, or failed
 	exitUsage  = 2
 )
 
@@ -42,7 +42,7 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	return code
 }
 
-// printError prints an error as one line, and as JSON where JSON was asked for.
+// printError prints an error on one line, as JSON if the command line asks for JSON.
 func printError(deps Deps, cmd *cobra.Command, err error, asJSON bool) {
 	what := strings.TrimPrefix(cmd.CommandPath(), "orange")
 	line := strings.TrimSpace(what) + ": " + err.Error()
@@ -58,8 +58,8 @@ func printError(deps Deps, cmd *cobra.Command, err error, asJSON bool) {
 	_ = printJSON(deps.Stdout, map[string]string{"error": err.Error()})
 }
 
-// isErrorObject says whether the server's answer can stand for the error itself: it
-// then also holds the rules that were weighed.
+// isErrorObject reports whether the server's response can be printed as the error itself.
+// Such a response also holds the rules that were evaluated.
 func isErrorObject(body []byte) bool {
 	var said struct {
 		Error string `json:"error"`
@@ -67,8 +67,8 @@ func isErrorObject(body []byte) bool {
 	return json.Unmarshal(body, &said) == nil && said.Error != ""
 }
 
-// joinBranch makes one argument of "--branch NAME": the flag may stand alone, and
-// the parser would take a name apart from it for something else.
+// joinBranch joins "--branch NAME" into one argument. The flag may also be used without a
+// name, so the parser would not read a separate name as its value.
 func joinBranch(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {

@@ -88,7 +88,7 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.CrashOptions) (err er
 	return err
 }
 
-// faultSeed is the order of the faults, the same in every run.
+// faultSeed determines the order of the faults, which is the same in every run.
 const faultSeed = 1
 
 func printSelftest(deps Deps, r selftest.CrashReport) {

@@ -9,7 +9,7 @@ import (
 	"orange/internal/config"
 )
 
-// UsualPage is where the web page is if no address is given.
+// UsualPage is the default address of the web page.
 const UsualPage = "127.0.0.1:4747"
 
 func newServeCommand(deps Deps) *cobra.Command {
@@ -47,7 +47,7 @@ func newServeCommand(deps Deps) *cobra.Command {
 		}
 		err := deps.Serve(cmd.Context(), o)
 		if _, ok := errors.AsType[ServerRunningError](err); o.Detached && ok {
-			return nil // whoever started us talks to that one
+			return nil // the client that started this process uses the running server
 		}
 		return err
 	}

@@ -16,14 +16,14 @@ import (
 	"orange/internal/wire"
 )
 
-// session is a command that talks to the server.
+// A session is a run of a command with a connection to the server.
 type session struct {
 	Deps
 	*client.Client
 	cmd *cobra.Command
 }
 
-// withServer makes a command's function of one that needs a server.
+// withServer returns the run function of a command that needs a server.
 func withServer(deps Deps, run func(context.Context, session, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		o := deps.clientOptions()
@@ -38,12 +38,13 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 	}
 }
 
-// clientOptions lead to the server of the data folder, if one runs.
+// clientOptions returns the options to connect to the server of the data folder, if one runs.
 func (d Deps) clientOptions() client.DialOptions {
 	return client.DialOptions{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
 }
 
-// findOwner is the server that holds the data folder, if one is known to.
+// findOwner returns the server that holds the data folder. It returns false if there is none
+// or it is unknown.
 func (d Deps) findOwner() (client.Owner, bool) {
 	if d.Owner == nil {
 		return client.Owner{}, false
@@ -51,7 +52,7 @@ func (d Deps) findOwner() (client.Owner, bool) {
 	return d.Owner()
 }
 
-// connectRunning connects to a server that runs already.
+// connectRunning connects to a server that already runs.
 func connectRunning(ctx context.Context, deps Deps) (*client.Client, error) {
 	return client.Connect(ctx, deps.clientOptions())
 }
@@ -60,7 +61,7 @@ func (s session) showResult(v any, text func(io.Writer) error) error {
 	return showResult(s.cmd, v, text)
 }
 
-// sayLine prints one line, or v where JSON is wanted.
+// sayLine prints one line, or v if the command prints JSON.
 func (s session) sayLine(v any, format string, args ...any) error {
 	return s.showResult(v, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, cleanLine(fmt.Sprintf(format, args...)))
@@ -68,7 +69,7 @@ func (s session) sayLine(v any, format string, args ...any) error {
 	})
 }
 
-// sayLines prints lines, which may be indented, or v where JSON is wanted.
+// sayLines prints lines, which may be indented, or v if the command prints JSON.
 func (s session) sayLines(v any, lines ...string) error {
 	return s.showResult(v, func(w io.Writer) error {
 		for i, line := range lines {
@@ -79,7 +80,8 @@ func (s session) sayLines(v any, lines ...string) error {
 	})
 }
 
-// callingActor is who asks: the role of the attempt this runs in, else a person.
+// callingActor returns the caller: the role and number of the attempt that runs the command,
+// or else a person.
 func (d Deps) callingActor() (task.Actor, int) {
 	if d.Config.Role == "" {
 		return task.Human, 0
@@ -87,8 +89,8 @@ func (d Deps) callingActor() (task.Actor, int) {
 	return task.Actor(d.Config.Role), d.Config.Attempt
 }
 
-// sendSignal sends a signal in the name of whoever runs the command. An agent speaks for
-// its own task only: its attempt's number means another attempt elsewhere.
+// sendSignal sends a signal in the name of the caller. An agent may act only on its own task,
+// because its attempt number would name a different attempt of another task.
 func (s session) sendSignal(ctx context.Context, id string, sig signal.Signal) (wire.Answer, error) {
 	if own := s.Config.Task; s.Config.Role != "" && own != "" && !strings.HasPrefix(own, id) {
 		return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", shortID(own), shortID(id))
@@ -110,7 +112,7 @@ func (s session) sendSignal(ctx context.Context, id string, sig signal.Signal) (
 	return a, err
 }
 
-// confirmationCode is what --code says, "" if the command has no such flag.
+// confirmationCode returns the value of --code, "" if the command has no such flag.
 func (s session) confirmationCode() string {
 	if f := s.cmd.Flags().Lookup("code"); f != nil {
 		return strings.TrimSpace(f.Value.String())
@@ -118,13 +120,13 @@ func (s session) confirmationCode() string {
 	return ""
 }
 
-// codeFlag lets a command give back a code that was shown by notification.
+// codeFlag adds the flag --code, with which a person enters a code from a notification.
 func codeFlag(cmd *cobra.Command) {
 	cmd.Flags().String("code", "", "code that was shown by notification, for a project that asks for one (see orange project update --confirm)")
 }
 
-// taskOf is the id given, else the attempt's task, else the task whose workspace
-// this is.
+// taskOf returns the task that the arguments name, or else the task of the attempt, or else
+// the task whose workspace is the current folder.
 func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -142,12 +144,12 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	return string(at.Task), nil
 }
 
-// describeAnswer says in words what an answer changed.
+// describeAnswer describes what an answer changed.
 func describeAnswer(a wire.Answer) string {
 	return narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: shortID(string(a.Task.ID))})
 }
 
-// askConfirmation asks a person before something that is hard to take back.
+// askConfirmation asks a person to confirm an action that is hard to undo.
 func (s session) askConfirmation(yes bool, format string, args ...any) error {
 	if yes {
 		return nil
@@ -166,7 +168,7 @@ func (s session) askConfirmation(yes bool, format string, args ...any) error {
 	return nil
 }
 
-// readLine reads to the end of a line and not beyond it.
+// readLine reads one line and nothing after it.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	for b := make([]byte, 1); len(line) < 1024; {

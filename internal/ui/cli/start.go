@@ -18,11 +18,12 @@ import (
 	"orange/internal/ui/client"
 )
 
-// maxStartLog is how long the file of start-up errors may grow before it is emptied.
+// maxStartLog is the maximum size of the file of start-up errors, in bytes. A larger file is emptied.
 const maxStartLog = 1 << 20
 
-// startSelf starts this program as the server of home, in a session of its own so
-// that it outlives the terminal. What it says before it has a log goes to serve.err.
+// startSelf returns a function that starts this program as the server of the data folder, in
+// a new session so that it outlives the terminal. What the server prints before it has a log
+// goes to serve.err.
 func startSelf(cfg config.Config) func() (client.Child, error) {
 	home := cfg.Home
 	return func() (client.Child, error) {
@@ -58,8 +59,8 @@ func startSelf(cfg config.Config) func() (client.Child, error) {
 	}
 }
 
-// withoutAttempts leaves out of PATH what is in the folder of an attempt: if an agent starts
-// the server, the programs that were put in that agent's way must not be in the server's.
+// withoutAttempts removes the folders of attempts from PATH. If an agent starts the server,
+// the server must not find the programs that Orange puts into the agent's PATH.
 func withoutAttempts(env []string, home string) []string {
 	attempts := filepath.Join(home, "attempts") + string(filepath.Separator)
 	for i, kv := range env {
@@ -73,9 +74,8 @@ func withoutAttempts(env []string, home string) []string {
 	return env
 }
 
-// keepFiles marks every open file as not to be inherited. This program may have been
-// given some that it does not know, and whoever waits for their end would wait for
-// the server's.
+// keepFiles marks every open file close-on-exec. This program may have inherited files that
+// it does not know, and a process that waits for their end must not wait for the server.
 func keepFiles() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -88,11 +88,12 @@ func keepFiles() {
 	}
 }
 
-// startedServer is a server this process began. It is not waited for: it is to outlive us.
+// A startedServer is a server that this process started. The process does not wait for it,
+// because the server outlives it.
 type startedServer struct {
 	pid  int
 	log  string
-	from int64 // where its words begin in the log
+	from int64 // where its output begins in the log
 }
 
 // HasExited implements client.Child.
@@ -125,7 +126,7 @@ func (s *startedServer) lastLine() string {
 	return strings.TrimPrefix(cleanLine(string(lines[len(lines)-1])), "orange: serve: ")
 }
 
-// programOutput runs a program and returns what it prints, without the line's end.
+// programOutput runs a program and returns its output without surrounding white space.
 func programOutput(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

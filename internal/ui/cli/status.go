@@ -15,11 +15,10 @@ import (
 	"orange/internal/wire"
 )
 
-// statusPatience is how long a status line waits. A prompt that hangs is worse than one
-// that says nothing.
+// statusPatience is how long a status line waits. A prompt that hangs is worse than one that shows nothing.
 const statusPatience = 200 * time.Millisecond
 
-// statusFlags are what orange status can be told.
+// statusFlags are the flags of orange status.
 type statusFlags struct {
 	format, project, snippet string
 	here                     bool
@@ -60,7 +59,7 @@ func newStatusCommand(deps Deps) *cobra.Command {
 
 func statusFormats() []string { return []string{"plain", "prompt", "tmux", "json"} }
 
-// statusLine is what a status line says.
+// A statusLine is the content of a status line.
 type statusLine struct{ wire.StatusLine }
 
 func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
@@ -91,10 +90,11 @@ func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	return err
 }
 
-// errUnknownProject says that a status was asked of a project that there is not.
+// errUnknownProject is the error for the status of a project that does not exist.
 var errUnknownProject = errors.New("is not known: see orange project list")
 
-// readStatus asks a server that runs. It returns nil if this folder belongs to nothing.
+// readStatus reads the status from a running server. It returns nil if --here is set and the
+// current folder belongs to no project.
 func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, error) {
 	if deps.ConfigErr != nil {
 		return nil, deps.ConfigErr
@@ -120,11 +120,11 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	if err != nil {
 		return nil, err
 	}
-	line.Unknown = false // that is an error, and not a part of the line
+	line.Unknown = false // reported as an error, not as part of the line
 	return &statusLine{line}, nil
 }
 
-// plainSentence is a sentence for people.
+// plainSentence formats the status as a sentence for people.
 func (s statusLine) plainSentence() string {
 	var parts []string
 	if s.Paused {
@@ -161,7 +161,7 @@ func (s statusLine) plainSentence() string {
 	return strings.Join(parts, ", ") + "\n"
 }
 
-// describeStatusTask says what is particular about the task of a folder.
+// describeStatusTask describes what is special about the task of a folder.
 func describeStatusTask(t *wire.StatusTask) string {
 	switch {
 	case t.Paused:
@@ -176,8 +176,8 @@ func describeStatusTask(t *wire.StatusTask) string {
 	return ""
 }
 
-// shortLine is the line for prompts and bars, "" if there is nothing to say. mark puts
-// weight on what waits for a person.
+// shortLine returns the line for prompts and status bars, "" if there is nothing to show.
+// mark highlights what waits for a person.
 func (s statusLine) shortLine(mark func(string) string) string {
 	var parts []string
 	add := func(n int, what string, form func(string) string) {
@@ -204,7 +204,7 @@ func (s statusLine) shortLine(mark func(string) string) string {
 	return strings.Join(parts, " ")
 }
 
-// promptLine is for the prompt of a shell: with a space behind it, and without a line's end.
+// promptLine returns the line for a shell prompt. It ends with a space and has no newline.
 func (s statusLine) promptLine() string {
 	text := s.shortLine(func(t string) string { return t })
 	if text == "" {
@@ -213,12 +213,12 @@ func (s statusLine) promptLine() string {
 	return "[" + text + "] "
 }
 
-// tmuxLine is for tmux's status line, with its colours.
+// tmuxLine returns the line for tmux's status line, with tmux colours.
 func (s statusLine) tmuxLine() string {
 	return s.shortLine(func(t string) string { return "#[fg=yellow,bold]" + t + "#[default]" })
 }
 
-// sanitizeName keeps of a name what no shell, prompt or status line takes for a command.
+// sanitizeName replaces the characters of a name that a shell, prompt or status line could interpret.
 func sanitizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -_.", r) {
@@ -228,10 +228,10 @@ func sanitizeName(name string) string {
 	}, cutToWidth(name, 40))
 }
 
-// snippet is what a program's configuration needs to show orange status.
+// A snippet is the configuration that makes a program show orange status.
 type snippet struct{ name, text string }
 
-// statusSnippets shows Orange in the programs that people look at anyway.
+// statusSnippets returns the snippets for the supported programs.
 func statusSnippets() []snippet {
 	return []snippet{
 		{"tmux", `# ~/.tmux.conf: Orange at the right of the status line

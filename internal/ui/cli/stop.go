@@ -14,12 +14,12 @@ import (
 
 const (
 	stopPatience = 10 * time.Second
-	askPatience  = 3 * time.Second // for a server that may be stuck
+	askPatience  = 3 * time.Second // the server may be stuck
 	stopPoll     = 10 * time.Millisecond
 )
 
-// newStopCommand does not ask for the server's version first: ending a server of
-// another version is what it is for.
+// newStopCommand returns the command that stops the server. It does not check the server's
+// version first, because it must be able to stop a server of another version.
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: requireArguments(0, 0),
@@ -45,8 +45,8 @@ func newStopCommand(deps Deps) *cobra.Command {
 	}
 }
 
-// stopServer ends the server and waits until it is gone. It asks the server itself; one
-// that does not answer gets a signal. The pid is 0 if no server runs.
+// stopServer stops the server and waits until it is gone. It asks the server to stop, and
+// sends a signal to a server that does not answer. The pid is 0 if no server runs.
 func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 	for end := time.Now().Add(askPatience); ; {
 		owner, held := deps.findOwner()
@@ -56,7 +56,7 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 		}
 		_, refused := errors.AsType[*client.Error](err)
 		switch {
-		case err == nil && (!held || owner.PID != pid): // it is gone; another may have been started meanwhile
+		case err == nil && (!held || owner.PID != pid): // it is gone; another server may have started since
 			return pid, nil
 		case err == nil:
 			return pid, awaitEnd(ctx, owner)
@@ -69,14 +69,14 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 				return 0, fmt.Errorf("end the server (pid %d): %w: end it with kill %d", owner.PID, err, owner.PID)
 			}
 			return owner.PID, awaitEnd(ctx, owner)
-		case time.Now().After(end) || !waitUnlessDone(ctx, stopPoll): // a living server soon says who it is
+		case time.Now().After(end) || !waitUnlessDone(ctx, stopPoll): // a server that is starting soon names itself in server.lock
 			return 0, fmt.Errorf("end the server: pid %d holds the data folder, and server.lock does not name it as the server: look what it is, and end it with kill %d", owner.PID, owner.PID)
 		}
 	}
 }
 
-// askToStop asks the server at the socket to end, and waits until it has closed
-// everything: the last it does is to remove its socket.
+// askToStop asks the server at the socket to stop, and waits until it has closed everything.
+// The server removes its socket last.
 func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
@@ -117,7 +117,7 @@ func awaitEnd(ctx context.Context, owner client.Owner) error {
 	return nil
 }
 
-// waitUnlessDone waits, and says whether ctx did not end meanwhile.
+// waitUnlessDone waits for d. It returns false if ctx ends first.
 func waitUnlessDone(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -18,8 +18,8 @@ func newTaskCommand(deps Deps) *cobra.Command {
 		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
 }
 
-// verbCommand is a command that asks for a verb of the workflow. The caller sets
-// what it is called.
+// verbCommand turns cmd into a command that requests a verb of the workflow. The caller sets
+// the name and the help of cmd.
 func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 	note := cmd.Flags().String("note", "", "why, in your words")
 	if verb == engine.Complete {
@@ -35,7 +35,7 @@ func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// sendAndReport sends a signal and says what it moved.
+// sendAndReport sends a signal and prints what it changed.
 func (s session) sendAndReport(ctx context.Context, id string, sig signal.Signal) error {
 	a, err := s.sendSignal(ctx, id, sig)
 	if err != nil {

@@ -67,7 +67,7 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// startedAgain says which agent an answer starts, if it does.
+// startedAgain describes which agent an answer starts again, or else what the answer changed.
 func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, n := range a.Decision.Entries[i].Started {
@@ -118,7 +118,7 @@ func attemptRow(now time.Time, a *wire.Attempt) []string {
 	return []string{strconv.Itoa(a.Number), orDash(a.Role), orDash(a.Harness), cutToWidth(cleanLine(describeAttempt(now, a)), 60), formatAge(now, a.Since), tokens, cost, orDash(a.Window)}
 }
 
-// describeAttempt is an attempt doing, or how did it end.
+// describeAttempt describes how a running attempt is doing, or how it ended.
 func describeAttempt(now time.Time, a *wire.Attempt) string {
 	switch {
 	case a.Alive:
@@ -167,15 +167,15 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// outsideTmux takes out of an environment what says that this runs inside tmux: it
-// would keep another tmux from showing itself here.
+// outsideTmux removes the variables that say that this program runs inside tmux. They would
+// prevent another tmux from attaching to this terminal.
 func outsideTmux(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
 	})
 }
 
-// execProgram replaces this program by another one.
+// execProgram replaces this program with another one.
 func execProgram(argv, env []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -184,7 +184,7 @@ func execProgram(argv, env []string) error {
 	return fmt.Errorf("run %s: %w", path, syscall.Exec(path, argv, env))
 }
 
-// shellQuote writes a command as a shell reads it.
+// shellQuote quotes a command for a shell.
 func shellQuote(argv []string) string {
 	out := make([]string, len(argv))
 	for i, arg := range argv {
@@ -196,7 +196,7 @@ func shellQuote(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// isShellSpecial says whether a shell may take a character for more than itself.
+// isShellSpecial reports whether a character may have a special meaning in a shell.
 func isShellSpecial(r rune) bool {
 	plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	return !plain && !strings.ContainsRune("@%+,-./:_", r)
@@ -241,8 +241,8 @@ func newTaskOutput(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// newTaskExit reports the end of an attempt in the engine's name: it says what
-// happened, and asks for nothing.
+// newTaskExit returns the command that reports the end of an attempt in the engine's name. It
+// reports what happened and requests nothing.
 func newTaskExit(deps Deps) *cobra.Command {
 	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine}
 	cmd := &cobra.Command{

@@ -48,7 +48,8 @@ func newTaskCost(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// taskOrProject is the task that is meant, else the project of this folder.
+// taskOrProject returns the task that is named or whose workspace is the current folder, and
+// the project of the folder.
 func (s session) taskOrProject(ctx context.Context, args []string) (id, project string, err error) {
 	if len(args) > 0 || s.Config.Task != "" {
 		id, err = s.taskOf(ctx, args)
@@ -61,14 +62,14 @@ func (s session) taskOrProject(ctx context.Context, args []string) (id, project 
 	return string(at.Task), at.Project, err
 }
 
-// taskCost is what the attempts of a task have consumed. Total is what the record
-// counts; Other is what no attempt that is still known accounts for.
+// taskCost is what the attempts of a task have consumed. Total is what the record counts.
+// Other is the part of Total that no known attempt accounts for.
 type taskCost struct {
 	Task     task.ID       `json:"task"`
 	Attempts []attemptCost `json:"attempts"`
 	Other    *task.Usage   `json:"other,omitempty"`
 	Total    task.Usage    `json:"total"`
-	Today    *wire.Today   `json:"today,omitempty"` // of the project, if its days have a budget
+	Today    *wire.Today   `json:"today,omitempty"` // the project's use today, if it has a daily budget
 }
 
 type attemptCost struct {
@@ -85,7 +86,7 @@ func (s session) costOfTask(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.ReadTask(ctx, id) // after the attempts: its total is never less than theirs
+	v, err := s.ReadTask(ctx, id) // read after the attempts, so that its total is at least theirs
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func printTaskCost(w io.Writer, project string, c *taskCost) error {
 	return err
 }
 
-// todayText says what a day has had of its budget.
+// todayText describes how much of a daily budget is used.
 func todayText(d *wire.Today) string {
 	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), formatDollars(d.Micros)
 	if d.Budget.DayAttempts > 0 {
@@ -138,7 +139,7 @@ func todayText(d *wire.Today) string {
 	return attempts + ", " + cost
 }
 
-// usageCells writes figures exactly: they are there to be added up.
+// usageCells formats figures exactly, so that they can be added up.
 func usageCells(u task.Usage) []string {
 	number := func(n int64) string {
 		if n == 0 {
@@ -153,7 +154,7 @@ func usageCells(u task.Usage) []string {
 	return []string{number(u.InputTokens), number(u.OutputTokens), number(u.CachedTokens), cost}
 }
 
-// sumCost is what one of many tasks has cost.
+// sumCost is the cost of one task in a list of tasks.
 type sumCost struct {
 	Task     task.ID    `json:"task"`
 	Project  string     `json:"project"`
@@ -163,8 +164,8 @@ type sumCost struct {
 	Usage    task.Usage `json:"usage,omitzero"`
 }
 
-// costOfTasks sums up the tasks of a project, "" for all of them, those that are over
-// too.
+// costOfTasks prints the costs of the tasks of a project, or of all projects if project is
+// "". It includes tasks that are over.
 func (s session) costOfTasks(ctx context.Context, project string) error {
 	tasks, err := s.TaskList(ctx, task.Filter{Project: project, All: true})
 	if err == nil && len(tasks) == 0 {
@@ -196,7 +197,7 @@ func (s session) costOfTasks(ctx context.Context, project string) error {
 	})
 }
 
-// knowsProject refuses the name of a project that is none, "" apart.
+// knowsProject returns an error if no project has this name. The name "" is always valid.
 func (s session) knowsProject(ctx context.Context, name string) error {
 	projects, err := s.ListProjects(ctx)
 	if err != nil || name == "" || slices.ContainsFunc(projects, func(p task.Project) bool { return p.Name == name }) {
@@ -210,7 +211,7 @@ const (
 	maxDollars      = 1_000_000_000
 )
 
-// money is a flag's amount of dollars, kept in millionths.
+// money is the value of a flag in dollars, stored in millionths of a dollar.
 type money int64
 
 // String implements pflag.Value.
@@ -224,8 +225,8 @@ func (m *money) String() string {
 // Type implements pflag.Value.
 func (m *money) Type() string { return "dollars" }
 
-// Set implements pflag.Value. It reads digits, not a fraction of two: no amount is
-// rounded.
+// Set implements pflag.Value. It parses decimal digits instead of a floating-point number, so
+// that no amount is rounded.
 func (m *money) Set(text string) error {
 	whole, part, dotted := strings.Cut(strings.TrimPrefix(text, "$"), ".")
 	if whole == "" && part == "" || dotted && part == "" || !isDigits(whole+part) {
@@ -250,7 +251,7 @@ func isDigits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// formatDollars writes an amount exactly, with two decimals at least.
+// formatDollars formats an amount exactly, with at least two decimals.
 func formatDollars(micros int64) string {
 	part := strings.TrimRight(fmt.Sprintf("%06d", micros%microsPerDollar), "0")
 	for len(part) < 2 {
@@ -259,7 +260,7 @@ func formatDollars(micros int64) string {
 	return fmt.Sprintf("$%d.%s", micros/microsPerDollar, part)
 }
 
-// formatCents writes an amount to the cent.
+// formatCents formats an amount to the cent.
 func formatCents(micros int64) string {
 	const cent = microsPerDollar / 100
 	if micros > 0 && micros < cent/2 {
@@ -269,7 +270,7 @@ func formatCents(micros int64) string {
 	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
 }
 
-// formatRoughly writes a large number in few characters.
+// formatRoughly formats a large number in few characters.
 func formatRoughly(n int64) string {
 	switch {
 	case n < 1000:

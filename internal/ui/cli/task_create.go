@@ -22,7 +22,7 @@ import (
 	"orange/internal/wire"
 )
 
-// maxContext bounds the context of a task, in bytes.
+// maxContext is the maximum size of a task's context, in bytes.
 const maxContext = 1 << 20
 
 func newTaskCreate(deps Deps) *cobra.Command {
@@ -111,7 +111,8 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// requirementFlags are the flags that say what is wanted of a task. Each has an older name.
+// requirementFlags are the flags that give the requirements of a task. --context and
+// --context-file are the older names of --requirements and --requirements-file.
 type requirementFlags struct{ text, context, file, contextFile string }
 
 func (r *requirementFlags) declareFlags(cmd *cobra.Command) {
@@ -122,7 +123,7 @@ func (r *requirementFlags) declareFlags(cmd *cobra.Command) {
 	f.StringVar(&r.contextFile, "context-file", "", "the same as --requirements-file")
 }
 
-// chooseText is the text that was given, or the file that it is in.
+// chooseText returns the text that was given, or the file that contains it.
 func (r *requirementFlags) chooseText(cmd *cobra.Command) (text, file string, err error) {
 	var given []string
 	for _, name := range []string{"requirements", "requirements-file", "context", "context-file"} {
@@ -136,7 +137,7 @@ func (r *requirementFlags) chooseText(cmd *cobra.Command) (text, file string, er
 	return cmp.Or(r.text, r.context), cmp.Or(r.file, r.contextFile), nil
 }
 
-// onlyJSON says that no flag but --json was given.
+// onlyJSON reports whether no flag except --json was given.
 func onlyJSON(cmd *cobra.Command) bool {
 	n := cmd.Flags().NFlag()
 	if wantsJSON(cmd) {
@@ -145,7 +146,7 @@ func onlyJSON(cmd *cobra.Command) bool {
 	return n == 0
 }
 
-// opensForm says whether a person sits at a terminal that can show a form.
+// opensForm reports whether a person uses a terminal that can show a form.
 func (d Deps) opensForm(cmd *cobra.Command) bool {
 	return d.IsTerminal && d.Dashboard != nil && !wantsJSON(cmd) && d.Config.Role == ""
 }
@@ -161,7 +162,7 @@ func (s session) createTask(ctx context.Context, n signal.NewTask) error {
 	return s.showResult(a, func(w io.Writer) error { return printCreated(w, a.Task, "") })
 }
 
-// printCreated tells of a new task; what, if it is there, says what it is.
+// printCreated prints a new task. what describes the task and may be "".
 func printCreated(w io.Writer, t task.Task, what string) error {
 	line := fmt.Sprintf("Created task %s (%s/%s)", t.ID, t.Project, t.Branch)
 	if what != "" {
@@ -174,7 +175,8 @@ func printCreated(w io.Writer, t task.Task, what string) error {
 	return nil
 }
 
-// roleChoices reads ROLE=HARNESS[:MODEL]. A command and a script have colons of their own.
+// roleChoices parses ROLE=HARNESS[:MODEL]. A command or a script may itself contain colons,
+// so it has no model.
 func (d Deps) roleChoices(values []string) ([]task.RoleChoice, error) {
 	var out []task.RoleChoice
 	for _, value := range values {
@@ -196,8 +198,8 @@ func (d Deps) roleChoices(values []string) ([]task.RoleChoice, error) {
 	return out, nil
 }
 
-// resolveHarness is the value of a harness with the place of its script settled: the server
-// is in another folder. A script that is not there is refused.
+// resolveHarness returns the value of a harness with an absolute path to its script, because
+// the server runs in another folder. It returns an error if the script does not exist.
 func (d Deps) resolveHarness(value string) (string, error) {
 	file, ok := strings.CutPrefix(value, "script:")
 	if !ok || file == "" {
@@ -216,8 +218,8 @@ func (d Deps) resolveHarness(value string) (string, error) {
 	return "script:" + at, nil
 }
 
-// ensureProject is the project of this folder. A repository that is none yet
-// becomes one.
+// ensureProject returns the project of the current folder. It registers the repository as a
+// project if necessary.
 func (s session) ensureProject(ctx context.Context) (string, error) {
 	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
@@ -242,7 +244,7 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	return p.Name, nil
 }
 
-// readRequirements is the text that says what is wanted of a task.
+// readRequirements returns the requirements of a task.
 func (s session) readRequirements(text, file string) (string, error) {
 	var from io.Reader
 	switch {
@@ -307,7 +309,7 @@ func newTaskFork(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// entryOf reads ID@SEQ.
+// entryOf parses ID@SEQ.
 func entryOf(text string) (id string, seq int, err error) {
 	id, number, _ := strings.Cut(text, "@")
 	seq, err = strconv.Atoi(number)

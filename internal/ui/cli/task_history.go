@@ -43,7 +43,7 @@ func newTaskHistory(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// showRefusals prints what was refused to a task, oldest first.
+// showRefusals prints the requests that were refused for a task, oldest first.
 func (s session) showRefusals(ctx context.Context, id string) error {
 	x, err := s.ExplainTask(ctx, id)
 	if err != nil {
@@ -73,7 +73,7 @@ func printHistory(w io.Writer, deps Deps, events []json.RawMessage) error {
 	return printTable(w, deps.lineWidth(), rows)
 }
 
-// historyRow shows an event: when, what, from where to where, then the rest.
+// historyRow formats an event: when, what, from where to where, then the remaining fields.
 func historyRow(now time.Time, raw json.RawMessage) []string {
 	var e map[string]any
 	if json.Unmarshal(raw, &e) != nil {
@@ -108,7 +108,7 @@ func historyRow(now time.Time, raw json.RawMessage) []string {
 	return []string{cleanLine(at), cleanLine(kind), cleanLine(strings.Join(parts, "  "))}
 }
 
-// byText says who did something and where that came from, "" if the latter is not known.
+// byText describes who did something and through what, "" if the latter is not known.
 func byText(actor, via any) string {
 	raw, err := json.Marshal(via)
 	if err != nil || via == nil {
@@ -125,7 +125,7 @@ func byText(actor, via any) string {
 	return fmt.Sprintf("by %s (%s)", name, v)
 }
 
-// formatJSONValue shows a JSON value, "" if there is none.
+// formatJSONValue formats a JSON value, "" if there is none.
 func formatJSONValue(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -21,14 +21,14 @@ import (
 	"orange/internal/wire"
 )
 
-// How often a log that is followed is read, and its attempt looked at.
+// How often to read a log that is followed, and to check whether its attempt has ended.
 const (
 	logPoll          = 200 * time.Millisecond
 	conversationPoll = time.Second
 	attemptPoll      = 2 * time.Second
 )
 
-// logRequest is which output is wanted, and how.
+// A logRequest says which output to show, and how.
 type logRequest struct {
 	attempt, lines int
 	role           string
@@ -79,8 +79,8 @@ func newTaskLog(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// ignoreInterrupt makes the interruption of something that is followed no error: there is no
-// other end to it.
+// ignoreInterrupt returns nil if the user interrupts a command that follows something,
+// because that is the only way to end it.
 func ignoreInterrupt(ctx context.Context, follow bool, err error) error {
 	if follow && ctx.Err() != nil {
 		return nil
@@ -88,7 +88,7 @@ func ignoreInterrupt(ctx context.Context, follow bool, err error) error {
 	return err
 }
 
-// attemptFor finds the attempt whose output is wanted, and waits for one to follow.
+// attemptFor returns the attempt whose output to show. With --follow it waits until there is one.
 func (s session) attemptFor(ctx context.Context, id string, l logRequest) (wire.Attempt, error) {
 	a, ok, err := l.findAttempt(ctx, s.Client, id)
 	for !ok && err == nil {
@@ -104,8 +104,8 @@ func (s session) attemptFor(ctx context.Context, id string, l logRequest) (wire.
 	return a, err
 }
 
-// findAttempt looks for the attempt that is meant. It is an error if there is none and none is
-// to be waited for.
+// findAttempt returns the attempt that l selects. If there is none, it returns an error
+// unless the command waits for one.
 func (l logRequest) findAttempt(ctx context.Context, server *client.Client, id string) (a wire.Attempt, ok bool, err error) {
 	list, err := server.ListAttempts(ctx, id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l logRequest) findAttempt(ctx context.Context, server *client.Client, id s
 	return a, false, err
 }
 
-// newestMatch is the newest attempt that is meant.
+// newestMatch returns the newest attempt that l selects.
 func (l logRequest) newestMatch(list []wire.Attempt) (best wire.Attempt, ok bool) {
 	for _, a := range list {
 		if l.attempt > 0 && a.Number != l.attempt || l.role != "" && a.Role != l.role || a.Number < best.Number {
@@ -135,7 +135,7 @@ func (l logRequest) newestMatch(list []wire.Attempt) (best wire.Attempt, ok bool
 	return best, ok
 }
 
-// describeWanted says which attempt is meant.
+// describeWanted describes the attempt that l selects.
 func (l logRequest) describeWanted() string {
 	text := "attempt"
 	if l.role != "" {
@@ -147,7 +147,7 @@ func (l logRequest) describeWanted() string {
 	return text
 }
 
-// showLog prints the log of an attempt, and what is added to it if it is followed.
+// showLog prints the log of an attempt and, with --follow, what is added to it.
 func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logRequest) error {
 	if !l.raw {
 		log, err := s.Client.ReadLog(ctx, id, a.Number, "")
@@ -168,7 +168,7 @@ func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logRe
 		out = newLogWriterTo(a, l, false, func(line string, _ bool) error { lines = append(lines, line); return nil })
 	}
 	if _, whole := out.(*terminalPrinter); whole {
-		file.lines = 0 // lines of the file are not those of the terminal
+		file.lines = 0 // lines of the file are not lines of the terminal
 	}
 	if !l.follow {
 		if err := file.readAll(a, out); err != nil || lines == nil {
@@ -195,7 +195,7 @@ func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logRe
 	return s.showConversation(ctx, id, a, l, log)
 }
 
-// hasConversation says whether an agent that is followed has begun to keep a conversation.
+// hasConversation reports whether a running agent has started to record a conversation.
 func (s session) hasConversation(ctx context.Context, id string, number int) bool {
 	server := s.newWatchClient()
 	defer server.Close()
@@ -203,8 +203,8 @@ func (s session) hasConversation(ctx context.Context, id string, number int) boo
 	return err == nil && log.Form == wire.FormTranscript
 }
 
-// showConversation prints what was said in an attempt, and what is said until it ends if it
-// is followed.
+// showConversation prints the conversation of an attempt and, with --follow, what is added to
+// it until the attempt ends.
 func (s session) showConversation(ctx context.Context, id string, a wire.Attempt, l logRequest, log wire.Log) error {
 	p := transcript.Printer{Now: s.Now()}
 	lines := p.FormatTurns(log.Turns)
@@ -238,8 +238,8 @@ func (s session) showConversation(ctx context.Context, id string, a wire.Attempt
 	}
 }
 
-// goesOn reads what was said since. Agents go on without a server: while there is none,
-// nobody knows.
+// goesOn reads what was added to the conversation after last. Agents keep running without a
+// server, so while no server runs it returns that nothing is new and the agent is alive.
 func (s session) goesOn(ctx context.Context, id string, number int, last wire.Log) (wire.Log, error) {
 	server := s.newWatchClient()
 	defer server.Close()
@@ -273,11 +273,11 @@ func (s session) printConversation(turns []transcript.Turn, lines []string, asJS
 	return nil
 }
 
-// newWatchClient is a client that starts no server: whoever only watches does not undo a stop.
+// newWatchClient returns a client that starts no server, because watching must not undo orange stop.
 func (s session) newWatchClient() *client.Client { return client.FromOptions(s.clientOptions()) }
 
-// attemptEnded asks whether an attempt is over. Agents go on without a server: while
-// there is none, nobody knows.
+// attemptEnded reports whether an attempt has ended. Agents keep running without a server, so
+// while no server runs it returns false.
 func attemptEnded(ctx context.Context, server *client.Client, id string, number int) (bool, error) {
 	defer server.Close()
 	list, err := server.ListAttempts(ctx, id)
@@ -292,7 +292,7 @@ func attemptEnded(ctx context.Context, server *client.Client, id string, number 
 	return !ok || !a.Alive, nil
 }
 
-// newLogWriter prints lines as they come: as text, or each as a JSON object.
+// newLogWriter returns a writer that prints lines as they come, as text or each as a JSON object.
 func (s session) newLogWriter(a wire.Attempt, l logRequest) logWriter {
 	if wantsJSON(s.cmd) {
 		return newLogWriterTo(a, l, false, func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) })
@@ -306,7 +306,8 @@ func (s session) newLogWriter(a wire.Attempt, l logRequest) logWriter {
 	})
 }
 
-// newLogWriterTo makes lines of what an attempt printed: by a terminal if it had one.
+// newLogWriterTo returns a writer that splits the output of an attempt into lines. It
+// emulates a terminal if the attempt had one.
 func newLogWriterTo(a wire.Attempt, l logRequest, parts bool, emit func(line string, whole bool) error) logWriter {
 	if a.Window != "" && !l.raw {
 		return &terminalPrinter{term: ansi.NewTerminal(ansi.TerminalWidth, ansi.TerminalHeight), emit: emit, parts: parts, last: l.lines}
@@ -314,16 +315,16 @@ func newLogWriterTo(a wire.Attempt, l logRequest, parts bool, emit func(line str
 	return &logPrinter{raw: l.raw, parts: parts, emit: emit}
 }
 
-// logTail reads an output that may grow, from some lines before its end on.
+// A logTail reads an output that may grow, starting some lines before its end.
 type logTail struct {
 	path  string
-	lines int // 0: from the beginning
+	lines int // 0 reads from the beginning
 	found bool
 	at    int64
 }
 
-// readNew hands what is new to out and says how much it was. An output that shrank is read
-// from its beginning, and one that is not there yet is no error.
+// readNew writes what is new to out and returns its size. It reads an output that shrank from
+// the beginning. An output that does not exist yet is not an error.
 func (t *logTail) readNew(out io.Writer) (int64, error) {
 	log, err := outputlog.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -347,7 +348,7 @@ func (t *logTail) readNew(out io.Writer) (int64, error) {
 	return t.at - from, err
 }
 
-// readAll hands all of the output to out.
+// readAll writes the whole output to out.
 func (t *logTail) readAll(a wire.Attempt, out logWriter) error {
 	if _, err := t.readNew(out); err != nil {
 		return err
@@ -358,7 +359,7 @@ func (t *logTail) readAll(a wire.Attempt, out logWriter) error {
 	return out.finishOutput()
 }
 
-// logFollower shows the output of an attempt until that is over.
+// A logFollower shows the output of an attempt until the attempt ends.
 type logFollower struct {
 	log        *logTail
 	out        logWriter
@@ -379,7 +380,7 @@ func (f *logFollower) run(ctx context.Context) error {
 		if err != nil || n == 0 && last {
 			return errors.Join(err, f.out.finishOutput())
 		}
-		last = f.over // what was written at the very end is still read
+		last = f.over // read once more after the end, to get the last output
 		select {
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), f.out.finishOutput())
@@ -395,22 +396,22 @@ func (f *logFollower) run(ctx context.Context) error {
 	}
 }
 
-// maxPart is how much of a line without an end is kept before it is shown.
+// maxPart is how many bytes of an unfinished line to keep before showing it.
 const maxPart = 64 << 10
 
-// A logWriter takes output in pieces and shows it.
+// A logWriter receives output in pieces and shows it.
 type logWriter interface {
 	io.Writer
-	showPartial() error  // nothing was written for a moment
-	finishOutput() error // nothing more is written
+	showPartial() error  // called when no output came for a moment
+	finishOutput() error // called after the last output
 }
 
-// logPrinter takes output in pieces and gives it out in lines, cleaned unless they are
-// wanted raw.
+// A logPrinter receives output in pieces and emits it in lines. It makes them safe for a
+// terminal unless raw is set.
 type logPrinter struct {
 	emit  func(line string, whole bool) error
 	raw   bool
-	parts bool // the beginning of a line may be shown before its end is there
+	parts bool // the beginning of a line may be shown before its end arrives
 	rest  []byte
 }
 
@@ -436,8 +437,7 @@ func (p *logPrinter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// showPartial is a moment in which nothing was written: a line without an end, such as a
-// question, is shown as it stands.
+// showPartial shows an unfinished line, such as a question.
 func (p *logPrinter) showPartial() error {
 	if p.parts {
 		return p.finishOutput()
@@ -445,7 +445,7 @@ func (p *logPrinter) showPartial() error {
 	return nil
 }
 
-// finishOutput shows what is left.
+// finishOutput shows the rest of the output.
 func (p *logPrinter) finishOutput() error {
 	if len(p.rest) == 0 {
 		return nil
@@ -466,25 +466,25 @@ func (p *logPrinter) emitLine(line []byte, whole bool) error {
 // maxRepeat is how many of the last lines are compared again at the end.
 const maxRepeat = 4 * ansi.TerminalHeight
 
-// terminalPrinter takes what was written to a terminal and gives out what that looked like:
-// lines once they are above the cursor, and at the end what has changed since.
+// A terminalPrinter receives what was written to a terminal and emits what the terminal
+// showed: each line once it is above the cursor, and at the end the lines that have changed since.
 type terminalPrinter struct {
 	term  *ansi.Terminal
 	emit  func(line string, whole bool) error
-	parts bool // the beginning of a line may be shown before its end is there
-	last  int  // so many lines at the beginning; 0 for all
+	parts bool // the beginning of a line may be shown before its end arrives
+	last  int  // how many lines to show at first; 0 for all
 
 	begun bool
-	next  int      // number of the line that comes next
-	shown []string // the last lines that were given out
-	part  string   // the beginning of the next line, which was given out
+	next  int      // the number of the next line to emit
+	shown []string // the last lines that were emitted
+	part  string   // the beginning of the next line, which was already emitted
 }
 
 // Write implements io.Writer.
 func (p *terminalPrinter) Write(b []byte) (int, error) { return p.term.Write(b) }
 
-// showPartial gives out the lines that are not likely to change, and the beginning of a line that
-// stands still, such as a question.
+// showPartial emits the lines that are unlikely to change, and the beginning of an unfinished
+// line, such as a question.
 func (p *terminalPrinter) showPartial() error {
 	if err := p.emitLines(p.term.SettledLines()); err != nil || !p.parts {
 		return err
@@ -497,10 +497,10 @@ func (p *terminalPrinter) showPartial() error {
 	return nil
 }
 
-// finishOutput gives out the rest.
+// finishOutput emits the remaining lines, starting with the first emitted line that has changed.
 func (p *terminalPrinter) finishOutput() error {
 	lines := p.term.Lines()
-	first := p.next - p.term.DroppedLines() - len(p.shown) // of the lines that are compared
+	first := p.next - p.term.DroppedLines() - len(p.shown) // index of the first line to compare
 	for i, line := range p.shown {
 		if at := first + i; at >= 0 && at < len(lines) && lines[at] != line {
 			p.next -= len(p.shown) - i
@@ -511,7 +511,7 @@ func (p *terminalPrinter) finishOutput() error {
 	return p.emitLines(len(lines))
 }
 
-// emitLines gives out the lines up to a number of those that the terminal has.
+// emitLines emits the terminal's lines before index to that were not emitted yet.
 func (p *terminalPrinter) emitLines(to int) error {
 	lines, dropped := p.term.Lines(), p.term.DroppedLines()
 	to = min(to, len(lines))
@@ -521,7 +521,7 @@ func (p *terminalPrinter) emitLines(to int) error {
 			p.next = dropped + max(to-p.last, 0)
 		}
 	}
-	if n := dropped - p.next; n > 0 && to > 0 { // the output itself may have been cut before them too
+	if n := dropped - p.next; n > 0 && to > 0 { // "at least", because the output itself may have been cut before them too
 		if p.part != "" {
 			if err := p.emit("", true); err != nil {
 				return err
@@ -535,7 +535,7 @@ func (p *terminalPrinter) emitLines(to int) error {
 	for ; p.next < dropped+to; p.next++ {
 		line := lines[p.next-dropped]
 		more, ok := strings.CutPrefix(line, p.part)
-		if !ok { // the line is another now
+		if !ok { // the line has changed
 			if err := p.emit("", true); err != nil {
 				return err
 			}

@@ -14,10 +14,10 @@ import (
 	"orange/internal/wire"
 )
 
-// currentBranch stands for "--branch" without a name: no branch can be called so.
+// currentBranch is the value of "--branch" without a name. No branch can have this name.
 const currentBranch = " current"
 
-// changes is what task update was asked to do.
+// changes are the changes that task update requests.
 type changes struct {
 	branch, summary, status, note string
 	given                         func(flag string) bool
@@ -92,7 +92,7 @@ func (s session) updateTask(ctx context.Context, args []string, c changes) error
 	})
 }
 
-// afterPartialSuccess tells that something was done before the rest was refused.
+// afterPartialSuccess adds to an error what was done before it occurred.
 func afterPartialSuccess(said []string, err error) error {
 	for i := len(said) - 1; i >= 0; i-- {
 		err = fmt.Errorf("%s, but %w", said[i], err)
@@ -140,7 +140,7 @@ func newTaskVerdict(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// sendReport sends what an agent says about its task, with its words.
+// sendReport sends an agent's report about its task, with its note.
 func (s session) sendReport(ctx context.Context, args []string, sig signal.Signal, note string) error {
 	id, err := s.taskOf(ctx, args)
 	if err != nil {

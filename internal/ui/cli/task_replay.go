@@ -21,7 +21,7 @@ import (
 	"orange/internal/wire"
 )
 
-// replayFlags is the command line of task replay.
+// replayFlags are the flags of task replay.
 type replayFlags struct {
 	at      int
 	against string
@@ -68,8 +68,8 @@ func newTaskReplay(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// verifyChain makes sure that the rows that led to a task are what was written, and names the
-// first one that is not.
+// verifyChain checks that the rows of a task are stored as they were written. It returns an
+// error that names the first row that is not.
 func (s session) verifyChain(ctx context.Context, id string) error {
 	chain, err := s.VerifyChain(ctx, id)
 	if err != nil || chain.Broken == nil {
@@ -93,7 +93,8 @@ type pastTask struct {
 	entries []journal.Entry
 }
 
-// loadPast reads the record first: entries that come meanwhile are not part of it.
+// loadPast reads a task and its entries. It reads the record first and drops the entries that
+// were added after it.
 func (s session) loadPast(ctx context.Context, id string) (pastTask, error) {
 	v, err := s.ReadTask(ctx, id)
 	if err != nil {
@@ -103,8 +104,8 @@ func (s session) loadPast(ctx context.Context, id string) (pastTask, error) {
 	return pastTask{v, entries[:min(len(entries), v.Task.Seq)]}, err
 }
 
-// showAt shows the record as it was, as task show does. The words of TASK.md are not
-// kept, only their digests.
+// showAt prints the record as it was, in the format of task show. The text of TASK.md is not
+// kept, only its digests.
 func (s session) showAt(p pastTask, seq int) error {
 	t, err := engine.ReplayTo(p.entries, seq)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s session) showAt(p pastTask, seq int) error {
 	return s.showResult(all, func(w io.Writer) error { return printView(w, then, v, events) })
 }
 
-// replayed is what task replay prints.
+// replayed is the output of task replay.
 type replayed struct {
 	Task   task.ID `json:"task"`
 	Same   bool    `json:"same"`
@@ -142,14 +143,15 @@ type replayed struct {
 	now time.Time
 }
 
-// difference is a value of the record that is stored otherwise than it folds.
+// A difference is a value of the stored record that is not what its entries fold to.
 type difference struct {
 	Name   string          `json:"name"`
 	Stored json.RawMessage `json:"stored,omitempty"`
 	Folded json.RawMessage `json:"folded,omitempty"`
 }
 
-// replayTask compares the record with the fold, and every decision with itself.
+// replayTask compares the record with the fold of its entries, and makes every decision again
+// and compares it with the journal.
 func (s session) replayTask(ctx context.Context, p pastTask) error {
 	out := replayed{Task: p.Task.ID, now: s.Now()}
 	differs, err := compareRecord(p)
@@ -172,7 +174,7 @@ func (s session) replayTask(ctx context.Context, p pastTask) error {
 	return replayResult(out.Same, "task %s does not replay to the same: see orange doctor", p.Task.ID)
 }
 
-// replayResult is the exit code of a replay whose output has said everything.
+// replayResult returns the exit code of a replay whose output has already reported everything.
 func replayResult(same bool, format string, args ...any) error {
 	if same {
 		return nil
@@ -180,7 +182,7 @@ func replayResult(same bool, format string, args ...any) error {
 	return exitError{code: exitFailed, told: true, err: fmt.Errorf(format, args...)}
 }
 
-// loadPinned reads the workflow that a task is decided by.
+// loadPinned returns the workflow that a task is pinned to.
 func (s session) loadPinned(ctx context.Context, hash string) (*workflow.Definition, error) {
 	w, err := s.ReadWorkflow(ctx, hash)
 	if err != nil {
@@ -192,8 +194,7 @@ func (s session) loadPinned(ctx context.Context, hash string) (*workflow.Definit
 	return workflow.Parse(w.File, w.Text)
 }
 
-// compareRecord lists the values of the stored record that are not what its entries
-// fold to.
+// compareRecord returns the values of the stored record that are not what its entries fold to.
 func compareRecord(p pastTask) ([]difference, error) {
 	folded, err := journal.Fold(task.Task{}, p.entries)
 	if err != nil {
@@ -214,7 +215,7 @@ func compareRecord(p pastTask) ([]difference, error) {
 	return findDifferences(have, want), nil
 }
 
-// findDifferences lists the values that are not the same, by name.
+// findDifferences returns the values that differ, sorted by name.
 func findDifferences(have, want map[string]json.RawMessage) []difference {
 	names := slices.Sorted(maps.Keys(have))
 	for name := range want {
@@ -232,7 +233,7 @@ func findDifferences(have, want map[string]json.RawMessage) []difference {
 	return out
 }
 
-// printReplay says that all is the same, or what the first difference is.
+// printReplay prints that everything is the same, or the first difference.
 func (r replayed) printReplay(w io.Writer) error {
 	p := timeline{now: r.now}
 	first, n, older := r.FirstFault()
@@ -271,7 +272,7 @@ func orNothing(v json.RawMessage) string {
 	return string(v)
 }
 
-// replayAgainst makes every decision once more by another workflow.
+// replayAgainst makes every decision again with another workflow.
 func (s session) replayAgainst(p pastTask, name string) error {
 	def, err := loadWorkflow(s.Deps, name)
 	if err != nil {
@@ -299,7 +300,7 @@ func (s session) replayAgainst(p pastTask, name string) error {
 	return replayResult(first == nil, "task %s goes another way under %s", p.Task.ID, def.File)
 }
 
-// timeline writes decisions down, one below the other.
+// A timeline formats decisions, one below the other.
 type timeline struct {
 	strings.Builder
 	now time.Time
@@ -336,7 +337,7 @@ func (t *timeline) writeComparison(r *engine.Replayed, file string) {
 	}
 }
 
-// describeSignal is the signal of a decision in words.
+// describeSignal describes the signal of a decision.
 func describeSignal(d *engine.RedecidedStep) string {
 	if d.Actor == "" {
 		return string(d.Signal)
@@ -354,7 +355,7 @@ func describeMove(from, to string) string {
 	return from + " -> " + to
 }
 
-// writeDivergence shows what was decided, what would be decided now, and why.
+// writeDivergence writes what was decided, what would be decided now, and why.
 func (t *timeline) writeDivergence(d *engine.RedecidedStep) {
 	t.writeLine("  #%-4d %s  %s", d.Seq, formatClock(t.now, d.At), describeSignal(d))
 	then, now := describeEntries(d.Want), describeEntries(d.Got)
@@ -363,7 +364,7 @@ func (t *timeline) writeDivergence(d *engine.RedecidedStep) {
 	} else if len(now) == 0 {
 		now = []string{string(d.Verdict) + ": nothing is written down"}
 	}
-	if slices.Equal(then, now) { // the words are the same: the values are not
+	if slices.Equal(then, now) { // the texts are equal, but the values are not
 		then, now = rawEntries(d.Want), rawEntries(d.Got)
 	}
 	t.writeLines("then", then)
@@ -382,7 +383,7 @@ func (t *timeline) writeLines(when string, list []string) {
 	}
 }
 
-// describeEntries says what entries change, a line each.
+// describeEntries describes what entries change, one line each.
 func describeEntries(entries []journal.Entry) []string {
 	var out []string
 	for i := range entries {

@@ -67,7 +67,7 @@ func printTasks(w io.Writer, deps Deps, tasks []wire.TaskLine) error {
 	return printTable(w, deps.lineWidth(), rows)
 }
 
-// taskNote says what is particular about a task: what holds it, else who is at work.
+// taskNote describes what is special about a task: what holds it, or else which roles are at work.
 func taskNote(now time.Time, t *wire.TaskLine) string {
 	switch {
 	case t.Paused:
@@ -143,7 +143,7 @@ func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessag
 	return printHistory(w, deps, events)
 }
 
-// taskDetails are the facts of a task that are there, a line each.
+// taskDetails returns the facts that are known about a task, one row each.
 func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	t := &v.Task
 	rows := [][]string{}
@@ -189,7 +189,7 @@ func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	return rows
 }
 
-// describeStanding is the task's issue, and how old what is known about it is.
+// describeStanding describes the task's issue and when it was last read.
 func describeStanding(now time.Time, t *task.Task, is *tracker.Standing) string {
 	if is == nil {
 		return t.TrackerRef
@@ -201,7 +201,7 @@ func describeStanding(now time.Time, t *task.Task, is *tracker.Standing) string 
 	return text
 }
 
-// describeCard is how the task's card looked when it was last seen.
+// describeCard describes the task's card as it was last read.
 func describeCard(t *task.Task) string {
 	if t.CardSnapshot == nil {
 		return ""
@@ -209,7 +209,7 @@ func describeCard(t *task.Task) string {
 	return strings.Join(append([]string{t.CardSnapshot.Column}, t.CardSnapshot.Tags...), ", ")
 }
 
-// describeLastReport is how the last agent that said anything said it went.
+// describeLastReport describes the last report of an agent about the task.
 func describeLastReport(t *task.Task) string {
 	if t.LastReport == nil {
 		return ""
@@ -223,7 +223,7 @@ func describeLastReport(t *task.Task) string {
 	return strings.Join(words, ": ")
 }
 
-// describeFlags lists all that is particular about a task, in words.
+// describeFlags lists everything that is special about a task.
 func describeFlags(t *task.Task) string {
 	var out []string
 	if t.Deleted {
@@ -265,7 +265,7 @@ func describeAgents(now time.Time, list []task.Attempt) string {
 	return strings.Join(out, ", ")
 }
 
-// describeSpent says what the agents of a task have consumed, "" if nothing is known of it.
+// describeSpent describes what the agents of a task have consumed, "" if nothing is known.
 func describeSpent(t *task.Task) string {
 	u := t.Spent.Usage
 	var out []string

@@ -52,13 +52,13 @@ func newTaskWait(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// waiter follows one task until it is where it was waited for.
+// A waiter follows one task until it reaches a state.
 type waiter struct {
 	session
 	want   string
 	id     string
 	status string
-	seq    int // of the last entry that status accounts for
+	seq    int // the last entry that is reflected in status
 }
 
 // errReached ends the stream of events.
@@ -82,8 +82,8 @@ func (w *waiter) waitForStatus(ctx context.Context, id string) error {
 	return err
 }
 
-// requireKnownState refuses a state that the task's workflow does not have: it would be waited for
-// in vain. A workflow that cannot be read settles nothing.
+// requireKnownState returns an error for a state that the task's workflow does not have,
+// because the task can never reach it. It returns nil if the workflow cannot be read.
 func (w *waiter) requireKnownState(ctx context.Context, hash string) error {
 	pinned, err := w.ReadWorkflow(ctx, hash)
 	if err != nil {
@@ -103,8 +103,8 @@ func (w *waiter) requireKnownState(ctx context.Context, hash string) error {
 	return usageError("state %q is not known: workflow %s has %s", w.want, def.Name, strings.Join(names, ", "))
 }
 
-// checkNow takes the task as it is when the stream opens, so that nothing can happen
-// unseen after it. A stream that is taken up again brings what was missed.
+// checkNow reads the task when the stream opens, so that no change can be missed. It does
+// nothing when the stream reopens, because the stream then sends what was missed.
 func (w *waiter) checkNow(ctx context.Context) error {
 	if w.seq > 0 {
 		return nil

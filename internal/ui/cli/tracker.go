@@ -78,7 +78,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 			return usageError("--column is for trackers that call things differently: the local board takes the workflow's own columns")
 		}
 		if strings.ContainsAny(cfg.Mapping, "/.") && !filepath.IsAbs(cfg.Mapping) && !strings.HasPrefix(cfg.Mapping, "~/") {
-			cfg.Mapping = filepath.Join(s.Cwd, cfg.Mapping) // the server is in another folder
+			cfg.Mapping = filepath.Join(s.Cwd, cfg.Mapping) // the server runs in another folder
 		}
 		if cfg.Project == "" {
 			if cfg.Project, err = s.projectHere(ctx); err != nil {
@@ -101,8 +101,8 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// keepUnsaid takes what no flag says from what was said about the tracker before. It says
-// whether anything was.
+// keepUnsaid copies the settings that no flag gives from the existing tracker of that name.
+// It reports whether there is one.
 func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) (known bool, err error) {
 	list, err := s.ListTrackers(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cf
 	return true, nil
 }
 
-// secretPlace settles the path of a file: the server is in another folder.
+// secretPlace makes the path of a secret's file absolute, because the server runs in another folder.
 func (s session) secretPlace(source string) string {
 	path, ok := strings.CutPrefix(source, "file:")
 	if !ok || filepath.IsAbs(path) || strings.HasPrefix(path, "~/") {
@@ -184,7 +184,7 @@ func printTrackers(w io.Writer, deps Deps, list []tracker.Reading) error {
 	return printTable(w, 0, rows)
 }
 
-// formatAgo says how long ago something was, "never" if it was not.
+// formatAgo formats how long ago something happened, "never" if it did not.
 func formatAgo(now, at time.Time) string {
 	if at.IsZero() {
 		return "never"
@@ -252,10 +252,11 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// pullRequests stands for a tracker where those are looked at that are of none.
+// pullRequests stands in place of a tracker's name in the report about pull requests that
+// belong to no tracker.
 const pullRequests = "pull requests"
 
-// syncForges has the pull requests looked at that are of no tracker.
+// syncForges checks the pull requests that belong to no tracker.
 func (s session) syncForges(ctx context.Context, failed *error) tracker.Report {
 	r := tracker.Report{Tracker: pullRequests, Drift: []tracker.Drift{}}
 	var err error
@@ -332,7 +333,7 @@ func newTrackerRemove(deps Deps) *cobra.Command {
 	}
 }
 
-// trackerNames is the tracker that is named, else all of them.
+// trackerNames returns the tracker that the arguments name, or else all of them.
 func (s session) trackerNames(ctx context.Context, args []string) ([]string, error) {
 	if len(args) > 0 {
 		return args, nil
@@ -378,7 +379,7 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 		}
 		told := map[string]string{}
 		for {
-			s.dispatchRound(ctx, names, dry, told) //nolint:errcheck // it is printed, and tried again
+			s.dispatchRound(ctx, names, dry, told) //nolint:errcheck // dispatchRound prints the error, and the next round tries again
 			select {
 			case <-ctx.Done():
 				return nil
@@ -389,8 +390,8 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// dispatchRound has one round made at each tracker. told is what was printed before, nil
-// to print all.
+// dispatchRound runs one round of each tracker. told holds what was printed before; nil
+// prints everything.
 func (s session) dispatchRound(ctx context.Context, names []string, dry bool, told map[string]string) error {
 	rounds := []tracker.Round{}
 	var failed error
@@ -408,7 +409,7 @@ func (s session) dispatchRound(ctx context.Context, names []string, dry bool, to
 	return failed
 }
 
-// printRounds prints what became of each issue. What was printed before is left out.
+// printRounds prints the result for each issue. It leaves out what was printed before.
 func printRounds(w io.Writer, rounds []tracker.Round, told map[string]string) error {
 	for _, r := range rounds {
 		if r.Problem != "" {
@@ -443,7 +444,7 @@ func choiceRow(name string, c tracker.Choice) []string {
 	mark := "waits"
 	switch {
 	case c.Dispatch && c.Task == "":
-		mark = "next" // it is only tried
+		mark = "next" // dry run
 	case c.Dispatch:
 		mark = "begun"
 	}
@@ -454,7 +455,7 @@ func choiceRow(name string, c tracker.Choice) []string {
 	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.NewRef(name, c.Key))), cleanLine(cutToWidth(c.Title, 40)), cleanLine(why)}
 }
 
-// trackerScopes says what a scope is for each kind of tracker that has one.
+// trackerScopes describes the scope of each kind of tracker that has one.
 func trackerScopes() string {
 	var out []string
 	for _, k := range tracker.Kinds() {
@@ -465,7 +466,7 @@ func trackerScopes() string {
 	return strings.Join(out, "; ")
 }
 
-// trackerKinds lists the kinds of trackers with their words, for completion.
+// trackerKinds returns the kinds of trackers with their descriptions, for completion.
 func trackerKinds() []string {
 	var out []string
 	for _, k := range tracker.Kinds() {

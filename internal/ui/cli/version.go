@@ -35,11 +35,11 @@ func describeVersion(deps Deps) string {
 	return fmt.Sprintf("orange %s (commit %s)", deps.Version, deps.Commit)
 }
 
-// warnOfOtherServer tells a person that the server was built from another version. Agents are
-// not told: they cannot restart it.
+// warnOfOtherServer warns a person that the server has another version. It does not warn
+// agents, because they cannot restart the server.
 func warnOfOtherServer(deps Deps, server string) {
 	if server != deps.Version && deps.Config.Token == "" {
-		fmt.Fprintf(deps.Stderr, "orange: the server is version %s and this command is %s: run orange stop, and the next command starts a server of this version; agents keep running\n", //nolint:errcheck // nobody could be told
+		fmt.Fprintf(deps.Stderr, "orange: the server is version %s and this command is %s: run orange stop, and the next command starts a server of this version; agents keep running\n", //nolint:errcheck // there is nowhere to report it
 			cleanLine(server), deps.Version)
 	}
 }

@@ -47,7 +47,7 @@ func newWebCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// openBrowser shows an address in the person's browser.
+// openBrowser opens an address in the user's browser.
 func openBrowser(address string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

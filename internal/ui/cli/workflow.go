@@ -19,16 +19,17 @@ import (
 	"orange/internal/view/drawing"
 )
 
-// A WorkflowSource finds workflow files: those of the repository, then the user's,
-// then the built-in ones.
+// A WorkflowSource finds workflow files: first those of the repository, then the user's, then
+// the built-in ones.
 type WorkflowSource interface {
 	// FindWorkflow returns a workflow's text and the name to show for its file. A name with
-	// a slash or an ending such as .yaml is a path from cwd.
+	// a slash or an extension such as .yaml is a path relative to cwd.
 	FindWorkflow(name, cwd string) (file, text string, err error)
-	// ListWorkflows names every workflow that can be found from cwd by name, first found first.
+	// ListWorkflows returns every workflow that can be found by name from cwd, in search order.
 	ListWorkflows(cwd string) ([]WorkflowEntry, error)
-	// SaveWorkflows writes workflows in JSON, by Name and Text, all or none, and says where: into
-	// the repository of cwd, or among the user's. Only force replaces a file.
+	// SaveWorkflows writes workflows in JSON, by Name and Text, either all or none, and
+	// returns their files. It writes into the repository of cwd, or among the user's
+	// workflows if user is set. It replaces existing files only if force is set.
 	SaveWorkflows(list []WorkflowEntry, cwd string, user, force bool) (files []string, err error)
 }
 
@@ -54,7 +55,7 @@ func needsNoServer(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// findWorkflow reads the workflow that an argument names, unparsed.
+// findWorkflow returns the file and the text of the workflow that an argument names.
 func findWorkflow(deps Deps, name string) (file, text string, err error) {
 	if t, path, ok, err := findTemplate(deps, name); ok || err != nil {
 		return path + "#" + t.ID, t.Text, err
@@ -69,8 +70,8 @@ func findWorkflow(deps Deps, name string) (file, text string, err error) {
 	return file, text, nil
 }
 
-// findTemplate reads FILE#ID: one workflow of a file that has several. ok is false if
-// the argument is something else.
+// findTemplate reads FILE#ID: one workflow of a file that holds several. ok is false if the
+// argument does not have this form.
 func findTemplate(deps Deps, name string) (t workflow.Template, file string, ok bool, err error) {
 	at := strings.LastIndexByte(name, '#')
 	if at < 0 || !strings.ContainsAny(name[:at], "/.") {
@@ -99,7 +100,7 @@ func chooseTemplate(list []workflow.Template, file, id string) (workflow.Templat
 	return workflow.Template{}, usageError("%s has no workflow %q: it has %s", file, id, strings.Join(ids, ", "))
 }
 
-// loadWorkflow reads the workflow that an argument names.
+// loadWorkflow reads and parses the workflow that an argument names.
 func loadWorkflow(deps Deps, name string) (*workflow.Definition, error) {
 	t, file, ok, err := findTemplate(deps, name)
 	var def *workflow.Definition
@@ -121,7 +122,8 @@ func loadWorkflow(deps Deps, name string) (*workflow.Definition, error) {
 	return def, nil
 }
 
-// stepState is the state that an argument means: a step workflow's steps have numbers.
+// stepState returns the state that an argument names. The steps of a step workflow can also
+// be given by number.
 func stepState(def *workflow.Definition, name string) string {
 	steps := def.Steps()
 	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(steps) {
@@ -130,11 +132,11 @@ func stepState(def *workflow.Definition, name string) string {
 	return name
 }
 
-// listedWorkflow is a line of workflow list.
+// A listedWorkflow is a line of workflow list.
 type listedWorkflow struct {
 	WorkflowEntry
 	Describe string `json:"describe,omitempty"`
-	Findings int    `json:"findings"` // errors
+	Findings int    `json:"findings"` // the number of errors
 	Advice   int    `json:"advice,omitempty"`
 	Error    string `json:"error,omitempty"`
 }
@@ -316,11 +318,11 @@ func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// promptOf is what workflow prompt prints.
+// promptOf is the output of workflow prompt.
 type promptOf struct {
 	State  string `json:"state"`
 	Role   string `json:"role"`
-	Prompt string `json:"prompt"` // its name
+	Prompt string `json:"prompt"` // the name of the prompt
 	Text   string `json:"text"`
 }
 
@@ -357,7 +359,7 @@ func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 	return out, nil
 }
 
-// fromTaskFile takes over what the frontmatter says about the task.
+// fromTaskFile copies what the frontmatter says about the task into t.
 func fromTaskFile(t *task.Task, doc taskfile.Document) {
 	for key, field := range map[string]*string{"summary": &t.Summary, "branch": &t.Branch, "project": &t.Project, "return_to": &t.ReturnTo} {
 		if text, ok := textOf(doc, key); ok {

@@ -19,7 +19,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// decideFlags is the command line of workflow decide.
+// decideFlags are the flags of workflow decide.
 type decideFlags struct {
 	from, to, outcome, column, actor, file string
 	exit                                   exitFlag
@@ -29,13 +29,13 @@ type decideFlags struct {
 	left                                   string
 }
 
-// exitFlag is --exit[=ROLE]. It says that it is a truth, so that help shows it like that.
+// exitFlag is the value of --exit[=ROLE]. Its type is bool, so that the help shows it as --exit[=ROLE].
 type exitFlag struct {
 	given bool
-	role  string // "" for that of the state
+	role  string // "" for the role of the state
 }
 
-// anyRole is what --exit without a role is set to.
+// anyRole is the value of --exit without a role.
 const anyRole = "ROLE"
 
 func (f *exitFlag) String() string { return f.role }
@@ -92,17 +92,17 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// decision is what workflow decide prints.
+// decision is the output of workflow decide.
 type decision struct {
 	Decision string          `json:"decision"`
 	From     string          `json:"from"`
-	To       string          `json:"to"`             // "" if nothing moves
-	Role     string          `json:"role,omitempty"` // who works there
+	To       string          `json:"to"`             // "" if the task does not move
+	Role     string          `json:"role,omitempty"` // the role that works in To
 	Mode     string          `json:"mode,omitempty"`
 	Reason   string          `json:"reason"`
 	Reasons  []engine.Reason `json:"reasons"`
 	Effects  []effectOfJSON  `json:"effects"`
-	Counters map[string]int  `json:"counters"` // after the decision
+	Counters map[string]int  `json:"counters"` // the counters after the decision
 }
 
 // effectOfJSON is one effect of a decision.
@@ -168,7 +168,7 @@ func (f *decideFlags) newSupposition(deps Deps, def *workflow.Definition) (engin
 	return s, err
 }
 
-// requireOneEvent makes sure that one thing is supposed to happen.
+// requireOneEvent returns an error unless the flags give exactly one event.
 func (f *decideFlags) requireOneEvent() error {
 	happening := 0
 	for _, yes := range []bool{f.to != "", f.exit.given, f.outcome != "", f.column != ""} {
@@ -185,7 +185,8 @@ func (f *decideFlags) requireOneEvent() error {
 	return usageError("give only one of --to, --exit, --outcome and --column")
 }
 
-// supposedCard is the card that is supposed, in the words of the workflow's board; nil for none.
+// supposedCard returns the card that the flags describe, with the names of the workflow's
+// board; nil if they describe none.
 func (f *decideFlags) supposedCard(def *workflow.Definition) (*board.Snapshot, error) {
 	switch {
 	case f.column == "" && len(f.tags) == 0:
@@ -229,7 +230,7 @@ func applySet(s *engine.Assumptions, set string) error {
 	return nil
 }
 
-// readSections reads the sections of a task file, "-" for standard input.
+// readSections reads the sections of a task file, of standard input for "-".
 func readSections(deps Deps, file string) ([]taskfile.Section, error) {
 	doc, err := readTaskFile(deps, file)
 	if err != nil || file == "" {
@@ -238,7 +239,7 @@ func readSections(deps Deps, file string) ([]taskfile.Section, error) {
 	return doc.Sections(), nil
 }
 
-// readTaskFile reads a task file, "-" for standard input, "" for an empty one.
+// readTaskFile reads a task file, standard input for "-". It returns an empty document for "".
 func readTaskFile(deps Deps, file string) (taskfile.Document, error) {
 	var text []byte
 	var err error
@@ -289,8 +290,7 @@ func answerOf(from string, d engine.Decision, after task.Task) decision {
 	return out
 }
 
-// nearestReason is what kept the edge closed that came closest to opening, else the last
-// thing weighed.
+// nearestReason returns why the edge that came closest to opening stayed closed, or else the last reason.
 func nearestReason(reasons []engine.Reason) string {
 	order := []engine.Rule{engine.RuleEdge, engine.RuleActor, engine.RuleGuard, engine.RuleGate, engine.RuleWorkspace}
 	best := -1
@@ -315,7 +315,7 @@ func (d decision) printDecision(w io.Writer) error {
 		fmt.Fprintf(&b, " %s -> %s", d.From, d.To)
 	}
 	listed := slices.ContainsFunc(d.Reasons, func(r engine.Reason) bool { return r.String() == d.Reason })
-	if d.Reason != "" && (d.To == "" || !listed) { // a move says below how it came about
+	if d.Reason != "" && (d.To == "" || !listed) { // the reasons below explain a move
 		fmt.Fprintf(&b, ": %s", cleanLine(d.Reason))
 	}
 	b.WriteByte('\n')

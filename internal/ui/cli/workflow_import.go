@@ -14,12 +14,12 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// workflowImport is the command line of workflow import.
+// workflowImport holds the flags of workflow import.
 type workflowImport struct {
 	name, id    string
 	user, force bool
 
-	left []string // agents of contracts that no status leads to
+	left []string // agents in contracts that no status leads to
 }
 
 func newWorkflowImportCommand(deps Deps) *cobra.Command {
@@ -62,7 +62,7 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// jsonAnswer is what was done, for --json.
+// jsonAnswer returns the output for --json.
 func (f *workflowImport) jsonAnswer(done []imported) map[string]any {
 	out := map[string]any{"imported": done}
 	if len(f.left) > 0 {
@@ -71,10 +71,10 @@ func (f *workflowImport) jsonAnswer(done []imported) map[string]any {
 	return out
 }
 
-// imported is a workflow that was taken over.
+// imported is a workflow that was imported.
 type imported struct {
 	Name  string `json:"name"`
-	ID    string `json:"id"` // in the file it comes from
+	ID    string `json:"id"` // its ID in the imported file
 	File  string `json:"file"`
 	Steps int    `json:"steps"`
 }
@@ -105,7 +105,7 @@ func (f *workflowImport) importWorkflows(deps Deps, path string) ([]imported, er
 	return done, nil
 }
 
-// findJSON reads the file that is to be taken over.
+// findJSON reads the file to import.
 func findJSON(deps Deps, path string) (file, text string, err error) {
 	name := path
 	if !strings.ContainsAny(path, "/.") {
@@ -124,7 +124,8 @@ func findJSON(deps Deps, path string) (file, text string, err error) {
 	return file, text, nil
 }
 
-// refuseBuiltinNames refuses names of built-in workflows: nobody would find those any more.
+// refuseBuiltinNames returns an error for the name of a built-in workflow, because the import
+// would hide that workflow.
 func (f *workflowImport) refuseBuiltinNames(deps Deps, entries []WorkflowEntry) error {
 	if f.force {
 		return nil
@@ -141,7 +142,7 @@ func (f *workflowImport) refuseBuiltinNames(deps Deps, entries []WorkflowEntry) 
 	return nil
 }
 
-// chooseTemplates lists the workflows of the file that are wanted.
+// chooseTemplates returns the workflows of the file to import.
 func (f *workflowImport) chooseTemplates(file, text string) ([]workflow.Template, error) {
 	if workflow.HasContracts(text) {
 		t, left, err := workflow.FromContracts(text)
@@ -167,7 +168,7 @@ func (f *workflowImport) chooseTemplates(file, text string) ([]workflow.Template
 	return list, nil
 }
 
-// checkTemplates checks every workflow, and says all that is wrong.
+// checkTemplates checks every workflow and returns all errors.
 func (f *workflowImport) checkTemplates(file string, list []workflow.Template) ([]imported, []WorkflowEntry, error) {
 	var done []imported
 	var entries []WorkflowEntry
@@ -187,7 +188,7 @@ func (f *workflowImport) checkTemplates(file string, list []workflow.Template) (
 	return done, entries, errors.Join(errs...)
 }
 
-// parseTemplate reads a workflow under the name it is to have.
+// parseTemplate parses and checks a workflow under its new name.
 func (f *workflowImport) parseTemplate(file string, t *workflow.Template) (*workflow.Definition, error) {
 	def, err := workflow.Parse(file, t.Text)
 	if t.ID != "" {

@@ -278,7 +278,7 @@ func effectsOf(list []workflow.Effect) []effectJSON {
 	return out
 }
 
-// workTypeOf is the work type of a role that says how it went.
+// workTypeOf returns the work type of a role that reports its outcome, "" for other roles.
 func workTypeOf(r workflow.Role) string {
 	if r.Protocol == "" {
 		return ""

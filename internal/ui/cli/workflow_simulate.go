@@ -22,10 +22,10 @@ import (
 	"orange/internal/view/chart"
 )
 
-// maxRuns bounds a simulation: every run is kept until its end.
+// maxRuns is the maximum number of runs. A simulation keeps every run in memory until its end.
 const maxRuns = 1_000_000
 
-// simulateFlags is the command line of workflow simulate.
+// simulateFlags are the flags of workflow simulate.
 type simulateFlags struct {
 	runs    int
 	seed    uint64
@@ -58,7 +58,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// simulation is what workflow simulate prints.
+// simulation is the output of workflow simulate.
 type simulation struct {
 	Workflow string           `json:"workflow"`
 	File     string           `json:"file"`
@@ -78,7 +78,7 @@ type learnedJSON struct {
 	Notes []string `json:"notes"`
 }
 
-// variantJSON is the workflow with other counters.
+// variantJSON is the workflow with changed counters.
 type variantJSON struct {
 	Changes []changeJSON     `json:"changes"`
 	Summary simulate.Summary `json:"summary"`
@@ -90,7 +90,7 @@ type changeJSON struct {
 	Counter string `json:"counter"`
 	From    int    `json:"from"`
 	To      int    `json:"to"`
-	Places  int    `json:"places"` // in the file that change
+	Places  int    `json:"places"` // how many places in the file change
 }
 
 func (f *simulateFlags) runSimulation(cmd *cobra.Command, deps Deps, name string) error {
@@ -123,8 +123,7 @@ func (f *simulateFlags) runSimulation(cmd *cobra.Command, deps Deps, name string
 	return showResult(cmd, &s, func(w io.Writer) error { return printSimulation(w, &s) })
 }
 
-// loadProfile finds the profile: what is supposed, changed by what was learned, changed
-// by the file.
+// loadProfile sets the profile: the defaults, overridden by what was learned, overridden by the file.
 func (f *simulateFlags) loadProfile(cmd *cobra.Command, deps Deps, def *workflow.Definition, s *simulation) error {
 	s.Profile = simulate.DefaultProfile(def)
 	if f.learn {
@@ -151,7 +150,7 @@ func (f *simulateFlags) loadProfile(cmd *cobra.Command, deps Deps, def *workflow
 	return nil
 }
 
-// variantOf changes counters as --what-if says, nil if it says nothing.
+// variantOf returns the workflow with the counters changed as --what-if says, nil without --what-if.
 func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) {
 	if len(wishes) == 0 {
 		return nil, nil
@@ -174,7 +173,8 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 	return v, nil
 }
 
-// addWarnings says that a simulated workflow is not one that tasks could be created with.
+// addWarnings warns that the workflow has errors, so that no task could be created with it, or
+// that the changed counters add errors.
 func (s *simulation) addWarnings(def *workflow.Definition) {
 	n := len(workflow.ErrorFindings(def.Check()))
 	if n > 0 {
@@ -188,7 +188,7 @@ func (s *simulation) addWarnings(def *workflow.Definition) {
 	}
 }
 
-// playVariants runs both variants.
+// playVariants simulates the workflow and, with --what-if, its variant.
 func (f *simulateFlags) playVariants(ctx context.Context, deps Deps, def *workflow.Definition, s *simulation, text bool) error {
 	bar := progressBar{}
 	if deps.IsTerminal && text {
@@ -214,11 +214,10 @@ func (f *simulateFlags) playVariants(ctx context.Context, deps Deps, def *workfl
 	return nil
 }
 
-// batch is how many runs a worker plays between two looks at the rest of the world.
+// batch is how many runs a worker plays before it reports progress and checks for cancellation.
 const batch = 200
 
-// playRuns shares the runs out among all cores. The result does not depend on how
-// many there are.
+// playRuns distributes the runs over all cores. The result does not depend on the number of cores.
 func playRuns(ctx context.Context, def *workflow.Definition, o simulate.RunOptions, runs int, played func(int)) (simulate.Result, error) {
 	batches := (runs + batch - 1) / batch
 	results, errs := make([]simulate.Result, batches), make([]error, batches)
@@ -258,7 +257,7 @@ func playRuns(ctx context.Context, def *workflow.Definition, o simulate.RunOptio
 	return all, nil
 }
 
-// progressBar shows a person how far something has come. A zero one shows nothing.
+// A progressBar shows progress on a terminal. The zero value shows nothing.
 type progressBar struct {
 	w         io.Writer
 	all, done int
@@ -287,7 +286,7 @@ func (b *progressBar) clear() {
 	}
 }
 
-// learnHere reads what the journals of this installation say about the workflow.
+// learnHere learns a profile of the workflow from the journals of this installation.
 func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base simulate.Profile) (simulate.Learned, error) {
 	if deps.ConfigErr != nil {
 		return simulate.Learned{}, deps.ConfigErr
@@ -315,7 +314,7 @@ func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base sim
 	return out, err
 }
 
-// plotSimulation draws how durations and costs are distributed.
+// plotSimulation draws the distributions of durations and costs.
 func plotSimulation(s *simulation) string {
 	c := chart.Simulation{Workflow: s.Workflow, Runs: s.Runs, Seed: s.Seed, Variants: []chart.Variant{{Result: s.result, Summary: s.Summary}}}
 	if s.WhatIf != nil {
@@ -350,7 +349,7 @@ func printSimulation(w io.Writer, s *simulation) error {
 	return err
 }
 
-// shownSummaries are the summaries to show side by side.
+// shownSummaries returns the summaries to show side by side.
 func (s *simulation) shownSummaries() []simulate.Summary {
 	if s.WhatIf == nil {
 		return []simulate.Summary{s.Summary}
@@ -381,7 +380,7 @@ func (s *simulation) figureRows() [][]string {
 	return rows
 }
 
-// columnHead names a column of the second variant.
+// columnHead returns the heading of a column, which marks the columns of the second variant.
 func columnHead(column string, variant int) string {
 	if variant == 1 {
 		return "IF " + column
@@ -454,7 +453,7 @@ func numberTable(rows [][]string) string {
 			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
 		}
 	}
-	wide[0] = max(wide[0], 22) // so that the tables stand below each other
+	wide[0] = max(wide[0], 22) // so that the columns of all tables line up
 	var b strings.Builder
 	for _, row := range rows {
 		for i, cell := range row {

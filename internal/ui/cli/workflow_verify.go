@@ -18,7 +18,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// verifyFlags are what orange workflow verify can be told.
+// verifyFlags are the flags of workflow verify.
 type verifyFlags struct {
 	dot     bool
 	emit    string
@@ -118,7 +118,7 @@ func (f verifyFlags) searchOptions() (verify.SearchOptions, error) {
 	return o, nil
 }
 
-// verified is the report with what it may cost.
+// verified is the report with its worst-case cost.
 type verified struct {
 	verify.Report
 	Cost *float64 `json:"cost,omitempty"`
@@ -140,7 +140,7 @@ func readBudget(def *workflow.Definition, list []string) (budget, error) {
 	return out, nil
 }
 
-// worstCost is the most that attempts between two moments a person acts can cost.
+// worstCost returns the maximum cost of the attempts between two actions of a person.
 func (b budget) worstCost(bounds verify.Bounds) *float64 {
 	if len(b) == 0 {
 		return nil
@@ -212,7 +212,7 @@ func printTrace(w io.Writer, trace []verify.Step) {
 	}
 }
 
-// verifyDot is the workflow as a graph, the first counterexample in red.
+// verifyDot draws the workflow as a graph in DOT, with the first counterexample in red.
 func verifyDot(def *workflow.Definition, r verify.Report) string {
 	marked := map[string]bool{}
 	title := def.Name + ": every property holds"
@@ -291,16 +291,16 @@ func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// How long a search may be silent: at first, and then between two lines where nothing
-// can be written over.
+// How long a search runs before it prints progress, and the interval between two updates,
+// without and with a terminal.
 const (
 	progressAfter = 2 * time.Second
 	progressEvery = 10 * time.Second
-	progressDrawn = 100 * time.Millisecond // on a terminal
+	progressDrawn = 100 * time.Millisecond // the interval on a terminal
 )
 
-// searchProgress shows how far a search is: on a terminal in one line that is written
-// over, elsewhere in a line now and then once it takes longer.
+// searchProgress shows the progress of a search. On a terminal it updates one line. Elsewhere
+// it prints a line at intervals if the search takes long.
 type searchProgress struct {
 	w        io.Writer
 	terminal bool
@@ -337,14 +337,14 @@ func (p *searchProgress) showProgress(at verify.Progress) {
 	p.next = now.Add(progressEvery)
 }
 
-// clearLine takes the line away again.
+// clearLine removes the progress line from the terminal.
 func (p *searchProgress) clearLine() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\033[K")
 	}
 }
 
-// shareWork does the parts of a search at the same time.
+// shareWork runs the parts of a search concurrently and waits for all of them.
 func shareWork(parts int, work func(part int)) {
 	var all sync.WaitGroup
 	for part := range parts {

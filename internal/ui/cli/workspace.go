@@ -19,7 +19,7 @@ func newWorkspaceCommand(deps Deps) *cobra.Command {
 		newWorkspaceList(deps), newWorkspaceInit(deps), newWorkspaceGC(deps), newWorkspaceSalvage(deps))
 }
 
-// workspaceState says in a word how a workspace is.
+// workspaceState describes the state of a workspace in a few words.
 func workspaceState(w *wire.Workspace) string {
 	switch {
 	case w.Problem != "":
@@ -148,7 +148,7 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// days is a flag's time that may be given in days.
+// days is the value of a flag for a duration that may be given in days.
 type days time.Duration
 
 // String implements pflag.Value.
@@ -218,8 +218,8 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// bringBack are the commands that put salvaged work on a branch: that of submodules first,
-// then the files, then what was staged.
+// bringBack returns the commands that put salvaged work on a branch: first the commits of
+// submodules, then the files, then what was staged.
 func bringBack(v *wire.Salvage) (commands []string) {
 	branch := "salvage-" + shortID(string(v.Task)) + "-" + path.Base(v.Ref)
 	for i, sub := range v.Submodules {
@@ -227,7 +227,7 @@ func bringBack(v *wire.Salvage) (commands []string) {
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d", branch, i+1)
 		}
-		// Without --git-dir git would take the repository around a submodule that is not
+		// Without --git-dir, git would use the enclosing repository if the submodule is not
 		// checked out.
 		commands = append(commands, shellQuote([]string{"git", "-C", sub.Path, "--git-dir", ".git", "fetch", "--no-recurse-submodules", sub.Repository, sub.Ref + ":refs/heads/" + name}))
 	}
