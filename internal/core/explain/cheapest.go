@@ -18,56 +18,6 @@ type Unblock struct {
 	Until  time.Time `json:"until,omitzero"`  // the longest wait
 }
 
-// cheapestUnblock finds the least that gets the task going.
-func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
-	t := d.t
-	pending, _ := d.now.FirstPending()
-	switch {
-	case t.Paused:
-		return d.unblockBy(VerbResume, "effects and timers of the task go on")
-	case t.Attention != "":
-		var it Item
-		d.fillNeededAction(s, &it)
-		opens := map[string]string{
-			engine.RequestChanges: "the branch is rebased, and the work is reviewed again",
-			engine.VerbMerge:      "the branch is merged, once what is named is mended",
-		}[it.Verb]
-		if opens == "" {
-			return d.unblockBy(VerbResume, "what was given up is tried again, and the deadline counts again")
-		}
-		return Unblock{Action: it.Action, Opens: opens}
-	case t.Asked != nil:
-		return Unblock{Action: d.moveAction(t.Asked.To), Opens: t.Status + " -> " + t.Asked.To}
-	case d.keptFrom() != nil:
-		return d.unblockBy(VerbAttach, "the "+d.keptFrom().Role+" gets the message that waits, once its prompt is empty")
-	case pending != nil:
-		return Unblock{Opens: pending.Do + " to be done", Until: pending.NotBefore}
-	case s.Kind == workflow.Terminal:
-		return Unblock{Opens: "nothing: the task is over"}
-	case d.asksForWords():
-		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the " + s.Role + " goes on with your words"}
-	case t.WorkFailed != "":
-		var it Item
-		d.heldItem(s, &it)
-		return Unblock{Action: it.Action, Opens: "the work is done again"}
-	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) && !t.Queued:
-		return Unblock{Action: d.boardAction(), Opens: "what the card then asks for"}
-	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && !t.Queued:
-		return Unblock{Opens: "its children"}
-	case s.Kind == workflow.Halt && (s.Role == "" || saidHalt(t)):
-		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the work goes on where it stopped"}
-	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
-		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
-	case t.Queued:
-		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
-	case s.Kind == workflow.Agent:
-		return d.cheapestWithAgent(s)
-	case s.Kind == workflow.HumanDo && d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing():
-		return d.unblockBy(engine.VerbMerge, "the branch is merged, and the task is done")
-	}
-	return d.cheapestWay(s)
-}
-
 // cheapestWithAgent waits for an agent that lives or is about to. Where there is none
 // a person may do its part; the deadline repairs it too.
 func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {

@@ -156,64 +156,6 @@ func (d *explainer) limitClosed(e *workflow.Edge) *engine.Reason {
 	return d.closedReason(e, engine.RuleGuard, strings.Join(below, ", "))
 }
 
-// findOwner names who must act for the task to go on.
-func (d *explainer) findOwner(s *workflow.State) (who, why string) {
-	t := d.t
-	switch {
-	case t.Paused && t.PauseReason != "":
-		return aPerson, "the task is paused: " + t.PauseReason
-	case t.Paused:
-		return aPerson, "the task is paused"
-	case t.Attention != "":
-		return aPerson, "it needs attention: " + t.Attention
-	case t.Asked != nil:
-		return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To)
-	}
-	if a := d.keptFrom(); a != nil {
-		_, text := atTerminal(a)
-		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
-	}
-	if p, n := d.now.FirstPending(); p != nil && n == 1 {
-		return theEngine, "one effect is to be done, " + p.Do
-	} else if p != nil {
-		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
-	}
-	if d.asksForWords() {
-		return aPerson, d.idleText(d.now.WaitsForWords())
-	}
-	if t.WorkFailed != "" {
-		return aPerson, t.WorkFailed
-	}
-	switch s.Kind {
-	case workflow.Terminal:
-		return nobody, "the task is over"
-	case workflow.Queued:
-		if t.Queued {
-			return theEngine, "it waits for a free workspace of project " + t.Project
-		}
-		return aPerson, d.notStarted()
-	case workflow.Agent:
-		return d.agentOwner(s)
-	case workflow.Waiting:
-		if d.def.WaitsForChildren(s.Name) {
-			return theEngine, "it waits for its children"
-		}
-		return aPerson, "a question waits for an answer"
-	case workflow.Halt:
-		if saidHalt(t) {
-			return aPerson, haltText(t.LastReport)
-		}
-		return aPerson, withReason("the work is stuck", t.StateReason)
-	}
-	switch {
-	case t.Queued:
-		return theEngine, "it waits for its turn: another task comes first"
-	case t.CardSnapshot != nil && d.def.WatchesBoard(s.Name):
-		return aPerson, d.boardText()
-	}
-	return aPerson, "it waits for a person's decision"
-}
-
 // keptFrom is the agent that the next message cannot reach before a person was at its terminal, nil
 // if there is none.
 func (d *explainer) keptFrom() *task.Attempt {

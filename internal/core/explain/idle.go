@@ -9,11 +9,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// asksForWords says that the inbox has somebody who waits for words.
-func (d *explainer) asksForWords() bool {
-	var it Item
-	return !d.wantsAtTerminal(&it) && d.wantsWords(&it)
-}
+// asksForWords reports whether an agent waits for words and none needs a person at its terminal.
+func (d *explainer) asksForWords() bool { return d.atTerminal() == nil && d.wantsWords() }
 
 // idleItem says that an agent waits for a person's words.
 func (d *explainer) idleItem(w *task.Unanswered, it *Item) {

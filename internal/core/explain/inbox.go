@@ -77,63 +77,11 @@ func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
 	}
 	x := newExplainer(def, &t, nil)
 	it := Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Since: t.Since}
-	if !x.fillNeededAction(s, &it) {
+	if !x.findItem(s, &it) {
 		return Item{}, false
 	}
 	it.Verb = cmp.Or(it.Verb, x.helpfulVerb(it.Kind))
 	return it, true
-}
-
-// fillNeededAction fills in what is wanted, the most pressing first.
-func (d *explainer) fillNeededAction(s *workflow.State, it *Item) bool {
-	t := d.t
-	switch {
-	case t.Attention != "":
-		it.Kind, it.Text, it.Action, it.Since = ItemAttention, t.Attention, d.taskAction(VerbResume), t.UpdatedAt
-		d.mergeItem(it)
-		if t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) {
-			it.Text += "; " + d.boardText()
-		}
-	case t.Asked != nil:
-		it.Kind, it.Since = ItemConfirm, t.Asked.At
-		it.Text, it.Action = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), d.taskAction(VerbApprove)
-	case d.wantsAtTerminal(it), d.wantsWords(it):
-	case t.WorkFailed != "":
-		d.heldItem(s, it)
-	case d.now.FailedStart(s) != nil && t.Crashed == "":
-		d.unstartedItem(s, t.Unstarted, it)
-	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && t.LastReport != nil && t.LastReport.Outcome == string(signal.Failed):
-		it.Kind, it.Action = ItemReview, d.taskAction(engine.Complete)
-		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.LastReport.Role)
-	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && d.waitsItsTurn():
-		return false // other tasks come first
-	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name):
-		it.Kind, it.Text, it.Action = ItemBoard, d.boardText(), d.boardAction()
-	case s.Kind == workflow.Halt && saidHalt(t):
-		it.Kind, it.Text, it.Action = ItemStuck, haltText(t.LastReport), d.taskAction(engine.VerbAnswer)
-	case s.Kind == workflow.Waiting:
-		it.Kind, it.Text, it.Action = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", d.taskAction(engine.VerbAnswer)
-	case s.Kind == workflow.Halt:
-		it.Kind, it.Text, it.Action = ItemStuck, withReason("the work needs help", t.StateReason), d.taskAction(VerbAttach)
-		switch {
-		case s.Role == "":
-			it.Action = d.taskAction(engine.VerbAnswer)
-		case len(t.Attempts) == 0:
-			it.Action = d.taskAction(engine.Respawn) // there is no terminal to attach to
-		}
-	case s.Kind == workflow.HumanDo:
-		it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()
-		it.Action, it.Verb = d.decisionAction(s)
-	case d.now.EndedUnspoken():
-		it.Kind, it.Text, it.Action, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.LastReport.Role, t.LastReport.Diagnosis), d.taskAction(VerbShowLog), t.LastReport.At
-	case t.Crashed != "":
-		it.Kind, it.Text, it.Action, it.Since = ItemCrashed, withReason("the "+t.Crashed+" died", t.StateReason), d.taskAction(engine.Respawn), t.UpdatedAt
-	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
-		it.Kind, it.Text, it.Action = ItemStart, d.notStarted(), d.taskAction(VerbSpawn)
-	default:
-		return false
-	}
-	return true
 }
 
 // notStarted says how the task came to a queue in which nobody starts it.
@@ -281,31 +229,11 @@ func (d *explainer) forPerson(tags []string) bool {
 // cardOf is a card as commands name it.
 func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
-// wantsAtTerminal looks for an agent that needs a person at its terminal. A turn that failed matters
-// where the task waits for that turn.
-func (d *explainer) wantsAtTerminal(it *Item) bool {
-	s, _ := d.def.StateNamed(d.t.Status)
-	for i := range d.t.Attempts {
-		a := &d.t.Attempts[i]
-		kind, text := atTerminal(a)
-		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !d.now.StandsIn(s.Role, a.Role)) {
-			continue
-		}
-		it.Kind, it.Text, it.Since, it.Action = kind, text, a.Condition.Since, d.taskAction(VerbAttach)
-		return true
-	}
-	return false
-}
-
-// wantsWords looks for an agent that waits for a person's words. One that ended without a question is
-// of interest because it died, and one without a process because its end is not recorded yet.
-func (d *explainer) wantsWords(it *Item) bool {
+// wantsWords reports whether an agent waits for a person's words. An agent that ended without a question is of
+// interest because it died, and one without a process because its end is not recorded yet.
+func (d *explainer) wantsWords() bool {
 	w := d.now.WaitsForWords()
-	if w == nil || !w.Asks && !d.attemptLives(w.Attempt) || slices.Contains(d.sig.Absent, w.Attempt) {
-		return false
-	}
-	d.idleItem(w, it)
-	return true
+	return w != nil && (w.Asks || d.attemptLives(w.Attempt)) && !slices.Contains(d.sig.Absent, w.Attempt)
 }
 
 // atTerminal says what an agent needs a person for at its terminal, "" if for nothing.
