@@ -18,10 +18,10 @@ import (
 	"orange/internal/wire"
 )
 
-// verbSpawn starts a task that waits to be started. All other verbs are the workflow's.
+// verbSpawn starts a task that waits to be started. All other verbs belong to the workflow.
 const verbSpawn = "spawn"
 
-// createIn is a task that is wanted.
+// createIn describes the task to create.
 type createIn struct {
 	Summary       string `json:"summary" jsonschema:"what is to be done, in one line; if it is empty, the first line of context"`
 	Branch        string `json:"branch,omitempty" jsonschema:"for the work; the server names one if it is left out"`
@@ -37,7 +37,7 @@ type createIn struct {
 	Hold          bool   `json:"hold,omitempty" jsonschema:"create it and do not start it"`
 }
 
-// updateIn is what a task is asked for.
+// updateIn describes what to do with a task.
 type updateIn struct {
 	oneIn
 	To      string `json:"to,omitempty" jsonschema:"state to go to; explain lists those that are open"`
@@ -48,13 +48,13 @@ type updateIn struct {
 	Code    string `json:"code,omitempty" jsonschema:"code that a person was shown by notification, if a merge was refused for want of it; ask the person for it"`
 }
 
-// answerIn is an answer to an agent.
+// answerIn is an answer to an agent's question.
 type answerIn struct {
 	oneIn
 	Text string `json:"text" jsonschema:"the answer"`
 }
 
-// approveIn grants a move.
+// approveIn approves a move.
 type approveIn struct {
 	oneIn
 	To   string `json:"to,omitempty" jsonschema:"state that was shown as asked for; if another is asked for by now nothing is granted"`
@@ -74,7 +74,7 @@ type changedOut struct {
 	Told    string `json:"told,omitempty" jsonschema:"role of the agent that an answer goes to, if nothing moved"`
 	Warning string `json:"warning,omitempty" jsonschema:"what went wrong beside it, though it was done"`
 
-	words string // what came of the request
+	words string // the result of the request
 }
 
 func (t *tools) addChanging(s *sdk.Server) {
@@ -129,7 +129,7 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 	return out, fmt.Sprintf("Created task %s (%s/%s), %s.%s", out.ID, out.Project, out.Branch, out.Status, describeExtras(out)), nil
 }
 
-// findProject is that of the caller's task, else that of the folder the caller works in.
+// findProject returns the project of the caller's task, else that of the folder the caller works in.
 func (c Caller) findProject(ctx context.Context) (string, error) {
 	if c.Task != "" {
 		v, err := c.API.ReadTask(ctx, c.Task)
@@ -144,7 +144,8 @@ func (c Caller) findProject(ctx context.Context) (string, error) {
 	return "", errors.New("it is not known for which project: give the name of one, and see orange project list")
 }
 
-// actorAndAttempt is who asks, for a server that believes it.
+// actorAndAttempt returns the actor and the attempt for a signal. The server decides whether to
+// believe them.
 func (c Caller) actorAndAttempt() (task.Actor, int) {
 	if c.Role == "" {
 		return task.Human, 0
@@ -199,7 +200,7 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 	return out, said + movedText(out), nil
 }
 
-// spawnSignal starts a task that was created and waits.
+// spawnSignal returns the signal that starts a task that was created and waits.
 func (c Caller) spawnSignal(ctx context.Context, id string) (signal.Signal, error) {
 	x, err := c.API.ExplainTask(ctx, id)
 	if err == nil && x.Kind != string(workflow.Queued) {
@@ -239,7 +240,7 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 	return out, movedText(out), err
 }
 
-// sendSignal sends a signal in the name of the caller.
+// sendSignal sends a signal on behalf of the caller.
 func (c Caller) sendSignal(ctx context.Context, id string, sig signal.Signal) (changedOut, error) {
 	switch {
 	case len(sig.Note) > maxWords:
@@ -255,7 +256,7 @@ func (c Caller) sendSignal(ctx context.Context, id string, sig signal.Signal) (c
 	return changeOf(a), nil
 }
 
-// changeOf is what an answer changed.
+// changeOf returns the task in an answer.
 func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
@@ -274,7 +275,7 @@ func changeOf(a wire.Answer) changedOut {
 	return out
 }
 
-// movedText says in words what a request came to.
+// movedText describes the result of a request.
 func movedText(o changedOut) string {
 	if o.Warning != "" {
 		return o.words + " Warning: " + o.Warning
@@ -282,7 +283,7 @@ func movedText(o changedOut) string {
 	return o.words
 }
 
-// describeExtras says what else is to know after a request.
+// describeExtras describes what else a caller should know after a request.
 func describeExtras(o changedOut) string {
 	out := ""
 	if o.Queued {

@@ -10,17 +10,17 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainingTransport is a transport whose input ends only when every request has its answer:
-// whoever pipes requests in and closes the pipe gets them all.
+// drainingTransport is a transport that reports the end of its input only after every request has been
+// answered, so that a program that pipes requests in and closes the pipe gets all its answers.
 type drainingTransport struct {
 	sdk.Transport
 	out *output
 }
 
-// newTransport is the transport over in and out, each message on a line.
+// newTransport returns a transport over in and out, with one message per line.
 func newTransport(in io.ReadCloser, out io.WriteCloser) drainingTransport {
 	to := &output{WriteCloser: out}
-	// The lines are bounded already.
+	// lineReader already limits the length of lines.
 	return drainingTransport{&sdk.IOTransport{Reader: newLineReader(in, to, maxInput), Writer: to, MaxLineLength: -1}, to}
 }
 
@@ -33,18 +33,18 @@ func (d drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) 
 	return &drainingConn{Connection: c, out: d.out, open: map[jsonrpc.ID]bool{}}, nil
 }
 
-// drainingConn knows which requests have no answer yet.
+// drainingConn tracks the requests that are not answered yet.
 type drainingConn struct {
 	sdk.Connection
 	out *output
 
 	mu    sync.Mutex
 	open  map[jsonrpc.ID]bool
-	empty chan struct{} // closes when nothing is open; nil: nobody waits
+	empty chan struct{} // closed when open is empty; nil if nothing waits for that
 }
 
-// Read implements sdk.Connection. What the library does not take, an empty list of
-// messages for example, is refused and does not end it.
+// Read implements sdk.Connection. It answers a message that the library does not accept, such as an
+// empty batch, with an error and reads on.
 func (d *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := d.Connection.Read(ctx)
@@ -66,13 +66,13 @@ func (d *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// isFinalError says whether nothing can be read after an error.
+// isFinalError reports whether nothing can be read after an error.
 func isFinalError(ctx context.Context, err error) bool {
 	var input *inputError
 	return ctx.Err() != nil || errors.Is(err, io.EOF) || errors.As(err, &input)
 }
 
-// noteRequest remembers a request until it is answered.
+// noteRequest records a request until it is answered.
 func (d *drainingConn) noteRequest(m jsonrpc.Message) {
 	if q, ok := m.(*jsonrpc.Request); ok && q.ID.IsValid() {
 		d.mu.Lock()
@@ -81,7 +81,7 @@ func (d *drainingConn) noteRequest(m jsonrpc.Message) {
 	}
 }
 
-// allAnswered closes when every request has its answer.
+// allAnswered returns a channel that is closed when every request has been answered.
 func (d *drainingConn) allAnswered() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostCalls is how many requests over HTTP are answered at the same time.
+// mostCalls limits how many HTTP requests are handled at the same time.
 const mostCalls = 32
 
-// Authorize says who makes a request. done is called when it is over. An error means that
-// nobody may ask so: the caller is not told more than whether a token is missing.
+// Authorize identifies the caller of a request. The handler calls done when the request is over. If
+// Authorize returns an error, the request is refused, and the response says only whether a token is
+// missing.
 type Authorize func(r *http.Request) (c Caller, done func(), err error)
 
-// ErrNoToken says that a request shows no token.
+// ErrNoToken means that a request carries no token.
 var ErrNoToken = errors.New("no token is shown")
 
-// Handler speaks the protocol over HTTP. It keeps no sessions: every request shows its
-// token and stands alone. Whom it may be reached by, and from which pages, is seen to by
-// whoever mounts it.
+// Handler serves the protocol over HTTP. It keeps no sessions: every request carries its token and is
+// independent of the others. The code that mounts the handler must check hosts and origins.
 func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 	server := newServer(o)
 	speak := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
@@ -49,7 +49,7 @@ func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 	})
 }
 
-// refuseToken says that a token is needed, and what it is for.
+// refuseToken responds that a token is needed, and where to find it.
 func refuseToken(w http.ResponseWriter, shown bool) {
 	challenge, text := `Bearer realm="orange"`, "a token is needed: see orange mcp --http"
 	if shown {

@@ -12,22 +12,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// lineReader hands on the lines of an input that are messages, one at a time. To every other
-// line it says what is wrong with it, and goes on: the library would end for it.
+// lineReader passes on the lines of an input that are messages, one at a time. It answers every other
+// line with an error and reads on, because the library would stop at it.
 type lineReader struct {
 	in     *bufio.Reader
 	closer io.Closer
 	out    *output
-	max    int // bytes of a line
+	max    int // length of a line, in bytes
 
-	rest []byte // of the line that is handed on
+	rest []byte // of the line that is being passed on
 }
 
 func newLineReader(in io.ReadCloser, out *output, most int) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out, max: most}
 }
 
-// inputError is why no more can be read.
+// inputError is why no more input can be read.
 type inputError struct{ err error }
 
 func (e *inputError) Error() string { return e.err.Error() }
@@ -55,7 +55,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (l *lineReader) Close() error { return l.closer.Close() }
 
-// checkLine hands a line on if it is a message, and says what is wrong if not.
+// checkLine passes a line on if it is a message, and answers it with an error if not.
 func (l *lineReader) checkLine(text []byte) error {
 	message := bytes.TrimSpace(text)
 	switch wrong, id := l.findFault(text, message); {
@@ -67,7 +67,7 @@ func (l *lineReader) checkLine(text []byte) error {
 	return nil
 }
 
-// findFault says what is wrong with a line, and to which request that is the answer.
+// findFault returns what is wrong with a line, and the id of the request to answer.
 func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
 	switch {
 	case len(text) > l.max:
@@ -76,7 +76,7 @@ func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMe
 		return nil, nil
 	case !json.Valid(message):
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON: send one message on each line"}, nil
-	case message[0] == '[': // several at once: the library knows whether they may be
+	case message[0] == '[': // a batch: the library decides whether it is allowed
 		return nil, nil
 	}
 	if _, err := jsonrpc.DecodeMessage(message); err != nil {
@@ -85,7 +85,7 @@ func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMe
 	return nil, nil
 }
 
-// idOf is the id of what is almost a request, nil if it has none that can be one.
+// idOf returns the id of a malformed request, or nil if it has no valid id.
 func idOf(message []byte) json.RawMessage {
 	var q struct {
 		ID json.RawMessage `json:"id"`
@@ -96,7 +96,7 @@ func idOf(message []byte) json.RawMessage {
 	return q.ID
 }
 
-// readLine reads a line. Of one that is too long only so much is kept as shows it.
+// readLine reads a line. Of a line that is too long it keeps only enough to tell that it is.
 func (l *lineReader) readLine() ([]byte, error) {
 	var text []byte
 	for {
@@ -107,14 +107,14 @@ func (l *lineReader) readLine() ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err == io.EOF && len(text) > 0:
-			return text, nil // the last line has no end
+			return text, nil // the last line has no line end
 		default:
 			return text, err
 		}
 	}
 }
 
-// output is where messages go, each with one write.
+// output writes messages, each with one call of Write.
 type output struct {
 	mu sync.Mutex
 	io.WriteCloser
@@ -127,8 +127,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.WriteCloser.Write(p)
 }
 
-// writeError answers what is not understood. If no id is known, it says so with null, which
-// the library leaves out.
+// writeError answers a message that cannot be read. If there is no id it sends null, which the library
+// would leave out.
 func (o *output) writeError(id json.RawMessage, wrong *jsonrpc.Error) error {
 	if id == nil {
 		id = json.RawMessage("null")

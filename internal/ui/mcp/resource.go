@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// taskURI is where the text of a task is.
+// taskURI is the prefix of the URIs of tasks' texts.
 const taskURI = "orange://tasks/"
 
 func (t *tools) addResources(s *sdk.Server) {

@@ -7,15 +7,15 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// cutLine is text from elsewhere on one line, of at most n bytes.
+// cutLine returns an untrusted text on one line of at most n bytes.
 func cutLine(s string, n int) string {
-	if len(s) > 4*n { // what is cut away need not be cleaned
+	if len(s) > 4*n { // the rest need not be cleaned
 		s = s[:4*n]
 	}
 	return humanize.Cut(ansi.OneLine(s), n)
 }
 
-// cutText are text from elsewhere of at most n bytes, and whether there was more.
+// cutText returns at most n bytes of an untrusted text, and reports whether it left something out.
 func cutText(s string, n int) (text string, cut bool) {
 	long := len(s) > 4*n
 	if long {
@@ -25,8 +25,7 @@ func cutText(s string, n int) (text string, cut bool) {
 	return humanize.Cut(s, n), long || len(s) > n
 }
 
-// quoteLines marks every line of a text as somebody else's. Whatever the text says, it cannot
-// get out of that.
+// quoteLines marks every line of a text as quoted. No text can escape the quotation.
 func quoteLines(s string) string {
 	s = strings.TrimRight(s, "\n")
 	if s == "" {
@@ -35,7 +34,7 @@ func quoteLines(s string) string {
 	return "| " + strings.ReplaceAll(s, "\n", "\n| ") + "\n"
 }
 
-// boundText keeps the words of a result within their bounds.
+// boundText limits the length of the words of a result.
 func boundText(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -14,14 +14,14 @@ import (
 	"orange/internal/ui/client"
 )
 
-// How much of what was found is shown.
+// How many findings, violations and steps of a trace are shown.
 const (
 	mostFindings   = 50
 	mostViolations = 10
 	longestTrace   = 40
 )
 
-// verifyIn names a workflow, or is one.
+// verifyIn names a workflow or contains its text.
 type verifyIn struct {
 	Workflow  string `json:"workflow,omitempty" jsonschema:"name of a workflow: built-in, the user's, or of the project"`
 	Text      string `json:"text,omitempty" jsonschema:"instead of a name, the whole text of a workflow file"`
@@ -29,10 +29,10 @@ type verifyIn struct {
 	MaxStates int    `json:"max_states,omitempty" jsonschema:"give up beyond so many states; 200000 unless it is given"`
 }
 
-// usualStates bounds a search that was told no bound.
+// usualStates is the default limit of a search.
 const usualStates = 200_000
 
-// verifyOut is what a search found.
+// verifyOut is the result of a search.
 type verifyOut struct {
 	OK         bool        `json:"ok" jsonschema:"nothing is wrong, and everything was searched"`
 	Workflow   string      `json:"workflow" jsonschema:"its name"`
@@ -44,7 +44,7 @@ type verifyOut struct {
 	Left       int         `json:"left,omitempty" jsonschema:"violations that are not shown"`
 }
 
-// property is something that must hold in every state.
+// property is a property that must hold in every state.
 type property struct {
 	Name  string `json:"name" jsonschema:"of the property; docs/VERIFICATION.md says what each means"`
 	State string `json:"state" jsonschema:"holds, violated or not proved"`
@@ -100,7 +100,7 @@ func (t *tools) verifyWorkflow(ctx context.Context, c Caller, in verifyIn) (veri
 	return out, verifyText(out), nil
 }
 
-// loadDefinition reads the workflow that is meant.
+// loadDefinition reads the workflow that a call names or contains.
 func (t *tools) loadDefinition(ctx context.Context, c Caller, in verifyIn) (*workflow.Definition, error) {
 	switch {
 	case (in.Workflow == "") == (in.Text == ""):
@@ -126,7 +126,7 @@ func (t *tools) loadDefinition(ctx context.Context, c Caller, in verifyIn) (*wor
 	return workflow.Parse(file, text)
 }
 
-// folderOf is where a project is.
+// folderOf returns the folder of a project.
 func folderOf(ctx context.Context, api API, project string) (string, error) {
 	state, err := api.ReadState(ctx, client.StateQuery{Project: project})
 	if err != nil {
@@ -146,7 +146,7 @@ func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (v
 	return r, ctx.Err()
 }
 
-// addReport fills in what a search found.
+// addReport adds the result of a search.
 func (o *verifyOut) addReport(r verify.Report) {
 	o.Complete, o.States = r.Complete, r.States
 	broken := map[verify.Property]bool{}
