@@ -1,17 +1,16 @@
-// Package doctor runs named checks and collects what they say. It knows nothing
-// about what they check.
+// Package doctor runs named checks and collects their results. It does not know what they check.
 package doctor
 
 import "context"
 
-// A Check looks at one thing that can be wrong.
+// A Check checks one thing that can be wrong. Run returns an error if it is.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) (detail string, err error)
 	Fix  string // what to do if it fails
 }
 
-// A Result is what a check said.
+// A Result is the result of a check.
 type Result struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
@@ -19,7 +18,7 @@ type Result struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
-// Run runs every check, in order, whatever the earlier ones say.
+// Run runs all checks, in order, including those after one that fails.
 func Run(ctx context.Context, checks []Check) []Result {
 	out := make([]Result, 0, len(checks))
 	for _, c := range checks {
