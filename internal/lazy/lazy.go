@@ -1,7 +1,7 @@
-// Package lazy makes values when they are first used. Every command is a process of its own
-// and needs few of the tables and regular expressions that are declared: making all of them
-// was a sixth of its start. The values are made once, and are always the same, so the core,
-// which has no goroutines, may declare them.
+// Package lazy creates values when they are first used. Every command is a separate process that needs
+// few of the declared tables and regular expressions; creating all of them took a sixth of its
+// start-up time. Each value is created once and is always the same, so the core, which has no
+// goroutines, may declare lazy values.
 package lazy
 
 import (
@@ -9,14 +9,16 @@ import (
 	"sync"
 )
 
-// OnFirstUse returns a function that calls f the first time, and returns what f returned.
+// OnFirstUse returns a function that calls f the first time it is called, and always returns the
+// result of that call.
 func OnFirstUse[T any](f func() T) func() T { return sync.OnceValue(f) }
 
-// Regexp is a regular expression that the first call of a method compiles. It has the methods
-// of regexp.Regexp that are called on expressions of this program.
+// Regexp is a regular expression that is compiled by the first call of a method. It has those methods
+// of regexp.Regexp that this program calls.
 type Regexp struct{ compiled func() *regexp.Regexp }
 
-// NewRegexp returns the expression with this text. Its first use panics if it does not parse.
+// NewRegexp returns the expression with the given text. Its first use panics if the text does not
+// parse.
 func NewRegexp(text string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }
