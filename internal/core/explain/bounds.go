@@ -9,18 +9,18 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A Bound is a counter that decides something in the state of a task.
+// A Bound is a counter that matters in the state of a task.
 type Bound struct {
 	Counter  string `json:"counter"`
 	Value    int    `json:"value"`
 	Max      int    `json:"max"`
-	PerState bool   `json:"per_state,omitempty"` // it begins again with every transition
-	Then     string `json:"then"`                // what follows when the bound is reached
-	ByPerson bool   `json:"by_person,omitempty"` // it begins again when a person decides
+	PerState bool   `json:"per_state,omitempty"` // reset by every transition
+	Then     string `json:"then"`                // what happens when the bound is reached
+	ByPerson bool   `json:"by_person,omitempty"` // reset when a person decides
 }
 
-// counterBounds lists the counters that decide something in a state: those that count its agent's
-// failures, and those that open or close ways out of it.
+// counterBounds lists the counters that matter in a state: those that count its agent's failures, and
+// those that open or close edges out of it.
 func (d *explainer) counterBounds(s *workflow.State) []Bound {
 	out := []Bound{}
 	for i := range d.def.Counters {
@@ -42,7 +42,7 @@ func (d *explainer) counterBounds(s *workflow.State) []Bound {
 	return out
 }
 
-// atBound says where a failure that reaches its bound leads.
+// atBound returns what happens to the task when a failure counter reaches its bound.
 func (d *explainer) atBound(on workflow.TriggerKind) string {
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		if e := &d.def.Edges[i]; e.AnswersTo(on, "") && d.now.GuardHolds(e) {
@@ -52,7 +52,7 @@ func (d *explainer) atBound(on workflow.TriggerKind) string {
 	return "a person must look"
 }
 
-// waysAt says which ways a counter closes and opens when it reaches its bound, "" for none.
+// waysAt returns which edges open and close when a counter reaches its bound, or "" if none does.
 func (d *explainer) waysAt(c *workflow.Counter) string {
 	then := *d.t
 	then.Counters = slices.DeleteFunc(slices.Clone(then.Counters), func(o task.Counter) bool { return o.Name == c.Name })

@@ -9,17 +9,18 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// An Unblock is the least that gets a task going: an edit, an action, or patience.
+// An Unblock is the least that gets a task going: an edit, an action, or waiting.
 type Unblock struct {
-	Edit   string    `json:"edit,omitempty"`  // what must be written or done before the action
+	Edit   string    `json:"edit,omitempty"`  // what a person must write or do before the action
 	Action Action    `json:"action,omitzero"` // what a person does; none: wait
 	Run    string    `json:"run,omitempty"`   // Action as a command line, which package narrate writes
-	Opens  string    `json:"opens"`           // what follows; without an action, what is waited for
-	Until  time.Time `json:"until,omitzero"`  // the longest wait
+	Opens  string    `json:"opens"`           // what follows; without an action, what the task waits for
+	Until  time.Time `json:"until,omitzero"`  // the end of the wait at the latest
 }
 
-// cheapestWithAgent waits for an agent that lives or is about to. Where there is none
-// a person may do its part; the deadline repairs it too.
+// cheapestWithAgent returns how to unblock a state that belongs to an agent: by waiting, if an agent
+// runs or is about to start, or by helping it at its terminal. If there is no agent, a person may do
+// its part, and the deadline starts an agent again.
 func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	var until time.Time
 	if tm := d.nextTimer(); tm != nil {
@@ -51,8 +52,8 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	return way
 }
 
-// What the ways on cost: an action that finishes the state costs nothing. Where a
-// person's decision is what the state is for, leaving it otherwise costs most.
+// The costs of leaving a state. An action that completes the state costs nothing. If the state exists
+// for a person's decision, any other action costs most.
 const (
 	costDetour  = 1
 	costEdit    = 2
@@ -60,7 +61,7 @@ const (
 	costTooMuch = 6
 )
 
-// cheapestWay weighs the edges a person may ask for.
+// cheapestWay returns the cheapest edge that a person may ask for.
 func (d *explainer) cheapestWay(s *workflow.State) Unblock {
 	best, least := Unblock{Opens: "nothing that a person could ask for here"}, costTooMuch
 	for _, e := range d.waysOn() {
@@ -95,8 +96,8 @@ func (d *explainer) wayAction(e *workflow.Edge) Unblock {
 	return Unblock{Action: d.moveAction(e.To), Opens: leads}
 }
 
-// waysOn lists the edges that finish the state, in the order in which the verb tries
-// them, then those that lead neither to an end nor into trouble.
+// waysOn lists the edges that complete the state, in the order in which the verb tries them, then
+// those that lead neither to a terminal state nor to a halt or a waiting state.
 func (d *explainer) waysOn() []*workflow.Edge {
 	out := d.now.EdgesOfVerb(engine.Complete)
 	for _, i := range d.def.EdgesFrom(d.t.Status) {

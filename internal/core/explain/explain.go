@@ -1,5 +1,5 @@
-// Package explain says why a task is where it is, what it waits for, and what gets it going. It
-// decides nothing: package engine does, and answers the questions on which an explanation is
+// Package explain explains why a task is in its state, what it waits for, and what gets it going. It
+// makes no decisions: package engine does, and answers the questions from which an explanation is
 // built.
 package explain
 
@@ -18,7 +18,7 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// explainer is one explanation: the task, the present, and what the engine answers about them.
+// explainer builds one explanation from the task, the present and the engine's view of both.
 type explainer struct {
 	def *workflow.Definition
 	t   *task.Task
@@ -33,8 +33,8 @@ func newExplainer(def *workflow.Definition, t *task.Task, sig *signal.Signal) *e
 	return &explainer{def: def, t: t, sig: sig, now: engine.NewSituation(def, t, sig)}
 }
 
-// An Explanation says where a task is, who must act, what is open, what is closed
-// and why, and what the engine will do next.
+// An Explanation says where a task is, who must act, which edges are open, which are closed and why,
+// and what the engine will do next.
 type Explanation struct {
 	Task     task.ID       `json:"task"`
 	Workflow string        `json:"workflow"`
@@ -44,24 +44,24 @@ type Explanation struct {
 	Visit    int           `json:"visit"`
 	Owner    string        `json:"owner"` // who must act: a person, the engine, a role, or nobody
 	Why      string        `json:"why"`
-	Do       string        `json:"do,omitempty"`      // the command line that moves it on, if a person must; package narrate writes it
-	Cheapest Unblock       `json:"cheapest"`          // the least that gets it going
-	Confirm  string        `json:"confirm,omitempty"` // what a person must give back before their merge
+	Do       string        `json:"do,omitempty"`      // the command line that moves the task on, if a person must act; package narrate writes it
+	Cheapest Unblock       `json:"cheapest"`          // the least that gets the task going
+	Confirm  string        `json:"confirm,omitempty"` // what a person must enter to confirm their merge
 	Deadline *engine.Timer `json:"deadline,omitempty"`
 	Edges    []Way         `json:"edges"`
-	Bounds   []Bound       `json:"bounds"` // counters that decide something here
+	Bounds   []Bound       `json:"bounds"` // counters that matter in this state
 	Next     []Step        `json:"next"`
 
-	// From the journal, and from what is kept beside it:
-	Chain    []Cause           `json:"chain"`             // how it came here, oldest first
+	// From the journal, and from what is stored beside it:
+	Chain    []Cause           `json:"chain"`             // how the task came here, oldest first
 	Cost     []RoleCost        `json:"cost"`              // so far, by role
-	Refusals []journal.Refusal `json:"refusals"`          // what was asked and refused, oldest first
+	Refusals []journal.Refusal `json:"refusals"`          // refused requests, oldest first
 	Problem  string            `json:"problem,omitempty"` // why the journal could not be read
 
-	Reasons []WaitReason `json:"reasons,omitempty"` // why it waits for a person, the most telling first
+	Reasons []WaitReason `json:"reasons,omitempty"` // why the task waits for a person, the most important first
 }
 
-// A Way is one edge out of the state, weighed for those who may take it.
+// A Way is one edge out of the state, evaluated for everyone who may take it.
 type Way struct {
 	To      string          `json:"to"`
 	As      string          `json:"as,omitempty"`
@@ -69,18 +69,18 @@ type Way struct {
 	By      string          `json:"by"`
 	Line    int             `json:"line"` // in the workflow file
 	Open    bool            `json:"open"`
-	Closed  string          `json:"closed,omitempty"` // the rule that holds it closed, with its line
+	Closed  string          `json:"closed,omitempty"` // the rule that keeps it closed, with its line
 	Reasons []engine.Reason `json:"reasons"`
 }
 
-// A Step is something the engine will do by itself.
+// A Step is something that the engine will do by itself.
 type Step struct {
 	What string    `json:"what"`
-	At   time.Time `json:"at,omitzero"` // zero: at once
+	At   time.Time `json:"at,omitzero"` // zero: immediately
 }
 
-// Task answers why t is where it is. sig carries the present: the time, the
-// sections, the evidence, the free workspaces. Its kind does not matter.
+// Task explains why t is in its state. sig carries the present: the time, the sections, the evidence
+// and the free workspaces. Its kind does not matter.
 func Task(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation {
 	x := newExplainer(def, &t, &sig)
 	out := Explanation{
@@ -113,7 +113,7 @@ const (
 	nobody    = "nobody"
 )
 
-// weighWay weighs one edge without regard to who asks: who may is part of the answer.
+// weighWay evaluates one edge regardless of who asks. The result says who may.
 func (d *explainer) weighWay(e *workflow.Edge) Way {
 	w := Way{To: e.To, As: e.As, On: engine.TriggerList(e), By: engine.ActorList(e), Line: e.Pos.Line}
 	if closed := cmp.Or(d.limitClosed(e), d.cardClosed(e)); closed != nil {
@@ -129,12 +129,13 @@ func (d *explainer) weighWay(e *workflow.Edge) Way {
 	return w
 }
 
-// closedReason is a rule that keeps an edge closed.
+// closedReason returns the reason that a rule keeps an edge closed.
 func (d *explainer) closedReason(e *workflow.Edge, rule engine.Rule, text string) *engine.Reason {
 	return &engine.Reason{From: d.t.Status, To: e.To, Line: e.Pos.Line, Rule: rule, Text: text}
 }
 
-// cardClosed closes an edge that waits for a card that looks different.
+// cardClosed returns why an edge that waits for a change of the card is closed, or nil if it is not
+// closed for that reason.
 func (d *explainer) cardClosed(e *workflow.Edge) *engine.Reason {
 	waits := slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
 	if !waits || d.t.CardSnapshot == nil || e.MatchesCard(d.t.CardSnapshot) {
@@ -143,7 +144,8 @@ func (d *explainer) cardClosed(e *workflow.Edge) *engine.Reason {
 	return d.closedReason(e, engine.RuleGate, "the card is in "+engine.CardPlaceText(d.t.CardSnapshot))
 }
 
-// limitClosed closes an edge that waits for limits until one of them is reached.
+// limitClosed returns why an edge that waits for limits is closed, or nil if one of them is reached or
+// it waits for none.
 func (d *explainer) limitClosed(e *workflow.Edge) *engine.Reason {
 	var below []string
 	for _, tr := range e.On {
@@ -156,8 +158,8 @@ func (d *explainer) limitClosed(e *workflow.Edge) *engine.Reason {
 	return d.closedReason(e, engine.RuleGuard, strings.Join(below, ", "))
 }
 
-// keptFrom is the agent that the next message cannot reach before a person was at its terminal, nil
-// if there is none.
+// keptFrom returns the agent that cannot receive the next message until a person has been at its
+// terminal, or nil if there is none.
 func (d *explainer) keptFrom() *task.Attempt {
 	p, _ := d.now.FirstPending()
 	if p == nil {
@@ -193,7 +195,7 @@ func (d *explainer) agentOwner(s *workflow.State) (who, why string) {
 	return theEngine, "no " + s.Role + " lives; the deadline repairs that"
 }
 
-// liveOwner names who must act while an agent lives: it, or the one it waits for.
+// liveOwner returns who must act while an agent runs: the agent, or what it waits for.
 func (d *explainer) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
 	if d.isAbsent(a) && a.Running {
 		return theEngine, fmt.Sprintf("attempt %d of the %s has ended, and its end is being recorded", a.Number, s.Role)
@@ -218,11 +220,11 @@ func (d *explainer) liveOwner(s *workflow.State, a task.Attempt) (who, why strin
 	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 }
 
-// isAbsent says that an attempt is known to have no process now.
+// isAbsent reports whether an attempt is known to have no process now.
 func (d *explainer) isAbsent(a task.Attempt) bool { return slices.Contains(d.sig.Absent, a.Number) }
 
-// nextTimer is the next moment at which the engine acts by itself, whatever an agent
-// does until then.
+// nextTimer returns the next time at which the engine acts by itself, whatever an agent does until
+// then.
 func (d *explainer) nextTimer() *engine.Timer {
 	var next *engine.Timer
 	for _, tm := range engine.Timers(d.def, d.t) {
@@ -239,7 +241,7 @@ func (d *explainer) nextTimer() *engine.Timer {
 // nextSteps lists what the engine will do by itself, soonest first.
 func (d *explainer) nextSteps() []Step {
 	out := []Step{}
-	var line, aside time.Time // effects keep their order: one that waits holds up those behind it
+	var line, aside time.Time // effects run in order: one that waits delays those after it
 	for i := range d.t.Pending {
 		p := &d.t.Pending[i]
 		at := &line

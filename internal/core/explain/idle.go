@@ -12,13 +12,13 @@ import (
 // asksForWords reports whether an agent waits for words and none needs a person at its terminal.
 func (d *explainer) asksForWords() bool { return d.atTerminal() == nil && d.wantsWords() }
 
-// idleItem says that an agent waits for a person's words.
+// idleItem fills in the item of an agent that waits for a message from a person.
 func (d *explainer) idleItem(w *task.Unanswered, it *Item) {
 	it.Kind, it.Since, it.Action = ItemIdle, w.Since, d.taskAction(engine.VerbAnswer)
 	it.Text = d.idleText(w)
 }
 
-// idleText says what an agent waits for.
+// idleText returns what an agent waits for.
 func (d *explainer) idleText(w *task.Unanswered) string {
 	lives := d.attemptLives(w.Attempt)
 	switch {
@@ -34,7 +34,7 @@ func (d *explainer) idleText(w *task.Unanswered) string {
 	return fmt.Sprintf("the %s ended while it waited: your words let it go on", w.Role)
 }
 
-// unstartedItem says that an agent could not start, why, and what happens next.
+// unstartedItem fills in the item of an agent that could not start: why, and what happens next.
 func (d *explainer) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item) {
 	it.Kind, it.Since = ItemNotStarted, d.t.UpdatedAt
 	it.Text, it.Action = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskAction(engine.Respawn)
@@ -46,7 +46,7 @@ func (d *explainer) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item
 	}
 }
 
-// attemptLives says that an attempt is not over.
+// attemptLives reports whether an attempt is not over.
 func (d *explainer) attemptLives(number int) bool {
 	_, ok := d.t.AttemptByNumber(number)
 	return ok

@@ -21,19 +21,19 @@ type Item struct {
 	Summary string    `json:"summary"`
 	Status  string    `json:"status"`
 	Kind    ItemKind  `json:"kind"`
-	Text    string    `json:"text"`            // what is waited for; agents' words may be in it
+	Text    string    `json:"text"`            // what the item waits for; may contain agents' words
 	Action  Action    `json:"action,omitzero"` // what helps
 	Do      string    `json:"do,omitempty"`    // Action as a command line, which package narrate writes
-	Verb    string    `json:"verb,omitempty"`  // what helps most, as a verb; surfaces offer it without knowing the kind
-	Note    string    `json:"note,omitempty"`  // the words that go with it
+	Verb    string    `json:"verb,omitempty"`  // the most helpful verb; surfaces offer it without knowing the kind
+	Note    string    `json:"note,omitempty"`  // the note that goes with the verb
 	Since   time.Time `json:"since"`
-	Frees   int       `json:"frees"` // how many tasks wait for what this one holds
+	Frees   int       `json:"frees"` // number of tasks that wait for what this one holds
 
-	Reasons []WaitReason `json:"reasons,omitempty"` // why it waits, the most telling first
+	Reasons []WaitReason `json:"reasons,omitempty"` // why the task waits, the most important first
 }
 
-// GitItems is the item of a project about programs that git may not run, none if there is
-// nothing to say about them.
+// GitItems returns the item of a project about programs that git may not run, or none if text is
+// empty.
 func GitItems(project, text string) []Item {
 	if text == "" {
 		return nil
@@ -41,12 +41,12 @@ func GitItems(project, text string) []Item {
 	return []Item{{Kind: ItemGit, Project: project, Text: text, Action: Action{Verb: VerbTrustGit, Project: project}}}
 }
 
-// PausedItem says that a person paused everything.
+// PausedItem returns the item that says that a person paused everything.
 func PausedItem() Item {
 	return Item{Kind: ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Action: Action{Verb: VerbResume}}
 }
 
-// CountInbox counts the items that wait for a person, and those in the backlog.
+// CountInbox returns the number of items that wait for a person, and of those in the backlog.
 func CountInbox(items []Item) (waiting, backlog int) {
 	for i := range items {
 		if items[i].Kind.WaitsForPerson() {
@@ -58,8 +58,8 @@ func CountInbox(items []Item) (waiting, backlog int) {
 	return waiting, backlog
 }
 
-// GroupInbox puts items of one kind together, the most pressing kind first. Within a kind
-// they keep their order.
+// GroupInbox returns the items grouped by kind, the most urgent kind first. Within a kind the order
+// does not change.
 func GroupInbox(items []Item) []Item {
 	out := slices.Clone(items)
 	kinds := ItemKinds()
@@ -69,7 +69,7 @@ func GroupInbox(items []Item) []Item {
 	return out
 }
 
-// InboxItem says what a task wants of a person, if anything.
+// InboxItem returns what a task needs from a person, if anything.
 func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
 	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Deleted || s.Kind == workflow.Terminal && t.Attention == "" {
@@ -84,7 +84,7 @@ func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
 	return it, true
 }
 
-// notStarted says how the task came to a queue in which nobody starts it.
+// notStarted returns how the task came to a queue from which nobody starts it.
 func (d *explainer) notStarted() string {
 	if d.t.Visit > 1 {
 		return "it was reopened and not started"
@@ -92,7 +92,7 @@ func (d *explainer) notStarted() string {
 	return "it was created and not started"
 }
 
-// waitsItsTurn says that the task leaves the board as soon as it can. One whose card has
+// waitsItsTurn reports whether the task leaves the queue as soon as it can. A task whose card has
 // changed since it was queued may not.
 func (d *explainer) waitsItsTurn() bool {
 	return d.t.Queued && d.t.CardSnapshot != nil && slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool {
@@ -101,7 +101,7 @@ func (d *explainer) waitsItsTurn() bool {
 	})
 }
 
-// heldItem says that the work failed and whose turn it is now.
+// heldItem fills in the item of a task whose work failed: why, and what a person can do.
 func (d *explainer) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, d.t.WorkFailed, d.t.UpdatedAt
 	if u := d.now.FailedStart(s); u != nil {
@@ -136,7 +136,8 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 	it.Action = d.taskAction(engine.Respawn)
 }
 
-// saidHalt says that the task halted because of what an agent said. One that passed and found a bound reached did its part.
+// saidHalt reports whether the task halted because of an agent's report. A report that passed does not
+// count, even if a counter had reached its bound, unless it contains a diagnosis.
 func saidHalt(t *task.Task) bool {
 	said := t.LastReport
 	return said != nil && said.Visit == t.Visit-1 && (said.Outcome != string(signal.Passed) || said.Diagnosis != "")
@@ -152,7 +153,7 @@ func haltText(said *task.LastReport) string {
 	return text
 }
 
-// boardText says which tags would let the task go on.
+// boardText returns which tags would let the task go on.
 func (d *explainer) boardText() string {
 	text := "the card is in " + engine.CardPlaceText(d.t.CardSnapshot)
 	set, off := d.boardWays()
@@ -165,7 +166,7 @@ func (d *explainer) boardText() string {
 	return text
 }
 
-// joinWays lists sets of tags of which one is enough.
+// joinWays lists alternative sets of tags.
 func joinWays(ways [][]string) string {
 	words := make([]string, len(ways))
 	for i, tags := range ways {
@@ -174,7 +175,8 @@ func joinWays(ways [][]string) string {
 	return strings.Join(words, ", or ")
 }
 
-// boardAction is what lets the task go on, if there is one way.
+// boardAction returns the action that lets the task go on, or the one that shows the card if no tag
+// would.
 func (d *explainer) boardAction() Action {
 	a := Action{Verb: VerbTagCard, Task: d.t.ID, Card: cardOf(d.t.TrackerRef)}
 	switch set, off := d.boardWays(); {
@@ -188,8 +190,8 @@ func (d *explainer) boardAction() Action {
 	return a
 }
 
-// boardWays lists the tags of a person that would let the task go on, and those that are
-// in the way.
+// boardWays returns the sets of tags that a person can set to let the task go on, and the sets of tags
+// that prevent it.
 func (d *explainer) boardWays() (set, off [][]string) {
 	has := func(list [][]string, tags []string) bool {
 		return slices.ContainsFunc(list, func(o []string) bool { return slices.Equal(o, tags) })
@@ -210,7 +212,7 @@ func (d *explainer) boardWays() (set, off [][]string) {
 	return set, off
 }
 
-// withReason adds a reason to a text, if there is one.
+// withReason appends a reason to a text, if there is one.
 func withReason(text, reason string) string {
 	if reason == "" {
 		return text
@@ -218,7 +220,7 @@ func withReason(text, reason string) string {
 	return text + ": " + reason
 }
 
-// forPerson says that nobody but a person sets the tags.
+// forPerson reports whether only people set the tags.
 func (d *explainer) forPerson(tags []string) bool {
 	return !slices.ContainsFunc(tags, func(name string) bool {
 		tag, ok := d.def.Board.TagNamed(name)
@@ -226,17 +228,18 @@ func (d *explainer) forPerson(tags []string) bool {
 	})
 }
 
-// cardOf is a card as commands name it.
+// cardOf returns the name of a card in commands: its reference without the prefix of local boards.
 func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
-// wantsWords reports whether an agent waits for a person's words. An agent that ended without a question is of
-// interest because it died, and one without a process because its end is not recorded yet.
+// wantsWords reports whether an agent waits for a message from a person. It ignores an agent that
+// ended without a question, because that is shown as a crash, and an agent without a process, because
+// its end is not recorded yet.
 func (d *explainer) wantsWords() bool {
 	w := d.now.WaitsForWords()
 	return w != nil && (w.Asks || d.attemptLives(w.Attempt)) && !slices.Contains(d.sig.Absent, w.Attempt)
 }
 
-// atTerminal says what an agent needs a person for at its terminal, "" if for nothing.
+// atTerminal returns why an agent needs a person at its terminal, or "" if it does not.
 func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission:
@@ -251,7 +254,7 @@ func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	return "", ""
 }
 
-// leftOut says what was missing when the work was handed over.
+// leftOut returns what was missing when the work was handed over.
 func (d *explainer) leftOut() string {
 	switch h := d.t.Handover; {
 	case h == nil:
@@ -264,11 +267,11 @@ func (d *explainer) leftOut() string {
 	return ""
 }
 
-// handedNothing says that the task was handed over without any change.
+// handedNothing reports whether the task was handed over without any change.
 func (d *explainer) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
 
-// decisionAction is the action for a task that waits for a person's decision, and its verb where
-// surfaces have one of their own.
+// decisionAction returns the action for a task that waits for a person's decision, and its verb if
+// surfaces offer one.
 func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 	switch {
 	case d.now.MergeHelps() && d.handedNothing():
@@ -282,9 +285,9 @@ func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 	return d.taskAction(VerbExplain), ""
 }
 
-// mergeItem says how to help a task whose merge was given up: after a conflict the worker
-// rebases its branch, where the work can be sent back. Otherwise the merge is asked for again
-// once a person has mended what is named, because resuming the task would not ask for it.
+// mergeItem fills in how to help a task whose merge was given up. After a conflict the work is sent
+// back, if possible, so that the worker rebases its branch. Otherwise a person fixes the problem and
+// asks for the merge again, because resuming the task would not repeat it.
 func (d *explainer) mergeItem(it *Item) {
 	gave := d.t.GaveUp
 	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
@@ -299,12 +302,12 @@ func (d *explainer) mergeItem(it *Item) {
 	}
 }
 
-// sendsBack says whether a person may send the work back now.
+// sendsBack reports whether a person may send the work back now.
 func (d *explainer) sendsBack() bool {
 	return d.now.PersonMay(engine.RequestChanges)
 }
 
-// rebaseWords tells a worker to resolve a conflict.
+// rebaseWords returns the note that tells a worker to resolve a conflict.
 func rebaseWords(c *task.Conflict) string {
 	const most = 10
 	files := c.Files[:min(most, len(c.Files))]
@@ -315,8 +318,7 @@ func rebaseWords(c *task.Conflict) string {
 	return fmt.Sprintf("The branch conflicts with %s. Run git rebase %s, resolve the conflicts in %s%s, and test again.", c.Onto, c.Onto, strings.Join(files, ", "), more)
 }
 
-// SortInbox puts what frees other tasks first, then what has waited longest, and the backlog
-// last.
+// SortInbox sorts items that free other tasks first, then by age, oldest first, with the backlog last.
 func SortInbox(items []Item) {
 	last := func(it *Item) int {
 		if it.Kind.WaitsForPerson() {

@@ -7,59 +7,59 @@ import (
 	"orange/internal/core/task"
 )
 
-// ItemKind says what a person is wanted for.
+// ItemKind says what a task needs a person for.
 type ItemKind string
 
 // The kinds of items.
 const (
 	ItemAttention  ItemKind = "attention"   // something failed and was given up
 	ItemConfirm    ItemKind = "confirm"     // an agent asks for a move that a person must grant
-	ItemPermission ItemKind = "permission"  // an agent asks whether it may do something
-	ItemInput      ItemKind = "input"       // an agent asks at its terminal
+	ItemPermission ItemKind = "permission"  // an agent asks for permission
+	ItemInput      ItemKind = "input"       // an agent asks for input at its terminal
 	ItemQuestion   ItemKind = "question"    // the task waits for an answer
-	ItemIdle       ItemKind = "idle"        // an agent's turn ended in its own state: it asks something, or just stopped
+	ItemIdle       ItemKind = "idle"        // an agent's turn ended in its own state: it asked something, or just stopped
 	ItemReview     ItemKind = "review"      // the work waits for a decision
 	ItemStuck      ItemKind = "stuck"       // the work needs help
-	ItemNotStarted ItemKind = "not-started" // an agent could not start, or stands still before its first turn
+	ItemNotStarted ItemKind = "not-started" // an agent could not start, or made no progress before its first turn
 	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
 	ItemCrashed    ItemKind = "crashed"     // an agent died
-	ItemFailed     ItemKind = "failed"      // an agent says that the work is not good
-	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without saying how it went
+	ItemFailed     ItemKind = "failed"      // an agent reports that the work is not good
+	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without a report
 	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"       // the task was created and not started
 	ItemPaused     ItemKind = "paused"      // a person paused everything
-	ItemGit        ItemKind = "git"         // git would run programs that nobody has trusted
+	ItemGit        ItemKind = "git"         // git would run programs that no person has trusted
 )
 
-// Weight says how pressing an item is.
+// Weight is how urgent an item is.
 type Weight int
 
-// The weights, the least first.
+// The weights, in ascending order.
 const (
 	NothingStops Weight = iota
 	WorkWaits
-	AgentWaits // an agent stands still until somebody comes
+	AgentWaits // an agent cannot continue until a person acts
 	Broken     // something is broken
 )
 
-// KindInfo is the row of a kind in the table of items, which every surface reads.
+// KindInfo is the row of a kind in the table of kinds, which every surface reads.
 type KindInfo struct {
 	Kind  ItemKind
-	Badge string // on a card: what the person who reads it is to do
-	News  string // in a notification that says nothing else
-	Verb  string // that helps most, unless the task says another; "" where a person has to look first
+	Badge string // on a card: what the reader should do
+	News  string // in a notification that has no other text
+	Verb  string // the most helpful verb, unless the task has another; "" if a person must look first
 
 	Weight  Weight
-	Picture string // short name of a picture, as ntfy has them; "" for none of its own
+	Picture string // short name of an emoji, as ntfy names them; "" for the default
 	Mood    string // the condition of the agent that needs a person at its terminal; "" if none does
 
 	Alarming  bool // shown as bad
-	Timeless  bool // its moment is that of the last entry, and says nothing about it
-	SaysAll   bool // its text says everything: there are no reasons to add
-	Unnoticed bool // nobody is notified: who caused it knows, or it is shown with its project
+	Timeless  bool // its time is that of the last entry, and says nothing about the item
+	SaysAll   bool // its text is complete: add no reasons
+	Unnoticed bool // nobody is notified, because the person who caused it knows, or it is shown with its project
 }
 
-// itemKinds is the table, the most pressing kind first.
+// itemKinds is the table of kinds, the most urgent first.
 var itemKinds = [...]KindInfo{
 	{Kind: ItemPaused, Badge: "You: paused", News: "everything is paused", Verb: VerbResume, Weight: WorkWaits, Timeless: true, SaysAll: true, Unnoticed: true},
 	{Kind: ItemAttention, Badge: "You: look, it was given up", News: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
@@ -80,7 +80,7 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemStart, Badge: "backlog", News: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, SaysAll: true},
 }
 
-// ItemKinds lists the kinds, the most pressing first.
+// ItemKinds lists the kinds, the most urgent first.
 func ItemKinds() []ItemKind { return kindsWhere(func(KindInfo) bool { return true }) }
 
 // NoticedKinds lists the kinds that people can be notified of.
@@ -96,7 +96,7 @@ func kindsWhere(wanted func(KindInfo) bool) []ItemKind {
 	return out
 }
 
-// Info is the row of the kind. A kind that is not in the table has words that say nothing.
+// Info returns the row of the kind. For a kind that is not in the table it returns generic texts.
 func (k ItemKind) Info() KindInfo {
 	at := slices.IndexFunc(itemKinds[:], func(row KindInfo) bool { return row.Kind == k })
 	if at < 0 {
@@ -105,7 +105,7 @@ func (k ItemKind) Info() KindInfo {
 	return itemKinds[at]
 }
 
-// WaitsForPerson says whether something stands still until a person acts. A task that was
-// created and not started does not wait: it is the backlog, from which a person takes what
-// they want when they want it.
+// WaitsForPerson reports whether something cannot continue until a person acts. A task that was
+// created and not started does not wait: it belongs to the backlog, from which people start tasks when
+// they want to.
 func (k ItemKind) WaitsForPerson() bool { return k != "" && k != ItemStart }

@@ -10,17 +10,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Past is what is known of how a task came to be where it is.
+// Past is what is known of a task's history.
 type Past struct {
 	Entries  []journal.Entry
 	Refusals []journal.Refusal
 	Problem  string // why the entries could not be read
 
-	Message func(attempt int) string // what an attempt said last; may be nil
+	Message func(attempt int) string // returns the last message of an attempt; may be nil
 }
 
-// A Cause is one entry of the journal as a link of the chain that led here: what
-// happened, which rule answered to it, and what came of the effects it asked for.
+// A Cause is one entry of the journal as a link in the chain that led here: what happened, which rule
+// applied, and how the effects that it requested ended.
 type Cause struct {
 	Seq     int             `json:"seq"`
 	At      time.Time       `json:"at"`
@@ -30,7 +30,7 @@ type Cause struct {
 	Attempt int             `json:"attempt,omitempty"`
 	From    string          `json:"from,omitempty"`
 	To      string          `json:"to,omitempty"`
-	Line    int             `json:"line,omitempty"` // of the edge, in the workflow file
+	Line    int             `json:"line,omitempty"` // line of the edge in the workflow file
 	Reason  string          `json:"reason,omitempty"`
 	Note    string          `json:"note,omitempty"`
 	Effects []EffectOutcome `json:"effects,omitempty"`
@@ -43,34 +43,34 @@ type EffectOutcome struct {
 	Role  string      `json:"role,omitempty"`
 	Ended EffectState `json:"ended"`
 	Tries int         `json:"tries,omitempty"`
-	Error string      `json:"error,omitempty"` // of the last try that failed
+	Error string      `json:"error,omitempty"` // of the last failed try
 }
 
-// EffectState is how an effect ended, or that it did not.
+// EffectState is the state of an effect.
 type EffectState string
 
-// How effects end.
+// The states of effects.
 const (
 	EffectPending EffectState = "pending"
 	EffectDone    EffectState = "done"
-	EffectFailed  EffectState = "failed"   // it is tried again
-	EffectGivenUp EffectState = "given up" // a person must look
-	EffectDropped EffectState = "dropped"  // given up, and it no longer matters
+	EffectFailed  EffectState = "failed"   // it will be tried again
+	EffectGivenUp EffectState = "given up" // a person must act
+	EffectDropped EffectState = "dropped"  // it was given up, and no longer matters
 )
 
-// RoleCost is what a role's agents took so far.
+// RoleCost is what a role's agents have used so far.
 type RoleCost struct {
 	Role     string `json:"role"`
-	Attempts int    `json:"attempts"` // ever asked for
+	Attempts int    `json:"attempts"` // all attempts ever requested
 	Living   int    `json:"living,omitempty"`
 	Seconds  int64  `json:"seconds"` // from their starts to their ends
 }
 
-// chainLength is how many links of the chain are told.
+// chainLength limits the length of the chain.
 const chainLength = 12
 
-// TaskWithPast is Task with the past: the chain of causes, the cost so far, and what was
-// refused.
+// TaskWithPast is like Task, and adds the past: the chain of causes, the cost so far, and the
+// refusals.
 func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
 	out := Task(def, t, sig)
 	out.Chain = causeChain(past.Entries)
@@ -81,8 +81,8 @@ func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past
 	return out
 }
 
-// causeChain tells the last entries. Those that only say how an effect went are told with
-// the effect.
+// causeChain returns the last entries as a chain. Entries that only record the result of an effect are
+// shown with the effect.
 func causeChain(entries []journal.Entry) []Cause {
 	out := []Cause{}
 	deeds := EffectOutcomes(entries)
@@ -103,7 +103,7 @@ func causeChain(entries []journal.Entry) []Cause {
 	return out[max(0, len(out)-chainLength):]
 }
 
-// EffectOutcomes follows every effect to its end, by its id.
+// EffectOutcomes returns the outcome of every effect, by its id.
 func EffectOutcomes(entries []journal.Entry) map[string]*EffectOutcome {
 	deeds := map[string]*EffectOutcome{}
 	for i := range entries {
@@ -138,8 +138,8 @@ func endOf(t journal.Type) EffectState {
 	return EffectDone
 }
 
-// sumRoleCosts sums up the attempts by role, and how long their agents ran until now. Those that
-// have no process do not live.
+// sumRoleCosts sums up the attempts of each role and how long their agents ran until now. Attempts
+// without a process do not count as living.
 func sumRoleCosts(t *task.Task, entries []journal.Entry, sig *signal.Signal) []RoleCost {
 	out := make([]RoleCost, len(t.AttemptCounts))
 	for i, ran := range t.AttemptCounts {
@@ -154,7 +154,7 @@ func sumRoleCosts(t *task.Task, entries []journal.Entry, sig *signal.Signal) []R
 	return out
 }
 
-// runtimeOf sums up how long the agents of a role ran.
+// runtimeOf returns how long the agents of a role ran in total.
 func runtimeOf(role string, entries []journal.Entry, now time.Time) time.Duration {
 	var sum time.Duration
 	began := map[int]time.Time{}

@@ -14,26 +14,26 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// A WaitReason says why a task waits for a person, in the words of whoever knows. Text is
-// Markdown, and is untrusted: agents and trackers may have written it.
+// A WaitReason says why a task waits for a person, in the original words. Text is Markdown, and is
+// untrusted: agents and trackers may have written it.
 type WaitReason struct {
 	Kind WaitReasonKind `json:"kind"`
-	By   string         `json:"by,omitempty"` // the actor or role that said it, "" if nobody did
+	By   string         `json:"by,omitempty"` // the actor or role that wrote it, "" if nobody did
 	Text string         `json:"text"`
 }
 
-// WaitReasonKind says where the text of a WaitReason is from.
+// WaitReasonKind says where the text of a WaitReason comes from.
 type WaitReasonKind string
 
 // The kinds of reasons.
 const (
 	BecauseOfQuestions WaitReasonKind = "questions" // the section Questions of TASK.md
-	BecauseOfMessage   WaitReasonKind = "message"   // what the agent said last
+	BecauseOfMessage   WaitReasonKind = "message"   // the agent's last message
 	BecauseOfNote      WaitReasonKind = "note"      // the note of the request that brought the task here, or that waits for approval
 	BecauseOfVerdict   WaitReasonKind = "verdict"   // the section with the verdict that brought the task here
-	BecauseOfReport    WaitReasonKind = "report"    // what the last agent said about its work
-	BecauseOfCrash     WaitReasonKind = "crash"     // what the last agent showed last, and how it ended
-	BecauseOfStart     WaitReasonKind = "start"     // likewise, of an agent that could not start
+	BecauseOfReport    WaitReasonKind = "report"    // the last agent's report about its work
+	BecauseOfCrash     WaitReasonKind = "crash"     // the last agent's last output, and how it ended
+	BecauseOfStart     WaitReasonKind = "start"     // the same, for an agent that could not start
 )
 
 // WaitReasonKinds lists the kinds.
@@ -41,7 +41,7 @@ func WaitReasonKinds() []WaitReasonKind {
 	return []WaitReasonKind{BecauseOfQuestions, BecauseOfMessage, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash, BecauseOfStart}
 }
 
-// Title is the kind as a heading.
+// Title returns the kind as a heading.
 func (k WaitReasonKind) Title() string {
 	switch k {
 	case BecauseOfQuestions:
@@ -60,27 +60,27 @@ func (k WaitReasonKind) Title() string {
 	return "Last crash"
 }
 
-// Bounds of a reason's text, in bytes: of all of it, of what a line about it quotes, and of
-// the lines an agent wrote last.
+// Limits of a reason: its whole text and the part that a line quotes, in bytes, and the number of
+// lines of an agent's last output.
 const (
 	maxReasonText = 4000
 	maxReasonLine = 300
 	maxLastLines  = 8
 )
 
-// QuestionsSection is where an agent writes what it asks.
+// QuestionsSection is the section in which an agent writes its questions.
 const QuestionsSection = "Questions"
 
-// Records are what WaitReasons reads. All of them are optional.
+// Records is the input of WaitReasons. All fields are optional.
 type Records struct {
 	Entries  []journal.Entry
 	Sections []taskfile.Section
-	Output   func(attempt int) string // the last lines an attempt wrote
-	Message  func(attempt int) string // what an attempt said last
+	Output   func(attempt int) string // returns the last output of an attempt
+	Message  func(attempt int) string // returns the last message of an attempt
 }
 
-// WaitReasons says why t waits for a person, the most telling reason first. There is none
-// for a task that waits for nobody, and none for one whose item says everything.
+// WaitReasons returns why t waits for a person, the most important reason first. It returns none for a
+// task that does not wait for a person, or whose item needs no reasons.
 func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
 	it, ok := InboxItem(def, t)
 	if !ok || it.Kind.Info().SaysAll {
@@ -116,34 +116,34 @@ type waitReasons struct {
 	t     *task.Task
 	state *workflow.State
 	from  Records
-	move  *journal.Entry  // that brought the task to its state, nil if it is not known
-	crash *journal.Entry  // the last one of this visit, or the one that led to the move
+	move  *journal.Entry  // the move to the current state, nil if it is not known
+	crash *journal.Entry  // the last crash of this visit, or the one that led to the move
 	ended []journal.Ended // the agents whose end led to the move
 	out   []WaitReason
 }
 
 func (w *waitReasons) addReason(kind WaitReasonKind, by, text string) {
-	text = humanize.Abridge(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // it may begin with indented code
+	text = humanize.Abridge(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // keep leading blanks: it may begin with indented code
 	if text == "" || slices.ContainsFunc(w.out, func(r WaitReason) bool { return r.Text == text }) {
 		return
 	}
 	w.out = append(w.out, WaitReason{Kind: kind, By: by, Text: text})
 }
 
-// findEntries finds the move that brought the task here and the crash that belongs to it.
+// findEntries finds the move that brought the task here, and the crash that belongs to it.
 func (w *waitReasons) findEntries() {
 	list := w.from.Entries
 	for i := len(list) - 1; i >= 0 && w.move == nil; i-- {
 		e := &list[i]
 		switch {
-		case e.Seq > w.t.Seq: // younger than the record
+		case e.Seq > w.t.Seq: // newer than the record
 		case e.To != "":
 			w.move, w.ended = e, e.Ended
-			if len(w.ended) == 0 && i > 0 && !e.BeginsDecision() { // at a limit the end has an entry of its own
+			if len(w.ended) == 0 && i > 0 && !e.BeginsDecision() { // at a limit, the end has its own entry
 				w.ended = list[i-1].Ended
 			}
 			if w.crash == nil && i > 0 && list[i-1].Type == journal.AgentCrashed && !e.BeginsDecision() {
-				w.crash = &list[i-1] // the crash limit, in the same decision
+				w.crash = &list[i-1] // the crash that reached the limit, in the same decision
 			}
 		case e.Type == journal.AgentCrashed && w.crash == nil && w.stillDead(e):
 			w.crash = e
@@ -153,14 +153,14 @@ func (w *waitReasons) findEntries() {
 	}
 }
 
-// stillDead says whether a crash of this visit matters: nobody replaced the agent, and it
-// did not simply leave a state in which a person acts.
+// stillDead reports whether a crash of this visit still matters: the agent was not replaced, and it
+// did not simply exit in a state where a person acts.
 func (w *waitReasons) stillDead(e *journal.Entry) bool {
 	left := slices.ContainsFunc(e.Ended, func(a journal.Ended) bool { return a.Code == 0 })
 	return w.t.Crashed == e.Role && (w.state.Kind == workflow.Agent || !left)
 }
 
-// addMessage adds what the agent said last at whose word the task waits.
+// addMessage adds the last message of the agent that the task waits on.
 func (w *waitReasons) addMessage() {
 	if w.from.Message == nil {
 		return
@@ -170,14 +170,15 @@ func (w *waitReasons) addMessage() {
 	}
 }
 
-// failedTurn says that an attempt said nothing in its last turn, because its provider refused it.
+// failedTurn reports whether an attempt's last turn produced no message because its provider refused
+// it.
 func failedTurn(t *task.Task, number int) bool {
 	a, ok := t.AttemptByNumber(number)
 	return ok && a.Condition.Name == task.TurnFailed
 }
 
-// findSpeaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
-// whose end or request brought the task here.
+// findSpeaker returns the agent whose last message matters: the one that waits for a message, else the
+// one of the state whose turn ended, else the one whose end or request brought the task here.
 func (w *waitReasons) findSpeaker() (number int, role string) {
 	now := engine.NewSituation(w.def, w.t, nil)
 	if u := now.WaitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
@@ -189,7 +190,7 @@ func (w *waitReasons) findSpeaker() (number int, role string) {
 		case a.Condition.Name == task.Idle:
 			return a.Number, a.Role
 		default:
-			return 0, "" // it is at work
+			return 0, "" // it is working
 		}
 	}
 	if w.move == nil {
@@ -225,7 +226,7 @@ func (w *waitReasons) addVerdict() {
 	}
 }
 
-// reviewerRole is the role of the state that the task came from.
+// reviewerRole returns the role of the state that the task came from.
 func (w *waitReasons) reviewerRole() string {
 	if s, ok := w.def.StateNamed(w.move.From); ok {
 		return s.Role
@@ -233,7 +234,7 @@ func (w *waitReasons) reviewerRole() string {
 	return ""
 }
 
-// addReport adds what the last agent said, if that is why the task waits.
+// addReport adds the last agent's report, if it is why the task waits.
 func (w *waitReasons) addReport() {
 	said := w.t.LastReport
 	if said == nil || said.Visit != w.t.Visit && said.Visit != w.t.Visit-1 {
@@ -244,7 +245,7 @@ func (w *waitReasons) addReport() {
 	}
 }
 
-// lastCrash adds what the agent showed last, and how it ended.
+// lastCrash adds the agent's last output, and how the agent ended.
 func (w *waitReasons) lastCrash() {
 	if w.crash == nil {
 		return
@@ -252,7 +253,7 @@ func (w *waitReasons) lastCrash() {
 	text, lines := w.crash.Reason, ""
 	for _, gone := range w.crash.Ended {
 		if w.state.Kind != workflow.Agent && w.crash.From == w.t.Status {
-			text = fmt.Sprintf("the %s ended (code %d)", gone.Role, gone.Code) // the entry says that nothing moves
+			text = fmt.Sprintf("the %s ended (code %d)", gone.Role, gone.Code) // the entry itself only says that nothing moves
 		}
 		if name := signalName(gone.Code); name != "" {
 			text = strings.Replace(text, fmt.Sprintf("(code %d)", gone.Code), fmt.Sprintf("(code %d, %s)", gone.Code, name), 1)
@@ -269,7 +270,7 @@ func (w *waitReasons) lastCrash() {
 	w.addReason(kind, w.crash.Role, text)
 }
 
-// lastLines are what the agent showed last: as its exit told it, else as its output has it.
+// lastLines returns the agent's last output, from the record of its exit or else from its log.
 func (w *waitReasons) lastLines(attempt int) string {
 	switch {
 	case w.crash.Snapshot != nil && w.crash.Snapshot.Last != "":
@@ -280,7 +281,7 @@ func (w *waitReasons) lastLines(attempt int) string {
 	return ""
 }
 
-// signalName names the signal that an exit code stands for, "" if it stands for none.
+// signalName returns the name of the signal that an exit code stands for, or "" if it stands for none.
 func signalName(code int) string {
 	const fromSignal, signals = 128, 64
 	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"}
@@ -294,8 +295,8 @@ func signalName(code int) string {
 	return names[n]
 }
 
-// lastLines are the last lines of output as a code block of Markdown. It is indented, so
-// that nothing in the lines can end it.
+// lastLines returns the last lines of output as an indented code block of Markdown, which nothing in
+// the lines can end.
 func lastLines(output string) string {
 	var lines []string
 	for line := range strings.Lines(output) {
@@ -306,7 +307,8 @@ func lastLines(output string) string {
 	return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
 }
 
-// boundEnd keeps the end of a text, at most n bytes in all, between characters: what is asked stands there.
+// boundEnd returns the last n bytes of a text at most, cut between characters. It keeps the end
+// because that is where a question is.
 func boundEnd(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -318,7 +320,7 @@ func boundEnd(text string, n int) string {
 	return "..." + strings.TrimLeft(text, " \n")
 }
 
-// SetReasons gives an item its reasons, and lets its text say the first of them.
+// SetReasons sets the reasons of an item, and adds the first of them to its text.
 func (it *Item) SetReasons(reasons []WaitReason) {
 	it.Reasons = reasons
 	if len(reasons) == 0 {

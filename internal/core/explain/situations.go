@@ -9,17 +9,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A situation is a reason for which a task stays where it is. The inbox, the owner of the task and the
-// cheapest way to unblock it each come from the first situation that holds and says something about them.
+// A situation is a reason why a task stays in its state. The inbox item, the owner and the cheapest
+// way to unblock the task each come from the first situation that holds and has a function for them.
 type situation struct {
 	name    string
 	holds   func(d *explainer, s *workflow.State) bool
 	item    func(d *explainer, s *workflow.State, it *Item)          // fills the inbox item; an item without a kind means that nothing waits for a person
-	owner   func(d *explainer, s *workflow.State) (who, why string)  // names who must act
-	unblock func(d *explainer, s *workflow.State) (cheapest Unblock) // finds the least that gets the task going
+	owner   func(d *explainer, s *workflow.State) (who, why string)  // returns who must act, and why
+	unblock func(d *explainer, s *workflow.State) (cheapest Unblock) // returns the least that gets the task going
 }
 
-// situations lists every situation, the most pressing first.
+// situations lists every situation, the most urgent first.
 var situations = []situation{
 	{
 		name:  "paused",
@@ -267,7 +267,7 @@ func isKind(kind workflow.Kind) func(*explainer, *workflow.State) bool {
 
 func nothingWaits(*explainer, *workflow.State, *Item) {}
 
-// findItem fills in what the task wants of a person and reports whether it wants anything.
+// findItem fills in what the task needs from a person, and reports whether it needs anything.
 func (d *explainer) findItem(s *workflow.State, it *Item) bool {
 	for i := range situations {
 		if now := &situations[i]; now.item != nil && now.holds(d, s) {
@@ -278,7 +278,7 @@ func (d *explainer) findItem(s *workflow.State, it *Item) bool {
 	return false
 }
 
-// findOwner names who must act for the task to go on.
+// findOwner returns who must act next, and why.
 func (d *explainer) findOwner(s *workflow.State) (who, why string) {
 	for i := range situations {
 		if now := &situations[i]; now.owner != nil && now.holds(d, s) {
@@ -288,7 +288,7 @@ func (d *explainer) findOwner(s *workflow.State) (who, why string) {
 	return nobody, "the state " + s.Name + " is of no known kind"
 }
 
-// cheapestUnblock finds the least that gets the task going.
+// cheapestUnblock returns the least that gets the task going.
 func (d *explainer) cheapestUnblock(s *workflow.State) Unblock {
 	for i := range situations {
 		if now := &situations[i]; now.unblock != nil && now.holds(d, s) {
@@ -302,7 +302,7 @@ func (d *explainer) waitsForChildren(s *workflow.State) bool {
 	return s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name)
 }
 
-// attentionItem says why a person must look and what helps.
+// attentionItem fills in the item of a task that needs attention: why, and what helps.
 func (d *explainer) attentionItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Action, it.Since = ItemAttention, d.t.Attention, d.taskAction(VerbResume), d.t.UpdatedAt
 	d.mergeItem(it)
@@ -323,7 +323,7 @@ func (d *explainer) unblockAttention(s *workflow.State) Unblock {
 	return d.unblockBy(VerbResume, "what was given up is tried again, and the deadline counts again")
 }
 
-// haltItem says that the work needs help, and where.
+// haltItem fills in the item of a task whose work needs help.
 func (d *explainer) haltItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Action = ItemStuck, withReason("the work needs help", d.t.StateReason), d.taskAction(VerbAttach)
 	switch {
@@ -351,8 +351,8 @@ func (d *explainer) unblockQueued(s *workflow.State) Unblock {
 	return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", d.t.Project)}
 }
 
-// atTerminal returns the agent that needs a person at its terminal, nil if there is none. A turn that
-// failed matters where the task waits for that turn.
+// atTerminal returns the agent that needs a person at its terminal, or nil if there is none. A failed
+// turn counts only if the task waits for that turn.
 func (d *explainer) atTerminal() *task.Attempt {
 	s, _ := d.def.StateNamed(d.t.Status)
 	for i := range d.t.Attempts {

@@ -10,30 +10,29 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// APerson is the owner of what cannot go on before a person acts.
+// APerson is the owner of a task that cannot continue until a person acts.
 const APerson = aPerson
 
-// A TaskSummary is what a row of a table says about a task: the part of an explanation that
-// needs nothing but the record.
+// A TaskSummary is what a row of a table shows about a task: the part of an explanation that needs
+// only the record.
 type TaskSummary struct {
 	Kind     workflow.Kind // of its state
 	Owner    string        // who must act: a person, the engine, a role, or nobody
 	Why      string
-	Wants    *Item // what a person is wanted for, nil if nobody is
+	Wants    *Item // what the task needs from a person, nil if nothing
 	Deadline *engine.Timer
 	Moves    []Move
-	Answers  bool // an answer of a person would be taken
+	Answers  bool // an answer from a person would be accepted
 }
 
-// A Move is an edge that a person may ask for. Whether its gates are met is found out
-// when it is asked for.
+// A Move is an edge that a person may ask for. Its gates are checked only when the person asks.
 type Move struct {
 	To string `json:"to"`
 	As string `json:"as,omitempty"`
 }
 
-// Summarize is what can be seen of a task without asking anybody. sig carries the present:
-// the time, and the children of the task if they are known. Its kind does not matter.
+// Summarize returns what the record alone shows about a task. sig carries the present: the time, and
+// the task's children if they are known. Its kind does not matter.
 func Summarize(def *workflow.Definition, t task.Task, sig signal.Signal) TaskSummary {
 	var out TaskSummary
 	if it, ok := InboxItem(def, t); ok {
@@ -55,7 +54,7 @@ func noState(def *workflow.Definition, status string) string {
 	return fmt.Sprintf("workflow %s has no state %q", def.Name, status)
 }
 
-// listPersonMoves lists the states that a person may ask for.
+// listPersonMoves lists the moves that a person may ask for.
 func (d *explainer) listPersonMoves() []Move {
 	var out []Move
 	add := func(e *workflow.Edge) {
