@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/explain"
 )
 
-// FormatCommand is an action as a command line, "" if there is nothing to do.
+// FormatCommand returns an action as a command line, or "" if there is nothing to do.
 func FormatCommand(a explain.Action) string {
 	id := string(a.Task)
 	switch a.Verb {
@@ -39,18 +39,18 @@ func FormatCommand(a explain.Action) string {
 	return command
 }
 
-// quoteForShell makes a text one word of a shell. Names of files are in it: nothing of them may
-// be a command.
+// quoteForShell quotes a text as one word of a shell. The text may contain file names, which must not
+// be run as commands.
 func quoteForShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// AddCommand writes the action of an item, if it has one, as a command line.
+// AddCommand sets the command line of an item, if it has an action.
 func AddCommand(it *explain.Item) {
 	if it.Action.Verb != "" {
 		it.Do = FormatCommand(it.Action)
 	}
 }
 
-// AddCommands writes the actions of an explanation as command lines.
+// AddCommands sets the command lines of an explanation.
 func AddCommands(x *explain.Explanation) {
 	x.Cheapest.Run = FormatCommand(x.Cheapest.Action)
 	if x.Owner == explain.APerson {

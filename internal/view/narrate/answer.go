@@ -10,22 +10,22 @@ import (
 	"orange/internal/core/task"
 )
 
-// An Outcome is what came of a signal: the record after it, and the entries that were appended.
+// An Outcome is the result of a signal: the record after it, and the appended entries.
 type Outcome struct {
 	Kind    signal.Kind
 	Task    task.Task
 	Entries []journal.Entry
 }
 
-// A Voice is how a surface says what came of a signal.
+// A Voice is the style in which a surface describes an outcome.
 type Voice struct {
-	Name  string // of the task, as the surface names it
-	Live  bool   // the surface shows the status of the task, and how its effects go
-	Arrow string // between the states of a move; "->" if it is empty
+	Name  string // name of the task on the surface
+	Live  bool   // the surface itself shows the task's status and the progress of its effects
+	Arrow string // between the states of a move; "" means "->"
 	Stop  string // after a sentence
 }
 
-// DescribeOutcome says in words what came of a signal.
+// DescribeOutcome describes the result of a signal.
 func DescribeOutcome(o Outcome, v Voice) string {
 	from, to := findMove(o.Entries)
 	switch {
@@ -43,7 +43,8 @@ func DescribeOutcome(o Outcome, v Voice) string {
 	return v.Name + describeStay(o, v.Live) + v.Stop
 }
 
-// describeStay says what came of a signal that moved nothing, to be put behind the name of the task.
+// describeStay describes the result of a signal that moved nothing. The text follows the name of the
+// task.
 func describeStay(o Outcome, live bool) string {
 	told, started, effect := FindAnswered(o.Entries), findStarted(o.Entries), findRequested(o.Entries)
 	switch {
@@ -63,7 +64,7 @@ func describeStay(o Outcome, live bool) string {
 	return " stays " + o.Task.Status
 }
 
-// findMove is where entries lead a task from, and to.
+// findMove returns the states that entries move a task from and to.
 func findMove(entries []journal.Entry) (from, to string) {
 	for i := range entries {
 		e := &entries[i]
@@ -78,7 +79,8 @@ func findMove(entries []journal.Entry) (from, to string) {
 	return from, to
 }
 
-// FindAnswered is the role of the agent that gets a person's answer which moves nothing.
+// FindAnswered returns the role of the agent that receives a person's answer, if the answer moves
+// nothing.
 func FindAnswered(entries []journal.Entry) string {
 	for i := range entries {
 		if e := &entries[i]; e.Type == journal.AgentAnswered {
@@ -88,7 +90,7 @@ func FindAnswered(entries []journal.Entry) string {
 	return ""
 }
 
-// findStarted is the role of the agent that is started.
+// findStarted returns the role of the agent that entries start.
 func findStarted(entries []journal.Entry) string {
 	for i := range entries {
 		for _, a := range entries[i].Started {
@@ -98,7 +100,7 @@ func findStarted(entries []journal.Entry) string {
 	return ""
 }
 
-// findRequested is the effect that is carried out for a person.
+// findRequested returns the effect that a person requested.
 func findRequested(entries []journal.Entry) string {
 	for i := range entries {
 		for _, e := range entries[i].Effects {

@@ -9,7 +9,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// DescribeCondition says how an agent that lives is doing. Its own words may be in it.
+// DescribeCondition describes the condition of a living agent. The text may contain the agent's own
+// words.
 func DescribeCondition(c task.Condition, now time.Time) string {
 	text := cmp.Or(c.Name, task.Running)
 	if !c.Until.IsZero() {

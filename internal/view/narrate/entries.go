@@ -9,36 +9,36 @@ import (
 	"orange/internal/core/task"
 )
 
-// A NarratedEntry is what happened, in words for people: an entry, with what came of its effects.
-// Who asks and why may be in the words of agents and trackers.
+// A NarratedEntry is an entry in words, with the results of its effects. Who and Why may
+// contain words of agents and trackers.
 type NarratedEntry struct {
 	At       time.Time
 	Seq      int
 	Type     journal.Type
-	Who      string // the actor, with the number of its attempt; "" for nobody in particular
-	Via      string // where the action came from; "" if that is not known
-	From, To string // a move; without From the beginning, without To none
-	What     string // what it was, if it was no move
+	Who      string // the actor, with the number of its attempt; "" for none
+	Via      string // where the action came from; "" if it is not known
+	From, To string // the move; From is "" at the beginning, To is "" if there is none
+	What     string // what happened, if it was not a move
 	Why      []string
 	Tone     Tone
-	Done     int      // effects that were done since, until the next thing happened
-	Failed   []string // those of them that were not, with their errors
+	Done     int      // number of effects that succeeded before the next entry that has a line
+	Failed   []string // effects that failed before it, with their errors
 }
 
-// Tone says how a NarratedEntry is meant.
+// Tone classifies a NarratedEntry, for its style.
 type Tone string
 
 // The tones.
 const (
 	Plain Tone = ""
 	Moved Tone = "moved"
-	Quiet Tone = "quiet" // of interest to those who look closely
+	Quiet Tone = "quiet" // a detail
 	Warn  Tone = "warn"
 	Bad   Tone = "bad"
 )
 
-// DescribeEntries tells entries, oldest first. Receipts are told with what came before them; that
-// an agent's turn ended, or that it used more, is not told.
+// DescribeEntries describes entries, oldest first. It adds receipts to the entry before them, and
+// leaves out entries that only say that an agent's turn ended or that it used more.
 func DescribeEntries(entries []journal.Entry) []NarratedEntry {
 	var out []NarratedEntry
 	for i := range entries {
@@ -52,14 +52,14 @@ func DescribeEntries(entries []journal.Entry) []NarratedEntry {
 	return out
 }
 
-// isFolded says that an entry is no news by itself.
+// isFolded reports whether an entry gets no line of its own.
 func isFolded(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.EffectDone:
 		return receiptSalvage(e) == ""
 	case journal.EffectFailed:
 		return true
-	case journal.AgentNotice: // what it has consumed, and that its turn ended or began
+	case journal.AgentNotice: // usage, or the end or start of a turn
 		return e.Condition == nil || !e.Condition.IsBlocked() && !e.Condition.AsksPerson()
 	}
 	return false
@@ -77,7 +77,7 @@ func (t *NarratedEntry) addFolded(e *journal.Entry) {
 	}
 }
 
-// DescribeEntry tells one entry.
+// DescribeEntry describes one entry.
 func DescribeEntry(e *journal.Entry) NarratedEntry {
 	t := NarratedEntry{At: e.At, Seq: e.Seq, Type: e.Type, Who: e.ActorName(), From: e.From, To: e.To}
 	if e.Via != nil {
@@ -95,11 +95,11 @@ func DescribeEntry(e *journal.Entry) NarratedEntry {
 	return t
 }
 
-// addReasons adds the reasons that are not said yet.
+// addReasons adds the reasons that the text does not contain yet.
 func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	texts := append([]string{e.Reason, e.Note, e.WorkFailed, e.Attention}, e.Rejected...)
 	if e.Type == journal.AgentSpawned || e.Type == journal.EffectAsked && e.Actor == task.Human {
-		texts[0] = e.ReceiptNote() // the reason is only that it was to be done
+		texts[0] = e.ReceiptNote() // the reason only repeats the request
 	}
 	for _, text := range texts {
 		if text != "" && !strings.Contains(t.What, text) && !strings.Contains(strings.Join(t.Why, "\n"), text) {
@@ -111,7 +111,7 @@ func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	}
 }
 
-// describeEvent says what an entry is that moves no task.
+// describeEvent describes an entry that does not move the task.
 func describeEvent(e *journal.Entry) (string, Tone) {
 	switch e.Type {
 	case journal.TaskUpdated:
@@ -153,7 +153,7 @@ func describeEvent(e *journal.Entry) (string, Tone) {
 	return describeAgentEvent(e)
 }
 
-// describeAgentEvent says what became of an agent.
+// describeAgentEvent describes an entry about an agent.
 func describeAgentEvent(e *journal.Entry) (string, Tone) {
 	switch e.Type {
 	case journal.AgentSpawned:
@@ -194,12 +194,12 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		if e.Condition == nil {
 			return "usage was counted", Quiet
 		}
-		return e.Reason, Warn // it waits
+		return e.Reason, Warn // the agent waits
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
 }
 
-// describeSilence says how an agent ended without an answer.
+// describeSilence describes how an agent ended without a report.
 func describeSilence(e *journal.Entry) string {
 	if e.Unanswered != nil && e.Unanswered.Asks {
 		return "ended with a question"

@@ -16,8 +16,8 @@ import (
 // textWidth is the width of an explanation's lines.
 const textWidth = 80
 
-// DescribeExplanation is an explanation in words, the same for every surface. Some of the words
-// come from agents and trackers: a surface takes out what it must not show.
+// DescribeExplanation describes an explanation, in the same words for every surface. Some of the words
+// come from agents and trackers: a surface must remove what it cannot show safely.
 func DescribeExplanation(x explain.Explanation, now time.Time) string {
 	p := &textWriter{now: now}
 	p.writeLine("%s is %s for %s, since %s (visit %d)", humanize.ShortID(string(x.Task)), x.Status, humanize.FormatAge(now, x.Since), humanize.FormatTime(now, x.Since), x.Visit)
@@ -40,7 +40,7 @@ func DescribeExplanation(x explain.Explanation, now time.Time) string {
 	return p.String()
 }
 
-// textWriter is what the text is written on.
+// textWriter builds the text of an explanation.
 type textWriter struct {
 	strings.Builder
 	now time.Time
@@ -56,11 +56,10 @@ func (p *textWriter) writeWrapped(indent, text string) {
 	}
 }
 
-// writeHeading begins a part of the text.
+// writeHeading starts a section of the text.
 func (p *textWriter) writeHeading(format string, args ...any) { p.writeLine("\n"+format, args...) }
 
-// writeCheapest says the least that helps. A command stands on a line of its own, so that
-// it can be copied.
+// writeCheapest writes the least that helps. A command gets its own line, so that it can be copied.
 func (p *textWriter) writeCheapest(u explain.Unblock) {
 	if u.Action.Verb == "" {
 		if u.Opens == "" {
@@ -76,7 +75,7 @@ func (p *textWriter) writeCheapest(u explain.Unblock) {
 	p.writeWrapped("  ", "then: "+u.Opens)
 }
 
-// writeReasons shows why the task waits. Its lines stay lines: lists are in it.
+// writeReasons writes why the task waits. It keeps line breaks, because the text may contain lists.
 func (p *textWriter) writeReasons(list []explain.WaitReason) {
 	for _, r := range list {
 		p.writeLine("%s:", DescribeReason(r))
@@ -95,7 +94,7 @@ func (p *textWriter) writeWays(x *explain.Explanation) {
 	}
 }
 
-// writeWay shows an edge and every rule that was weighed for it.
+// writeWay writes an edge and every rule that was checked for it.
 func (p *textWriter) writeWay(e *explain.Way) {
 	const indent = "          "
 	mark := "closed"
@@ -161,10 +160,10 @@ func (p *textWriter) writePast(x *explain.Explanation) {
 	}
 }
 
-// refusalsTold is how many refusals the text shows, the newest.
+// refusalsTold limits how many refusals the text shows. It shows the newest.
 const refusalsTold = 5
 
-// DescribeRefusal says who asked for what, and why it was refused.
+// DescribeRefusal describes who asked for what, and why it was refused.
 func DescribeRefusal(r journal.Refusal) string {
 	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + describeActor(string(r.Actor), r.Attempt) + ": " + r.Why + describeVia(r.Via)
 }
@@ -205,7 +204,7 @@ func describeActor(actor string, attempt int) string {
 	return " by " + actor
 }
 
-// describeVia says where an action came from, to be put behind who asked.
+// describeVia describes where an action came from. The text follows the name of the actor.
 func describeVia(v *signal.Via) string {
 	if v == nil {
 		return ""
@@ -213,7 +212,7 @@ func describeVia(v *signal.Via) string {
 	return " (" + v.String() + ")"
 }
 
-// DescribeEffect says how an effect ended.
+// DescribeEffect describes how an effect ended.
 func DescribeEffect(d explain.EffectOutcome) string {
 	text := strings.TrimSpace(d.Do+" "+d.Role) + ": " + string(d.Ended)
 	if d.Tries > 1 {
@@ -225,7 +224,7 @@ func DescribeEffect(d explain.EffectOutcome) string {
 	return text
 }
 
-// DescribeCost says what a role's agents took so far.
+// DescribeCost describes what a role's agents have used so far.
 func DescribeCost(c explain.RoleCost) string {
 	tries := "attempts"
 	if c.Attempts == 1 {
@@ -238,7 +237,7 @@ func DescribeCost(c explain.RoleCost) string {
 	return text
 }
 
-// DescribeBound says how far the counter is and what follows at its bound.
+// DescribeBound describes the value of a counter and what happens at its bound.
 func DescribeBound(b explain.Bound) string {
 	where := ""
 	if b.PerState {
@@ -250,8 +249,8 @@ func DescribeBound(b explain.Bound) string {
 	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
 }
 
-// DescribeTimer says which timer it is, when it is due and what follows then, for a
-// heading and its text.
+// DescribeTimer returns the name of a timer as a label, and when it is due and what happens then as
+// text.
 func DescribeTimer(tm *engine.Timer, now time.Time) (label, text string) {
 	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.Lifted: "Limit:"}[tm.Name]
 	switch {
@@ -263,7 +262,7 @@ func DescribeTimer(tm *engine.Timer, now time.Time) (label, text string) {
 	return label, humanize.DescribeUntil(now, tm.At) + ": " + tm.What
 }
 
-// DescribeReason names the reason and who gave it.
+// DescribeReason returns the title of a reason, and who gave it.
 func DescribeReason(r explain.WaitReason) string {
 	switch r.By {
 	case "":
