@@ -12,16 +12,16 @@ import (
 type Attempt struct {
 	Number    int            `json:"number"`
 	Role      string         `json:"role"`
-	State     string         `json:"state,omitempty"` // in which it was started
+	State     string         `json:"state,omitempty"` // the state in which it was started
 	Harness   string         `json:"harness"`
-	Model     string         `json:"model,omitempty"` // that it was told to use
+	Model     string         `json:"model,omitempty"` // the model that was requested
 	Alive     bool           `json:"alive"`
 	Since     time.Time      `json:"since,omitzero"`
 	Condition task.Condition `json:"condition,omitzero"`
 	Window    string         `json:"window,omitempty"`  // "" without a terminal
-	Session   string         `json:"session,omitempty"` // the harness's own name of the conversation
-	Log       string         `json:"log"`               // file of its output, on the server's machine
-	Code      *int           `json:"code,omitempty"`    // nil: it is alive, or was lost
+	Session   string         `json:"session,omitempty"` // the harness's name for the conversation
+	Log       string         `json:"log"`               // path of its log, on the server's machine
+	Code      *int           `json:"code,omitempty"`    // nil if it is alive or was lost
 	Final     string         `json:"final,omitempty"`
 	Usage     *task.Usage    `json:"usage,omitempty"`
 }
@@ -29,7 +29,7 @@ type Attempt struct {
 // An AttemptList is the attempts of a task.
 type AttemptList struct {
 	Attempts []Attempt `json:"attempts"`
-	Today    *Today    `json:"today,omitempty"` // nil: the project has no daily budget
+	Today    *Today    `json:"today,omitempty"` // nil if the project has no daily budget
 }
 
 // Today is what the attempts of a project cost today.
@@ -42,13 +42,13 @@ type Today struct {
 
 // The forms of a log.
 const (
-	FormTranscript = "transcript" // what was said, in turns
-	FormTerminal   = "terminal"   // what the terminal showed, in lines
-	FormOutput     = "output"     // what an agent without a terminal printed, in lines
+	FormTranscript = "transcript" // the messages, in turns
+	FormTerminal   = "terminal"   // the terminal's content, in lines
+	FormOutput     = "output"     // the output of an agent without a terminal, in lines
 )
 
-// A Log is what happened in an attempt: the conversation that its agent records, or else the
-// end of what it printed.
+// A Log is the log of an attempt: the conversation that its agent recorded, or else the end of its
+// output.
 type Log struct {
 	Attempt int               `json:"attempt"`
 	Role    string            `json:"role"`
@@ -57,20 +57,20 @@ type Log struct {
 	Form    string            `json:"form"`
 	Turns   []transcript.Turn `json:"turns"`
 	Lines   []string          `json:"lines"`
-	Skipped int               `json:"skipped,omitempty"` // lines of the agent's record that are not understood
-	Cut     bool              `json:"cut,omitempty"`     // there is more before it
+	Skipped int               `json:"skipped,omitempty"` // number of lines of the agent's record that could not be parsed
+	Cut     bool              `json:"cut,omitempty"`     // there is more before the first part
 	Next    string            `json:"next,omitempty"`    // where to continue reading a transcript
 }
 
-// A Message is the last thing that an attempt said.
+// A Message is the last message of an attempt.
 type Message struct {
 	Attempt int    `json:"attempt"`
 	Role    string `json:"role"`
 	Alive   bool   `json:"alive"`
-	Text    string `json:"text"` // "" if it has said nothing
+	Text    string `json:"text"` // "" if it has sent none
 }
 
-// An Attachment is the command that shows an agent's terminal.
+// An Attachment is the command that attaches to an agent's terminal.
 type Attachment struct {
 	Argv    []string `json:"argv"`
 	Session string   `json:"session"`
@@ -88,10 +88,10 @@ type Heard struct {
 	Heard bool `json:"heard"`
 }
 
-// A Screen is what an agent's terminal shows, or the end of what an agent without a
-// terminal wrote.
+// A Screen is the content of an agent's terminal, or the end of the output of an agent without a
+// terminal.
 type Screen struct {
-	Attempt int         `json:"attempt"` // 0: there is none
+	Attempt int         `json:"attempt"` // 0 if there is none
 	Role    string      `json:"role"`
 	Harness string      `json:"harness"`
 	Alive   bool        `json:"alive"`
@@ -102,7 +102,7 @@ type Screen struct {
 
 // Typing is what a person types into an agent's terminal.
 type Typing struct {
-	Role string `json:"role"` // "": the agent at work
+	Role string `json:"role"` // "" for the agent at work
 	Text string `json:"text"` // the server presses Enter after it
 }
 

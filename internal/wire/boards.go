@@ -7,7 +7,7 @@ import (
 
 // A Board is the board of a project.
 type Board struct {
-	Cards   []board.Card `json:"cards"` // by number
+	Cards   []board.Card `json:"cards"` // in the order of their numbers
 	Columns []string     `json:"columns"`
 	Project string       `json:"project"`
 	Tags    []string     `json:"tags"`
@@ -19,18 +19,18 @@ type NewCard struct {
 	Column      string   `json:"column,omitempty"`
 	Tags        []string `json:"tags,omitempty"`
 	Description string   `json:"description,omitempty"`
-	NoTask      bool     `json:"no_task,omitempty"`  // the card gets no task
+	NoTask      bool     `json:"no_task,omitempty"`  // do not create a task for the card
 	Workflow    string   `json:"workflow,omitempty"` // of its task
-	Branch      string   `json:"branch,omitempty"`   // of its task; "": the server chooses a name
+	Branch      string   `json:"branch,omitempty"`   // of its task; "" lets the server choose a name
 	Harness     string   `json:"harness,omitempty"`  // of its task
-	Code        string   `json:"code,omitempty"`     // from the notification, where merges are confirmed by codes
+	Code        string   `json:"code,omitempty"`     // from the notification, if merges are confirmed by codes
 }
 
 // An AddedCard is a card that was added to a board.
 type AddedCard struct {
 	Card    board.Card `json:"card"`
-	Task    task.ID    `json:"task,omitempty"`    // that works on it
-	Warning string     `json:"warning,omitempty"` // why there is no task although one was wanted
+	Task    task.ID    `json:"task,omitempty"`    // the task that works on it
+	Warning string     `json:"warning,omitempty"` // why no task was created although one was requested
 }
 
 // A CardShown is a card with its comments.
@@ -42,7 +42,7 @@ type CardShown struct {
 // A ChangedCard is a card after a change.
 type ChangedCard struct {
 	Card    board.Card `json:"card"`
-	Changed bool       `json:"changed"` // false: the change was made before
+	Changed bool       `json:"changed"` // false if the change had been made before
 }
 
 // A CardHistory is what happened to a card, oldest first.

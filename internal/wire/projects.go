@@ -4,7 +4,7 @@ import "orange/internal/core/task"
 
 // A ProjectChange says which values of a project change; nil leaves a value as it is.
 type ProjectChange struct {
-	Path     *string        `json:"moved_to,omitempty"` // where the repository was moved to
+	Path     *string        `json:"moved_to,omitempty"` // new path of a repository that was moved
 	PoolSize *int           `json:"pool_size,omitempty"`
 	Workflow *string        `json:"workflow,omitempty"`
 	Delivery *task.Delivery `json:"delivery,omitempty"`
@@ -12,10 +12,10 @@ type ProjectChange struct {
 	Teardown *string        `json:"teardown,omitempty"`
 	Budget   *task.Budget   `json:"budget,omitempty"` // the whole budget: limits that it leaves out are removed
 	Forge    *task.Forge    `json:"forge,omitempty"`
-	TrustGit *bool          `json:"trust_git,omitempty"` // git may run the programs that its configuration names now
+	TrustGit *bool          `json:"trust_git,omitempty"` // trust the programs that git's configuration names now
 	Confirm  *task.Confirm  `json:"confirm,omitempty"`
 	Vars     *task.Vars     `json:"vars,omitempty"` // variables to set; an empty text removes one
-	Code     string         `json:"code,omitempty"` // from the notification, to turn the confirmation by codes off
+	Code     string         `json:"code,omitempty"` // from the notification, to turn off confirmation by codes
 }
 
 // A ProjectList is the list of projects.
@@ -26,10 +26,10 @@ type ProjectList struct {
 // A ProjectShown is one project.
 type ProjectShown struct {
 	Project task.Project      `json:"project"`
-	Git     []task.GitProgram `json:"git_programs,omitempty"` // that git may run from now on, where that was decided
+	Git     []task.GitProgram `json:"git_programs,omitempty"` // the programs that git may run from now on, if the request decided that
 }
 
-// A Place is what a folder belongs to. Fields are empty if there is no such thing.
+// A Place is what a folder belongs to. A field is empty if the folder belongs to nothing of that kind.
 type Place struct {
 	Project string  `json:"project"`
 	Task    task.ID `json:"task"`

@@ -15,7 +15,7 @@ type Held struct {
 	Paused bool `json:"paused"`
 }
 
-// A Checkup is what the server found when it checked itself.
+// A Checkup is the result of the server's checks of itself.
 type Checkup struct {
 	Checks []doctor.Result `json:"checks"`
 }
@@ -34,14 +34,14 @@ type Imported struct {
 
 // A PageAddress is where the web page is.
 type PageAddress struct {
-	URL   string `json:"url"`   // signs nobody in
+	URL   string `json:"url"`   // does not sign in
 	Login string `json:"login"` // signs in once, within a minute
 }
 
 // A PageToken is the token of the web page, for programs.
 type PageToken struct {
 	URL   string `json:"url"`
-	Token string `json:"token"` // never expires: not for command lines
+	Token string `json:"token"` // never expires: do not put it on command lines
 }
 
 // Stopped confirms that the server stops.

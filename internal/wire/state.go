@@ -12,13 +12,13 @@ import (
 type StatusLine struct {
 	overview.Summary
 	Paused  bool        `json:"paused"`
-	Project string      `json:"project,omitempty"` // that it is about, "" for all
+	Project string      `json:"project,omitempty"` // the project that it describes, "" for all
 	Unknown bool        `json:"unknown,omitempty"` // there is no such project
-	Task    *StatusTask `json:"task,omitempty"`    // that was asked for
+	Task    *StatusTask `json:"task,omitempty"`    // the task that was requested
 }
 
-// NewStatusLine counts what a state shows, for a status line about a project, or about all, and
-// about a task if id is not "".
+// NewStatusLine summarizes a state for a status line about a project, or about all if project is "",
+// and about a task if id is not "".
 func NewStatusLine(state overview.State, project string, id task.ID) StatusLine {
 	known := func(p overview.Project) bool { return p.Name == project }
 	out := StatusLine{
@@ -62,11 +62,11 @@ type TaskLine struct {
 	Paused    bool      `json:"paused,omitempty"`
 	Attention bool      `json:"attention,omitempty"` // a person must act
 	Asks      string    `json:"asks,omitempty"`      // the state that a person is asked to approve
-	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not replaced until a person acts
+	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not started again until a person acts
 	Crashed   bool      `json:"crashed,omitempty"`
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`
-	Roles     []string  `json:"roles,omitempty"` // whose agents are at work
+	Roles     []string  `json:"roles,omitempty"` // roles whose agents are at work
 }
 
 // NewTaskLine returns the line of a task.

@@ -19,15 +19,15 @@ type Decision struct {
 	Entries []journal.Entry `json:"entries"`
 }
 
-// An Answer is a decision and the task after it. The status of a refusal is 409.
+// An Answer is a decision and the task after it. The HTTP status of a refusal is 409.
 type Answer struct {
 	Task     task.Task `json:"task"`
 	Decision Decision  `json:"decision"`
 	Warning  string    `json:"warning,omitempty"`
-	Error    string    `json:"error,omitempty"` // why it was refused
+	Error    string    `json:"error,omitempty"` // why the request was refused
 }
 
-// Outcome is what came of a signal of a kind, to be put into words.
+// Outcome returns the outcome of a signal of the given kind, for package narrate.
 func (a *Answer) Outcome(kind signal.Kind) narrate.Outcome {
 	return narrate.Outcome{Kind: kind, Task: a.Task, Entries: a.Decision.Entries}
 }
@@ -40,41 +40,41 @@ type TaskList struct {
 // A ForkWish asks for a task that begins at an entry of another task's journal.
 type ForkWish struct {
 	Seq    int    `json:"seq"`    // of the entry
-	Branch string `json:"branch"` // "": the server chooses a name
+	Branch string `json:"branch"` // "" lets the server choose a name
 	Spawn  bool   `json:"spawn"`
 }
 
 // A TaskShown is a task with the text of its TASK.md.
 type TaskShown struct {
 	Task    task.Task `json:"task"`
-	Body    string    `json:"body"` // of TASK.md, untrusted
+	Body    string    `json:"body"` // of TASK.md; untrusted
 	Dir     string    `json:"dir"`
 	Problem string    `json:"problem,omitempty"` // why the body cannot be read
 
-	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
+	Issue *tracker.Standing `json:"issue,omitempty"` // the issue as it was last read
 
-	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
+	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted
 }
 
-// A Journal is what was decided about a task, oldest entry first.
+// A Journal is the journal of a task, oldest entry first.
 type Journal struct {
 	Entries []journal.Entry `json:"entries"`
 }
 
 // A Chain says how many rows of the journal are intact.
 type Chain struct {
-	Rows   int64           `json:"rows"` // that are intact
-	Head   journal.Link    `json:"head"` // of the last of them
+	Rows   int64           `json:"rows"` // number of intact rows
+	Head   journal.Link    `json:"head"` // link of the last intact row
 	Broken *journal.Broken `json:"broken,omitempty"`
 }
 
-// A History is a journal as the lines of history.jsonl.
+// A History is a journal in the form of history.jsonl.
 type History struct {
 	History []journal.Event `json:"history"`
 }
 
-// An InboxList is what waits for a person: first what frees other tasks, then by age. The
-// backlog, items of kind start, comes last.
+// An InboxList lists what waits for a person: first what frees other tasks, then by age, oldest first.
+// The backlog, which is the items of kind start, comes last.
 type InboxList struct {
 	Items   []explain.Item `json:"items"`
 	Total   int            `json:"total,omitempty"`   // number of items that wait for a person
@@ -83,12 +83,12 @@ type InboxList struct {
 
 // A Diff is what a task's branch changes.
 type Diff struct {
-	Base  string      `json:"base"` // commit it is compared with
+	Base  string      `json:"base"` // the commit that the branch is compared with
 	Files []diff.File `json:"files"`
 	Cut   bool        `json:"cut"` // there is more than is shown
 }
 
-// A WorkflowInfo is a workflow that tasks follow, or may follow.
+// A WorkflowInfo is a workflow that tasks follow or can follow.
 type WorkflowInfo struct {
 	Name   string `json:"name"`
 	Hash   string `json:"hash"`

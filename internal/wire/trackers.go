@@ -10,7 +10,7 @@ type TrackerList struct {
 	Trackers []tracker.Reading `json:"trackers"`
 }
 
-// A TrackerSet is a tracker as it is now configured.
+// A TrackerSet is the new configuration of a tracker.
 type TrackerSet struct {
 	Tracker tracker.Config `json:"tracker"`
 }
@@ -25,7 +25,7 @@ type IssueList struct {
 	Issues []tracker.Issue `json:"issues"`
 }
 
-// A SyncWish says how a tracker is read.
+// A SyncWish says how to read a tracker.
 type SyncWish struct {
 	Fix bool `json:"fix"` // correct what drifted
 }
@@ -35,16 +35,16 @@ type News struct {
 	News []string `json:"news"`
 }
 
-// A DispatchWish says how issues are dispatched.
+// A DispatchWish says how to dispatch issues.
 type DispatchWish struct {
 	Dry bool `json:"dry"` // only say what would be done
 }
 
 // An Examination says which board the doctor checks, and whether it fixes what it can.
 type Examination struct {
-	Project string `json:"project,omitempty"` // its local board
+	Project string `json:"project,omitempty"` // check the local board of this project
 	Tracker string `json:"tracker,omitempty"` // or this tracker
-	Key     string `json:"key,omitempty"`     // one issue of it, "" for all
+	Key     string `json:"key,omitempty"`     // only this issue; "" for all
 	Fix     bool   `json:"fix,omitempty"`
 }
 

@@ -1,6 +1,6 @@
-// Package wire declares the HTTP API of the server: the types of requests and
-// responses, the paths, the header names and the names of events. The server
-// and its clients both use it, so neither can disagree with the other.
+// Package wire declares the HTTP API of the server: the types of requests and responses, the paths,
+// the header names and the names of events. The server and its clients both use it, so that they
+// cannot disagree.
 package wire
 
 // Version is the version of the API. It changes when an old client would

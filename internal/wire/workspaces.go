@@ -26,18 +26,18 @@ type WorkspaceList struct {
 // A PoolWish says which workspaces to prepare.
 type PoolWish struct {
 	Project string `json:"project"`
-	Count   int    `json:"count"` // 0: the whole pool
+	Count   int    `json:"count"` // 0 for the whole pool
 }
 
-// A CleanWish says how workspaces are removed.
+// A CleanWish says how to remove workspaces.
 type CleanWish struct {
 	DryRun bool          `json:"dry_run"`         // only say what would be done
 	Purge  bool          `json:"purge,omitempty"` // delete files that were set aside
 	Older  time.Duration `json:"older,omitempty"` // with Purge: only files set aside at least this long ago
 }
 
-// A Cleaned is a workspace, or files that were set aside from one, that was removed or
-// kept, and why.
+// A Cleaned is a workspace, or a folder of files set aside from one, that was removed or kept, and the
+// reason.
 type Cleaned struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"`
@@ -58,15 +58,15 @@ type Salvage struct {
 	At         time.Time           `json:"at"`
 	Commit     string              `json:"commit"`
 	Files      int                 `json:"files"`
-	Staged     string              `json:"staged,omitempty"` // commit of what was staged, where the files differ from it
+	Staged     string              `json:"staged,omitempty"` // commit of the staged content, if it differs from the files
 	Submodules []SalvagedSubmodule `json:"submodules,omitempty"`
 }
 
 // A SalvagedSubmodule is work in a submodule that was kept with the rest.
 type SalvagedSubmodule struct {
 	Path       string `json:"path"`
-	Repository string `json:"repository"` // to fetch it from
-	Ref        string `json:"ref"`        // under which it is there
+	Repository string `json:"repository"` // the repository to fetch it from
+	Ref        string `json:"ref"`        // its ref in that repository
 }
 
 // A SalvageList is a list of salvaged work.
