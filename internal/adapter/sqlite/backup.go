@@ -64,7 +64,7 @@ func (s *Store) writeBackup(ctx context.Context, dir string, now time.Time) (boo
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
-	left, _ := fs.Glob(os.DirFS(dir), backupTemp+"*") // of a server that died, with SQLite's journal of it
+	left, _ := fs.Glob(os.DirFS(dir), backupTemp+"*") // left by a server that died, with SQLite's journal
 	for _, name := range left {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			return false, err
@@ -81,12 +81,12 @@ func (s *Store) writeBackup(ctx context.Context, dir string, now time.Time) (boo
 	if err != nil {
 		return false, err
 	}
-	defer os.Remove(temp) //nolint:errcheck // it has another name if it was kept
+	defer os.Remove(temp) //nolint:errcheck // a copy that was kept has been renamed
 	if len(list) > 0 {
 		if same, err := sameFile(temp, list[0].Path); same || err != nil {
 			return false, err
 		}
-		if !now.After(list[0].At) { // the clock was put back
+		if !now.After(list[0].At) { // the clock was set back
 			now = list[0].At.Add(time.Millisecond)
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Store) roomFor(ctx context.Context, dir string) error {
 	return nil
 }
 
-// vacuumInto writes a copy beside the backups, on the disk when it returns.
+// vacuumInto writes a copy next to the backups. The copy is on disk when vacuumInto returns.
 func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err error) {
 	f, err := os.CreateTemp(dir, backupTemp) // mode 0600
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err er
 	return f.Name(), f.Sync()
 }
 
-// pruneBackups removes surplus backups: the newest stays, and of the older ones two that are a day apart, so that
-// servers that start often do not displace older ones.
+// pruneBackups removes surplus backups. It keeps the newest, and two older ones that are a day apart,
+// so that a server that starts often does not displace older backups.
 func pruneBackups(list []Backup) error {
 	for len(list) > keptBackups {
 		drop := len(list) - 1

@@ -36,8 +36,8 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 	})
 }
 
-// Board returns what a project's board knows, and its cards by number. If it has none
-// the error is board.ErrNotFound.
+// Board returns the columns and tags of a project's board, and its cards in the order of their
+// numbers. If the project has no board, the error is board.ErrNotFound.
 func (s *Store) Board(project string) (board.Vocabulary, []board.Card, error) {
 	v, err := readVocabulary(context.Background(), s.read, project)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Store) Board(project string) (board.Vocabulary, []board.Card, error) {
 	return v, cards, s.ofBoard("read", err)
 }
 
-// AddCard puts a card with the title, description, column and tags of draft on the
-// board of its project, which must be there. It returns the card with its number.
+// AddCard adds a card with the title, description, column and tags of draft to the board of its
+// project, which must exist. It returns the card with its number.
 func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err error) {
 	err = s.onBoard(func(ctx context.Context, c *sql.Conn) error {
 		v, err := readVocabulary(ctx, c, draft.Project)
@@ -114,7 +114,7 @@ func (s *Store) Card(project string, number int) (board.Card, []board.Comment, e
 	return card, comments, s.ofBoard("read", err)
 }
 
-// CardHistory returns what became of a card, oldest first.
+// CardHistory returns the events of a card, oldest first.
 func (s *Store) CardHistory(project string, number int) ([]board.Event, error) {
 	row, _, err := cardRow(context.Background(), s.read, project, number)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) onBoard(do func(context.Context, *sql.Conn) error) error {
 	return s.ofBoard("write to", s.runTransaction(do, func() {}))
 }
 
-// ofBoard describes an error, unless it is one of the board and not of the store.
+// ofBoard describes an error of the store. It returns errors of the board as they are.
 func (s *Store) ofBoard(doing string, err error) error {
 	var no *board.Refusal
 	if errors.As(err, &no) || errors.Is(err, board.ErrNotFound) {
@@ -152,7 +152,7 @@ func (s *Store) ofBoard(doing string, err error) error {
 	return s.describeError(doing, err)
 }
 
-// rowQuerier is a connection that writes, or the pool of those that read.
+// rowQuerier is the writing connection, or the pool of reading connections.
 type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/board"
 )
 
-// ChangeCard makes a change, all of it or nothing, and reports whether it changed
-// anything. A change whose key was seen before changes nothing: the card is returned as
-// it is. Changes of a card come one after the other.
+// ChangeCard makes a change, all of it or nothing, and reports whether the card changed. If a change
+// with the same key was made before, it returns the card unchanged. Changes of a card are made one
+// after the other.
 func (s *Store) ChangeCard(project string, number int, change board.Change, now time.Time) (card board.Card, changed bool, err error) {
 	err = s.onBoard(func(ctx context.Context, c *sql.Conn) error {
 		card, changed, err = changeCard(ctx, c, project, number, change, now.UTC())

@@ -15,21 +15,21 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// BoardTracker is the board of a project as a tracker: its cards are the issues, called
-// by their numbers.
+// BoardTracker is a project's board as a tracker. Its cards are the issues, and their numbers are the
+// keys.
 type BoardTracker struct {
 	store   *Store
 	project string
 	now     func() time.Time
 }
 
-// ProjectTracker returns the board of a project as a tracker. Whether there is one shows when it
-// is used.
+// ProjectTracker returns the board of a project as a tracker. It does not check that the board exists;
+// the methods of the tracker do.
 func (s *Store) ProjectTracker(project string, now func() time.Time) *BoardTracker {
 	return &BoardTracker{s, project, now}
 }
 
-// ReadVocabulary returns the columns and tags that the board knows.
+// ReadVocabulary returns the columns and tags of the board.
 func (b *BoardTracker) ReadVocabulary(ctx context.Context) (board.Vocabulary, error) {
 	v, err := readVocabulary(ctx, b.store.read, b.project)
 	return v, b.store.ofBoard("read", err)
@@ -70,13 +70,13 @@ func (b *BoardTracker) ReadIssue(_ context.Context, key string) (tracker.Issue, 
 	return issueOf(card, comments), nil
 }
 
-// LearnVocabulary adds the columns and tags that the board does not know.
+// LearnVocabulary adds the columns and tags that the board does not have.
 func (b *BoardTracker) LearnVocabulary(v board.Vocabulary) error {
 	return b.store.SetBoard(b.project, v)
 }
 
-// WriteChange changes a card, all of the change or nothing. A change whose key was seen before
-// is not made again.
+// WriteChange changes a card, all of the change or nothing. It does nothing if a change with the same
+// key was made before.
 func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
 	number, err := b.parseNumber(was.Key)
 	if err != nil {
@@ -87,10 +87,10 @@ func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board
 	return notFound(err)
 }
 
-// orange is who changes cards for no role.
+// orange is the author of changes that no role makes.
 const orange = "orange"
 
-// AccountName names who changes cards.
+// AccountName returns the author of changes.
 func (b *BoardTracker) AccountName(ctx context.Context) (string, error) {
 	_, err := b.ReadVocabulary(ctx)
 	return orange, err
@@ -104,7 +104,7 @@ func (b *BoardTracker) parseNumber(key string) (int, error) {
 	return number, nil
 }
 
-// notFound translates the error for a missing card into that for a missing issue.
+// notFound converts the error for a missing card into that for a missing issue.
 func notFound(err error) error {
 	if errors.Is(err, board.ErrNotFound) {
 		return fmt.Errorf("%w: %w", tracker.ErrNotFound, err)
@@ -112,8 +112,7 @@ func notFound(err error) error {
 	return err
 }
 
-// issueOf returns a card as trackers show one. Everybody on a local board but its owner is a
-// part of Orange.
+// issueOf returns a card as an issue. On a local board, every author but the owner is part of Orange.
 func issueOf(card board.Card, comments []board.Comment) tracker.Issue {
 	is := tracker.Issue{Key: strconv.Itoa(card.Number), Card: card}
 	for _, c := range comments {

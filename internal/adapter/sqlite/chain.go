@@ -12,8 +12,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// schema8 ties every row of the journal to the rows before it. A segment says where the
-// rows from somewhere else begin; the link of its row covers it.
+// schema8 links every row of the journal to the rows before it. A segment marks where rows from
+// another store begin. The link of its row covers it.
 const schema8 = `
 	ALTER TABLE journal ADD COLUMN link BLOB;
 	CREATE TABLE journal_segment (
@@ -24,13 +24,13 @@ const schema8 = `
 const storedRows = `SELECT journal.row, task, seq, at, entry, coalesce(journal_segment.text, ''), link
 	FROM journal LEFT JOIN journal_segment USING (row) ORDER BY journal.row`
 
-// linkRows gives links to the rows that were written before there were any.
+// linkRows adds links to the rows that were written before links existed.
 func linkRows(ctx context.Context, c *sql.Conn) error {
 	update, err := c.PrepareContext(ctx, "UPDATE journal SET link = ? WHERE row = ?")
 	if err != nil {
 		return err
 	}
-	defer update.Close() //nolint:errcheck // nothing is lost
+	defer update.Close() //nolint:errcheck // closing a statement loses nothing
 	var head journal.Link
 	var links []journal.Link
 	var rows []int64
@@ -57,13 +57,13 @@ func eachStored(ctx context.Context, q querier, yield func(*journal.Stored, []by
 	}, storedRows)
 }
 
-// VerifyChain compares every row of the journal with its link. The chain ends before the
-// first row that is not what was written, which broken names; err is one of reading.
+// VerifyChain compares every row of the journal with its link. The chain ends before the first row
+// that was altered. broken describes that row; err is an error of reading.
 func (s *Store) VerifyChain(ctx context.Context) (chain journal.Chain, broken, err error) {
 	return s.verifyChain(ctx, math.MaxInt64)
 }
 
-// VerifyChainOf returns VerifyChain up to the last row of a task.
+// VerifyChainOf is like VerifyChain, but stops after the last row of a task.
 func (s *Store) VerifyChainOf(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) {
 	var last int64
 	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(row), 0) FROM journal WHERE task = ?", string(id)).Scan(&last)
@@ -73,7 +73,7 @@ func (s *Store) VerifyChainOf(ctx context.Context, id task.ID) (chain journal.Ch
 	return s.verifyChain(ctx, last)
 }
 
-// errEnough ends a walk along the journal.
+// errEnough ends an iteration over the journal.
 var errEnough = errors.New("that is enough")
 
 func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chain, broken, err error) {
@@ -92,7 +92,7 @@ func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chai
 	return chain, broken, s.describeError("check", err)
 }
 
-// RowLink returns the stored link of a row, false if there is no such row.
+// RowLink returns the stored link of a row. It returns false if there is no such row.
 func (s *Store) RowLink(row int64) (link journal.Link, ok bool, err error) {
 	var text []byte
 	err = s.read.QueryRow("SELECT link FROM journal WHERE row = ?", row).Scan(&text)
@@ -103,8 +103,8 @@ func (s *Store) RowLink(row int64) (link journal.Link, ok bool, err error) {
 	return link, err == nil && len(text) == len(link), s.describeError("read", err)
 }
 
-// RestorePoints returns the rows at which the journal goes on from a backup. If nothing was written
-// since, that is the next row.
+// RestorePoints returns the rows at which the journal continues from a backup. If nothing was written
+// since a restore, that is the next row.
 func (s *Store) RestorePoints() ([]journal.Restore, error) {
 	var out []journal.Restore
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -120,10 +120,10 @@ func (s *Store) RestorePoints() ([]journal.Restore, error) {
 	return out, s.describeError("read", err)
 }
 
-// nextSegmentKey is the setting that holds what begins with the next row.
+// nextSegmentKey is the setting that holds the segment that begins with the next row.
 const nextSegmentKey = "journal.segment"
 
-// BeginSegment returns what begins with the next row that is written.
+// BeginSegment sets the segment that begins with the next row.
 func (s *Store) BeginSegment(text string) error {
 	err := s.SetSetting(nextSegmentKey, text)
 	if err == nil {
@@ -137,14 +137,14 @@ func (s *Store) BeginSegment(text string) error {
 // storeIDKey is the setting that names the store.
 const storeIDKey = "store.id"
 
-// ID names the store. A copy of the store has the same.
+// ID returns the name of the store. A copy of the store has the same name.
 func (s *Store) ID() (string, error) {
 	id, err := s.Setting(storeIDKey)
 	if err != nil || id != "" {
 		return id, err
 	}
 	random := make([]byte, 10)
-	rand.Read(random) //nolint:errcheck // it never fails
+	rand.Read(random) //nolint:errcheck // never fails
 	err = s.execStatement("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", storeIDKey, hex.EncodeToString(random))
 	if err != nil {
 		return "", err
@@ -152,7 +152,7 @@ func (s *Store) ID() (string, error) {
 	return s.Setting(storeIDKey)
 }
 
-// chainHead is the last row and its link, as the next row follows on them.
+// chainHead is the last row and its link, which the next row continues.
 type chainHead struct {
 	row  int64
 	link journal.Link
@@ -164,7 +164,7 @@ func (s *Store) readHead(ctx context.Context) error {
 	if err != nil && err != sql.ErrNoRows {
 		return err
 	}
-	copy(s.head.link[:], link) // a link that is damaged is found by VerifyChain
+	copy(s.head.link[:], link) // VerifyChain finds a damaged link
 	err = s.write.QueryRowContext(ctx, "SELECT value FROM setting WHERE key = ?", nextSegmentKey).Scan(&s.segment)
 	if err == sql.ErrNoRows {
 		return nil

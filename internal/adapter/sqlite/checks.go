@@ -7,8 +7,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Checks returns the checks of tasks' pull requests as they were last read, in one word
-// each.
+// Checks returns the checks of tasks' pull requests as last read, as one word for each task.
 func (s *Store) Checks() (map[task.ID]string, error) {
 	out := map[task.ID]string{}
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -29,7 +28,7 @@ func (s *Store) SetChecks(id task.ID, word string) error {
 	return s.execStatement("write to", "INSERT INTO sight (task, checks) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET checks = excluded.checks", id, word)
 }
 
-// Notice returns what was last announced of a task, "" if nothing was.
+// Notice returns what was last announced about a task, or "" if nothing was.
 func (s *Store) Notice(id task.ID) (string, error) {
 	var key string
 	err := s.read.QueryRow("SELECT key FROM notice WHERE task = ?", id).Scan(&key)

@@ -19,17 +19,17 @@ const (
 	touchTask = `UPDATE task SET status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
 )
 
-// indexed are the columns of a task that indexes hold. SQLite writes the pages of an
-// index whenever its columns are set, changed or not, so they are set only if they
-// change. The store remembers them of the tasks it has written.
+// indexed holds the indexed columns of a task. SQLite writes the pages of an index whenever a
+// statement sets its columns, even to the same values, so the store sets them only when they change.
+// It remembers them for the tasks that it has written.
 type indexed struct {
 	project, branch, workspace string
 	queued, over, deleted      bool
 }
 
-// Commit makes all the commits durable, or none of them. It returns the row of the first entry; the others follow it
-// without a gap. It returns an error for a commit that does not follow what is stored. Once it has begun, it ignores
-// ctx.
+// Commit makes all the commits durable, or none of them. It returns the row of the first entry; the
+// others follow it without a gap. It returns an error for a commit that does not follow the stored
+// entries. Once it has begun, it ignores ctx.
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, s.describeError("write to", err)
@@ -51,20 +51,20 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow 
 type batch struct {
 	rows  []journal.Stored // without their numbers
 	tasks []taskRow
-	head  chainHead // as the batch leaves it
+	head  chainHead // after the batch
 }
 
-// taskRow is the record of one task as the batch leaves it.
+// taskRow is the record of one task after the batch.
 type taskRow struct {
 	id     task.ID
-	before int // seq that the batch follows on
+	before int // seq of the record before the batch
 	keys   indexed
 	values []any
 }
 
 func newBatch(commits []journal.Commit) (*batch, error) {
 	b := &batch{}
-	last := make(map[task.ID]int, len(commits)) // index of a task's row
+	last := make(map[task.ID]int, len(commits)) // index of a task's row in tasks
 	for i := range commits {
 		c := &commits[i]
 		if err := b.addEntries(c); err != nil {
@@ -116,9 +116,9 @@ func keysOf(c *journal.Commit) indexed {
 	return indexed{t.Project, t.Branch, t.Workspace, t.Queued, c.Over, t.Deleted}
 }
 
-// Places in taskValues.
+// Indexes into the result of taskValues.
 const (
-	statusColumn = 6 // the first that no index holds
+	statusColumn = 6 // the first column without an index
 	seqColumn    = 10
 )
 
@@ -197,8 +197,8 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
 }
 
-// rememberCommitted notes what was committed and returns its first row, 0 if there is none. Of a
-// task that is over not much more will come.
+// rememberCommitted records what was committed and returns its first row, or 0 if there is none. It
+// forgets the columns of finished tasks, for which few commits follow.
 func (s *Store) rememberCommitted(b *batch) (firstRow int64) {
 	if len(b.rows) > 0 {
 		firstRow, s.head, s.segment = b.rows[0].Row, b.head, ""

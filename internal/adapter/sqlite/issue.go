@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// KeepIssue stores an issue as it was read, and returns the stored issue before that, or nil if there was none. It
-// never replaces an issue by one that was read earlier, and an issue from a list keeps the known comments, links and
-// pull requests.
+// KeepIssue stores an issue as it was read, and returns the issue stored before, or nil if there was
+// none. It never replaces an issue by one that was read earlier. An issue from a list keeps the known
+// comments, links and pull requests.
 func (s *Store) KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error) {
 	is.ReadAt = is.ReadAt.UTC()
 	err = s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
@@ -48,20 +48,20 @@ func newestIssue(have, is tracker.Issue) tracker.Issue {
 	is.Brief = false
 	is.Parent, is.Children, is.BlockedBy = have.Parent, have.Children, have.BlockedBy
 	is.PRs, is.Comments = have.PRs, have.Comments
-	if is.Card.Description == "" { // not every list has it
+	if is.Card.Description == "" { // not every list includes it
 		is.Card.Description = have.Card.Description
 	}
 	return is
 }
 
-// KeptIssue returns an issue as it was last read, if it was.
+// KeptIssue returns an issue as it was last read. It returns false if it was never read.
 func (s *Store) KeptIssue(name, key string) (tracker.Issue, bool, error) {
 	is, ok, err := issueRow(context.Background(), s.read, name, key)
 	return is, ok, s.describeError("read", err)
 }
 
-// KeptIssues returns the issues of a tracker as they were last read, in the order in which
-// they became known.
+// KeptIssues returns the issues of a tracker as last read, in the order in which they were first
+// stored.
 func (s *Store) KeptIssues(name string) ([]tracker.Issue, error) {
 	var out []tracker.Issue
 	err := s.queryRows(func(rows *sql.Rows) error {

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Journal returns the entries of a task that follow on entry after.
+// Journal returns the entries of a task after entry number after.
 func (s *Store) Journal(id task.ID, after int) ([]journal.Entry, error) {
 	entries, err := readJournal(context.Background(), s.read, id, after)
 	if err != nil {
@@ -49,12 +49,12 @@ func decodeEntry(id task.ID, seq int, text []byte) (journal.Entry, error) {
 	return e, nil
 }
 
-// Rows returns at most limit entries, as stored, whose rows follow on row after: of
-// one task, or of all if id is empty.
+// Rows returns at most limit entries, as stored, whose rows come after row after. They are those of
+// one task, or of all tasks if id is empty.
 func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) {
 	query, args := "SELECT row, entry FROM journal WHERE row > ? ORDER BY row LIMIT ?", []any{after, limit}
 	if id != "" {
-		// Within a task the order of seq is the order of rows, and it is indexed.
+		// Within a task, the order of seq is the order of rows, and seq is indexed.
 		query, args = "SELECT row, entry FROM journal WHERE task = ? AND +row > ? ORDER BY seq LIMIT ?", []any{string(id), after, limit}
 	}
 	var out []journal.Row
@@ -67,8 +67,8 @@ func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) 
 	return out, s.describeError("read", err)
 }
 
-// EachRow passes every entry, as stored and in the order they were committed, with its
-// link. The bytes are the callee's only until it returns, and it must not call the store.
+// EachRow calls yield for every entry, as stored, with its link, in the order of commits. The bytes
+// are valid only until yield returns, and yield must not call the store.
 func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) error {
 	var refused error
 	err := eachStored(ctx, s.read, func(r *journal.Stored, link []byte) error {
@@ -81,7 +81,7 @@ func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) erro
 	return s.describeError("read", err)
 }
 
-// LastRow returns the row of the newest entry, 0 if there is none.
+// LastRow returns the row of the newest entry, or 0 if there is none.
 func (s *Store) LastRow() (int64, error) {
 	var row int64
 	err := s.read.QueryRow("SELECT coalesce(max(row), 0) FROM journal").Scan(&row)

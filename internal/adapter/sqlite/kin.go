@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// ChildTasks lists the tasks that have a task as their parent, in the order of creation.
+// ChildTasks lists the children of a task, in the order of creation.
 func (s *Store) ChildTasks(parent task.ID) ([]signal.Child, error) {
 	var out []signal.Child
 	err := s.queryRows(func(rows *sql.Rows) error {

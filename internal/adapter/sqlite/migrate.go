@@ -9,13 +9,13 @@ import (
 // applicationID marks the file as Orange's: "Orng".
 const applicationID = 0x4f726e67
 
-// schemaMigrations lead from one version of the schema to the next; their number is the
-// version. Those that were published never change: a new one is appended.
+// schemaMigrations returns the steps from each version of the schema to the next. Their number is the
+// version. Published steps never change: a new one is appended.
 func schemaMigrations() []migration {
 	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}}
 }
 
-// A migration is a text of SQL, and what SQL alone cannot do behind it.
+// A migration is a text of SQL, and a function for what SQL alone cannot do, which runs after it.
 type migration struct {
 	text string
 	then func(context.Context, *sql.Conn) error
@@ -63,8 +63,7 @@ const schema1 = `
 		value TEXT NOT NULL
 	) WITHOUT ROWID;`
 
-// schema2 counts the attempts that are not over, and adds indexes that hold only what
-// is in use.
+// schema2 counts the attempts that are not over, and adds indexes that cover only rows in use.
 const schema2 = `
 	ALTER TABLE task ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
 	UPDATE task SET live = coalesce(json_array_length(fold, '$.attempts'), 0);
@@ -72,7 +71,7 @@ const schema2 = `
 	CREATE INDEX task_queued ON task (project) WHERE queued = 1;
 	CREATE INDEX task_bound ON task (workspace) WHERE workspace <> '';`
 
-// schema3 stores refusals, beside the journal.
+// schema3 stores refusals, next to the journal.
 const schema3 = `
 	CREATE TABLE refusal (
 		row     INTEGER PRIMARY KEY,
@@ -177,11 +176,11 @@ const schema7 = `
 const schema9 = `
 	ALTER TABLE refusal ADD COLUMN via TEXT NOT NULL DEFAULT '';`
 
-// schema10 is the first whose records and new rows of the journal are of journal.Format 1. Records are a cache: they are
-// folded from the journal. Rows that are there stay as they are.
+// schema10 is the first version in which records and new rows of the journal have journal.Format 1. It
+// folds the records from the journal again. Existing rows of the journal stay as they are.
 const schema10 = ``
 
-// migrateSchema brings the schema to the newest version, one transaction for each step.
+// migrateSchema brings the schema to the newest version, with one transaction for each step.
 func migrateSchema(ctx context.Context, b transactor, steps []migration) error {
 	version, err := schemaVersion(ctx, b.conn)
 	if err != nil {
@@ -211,7 +210,7 @@ func errNewer(version int) error {
 	return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(schemaMigrations()))
 }
 
-// schemaVersion returns the schema of the file, 0 if it is empty.
+// schemaVersion returns the schema version of the file, or 0 if it is empty.
 func schemaVersion(ctx context.Context, c *sql.Conn) (int, error) {
 	var version, application, tables int
 	for _, q := range []struct {

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A problem is an error whose text says what to do instead of what SQLite calls it.
+// A problem is an error whose text says what to do, in place of SQLite's message.
 type problem struct {
 	doing, path, advice string
 	err                 error
@@ -22,7 +22,7 @@ func (p *problem) Error() string { return p.doing + " the store " + p.path + ": 
 // Unwrap returns the cause.
 func (p *problem) Unwrap() error { return p.err }
 
-// describeError returns what was being done, why it went wrong and what to do.
+// describeError adds to an error what was being done and, if known, what to do.
 func (s *Store) describeError(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Projects lists the projects by name.
+// Projects lists the projects, sorted by name.
 func (s *Store) Projects() ([]task.Project, error) {
 	var projects []task.Project
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -25,7 +25,7 @@ func (s *Store) Projects() ([]task.Project, error) {
 	return projects, s.describeError("read", err)
 }
 
-// SaveProject adds a project, or replaces the one of that name.
+// SaveProject adds a project, or replaces the project with the same name.
 func (s *Store) SaveProject(p task.Project) error {
 	policy, err := json.Marshal(p.Policy)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) SaveWorkflow(hash, name, file, text string) error {
 		hash, name, file, text)
 }
 
-// Workflow returns a workflow that was saved.
+// Workflow returns a stored workflow.
 func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	err = s.read.QueryRow("SELECT name, file, text FROM workflow WHERE hash = ?", hash).Scan(&name, &file, &text)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -68,7 +68,7 @@ func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err err
 	return name, file, text, err == nil, s.describeError("read", err)
 }
 
-// EachWorkflow passes every workflow that was saved, oldest first.
+// EachWorkflow calls yield for every stored workflow, oldest first.
 func (s *Store) EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error {
 	var refused error
 	err := eachOf(ctx, s.read, func(rows *sql.Rows) error {
@@ -85,7 +85,7 @@ func (s *Store) EachWorkflow(ctx context.Context, yield func(hash, name, file, t
 	return s.describeError("read", err)
 }
 
-// Setting returns the value kept under key, "" if there is none.
+// Setting returns the value of a setting, or "" if it is not set.
 func (s *Store) Setting(key string) (string, error) {
 	var value string
 	err := s.read.QueryRow("SELECT value FROM setting WHERE key = ?", key).Scan(&value)
@@ -95,7 +95,7 @@ func (s *Store) Setting(key string) (string, error) {
 	return value, s.describeError("read", err)
 }
 
-// SetSetting keeps a value under key.
+// SetSetting stores the value of a setting.
 func (s *Store) SetSetting(key, value string) error {
 	return s.execStatement("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 }

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// CheckIntegrity runs SQLite's check of the file.
+// CheckIntegrity runs SQLite's integrity check of the file.
 func (s *Store) CheckIntegrity(ctx context.Context) error {
 	var first string
 	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
@@ -24,7 +24,7 @@ func (s *Store) CheckIntegrity(ctx context.Context) error {
 // CompareRecords folds every journal again and lists the tasks whose stored record differs in any byte. It changes
 // nothing.
 func (s *Store) CompareRecords(ctx context.Context) (differences []string, err error) {
-	tx, err := s.read.BeginTx(ctx, nil) // one snapshot, whatever is committed meanwhile
+	tx, err := s.read.BeginTx(ctx, nil) // one snapshot, whatever is committed in the meantime
 	if err != nil {
 		return nil, s.describeError("check", err)
 	}
@@ -65,8 +65,8 @@ func (s *Store) RepairRecords(ctx context.Context) error {
 	return s.describeError("repair", err)
 }
 
-// refoldRecords folds every record again. A task whose journal cannot be folded keeps the record it has, and CompareRecords
-// names it.
+// refoldRecords folds every record again. A task whose journal cannot be folded keeps its record, and
+// CompareRecords lists it.
 func refoldRecords(ctx context.Context, c *sql.Conn) error {
 	ids, err := recordedTasks(ctx, c)
 	if err != nil {
@@ -95,9 +95,9 @@ func recordedTasks(ctx context.Context, q querier) (ids []task.ID, err error) {
 	return ids, err
 }
 
-// rewriteTask writes a record and the columns that follow from it. Whether the task is
-// over and when it is due only its workflow knows: those stay, and a record that was
-// missing altogether is due at once, so that a start looks at it.
+// rewriteTask writes a record and the columns that derive from it. Only the workflow determines
+// whether the task is over and when it is due, so those columns stay. A record that was missing is due
+// immediately, so that the next start checks it.
 func rewriteTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
 	v, err := taskValues(&journal.Commit{Task: *t})
 	if err != nil {
@@ -111,7 +111,7 @@ func rewriteTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
 	return err
 }
 
-// difference is a task whose stored record is not what its journal says.
+// difference is a task whose stored record differs from its journal.
 type difference struct {
 	text   string
 	folded *task.Task // nil if the journal cannot be folded
@@ -137,7 +137,8 @@ func eachDifference(ctx context.Context, q querier, yield func(difference) error
 	return nil
 }
 
-// compareRecord folds one task. An error is one of reading, not of what was read.
+// compareRecord folds one task and compares it with its record. The error is one of reading, not of
+// the content.
 func compareRecord(ctx context.Context, q querier, id task.ID) (difference, error) {
 	var stored []byte
 	err := eachOf(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&stored) }, "SELECT fold FROM task WHERE id = ?", string(id))
@@ -165,8 +166,7 @@ func compareRecord(ctx context.Context, q querier, id task.ID) (difference, erro
 	return difference{}, nil
 }
 
-// foldJournal folds entry by entry. What is wrong with an entry is not an error of
-// reading.
+// foldJournal folds a journal entry by entry. wrong describes a bad entry; err is an error of reading.
 func foldJournal(ctx context.Context, q querier, id task.ID) (t task.Task, wrong, err error) {
 	err = eachOf(ctx, q, func(rows *sql.Rows) error {
 		var seq int

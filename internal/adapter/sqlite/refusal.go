@@ -18,7 +18,7 @@ const (
 		(SELECT row FROM refusal WHERE task = ? ORDER BY row DESC LIMIT 1 OFFSET ?)`
 )
 
-// SaveRefusals keeps refusals, all of them or none, and of each task only the newest.
+// SaveRefusals stores refusals, all of them or none. It keeps only the newest of each task.
 func (s *Store) SaveRefusals(list []journal.Refusal) error {
 	return s.describeError("write to", s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		trim := map[task.ID]bool{}
@@ -43,7 +43,7 @@ func (s *Store) SaveRefusals(list []journal.Refusal) error {
 	}, func() {}))
 }
 
-// Refusals lists what was refused to a task, oldest first.
+// Refusals lists the refusals of a task, oldest first.
 func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 	var out []journal.Refusal
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -68,7 +68,8 @@ func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 	return out, s.describeError("read", err)
 }
 
-// viaText returns where a refused action came from, as it is stored; "" if that is not known.
+// viaText encodes where a refused action came from, as it is stored. It returns "" if that is not
+// known.
 func viaText(v *signal.Via) (string, error) {
 	if v == nil {
 		return "", nil

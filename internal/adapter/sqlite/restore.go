@@ -24,18 +24,18 @@ import (
 // ErrEmpty means that a store is missing or empty: it has no bytes, or no tables.
 var ErrEmpty = errors.New("there is no store")
 
-// OpenExisting returns Open for a folder whose store must be there. One that is missing or empty is
-// not made: the error is ErrEmpty.
+// OpenExisting opens the store at path, which must exist. If it is missing or empty, OpenExisting
+// creates nothing and returns ErrEmpty.
 func OpenExisting(path string) (*Store, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, ErrEmpty // a write-ahead log beside it is not SQLite's to remove
+		return nil, ErrEmpty // do not open it: SQLite would remove a write-ahead log beside it
 	}
 	return openStore(path, true)
 }
 
-// ResolvePath returns where the file of a store is, if path is a link to it. Its write-ahead log is beside
-// the file and not beside the link.
+// ResolvePath returns the path of the store's file, following symbolic links. The write-ahead log is
+// beside the file, not beside the link.
 func ResolvePath(path string) string {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		return file
@@ -43,7 +43,7 @@ func ResolvePath(path string) string {
 	return path
 }
 
-// brokenStore is an error in the content of a store.
+// brokenStore describes an error in the content of a store.
 type brokenStore string
 
 func (b brokenStore) Error() string { return string(b) }
@@ -58,10 +58,10 @@ func IsDamaged(err error) bool {
 	return ok && slices.Contains([]int{sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR}, code.Code()&0xff)
 }
 
-// tables finds the names of tables in a schema.
+// tables matches the names of tables in a schema.
 var tables = lazy.NewRegexp(`CREATE TABLE (\w+)`)
 
-// checkTables makes sure that no table of a schema is missing.
+// checkTables checks that no table of a schema is missing.
 func checkTables(ctx context.Context, q querier, version int) error {
 	there := map[string]bool{}
 	err := eachOf(ctx, q, func(rows *sql.Rows) error {
@@ -83,9 +83,9 @@ func checkTables(ctx context.Context, q querier, version int) error {
 	return nil
 }
 
-// InspectFile makes sure that the file at path is an undamaged store, without changing it or what
-// lies beside it, and returns how many entries its journal has. One that is missing or empty is
-// ErrEmpty.
+// InspectFile checks that the file at path is an undamaged store, without changing it or the files
+// beside it, and returns the number of entries of its journal. If the store is missing or empty, the
+// error is ErrEmpty.
 func InspectFile(ctx context.Context, path string) (rows int64, err error) {
 	path = ResolvePath(path)
 	info, err := os.Stat(path)
@@ -94,7 +94,7 @@ func InspectFile(ctx context.Context, path string) (rows int64, err error) {
 	}
 	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)"}}
 	if _, err := os.Stat(path + "-wal"); err != nil {
-		q.Set("immutable", "1") // nothing is made beside it
+		q.Set("immutable", "1") // create no files beside it
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
 	if err == nil {
@@ -170,7 +170,8 @@ func ReplaceStore(path, backup, aside string, fault func(step string)) error {
 	return nil
 }
 
-// copyFile copies a file that only the owner may read, on the disk when it returns.
+// copyFile copies a file with a mode that lets only the owner read it. The copy is on disk when
+// copyFile returns.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -188,7 +189,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// LastSequences returns the number of the last entry of every task, deleted ones too.
+// LastSequences returns the number of the last entry of every task, including deleted ones.
 func (s *Store) LastSequences() (map[task.ID]int, error) {
 	out := make(map[task.ID]int)
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -201,7 +202,7 @@ func (s *Store) LastSequences() (map[task.ID]int, error) {
 	return out, s.describeError("read", err)
 }
 
-// LastWritten returns when the newest entry was decided, zero if there is none.
+// LastWritten returns the time of the newest entry, or the zero time if there is none.
 func (s *Store) LastWritten() (at time.Time, err error) {
 	var text string
 	err = s.read.QueryRow("SELECT coalesce((SELECT at FROM journal ORDER BY row DESC LIMIT 1), '')").Scan(&text)

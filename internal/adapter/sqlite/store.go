@@ -21,28 +21,27 @@ import (
 // readers is the number of reading connections besides the writing one.
 const readers = 4
 
-// Store is an open store. Its methods may be called from several goroutines.
+// Store is an open store. It is safe for concurrent use.
 type Store struct {
 	path string
-	read *sql.DB // sees only what is committed, and cannot write
+	read *sql.DB // sees only committed data, and cannot write
 
 	mu     sync.Mutex // held while writing
-	db     *sql.DB    // of the one connection that writes
+	db     *sql.DB    // has one connection, which writes
 	write  *sql.Conn
 	begin  *sql.Stmt
 	commit *sql.Stmt
 	insert *sql.Stmt // a journal row
 	create *sql.Stmt // a task row
 	update *sql.Stmt // a task row
-	touch  *sql.Stmt // a task row whose indexed columns stay
+	touch  *sql.Stmt // a task row whose indexed columns do not change
 	known  map[task.ID]indexed
 	head   chainHead
 
-	segment string // begins with the next row; usually nothing does
+	segment string // begins with the next row; usually ""
 }
 
-// Open opens the store at path, creating it if it is not there, and brings its schema
-// up to date.
+// Open opens the store at path, creates it if it does not exist, and brings its schema up to date.
 func Open(path string) (*Store, error) { return openStore(path, false) }
 
 func openStore(path string, existing bool) (*Store, error) {
@@ -93,8 +92,8 @@ func (s *Store) openConnections(existing bool) error {
 	return s.readNewestRows(ctx)
 }
 
-// prepareFile makes the folder and an empty file that only the owner may read, and
-// finds out early whether it may be written.
+// prepareFile creates the folder, and an empty file that only the owner may read, and checks early
+// that it is writable.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -106,7 +105,7 @@ func prepareFile(path string) error {
 	return f.Close()
 }
 
-// connectPool prepares a pool of connections; none is open yet.
+// connectPool prepares a pool of connections. It opens none yet.
 func connectPool(path string, size int, pragma string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *Store) prepareStatements(ctx context.Context, list ...prepared) error {
 	return nil
 }
 
-// readNewestRows reads the newest rows, because damage of a file often shows there first.
+// readNewestRows reads the newest rows, because damage to a file often shows there first.
 func (s *Store) readNewestRows(ctx context.Context) error {
 	var row sql.NullInt64
 	var fold sql.NullString
@@ -184,8 +183,8 @@ func (s *Store) Close() error {
 	return s.describeError("close", errors.Join(errs...))
 }
 
-// runTransaction runs one transaction of the writing connection: all of it or nothing. What
-// follows on its success comes before the next one.
+// runTransaction runs one transaction on the writing connection, all of it or nothing. If it succeeds,
+// then runs before the next transaction.
 func (s *Store) runTransaction(do func(context.Context, *sql.Conn) error, then func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,8 +200,8 @@ const (
 	commitText = "COMMIT"
 )
 
-// transactor begins and ends the transactions of a connection with statements that are
-// prepared once: parsing them every time costs as much as writing a row.
+// transactor begins and ends the transactions of a connection with prepared statements: parsing them
+// every time costs as much as writing a row.
 type transactor struct {
 	conn          *sql.Conn
 	begin, commit *sql.Stmt
@@ -210,8 +209,8 @@ type transactor struct {
 
 func (s *Store) newTransactor() transactor { return transactor{s.write, s.begin, s.commit} }
 
-// runTransaction must not be given a context that ends: cutting a commit short would leave
-// open whether it happened.
+// runTransaction runs one transaction. ctx must not end: interrupting a commit would leave unknown
+// whether it happened.
 func (b transactor) runTransaction(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	if _, err := b.begin.ExecContext(ctx); err != nil {
 		return err
@@ -227,7 +226,7 @@ func (b transactor) runTransaction(ctx context.Context, do func(context.Context,
 	return err
 }
 
-// execStatement runs one statement that writes.
+// execStatement runs one writing statement in a transaction.
 func (s *Store) execStatement(doing, text string, args ...any) error {
 	return s.describeError(doing, s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, text, args...)

@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// Task returns the record of a task, a deleted one too.
+// Task returns the record of a task, even of a deleted one.
 func (s *Store) Task(id task.ID) (task.Task, bool, error) {
 	var fold []byte
 	err := s.read.QueryRow("SELECT fold FROM task WHERE id = ?", string(id)).Scan(&fold)
@@ -32,19 +32,19 @@ func decodeTask(id task.ID, fold []byte) (task.Task, error) {
 	return t, nil
 }
 
-// FindTasks lists the tasks whose id begins with prefix, at most limit. A deleted
-// task is found by its whole id only.
+// FindTasks lists at most limit tasks whose id begins with prefix. It finds a deleted task only by its
+// whole id.
 func (s *Store) FindTasks(prefix string, limit int) ([]task.ID, error) {
 	if !task.ValidPrefix(prefix) {
 		return nil, nil
 	}
-	after := prefix + "{" // the character behind z
+	after := prefix + "{" // the character after z
 	return s.queryIDs("SELECT id FROM task WHERE id >= ? AND id < ? AND (deleted = 0 OR id = ?) ORDER BY id LIMIT ?", prefix, after, prefix, limit)
 }
 
-// EachTask passes the records that the filter chooses, as stored and in the order of
-// creation. The bytes are the callee's only until it returns, and it must not call the
-// store. Deleted tasks are not among them. A filter that names a status means those that are over, too.
+// EachTask calls yield for the records that the filter selects, as stored, in the order of creation.
+// It leaves out deleted tasks. A filter with a status also selects tasks that are over. The bytes are
+// valid only until yield returns, and yield must not call the store.
 func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
 	query, args := "SELECT CAST(fold AS BLOB) FROM task WHERE deleted = 0", []any(nil)
 	if !f.All && f.Status == "" {
@@ -59,7 +59,7 @@ func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
 	return s.eachBytes(yield, query+" ORDER BY n", args...)
 }
 
-// eachBytes passes the first column of every row.
+// eachBytes calls yield for the first column of every row.
 func (s *Store) eachBytes(yield func([]byte) error, query string, args ...any) error {
 	var text sql.RawBytes
 	var refused error
@@ -117,19 +117,19 @@ func (s *Store) oneID(query string, args ...any) (task.ID, bool, error) {
 	return ids[0], true, nil
 }
 
-// TaskByBranch finds the task of a branch that is not over.
+// TaskByBranch returns the task of a branch that is not over.
 func (s *Store) TaskByBranch(project, branch string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE project = ? AND branch = ? AND over = 0 AND deleted = 0", project, branch)
 }
 
-// TaskBeside finds a task that is not over and whose branch git cannot hold beside another:
-// one is a folder of the other.
+// TaskBeside returns a task that is not over and whose branch cannot exist beside another in git,
+// because the name of one is a folder of the other.
 func (s *Store) TaskBeside(project, branch string) (task.ID, bool, error) {
 	return s.oneID(`SELECT id FROM task WHERE project = ?1 AND over = 0 AND deleted = 0 AND branch <> '' AND
 		(substr(branch, 1, length(?2) + 1) = ?2 || '/' OR substr(?2, 1, length(branch) + 1) = branch || '/')`, project, branch)
 }
 
-// TaskByWorkspace finds the task that holds a workspace.
+// TaskByWorkspace returns the task that holds a workspace.
 func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE workspace = ? AND workspace <> '' AND deleted = 0", workspace)
 }
@@ -145,8 +145,8 @@ func (s *Store) NeedAttention() ([]task.Task, error) {
 	return s.queryTasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)
 }
 
-// queryTasks reads the records that a query selects by id and fold. A record that cannot be read does not keep it from
-// returning the others.
+// queryTasks returns the tasks that a query selects by id and fold. If a record cannot be read, it
+// still returns the others.
 func (s *Store) queryTasks(query string, args ...any) ([]task.Task, error) {
 	var out []task.Task
 	var unreadable []error
@@ -172,7 +172,7 @@ func (s *Store) QueuedTasks(project string) ([]task.ID, error) {
 	return s.queryIDs("SELECT id FROM task WHERE project = ? AND queued = 1 AND deleted = 0 ORDER BY n", project)
 }
 
-// BoundWorkspaces maps the workspaces that tasks hold to those tasks.
+// BoundWorkspaces returns the tasks that hold workspaces, by workspace.
 func (s *Store) BoundWorkspaces() (map[string]task.ID, error) {
 	bound := map[string]task.ID{}
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -187,7 +187,7 @@ func (s *Store) BoundWorkspaces() (map[string]task.ID, error) {
 	return bound, nil
 }
 
-// OpenTasks counts the tasks of a project that are not over.
+// OpenTasks returns the number of tasks of a project that are not over.
 func (s *Store) OpenTasks(project string) (int, error) {
 	var n int
 	err := s.read.QueryRow("SELECT count(*) FROM task WHERE project = ? AND over = 0 AND deleted = 0", project).Scan(&n)

@@ -17,7 +17,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Trackers lists the trackers by name.
+// Trackers lists the trackers, sorted by name.
 func (s *Store) Trackers() ([]tracker.Config, error) {
 	var out []tracker.Config
 	err := s.queryRows(func(rows *sql.Rows) error {
@@ -33,8 +33,9 @@ func (s *Store) Trackers() ([]tracker.Config, error) {
 	return out, s.describeError("read", err)
 }
 
-// SetTracker adds a tracker, or replaces the one of that name. It returns a *task.Mistake for a name that cannot be
-// part of a reference, and for a secret: only the place of a secret may be stored.
+// SetTracker adds a tracker, or replaces the tracker with the same name. It returns a *task.Mistake
+// for a name that cannot be part of a reference, and for a secret: only the location of a secret may
+// be stored.
 func (s *Store) SetTracker(c tracker.Config) error {
 	if err := checkTracker(&c); err != nil {
 		return err
@@ -47,8 +48,8 @@ func (s *Store) SetTracker(c tracker.Config) error {
 		ON CONFLICT (name) DO UPDATE SET config = excluded.config`, c.Name, string(text))
 }
 
-// RemoveTracker removes a tracker and its stored issues. What was done about its issues stays stored, so that no
-// directive is carried out twice if the tracker is added again.
+// RemoveTracker removes a tracker and its stored issues. It keeps the record of what was done about
+// the issues, so that no directive is carried out twice if the tracker is added again.
 func (s *Store) RemoveTracker(name string) error {
 	err := s.runTransaction(func(ctx context.Context, c *sql.Conn) error {
 		gone, err := c.ExecContext(ctx, "DELETE FROM tracker WHERE name = ?", name)
@@ -72,7 +73,7 @@ func (s *Store) RemoveTracker(name string) error {
 	return s.describeError("write to", err)
 }
 
-// maxTrackerName bounds the name of a tracker.
+// maxTrackerName limits the length of a tracker's name.
 const maxTrackerName = 64
 
 func checkTracker(c *tracker.Config) error {
@@ -129,11 +130,11 @@ func (s *Store) LastSync(name string) (at time.Time, problem string, err error) 
 	return time.Unix(0, nanos).UTC(), problem, nil
 }
 
-// remembered is how long the name of a delivery is known: far longer than anybody sends
-// one again.
+// remembered is how long a delivery is remembered: far longer than any tracker repeats one.
 const remembered = 7 * 24 * time.Hour
 
-// HasDelivery reports whether a delivery was handled before. It returns false for one without a name.
+// HasDelivery reports whether a delivery was handled before. It returns false for a delivery without a
+// name.
 func (s *Store) HasDelivery(name, delivery string, now time.Time) (before bool, err error) {
 	if delivery == "" {
 		return false, nil
@@ -143,7 +144,7 @@ func (s *Store) HasDelivery(name, delivery string, now time.Time) (before bool, 
 	return before, s.describeError("read", err)
 }
 
-// RecordDelivery remembers a delivery, and forgets those of long ago.
+// RecordDelivery records a delivery, and removes old ones.
 func (s *Store) RecordDelivery(name, delivery string, now time.Time) error {
 	if delivery == "" {
 		return nil
@@ -165,12 +166,13 @@ func (s *Store) HasActed(ref, key string) (done bool, err error) {
 	return done, s.describeError("read", err)
 }
 
-// RecordAct remembers that something about an issue was acted upon.
+// RecordAct records that something about an issue was acted upon.
 func (s *Store) RecordAct(ref, key string) error {
 	return s.execStatement("write to", "INSERT INTO tracker_act (ref, key) VALUES (?, ?) ON CONFLICT DO NOTHING", ref, nameOf(key))
 }
 
-// TakeLease takes an issue for an owner until then. It returns false if another owner has a lease that has not ended.
+// TakeLease gives an owner the lease of an issue until the given time. It returns false if another
+// owner has a lease that has not ended.
 func (s *Store) TakeLease(ref, owner string, until, now time.Time) (taken bool, err error) {
 	if owner == "" || !until.After(now) {
 		return false, task.Mistakef("a lease has an owner and an end that is yet to come")
@@ -184,7 +186,7 @@ func (s *Store) TakeLease(ref, owner string, until, now time.Time) (taken bool, 
 	return taken && err == nil, s.describeError("write to", err)
 }
 
-// ReleaseLease ends an owner's lease. One of another stays.
+// ReleaseLease ends an owner's lease. It does not affect the lease of another owner.
 func (s *Store) ReleaseLease(ref, owner string) error {
 	return s.execStatement("write to", "DELETE FROM tracker_lease WHERE ref = ? AND owner = ?", ref, owner)
 }
@@ -197,10 +199,10 @@ func changedOne(r sql.Result, err error) (bool, error) {
 	return n == 1, err
 }
 
-// maxKept bounds a name from outside, in bytes.
+// maxKept limits the length of a name from outside, in bytes.
 const maxKept = 200
 
-// nameOf returns a name as it is stored: a name that is too long is replaced by its digest.
+// nameOf returns a name as it is stored. It replaces a name that is too long by its digest.
 func nameOf(name string) string {
 	if len(name) <= maxKept {
 		return name
