@@ -58,7 +58,7 @@ type Log struct {
 	Turns   []transcript.Turn `json:"turns"`
 	Lines   []string          `json:"lines"`
 	Skipped int               `json:"skipped,omitempty"` // number of lines of the agent's record that could not be parsed
-	Cut     bool              `json:"cut,omitempty"`     // there is more before the first part
+	Cut     bool              `json:"cut,omitempty"`     // earlier turns or lines are left out
 	Next    string            `json:"next,omitempty"`    // where to continue reading a transcript
 }
 

@@ -46,7 +46,7 @@ type Explanation struct {
 	Why      string        `json:"why"`
 	Do       string        `json:"do,omitempty"`      // the command line that moves the task on, if a person must act; package narrate writes it
 	Cheapest Unblock       `json:"cheapest"`          // the least that gets the task going
-	Confirm  string        `json:"confirm,omitempty"` // what a person must enter to confirm their merge
+	Confirm  string        `json:"confirm,omitempty"` // how a person confirms their merge, "" if they need not
 	Deadline *engine.Timer `json:"deadline,omitempty"`
 	Edges    []Way         `json:"edges"`
 	Bounds   []Bound       `json:"bounds"` // counters that matter in this state
@@ -144,8 +144,8 @@ func (d *explainer) cardClosed(e *workflow.Edge) *engine.Reason {
 	return d.closedReason(e, engine.RuleGate, "the card is in "+engine.CardPlaceText(d.t.CardSnapshot))
 }
 
-// limitClosed returns why an edge that waits for limits is closed, or nil if one of them is reached or
-// it waits for none.
+// limitClosed returns why an edge that waits only for limits is closed, or nil if one of them is
+// reached or the edge has another trigger.
 func (d *explainer) limitClosed(e *workflow.Edge) *engine.Reason {
 	var below []string
 	for _, tr := range e.On {

@@ -307,8 +307,8 @@ func lastLines(output string) string {
 	return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
 }
 
-// boundEnd returns the last n bytes of a text at most, cut between characters. It keeps the end
-// because that is where a question is.
+// boundEnd returns the end of a text, at most n bytes, cut between characters and marked with "..." if
+// it is shortened. It keeps the end because that is where a question is.
 func boundEnd(text string, n int) string {
 	if len(text) <= n {
 		return text
