@@ -36,7 +36,7 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	case live && a.Condition.Name == task.NotStarted:
 		return d.unblockBy(VerbAttach, "the "+s.Role+" gets what its screen asks for and starts")
 	case live && a.Condition.Name == task.TurnFailed:
-		return d.unblockBy(VerbAttach, "the "+s.Role+" is told to go on, once what failed is mended")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" is told to go on, once what failed is fixed")
 	case live && a.Condition.Name == task.Idle:
 		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:

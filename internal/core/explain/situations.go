@@ -136,7 +136,7 @@ var situations = []situation{
 		},
 		item: func(d *explainer, _ *workflow.State, it *Item) {
 			it.Kind, it.Action = ItemReview, d.taskAction(engine.Complete)
-			it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", d.t.LastReport.Role)
+			it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be fixed, or go on if none must", d.t.LastReport.Role)
 		},
 	},
 	{
@@ -318,7 +318,7 @@ func (d *explainer) unblockAttention(s *workflow.State) Unblock {
 	case engine.RequestChanges:
 		return Unblock{Action: it.Action, Opens: "the branch is rebased, and the work is reviewed again"}
 	case engine.VerbMerge:
-		return Unblock{Action: it.Action, Opens: "the branch is merged, once what is named is mended"}
+		return Unblock{Action: it.Action, Opens: "the branch is merged, once what is named is fixed"}
 	}
 	return d.unblockBy(VerbResume, "what was given up is tried again, and the deadline counts again")
 }

@@ -312,9 +312,9 @@ func (r *Runtime) Close() {
 	r.closed = true
 	r.mu.Unlock()
 	r.cancel()
-	patience := time.AfterFunc(dropAfter, r.drop)
+	dropping := time.AfterFunc(dropAfter, r.drop)
 	r.wait.Wait()
-	patience.Stop()
+	dropping.Stop()
 	r.drop()
 	r.commits.wakeFollowers()
 	if r.Still { // folders that were behind stay behind

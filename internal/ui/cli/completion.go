@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// completionPatience is how long a completion may take.
-	completionPatience = 500 * time.Millisecond
+	// completionTimeout is how long a completion may take.
+	completionTimeout = 500 * time.Millisecond
 	// mostOffered is the maximum number of words that a completion offers.
 	mostOffered = 200
 )
@@ -172,7 +172,7 @@ func completeLive(deps Deps, find func(context.Context, question) []string) cobr
 		if parent == nil {
 			parent = context.Background()
 		}
-		ctx, cancel := context.WithTimeout(parent, completionPatience)
+		ctx, cancel := context.WithTimeout(parent, completionTimeout)
 		defer cancel()
 		c, err := connectRunning(ctx, deps)
 		if err != nil {

@@ -245,7 +245,7 @@ func newDoctorBoard(deps Deps) *cobra.Command {
 	var x wire.Examination
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: requireArguments(0, 1),
+		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and fix them", Args: requireArguments(0, 1),
 		Example: "  orange doctor board\n" +
 			"  orange doctor board 3 --fix\n" +
 			"  orange doctor board --tracker joan",
@@ -257,7 +257,7 @@ of a project, or with --tracker at that of a tracker as it was last read.`,
 	f := cmd.Flags()
 	f.StringVar(&x.Project, "project", "", "project whose board it is (default: that of this folder)")
 	f.StringVar(&x.Tracker, "tracker", "", "tracker whose board it is")
-	f.BoolVar(&x.Fix, "fix", false, "mend what can be mended")
+	f.BoolVar(&x.Fix, "fix", false, "fix what can be fixed")
 	f.BoolVar(&dry, "dry-run", false, "only say what is wrong (the default)")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		switch {
@@ -315,7 +315,7 @@ func printAnomalies(w io.Writer, found []boardcheck.Finding) error {
 		rows = append(rows, []string{mark, cleanLine(f.Card), string(f.Type), cleanLine(f.Text)})
 		switch {
 		case f.Problem != "":
-			rows = append(rows, []string{"", "", "", "could not be mended: " + cleanLine(f.Problem)})
+			rows = append(rows, []string{"", "", "", "could not be fixed: " + cleanLine(f.Problem)})
 		case f.Fix == nil:
 			rows = append(rows, []string{"", "", "", "a person must decide"})
 		case !f.Fixed:

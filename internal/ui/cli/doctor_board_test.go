@@ -18,7 +18,7 @@ func TestDoctorBoard(t *testing.T) {
 		"error    board:shop/4  x            odd\n" +
 		"                                    a person must decide\n" +
 		"warning  board:shop/5  y            may be meant\n" +
-		"                                    could not be mended: the tracker does not answer\n" +
+		"                                    could not be fixed: the tracker does not answer\n" +
 		"fixed    board:shop/6  z            was wrong\n"
 	here := func(answer string) func(*env) {
 		return func(w *env) { w.place.Project, w.answers[path] = "shop", answer }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxPayload      = 1 << 20         // the maximum size of a hook's payload, in bytes
-	hookPatience    = 4 * time.Second // the time limit of a hook; the agent waits for it
-	payloadPatience = 2 * time.Second // how long to wait for the payload
+	maxPayload     = 1 << 20         // the maximum size of a hook's payload, in bytes
+	hookTimeout    = 4 * time.Second // the time limit of a hook; the agent waits for it
+	payloadTimeout = 2 * time.Second // how long to wait for the payload
 )
 
 // newHookCommand returns the command that a harness runs to report an event of its agent. A
@@ -45,7 +45,7 @@ func (d Deps) reportHook(ctx context.Context, args []string) error {
 	if len(args) < 2 {
 		return errors.New("give the harness and the event")
 	}
-	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	ctx, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
 	var last []byte
 	if len(args) > 2 {
@@ -69,7 +69,7 @@ func (d Deps) readPayload(ctx context.Context, argument []byte) []byte {
 			return dropTooLong(argument)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, payloadPatience)
+	ctx, cancel := context.WithTimeout(ctx, payloadTimeout)
 	defer cancel()
 	read := make(chan []byte, 1)
 	go func() { // nothing can end this read: it is left behind if no input comes

@@ -22,8 +22,8 @@ import (
 
 // How long to wait for an action, and then for the move that follows from it.
 const (
-	actionPatience = 15 * time.Minute
-	movePatience   = 2 * time.Second
+	actionTimeout = 15 * time.Minute
+	moveTimeout   = 2 * time.Second
 )
 
 // A personAction is an action that a person requests and that does not move the task by itself.
@@ -73,7 +73,7 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 	if why := describeHold(&a.Task); why != "" {
 		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
 	}
-	ctx, cancel := context.WithTimeout(ctx, actionPatience)
+	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	w := &actionWait{session: s, action: d, id: string(a.Task.ID), effect: effect}
 	if err := w.followEffect(ctx); err != nil {
@@ -120,9 +120,9 @@ func (s session) afterConflict(ctx context.Context, id string, cheapest explain.
 	return fmt.Sprintf("do that in its workspace%s, then run orange task merge %s", where, id)
 }
 
-// releasePatience is how long a command waits for the release of a workspace, to report what
+// releaseTimeout is how long a command waits for the release of a workspace, to report what
 // was left in it.
-const releasePatience = 10 * time.Second
+const releaseTimeout = 10 * time.Second
 
 // tellSalvage prints where uncommitted work is kept if a move released the workspace.
 func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effect) {
@@ -130,7 +130,7 @@ func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effe
 	if at < 0 || s.Config.Role != "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, releasePatience)
+	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
 	var ref string
 	err := s.FollowEvents(ctx, client.EventOptions{Task: id}, func(e client.StreamEvent) error {
@@ -204,7 +204,7 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	case !w.action.moves || w.to != "":
 		return errReached
 	case w.late == nil:
-		w.late = time.AfterFunc(movePatience, enough)
+		w.late = time.AfterFunc(moveTimeout, enough)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"orange/internal/wire"
 )
 
-// statusPatience is how long a status line waits. A prompt that hangs is worse than one that shows nothing.
-const statusPatience = 200 * time.Millisecond
+// statusTimeout is how long a status line waits. A prompt that hangs is worse than one that shows nothing.
+const statusTimeout = 200 * time.Millisecond
 
 // statusFlags are the flags of orange status.
 type statusFlags struct {
@@ -41,7 +41,7 @@ func newStatusCommand(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&f.format, "format", "plain", "for whom: plain, prompt, tmux or json")
 	cmd.Flags().StringVar(&f.project, "project", "", "only of this project")
 	cmd.Flags().BoolVar(&f.here, "here", false, "only of this folder: its task's status, or its project's")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", statusPatience, "how long to wait for the server")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", statusTimeout, "how long to wait for the server")
 	cmd.Flags().StringVar(&f.snippet, "snippet", "", "print what to put into the configuration of tmux, bash, zsh, fish or starship")
 	_ = cmd.RegisterFlagCompletionFunc("format", completeFixed(statusFormats()...))
 	_ = cmd.RegisterFlagCompletionFunc("snippet", completeFixed(snippetNames()...))

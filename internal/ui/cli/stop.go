@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	stopPatience = 10 * time.Second
-	askPatience  = 3 * time.Second // the server may be stuck
-	stopPoll     = 10 * time.Millisecond
+	stopTimeout = 10 * time.Second
+	askTimeout  = 3 * time.Second // the server may be stuck
+	stopPoll    = 10 * time.Millisecond
 )
 
 // newStopCommand returns the command that stops the server. It does not check the server's
@@ -48,7 +48,7 @@ func newStopCommand(deps Deps) *cobra.Command {
 // stopServer stops the server and waits until it is gone. It asks the server to stop, and
 // sends a signal to a server that does not answer. The pid is 0 if no server runs.
 func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
-	for end := time.Now().Add(askPatience); ; {
+	for end := time.Now().Add(askTimeout); ; {
 		owner, held := deps.findOwner()
 		pid, err = askToStop(ctx, deps)
 		if !held {
@@ -78,11 +78,11 @@ func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 // askToStop asks the server at the socket to stop, and waits until it has closed everything.
 // The server removes its socket last.
 func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	c := client.FromOptions(deps.clientOptions())
 	defer c.Close()
-	ask, done := context.WithTimeoutCause(ctx, askPatience, errors.New("the server does not answer: see orange log"))
+	ask, done := context.WithTimeoutCause(ctx, askTimeout, errors.New("the server does not answer: see orange log"))
 	defer done()
 	who, err := c.Hello(ask)
 	if err == nil {
@@ -100,18 +100,18 @@ func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
 			return who.PID, nil
 		}
 		if !waitUnlessDone(ctx, stopPoll) {
-			return 0, fmt.Errorf("the server (pid %d) said that it stops and is still there after %s: see orange log, or end it with kill %d", who.PID, stopPatience, who.PID)
+			return 0, fmt.Errorf("the server (pid %d) said that it stops and is still there after %s: see orange log, or end it with kill %d", who.PID, stopTimeout, who.PID)
 		}
 	}
 }
 
 // awaitEnd waits until the process of a server is gone.
 func awaitEnd(ctx context.Context, owner client.Owner) error {
-	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	for owner.Alive() {
 		if !waitUnlessDone(ctx, stopPoll) {
-			return fmt.Errorf("the server (pid %d) was asked to end and is still there after %s: see orange log, or end it with kill -9 %d", owner.PID, stopPatience, owner.PID)
+			return fmt.Errorf("the server (pid %d) was asked to end and is still there after %s: see orange log, or end it with kill -9 %d", owner.PID, stopTimeout, owner.PID)
 		}
 	}
 	return nil

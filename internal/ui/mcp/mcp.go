@@ -169,14 +169,14 @@ type handler[In, Out any] func(ctx context.Context, c Caller, in In) (Out, strin
 
 // addTool adds a tool. An error of the handler becomes the result of the call, on one line; only
 // violations of the protocol are errors of the protocol.
-func addTool[In, Out any](s *sdk.Server, t *sdk.Tool, patience time.Duration, h handler[In, Out]) {
+func addTool[In, Out any](s *sdk.Server, t *sdk.Tool, timeout time.Duration, h handler[In, Out]) {
 	sdk.AddTool(s, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		var none Out
 		c, err := callerFrom(ctx)
 		if err != nil {
 			return nil, none, err
 		}
-		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("there was no answer within %s: try again, or see orange log", patience))
+		ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("there was no answer within %s: try again, or see orange log", timeout))
 		defer cancel()
 		out, text, err := h(ctx, c, in)
 		if err != nil {
