@@ -562,3 +562,21 @@ func TestTheTrackerSeesTheColumnsInTheirOrder(t *testing.T) {
 		}
 	})
 }
+
+// The last message of an agent that reports nothing is posted on the issue, so the journal keeps it: the decision is
+// the same again.
+func TestALastMessageThatIsPostedIsKept(t *testing.T) {
+	w := tracked(t, "linear-sdlc")
+	w.perform()
+	a, _ := w.task.LiveAttempt("development")
+	w.must(signal.Signal{
+		Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Final: "my last words", Rules: engine.Rules,
+		Evidence: []signal.Evidence{{Name: "commits", Holds: true}, {Name: "clean", Holds: true}},
+	})
+	if w.task.Status != "Finished" || !slices.ContainsFunc(w.task.Pending, func(e task.Effect) bool {
+		return e.Do == workflow.CommentCard && strings.Contains(e.Text, "my last words")
+	}) {
+		t.Fatalf("%s, owed: %s", w.task.Status, w.owed())
+	}
+	w.decidedAgain()
+}

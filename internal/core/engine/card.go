@@ -234,6 +234,7 @@ func (p *plan) applyWorkerActions(by string) {
 func (p *plan) postResult(by string) {
 	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
+		p.d.quotesFinal = true
 		p.commentAsSpeaker(p.d.sig.Final)
 		return
 	}

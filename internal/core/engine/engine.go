@@ -74,6 +74,8 @@ type decider struct {
 
 	reset    []task.Counter // counters that are reset because a person decides
 	disowned string         // the verdict that would open an edge if it were the agent's own
+
+	quotesFinal bool // an effect quotes the last message, so the entry keeps it
 }
 
 func (d *decider) dispatchSignal() Verdict {
@@ -160,7 +162,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 			break
 		}
 		out.Entries[0].Snapshot = d.sig.Snapshot()
-		if d.sig.Kind == signal.Exit && d.sig.Report == nil && d.sig.Rules >= journal.RulesOfIdle { // decisions use only the kind of the message
+		if d.sig.Kind == signal.Exit && d.sig.Report == nil && d.sig.Rules >= journal.RulesOfIdle && !d.quotesFinal { // the decision used only the kind of the message
 			out.Entries[0].Snapshot.Final = ""
 		}
 		if d.sig.Kind == signal.Exit {
