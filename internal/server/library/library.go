@@ -116,12 +116,14 @@ func (l Library) countOpenTasks() (map[string]int, error) {
 	out := map[string]int{}
 	err := l.Tasks.EachTask(task.Filter{}, func(fold []byte) error {
 		var t struct {
-			Hash string `json:"workflow_hash"`
+			Setup struct {
+				WorkflowHash string `json:"workflow_hash"`
+			} `json:"setup"`
 		}
 		if err := json.Unmarshal(fold, &t); err != nil {
 			return fmt.Errorf("read a task: %w", err)
 		}
-		out[t.Hash]++
+		out[t.Setup.WorkflowHash]++
 		return nil
 	})
 	return out, err
