@@ -64,22 +64,23 @@ func TestWhoWroteAVerdictIsKnownAfterARestart(t *testing.T) {
 	foreign := s.create("foreign", handsOver+`  - section: {name: Review, text: "Verdict: PASS\n\nby the worker"}
   - wait:
 reviewer:
-  - run: "until [ -e ../../../go ]; do sleep 0.1; done"
+  - run: "touch ../../../foreign-begun; until [ -e ../../../go ]; do sleep 0.1; done"
   - exit: 0
 reviewer#2:
   - run: orange task verdict PASS -m "I agree"
 `)
 	own := s.create("own", handsOver+`  - wait:
 reviewer:
-  - run: "until [ -e ../../../go ]; do sleep 0.1; done"
+  - run: "touch ../../../own-begun; until [ -e ../../../go ]; do sleep 0.1; done"
   - section: {name: Review, text: "Verdict: PASS\n\nby the reviewer"}
   - exit: 0
 `)
 	// The reviewer has begun its turn: a reviewer that begins one while no server runs, and ends
 	// soon after, could not start as far as Orange knows.
 	idle := func(t task.Task) bool {
-		return t.Status == "agent-review" && len(t.Attempts) == 2 && t.Attempts[0].Condition.Name == task.Idle && t.Attempts[1].Condition.Name == task.Running
+		return t.Status == "agent-review" && len(t.Attempts) == 2 && t.Attempts[0].Condition.Name == task.Idle && t.Attempts[1].Running
 	}
+	s.eventually("the reviewers have begun", func() bool { return s.has("foreign-begun") && s.has("own-begun") })
 	s.await(own, "the worker is idle and the reviewer at work", idle)
 	got := s.await(foreign, "the worker is idle and the reviewer at work", idle)
 	if len(got.Samples) != 1 || got.Samples[0].Section != "Review" || got.Samples[0].Foreign != "worker" {

@@ -26,13 +26,13 @@ worker:
 	s.eventually("the server is gone", func() bool { return !held(filepath.Join(s.home, "server.lock")) })
 	s.write("go", "")
 	s.eventually("it has asked", func() bool { _, err := os.Stat(filepath.Join(s.dir, "asked")); return err == nil })
-	for name, want := range map[string]string{"served": "because agents live in", "listed": "counts for a server that you start yourself"} {
+	for name, want := range map[string]string{"served": "because agents run in", "listed": "counts for a server that you start yourself"} {
 		if text, err := os.ReadFile(filepath.Join(s.dir, name)); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %v %s", name, err, text)
 		}
 	}
 	s.environ = append(s.environ, "ORANGE_EFFECTS=record")
-	s.refused("because agents live in", "serve")
+	s.refused("because agents run in", "serve")
 	s.environ = s.environ[:len(s.environ)-1]
 	if got := s.task(id); len(got.Attempts) != 1 {
 		t.Errorf("the agent is not looked after: %+v", got)

@@ -64,7 +64,7 @@ func (m *Model) Await(ctx context.Context, wanted func(Request) bool) (Request, 
 	seen := 0
 	for {
 		m.mu.Lock()
-		log, changed := m.log[seen:], m.changed
+		log, changed := slices.Clone(m.log[seen:]), m.changed // finishRequest changes the entries
 		m.mu.Unlock()
 		if i := slices.IndexFunc(log, wanted); i >= 0 {
 			return log[i], nil

@@ -144,6 +144,8 @@ func TestExportToAFile(t *testing.T) {
 	if left, _ := os.ReadDir(w.Cwd); len(left) > 0 {
 		t.Errorf("left behind %v", left)
 	}
+	w = newEnv(t) // the first server may still read its answers
+	w.Cwd = t.TempDir()
 	w.answers["/v1/export"] = "{}\n"
 	if code := w.run(t, "export", "all.jsonl"); code != 0 {
 		t.Errorf("exit %d: %s", code, w.err.String())

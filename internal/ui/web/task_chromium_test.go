@@ -51,7 +51,7 @@ func storyPosition(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	b.wait(here + ` === "working"`)
 	b.wait(`document.getElementById("status").textContent === "working"`)
-	b.wait(`document.querySelector(".wf-live") && document.querySelector("#task-timeline").textContent.includes("worker started")`)
+	b.wait(`document.querySelector(".wf-live") && document.querySelector("#task-timeline").textContent.includes("was started")`)
 	b.media("prefers-reduced-motion", "reduce")
 	if got := eval[string](b, `getComputedStyle(document.querySelector(".wf-live .wf-ring")).animationName`); got != "none" {
 		t.Errorf("it moves for those who do not want that: %s", got)
