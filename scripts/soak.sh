@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the tests of every package that starts processes again and again, with the race
 # detector, while the machine is busy, to find failures that come only now and then. The merge
-# storms are longer than in make check and have another seed in each round, and so are the
-# comparisons of the reduced search of workflows with the full one.
+# storms are longer than in make check and have another seed in each round. The comparison of the
+# reduced search of workflows with the full one starts no process and runs in the first round only.
 #
 # Every test program is built once. Programs run side by side, also those of different rounds
 # and several copies of the same one; each has a temporary folder of its own.
@@ -67,15 +67,15 @@ export ORANGE_TEST_PROGRAM
 go build -o "$ORANGE_TEST_PROGRAM" ./cmd/orange
 number=0
 for package in $packages; do
-	race=-race
-	case "$package" in */core/verify) race= ;; esac # it starts nothing and searches for long
+	race=-race rounds=$count
+	case "$package" in */core/verify) race= rounds=1 ;; esac # it starts nothing and searches for long
 	number=$((number + 1))
 	go test -c $race -o "$work/bin/$number.test" "$package"
 	[ -f "$work/bin/$number.test" ] || continue # it has no tests
 	go list "$package" >"$work/bin/$number.package"
 	go list -f '{{.Dir}}' "$package" >"$work/bin/$number.dir"
 	round=1
-	while [ "$round" -le "$count" ]; do
+	while [ "$round" -le "$rounds" ]; do
 		echo "$number $round" >>"$work/runs"
 		round=$((round + 1))
 	done
