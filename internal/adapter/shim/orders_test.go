@@ -88,7 +88,10 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	home := t.TempDir()
+	home, err := os.MkdirTemp("", "shim") // short, and without the test's name: paths of sockets are at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &env{Supervisor: shim.New(self(t), dataFolder(home)), t: t, folder: shim.Folder(filepath.Join(home, "attempts", "t", "1")), dir: home}
 	s.key = fmt.Sprintf("%s-%d", t.Name(), os.Getpid())
 	t.Cleanup(func() {
@@ -98,6 +101,7 @@ func newEnv(t *testing.T) *env {
 			t.Errorf("clean up: %v", err)
 		}
 		s.Close()
+		os.RemoveAll(home) //nolint:errcheck // a process of the test may still write
 	})
 	return s
 }
