@@ -23,29 +23,29 @@ const verbSpawn = "spawn"
 
 // createIn describes the task to create.
 type createIn struct {
-	Summary       string `json:"summary" jsonschema:"what is to be done, in one line; if it is empty, the first line of context"`
-	Branch        string `json:"branch,omitempty" jsonschema:"for the work; the server names one if it is left out"`
-	Project       string `json:"project,omitempty" jsonschema:"it belongs to; the caller's own if it is left out"`
-	Context       string `json:"context,omitempty" jsonschema:"what is wanted, as Markdown; its agents carry it out if it comes from a person or from the parent task"`
-	Workflow      string `json:"workflow,omitempty" jsonschema:"it follows; the project's if it is left out"`
-	Status        string `json:"status,omitempty" jsonschema:"state it begins in; the workflow's first if it is left out"`
-	Harness       string `json:"harness,omitempty" jsonschema:"agent that works on it: claude, codex, opencode, gemini or pi"`
+	Summary       string `json:"summary" jsonschema:"what to do, in one line; defaults to the first line of context"`
+	Branch        string `json:"branch,omitempty" jsonschema:"branch for the work; the server chooses one if it is omitted"`
+	Project       string `json:"project,omitempty" jsonschema:"project of the task; defaults to the caller's own"`
+	Context       string `json:"context,omitempty" jsonschema:"requirements, as Markdown; agents carry them out if they come from a person or from the parent task"`
+	Workflow      string `json:"workflow,omitempty" jsonschema:"workflow that the task follows; defaults to the project's"`
+	Status        string `json:"status,omitempty" jsonschema:"state in which it begins; defaults to the workflow's first state"`
+	Harness       string `json:"harness,omitempty" jsonschema:"harness of the worker: claude, codex, opencode, gemini or pi"`
 	Effort        string `json:"effort,omitempty" jsonschema:"of that agent"`
-	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"agent that reviews it, likewise"`
+	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"harness of the reviewer"`
 	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
-	Parent        string `json:"parent,omitempty" jsonschema:"id of the task whose work this is a part of"`
-	Hold          bool   `json:"hold,omitempty" jsonschema:"create it and do not start it"`
+	Parent        string `json:"parent,omitempty" jsonschema:"id of the id of the parent task"`
+	Hold          bool   `json:"hold,omitempty" jsonschema:"create the task without starting it"`
 }
 
 // updateIn describes what to do with a task.
 type updateIn struct {
 	oneIn
-	To      string `json:"to,omitempty" jsonschema:"state to go to; explain lists those that are open"`
-	Verb    string `json:"verb,omitempty" jsonschema:"instead of a state, what is asked for: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, or another of the workflow's"`
-	Note    string `json:"note,omitempty" jsonschema:"why, in the caller's words; for request-changes, what is to change"`
+	To      string `json:"to,omitempty" jsonschema:"target state; explain lists the open ones"`
+	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, or another of the workflow's"`
+	Note    string `json:"note,omitempty" jsonschema:"reason, in the caller's words; for request-changes, what to change"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
-	Code    string `json:"code,omitempty" jsonschema:"code that a person was shown by notification, if a merge was refused for want of it; ask the person for it"`
+	Code    string `json:"code,omitempty" jsonschema:"confirmation code from a person's notification, if a merge was refused without it; ask the person for it"`
 }
 
 // answerIn is an answer to an agent's question.
@@ -57,22 +57,22 @@ type answerIn struct {
 // approveIn approves a move.
 type approveIn struct {
 	oneIn
-	To   string `json:"to,omitempty" jsonschema:"state that was shown as asked for; if another is asked for by now nothing is granted"`
-	Note string `json:"note,omitempty" jsonschema:"why, in the person's words"`
-	Code string `json:"code,omitempty" jsonschema:"code that a person was shown by notification, if a merge was refused for want of it; ask the person for it"`
+	To   string `json:"to,omitempty" jsonschema:"the requested state that the person was shown; the approval is refused if the agent requests another state now"`
+	Note string `json:"note,omitempty" jsonschema:"reason, in the person's words"`
+	Code string `json:"code,omitempty" jsonschema:"confirmation code from a person's notification, if a merge was refused without it; ask the person for it"`
 }
 
 // changedOut is a task after a request.
 type changedOut struct {
 	ID      string `json:"id" jsonschema:"of the task"`
-	Project string `json:"project" jsonschema:"name of its project"`
-	Branch  string `json:"branch" jsonschema:"that the work is on"`
+	Project string `json:"project" jsonschema:"name of the task's project"`
+	Branch  string `json:"branch" jsonschema:"branch of the work"`
 	Status  string `json:"status" jsonschema:"after the request"`
-	From    string `json:"from,omitempty" jsonschema:"status before it, if it moved"`
-	Asked   string `json:"asked,omitempty" jsonschema:"state that was asked for and that a person must agree to"`
-	Queued  bool   `json:"queued,omitempty" jsonschema:"it waits for a free workspace"`
-	Told    string `json:"told,omitempty" jsonschema:"role of the agent that an answer goes to, if nothing moved"`
-	Warning string `json:"warning,omitempty" jsonschema:"what went wrong beside it, though it was done"`
+	From    string `json:"from,omitempty" jsonschema:"previous status, if the task moved"`
+	Asked   string `json:"asked,omitempty" jsonschema:"requested state that a person has to approve"`
+	Queued  bool   `json:"queued,omitempty" jsonschema:"true if the task waits for a free workspace"`
+	Told    string `json:"told,omitempty" jsonschema:"role of the agent that gets the answer, if the task did not move"`
+	Warning string `json:"warning,omitempty" jsonschema:"problems that did not prevent the change"`
 
 	words string // the result of the request
 }
@@ -80,28 +80,28 @@ type changedOut struct {
 func (t *tools) addChanging(s *sdk.Server) {
 	addTool(s, &sdk.Tool{
 		Name: "create", Annotations: toolHints("Create a task", false, false, false),
-		Description: "Create a task in a project, and start an agent for it as soon as a workspace is free, unless hold is set.",
+		Description: "Create a task in a project. An agent starts as soon as a workspace is free, unless hold is set.",
 	}, callTime, t.createTask)
 	addTool(s, &sdk.Tool{
 		Name: "update", Annotations: toolHints("Move or change a task", false, true, false),
-		Description: "Ask for another status of a task (to, or verb), or change its summary or branch. The workflow decides: what it does not allow is refused with the reason. cancel ends a task without a result.",
+		Description: "Request another status of a task (to, or verb), or change its summary or branch. The workflow decides: a request that it does not allow is refused with the reason. cancel ends a task without a result.",
 	}, callTime, t.updateTask)
 	addTool(s, &sdk.Tool{
 		Name: "answer", Annotations: toolHints("Answer an agent", false, false, false),
-		Description: "Answer what an agent asked, and let its task go on. For people.",
+		Description: "Answer an agent's question so that its task continues. For people.",
 	}, callTime, t.answerAgent)
 	addTool(s, &sdk.Tool{
-		Name: "approve", Annotations: toolHints("Grant what an agent asked for", false, true, false),
-		Description: "Grant the move that an agent asked for and that only a person may grant. Give to, the state that the person was shown: what is asked for may have changed. Refused for agents.",
+		Name: "approve", Annotations: toolHints("Approve an agent's request", false, true, false),
+		Description: "Approve a move that an agent requested and only a person may approve. Pass in to the state that the person was shown, because the request may have changed. Refused for agents.",
 	}, callTime, t.approveMove)
 }
 
 func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedOut, string, error) {
 	if strings.TrimSpace(in.Summary+in.Context) == "" {
-		return changedOut{}, "", errors.New("the summary is empty: say what is to be done")
+		return changedOut{}, "", errors.New("the summary is empty: say what to do")
 	}
 	if len(in.Context) > maxContext {
-		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name that")
+		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name the file")
 	}
 	wish := signal.NewTask{New: signal.New{
 		Project: in.Project, Branch: in.Branch, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
@@ -141,7 +141,7 @@ func (c Caller) findProject(ctx context.Context) (string, error) {
 			return at.Project, err
 		}
 	}
-	return "", errors.New("it is not known for which project: give the name of one, and see orange project list")
+	return "", errors.New("the request names no project: pass the name of one, see orange project list")
 }
 
 // actorAndAttempt returns the actor and the attempt for a signal. The server decides whether to
@@ -155,7 +155,7 @@ func (c Caller) actorAndAttempt() (task.Actor, int) {
 
 func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedOut, string, error) {
 	if in.To != "" && in.Verb != "" {
-		return changedOut{}, "", errors.New("give to or verb, not both")
+		return changedOut{}, "", errors.New("to and verb exclude each other: pass one of them")
 	}
 	var fields []signal.Field
 	if in.Branch != "" {
@@ -165,7 +165,7 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 		fields = append(fields, signal.Field{Name: "summary", To: in.Summary})
 	}
 	if in.To == "" && in.Verb == "" && len(fields) == 0 {
-		return changedOut{}, "", errors.New("nothing to change: give to, verb, summary or branch")
+		return changedOut{}, "", errors.New("nothing to change: pass to, verb, summary or branch")
 	}
 	id, err := c.taskOf(ctx, in.Task)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c Caller) spawnSignal(ctx context.Context, id string) (signal.Signal, erro
 
 func (t *tools) answerAgent(ctx context.Context, c Caller, in answerIn) (changedOut, string, error) {
 	if strings.TrimSpace(in.Text) == "" {
-		return changedOut{}, "", errors.New("the answer is empty: give some words")
+		return changedOut{}, "", errors.New("the answer is empty: write some text")
 	}
 	id, err := c.taskOf(ctx, in.Task)
 	if err != nil {
@@ -231,10 +231,10 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 		return changedOut{}, "", err
 	}
 	if v.Task.Asked == nil {
-		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", humanize.ShortID(string(v.Task.ID)))
+		return changedOut{}, "", fmt.Errorf("task %s does not wait for approval: see inbox", humanize.ShortID(string(v.Task.ID)))
 	}
 	if in.To != "" && in.To != v.Task.Asked.To {
-		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", humanize.ShortID(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
+		return changedOut{}, "", fmt.Errorf("task %s now requests %s, not %s: look at it again", humanize.ShortID(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
 	}
 	out, err := c.sendSignal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
 	return out, movedText(out), err
@@ -244,9 +244,9 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 func (c Caller) sendSignal(ctx context.Context, id string, sig signal.Signal) (changedOut, error) {
 	switch {
 	case len(sig.Note) > maxWords:
-		return changedOut{}, errors.New("the words are longer than 64 KB: put them into a file of the repository and name that")
+		return changedOut{}, errors.New("the text is longer than 64 KB: put it into a file of the repository and name the file")
 	case !utf8.ValidString(sig.Note):
-		return changedOut{}, errors.New("the words are not text: give UTF-8")
+		return changedOut{}, errors.New("the text is not valid UTF-8: encode it as UTF-8")
 	}
 	sig.Actor, sig.Attempt = c.actorAndAttempt()
 	a, err := c.API.SendSignal(ctx, id, sig)

@@ -31,7 +31,7 @@ func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, done, err := who(r)
 		if err != nil {
-			log.Debug("a token was not accepted", "component", "mcp", "error", err)
+			log.Debug("the token was rejected", "component", "mcp", "error", err)
 			refuseToken(w, !errors.Is(err, ErrNoToken))
 			return
 		}
@@ -41,7 +41,7 @@ func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 			defer func() { <-busy }()
 		default:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests at once: try again", http.StatusServiceUnavailable)
+			http.Error(w, "too many concurrent requests: try again", http.StatusServiceUnavailable)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
@@ -51,9 +51,9 @@ func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 
 // refuseToken responds that a token is needed, and where to find it.
 func refuseToken(w http.ResponseWriter, shown bool) {
-	challenge, text := `Bearer realm="orange"`, "a token is needed: see orange mcp --http"
+	challenge, text := `Bearer realm="orange"`, "the request has no token: see orange mcp --http"
 	if shown {
-		challenge, text = challenge+`, error="invalid_token"`, "the token is not one of this server: see orange mcp --http"
+		challenge, text = challenge+`, error="invalid_token"`, "the token does not belong to this server: see orange mcp --http"
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	http.Error(w, text, http.StatusUnauthorized)

@@ -71,7 +71,7 @@ func (l *lineReader) checkLine(text []byte) error {
 func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
 	switch {
 	case len(text) > l.max:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes: send less at once", l.max)}, nil
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes: send a shorter message", l.max)}, nil
 	case len(message) == 0:
 		return nil, nil
 	case !json.Valid(message):
@@ -80,7 +80,7 @@ func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMe
 		return nil, nil
 	}
 	if _, err := jsonrpc.DecodeMessage(message); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is no message of JSON-RPC 2.0: " + cutLine(err.Error(), maxLine)}, idOf(message)
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC 2.0 message: " + cutLine(err.Error(), maxLine)}, idOf(message)
 	}
 	return nil, nil
 }

@@ -81,7 +81,7 @@ type callerKey struct{}
 func callerFrom(ctx context.Context) (Caller, error) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	if !ok || c.API == nil {
-		return c, errors.New("it is not known who asks: connect again")
+		return c, errors.New("cannot identify the caller: connect again")
 	}
 	return c, nil
 }
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, o ToolOptions, c Caller, in io.ReadCloser, out i
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("speak with the client: %w", err)
+		return fmt.Errorf("exchange messages with the client: %w", err)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func addTool[In, Out any](s *sdk.Server, t *sdk.Tool, timeout time.Duration, h h
 		if err != nil {
 			return nil, none, err
 		}
-		ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("there was no answer within %s: try again, or see orange log", timeout))
+		ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the server did not answer within %s: try again, or see orange log", timeout))
 		defer cancel()
 		out, text, err := h(ctx, c, in)
 		if err != nil {
@@ -204,7 +204,7 @@ func (c Caller) taskOf(ctx context.Context, id string) (string, error) {
 	}
 	at, err := c.API.FindPlace(ctx, c.Folder)
 	if err == nil && at.Task == "" {
-		err = errors.New("this folder is no task's workspace: give the id of a task, see list")
+		err = errors.New("this folder is not the workspace of a task: give the id of a task, see list")
 	}
 	return string(at.Task), err
 }

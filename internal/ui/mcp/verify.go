@@ -23,10 +23,10 @@ const (
 
 // verifyIn names a workflow or contains its text.
 type verifyIn struct {
-	Workflow  string `json:"workflow,omitempty" jsonschema:"name of a workflow: built-in, the user's, or of the project"`
-	Text      string `json:"text,omitempty" jsonschema:"instead of a name, the whole text of a workflow file"`
-	Project   string `json:"project,omitempty" jsonschema:"whose workflows are looked at first; that of the caller's folder if it is left out"`
-	MaxStates int    `json:"max_states,omitempty" jsonschema:"give up beyond so many states; 200000 unless it is given"`
+	Workflow  string `json:"workflow,omitempty" jsonschema:"name of a workflow: built-in, the user's, or the project's"`
+	Text      string `json:"text,omitempty" jsonschema:"the text of a workflow file, instead of a name"`
+	Project   string `json:"project,omitempty" jsonschema:"project whose workflows are searched first; defaults to the project of the caller's folder"`
+	MaxStates int    `json:"max_states,omitempty" jsonschema:"maximum number of states to search; the default is 200000"`
 }
 
 // usualStates is the default limit of a search.
@@ -34,27 +34,27 @@ const usualStates = 200_000
 
 // verifyOut is the result of a search.
 type verifyOut struct {
-	OK         bool        `json:"ok" jsonschema:"nothing is wrong, and everything was searched"`
+	OK         bool        `json:"ok" jsonschema:"true if no problem was found and the search is complete"`
 	Workflow   string      `json:"workflow" jsonschema:"its name"`
-	Findings   []string    `json:"findings" jsonschema:"what orange workflow check finds; no task can be created under a workflow with one that is not advice"`
-	Complete   bool        `json:"complete" jsonschema:"every state was searched"`
-	States     int         `json:"states" jsonschema:"how many were searched"`
-	Properties []property  `json:"properties" jsonschema:"all that must hold, and whether they do"`
-	Violations []violation `json:"violations" jsonschema:"the first of those that were found"`
-	Left       int         `json:"left,omitempty" jsonschema:"violations that are not shown"`
+	Findings   []string    `json:"findings" jsonschema:"findings of orange workflow check; a workflow with a finding that is not advice cannot be used for new tasks"`
+	Complete   bool        `json:"complete" jsonschema:"true if every state was searched"`
+	States     int         `json:"states" jsonschema:"number of states that were searched"`
+	Properties []property  `json:"properties" jsonschema:"every property, and whether it holds"`
+	Violations []violation `json:"violations" jsonschema:"the first violations found"`
+	Left       int         `json:"left,omitempty" jsonschema:"number of violations not shown"`
 }
 
 // property is a property that must hold in every state.
 type property struct {
-	Name  string `json:"name" jsonschema:"of the property; docs/VERIFICATION.md says what each means"`
+	Name  string `json:"name" jsonschema:"name of the property; docs/VERIFICATION.md explains each"`
 	State string `json:"state" jsonschema:"holds, violated or not proved"`
 }
 
 // violation is a property that does not hold.
 type violation struct {
 	Property string   `json:"property" jsonschema:"its name"`
-	Message  string   `json:"message" jsonschema:"what happens that must not"`
-	Trace    []string `json:"trace" jsonschema:"a shortest way to get there"`
+	Message  string   `json:"message" jsonschema:"what goes wrong"`
+	Trace    []string `json:"trace" jsonschema:"a shortest sequence of steps that leads there"`
 }
 
 func (t *tools) addVerify(s *sdk.Server) {
@@ -64,7 +64,7 @@ func (t *tools) addVerify(s *sdk.Server) {
 			least, most := 1.0, float64(searchLimit)
 			p["max_states"].Minimum, p["max_states"].Maximum = &least, &most
 		}),
-		Description: "Check a workflow file and search every state that its tasks can get into: that none stalls, loops for ever, acts twice or loses work. Each violation comes with a way to get there. Takes seconds; reads only.",
+		Description: "Check a workflow file and search every state that its tasks can reach, to show that no task stalls, loops forever, acts twice or loses work. Each violation comes with the steps that lead to it. Takes seconds; reads only.",
 	}, searchTime, t.verifyWorkflow)
 }
 
@@ -82,7 +82,7 @@ func (t *tools) verifyWorkflow(ctx context.Context, c Caller, in verifyIn) (veri
 	case t.search <- struct{}{}:
 		defer func() { <-t.search }()
 	case <-ctx.Done():
-		return out, "", errors.New("another search is under way: try again when it is over")
+		return out, "", errors.New("another search is running: try again when it has finished")
 	}
 	limit := in.MaxStates
 	if limit == 0 {
@@ -90,7 +90,7 @@ func (t *tools) verifyWorkflow(ctx context.Context, c Caller, in verifyIn) (veri
 	}
 	r, err := t.Verify(ctx, def, limit)
 	if ctx.Err() != nil {
-		return out, "", fmt.Errorf("the search takes longer than %s: give a smaller max_states, or run orange workflow verify", searchTime)
+		return out, "", fmt.Errorf("the search took longer than %s: pass a smaller max_states, or run orange workflow verify", searchTime)
 	}
 	if err != nil {
 		return out, "", err
@@ -104,13 +104,13 @@ func (t *tools) verifyWorkflow(ctx context.Context, c Caller, in verifyIn) (veri
 func (t *tools) loadDefinition(ctx context.Context, c Caller, in verifyIn) (*workflow.Definition, error) {
 	switch {
 	case (in.Workflow == "") == (in.Text == ""):
-		return nil, errors.New("give the name of a workflow, or the text of one")
+		return nil, errors.New("the request names no workflow: pass its name or its text")
 	case in.Text != "" && len(in.Text) > workflow.MaxSize:
-		return nil, fmt.Errorf("the text is longer than %d KB: that is no workflow file", workflow.MaxSize>>10)
+		return nil, fmt.Errorf("the text is longer than %d KB: workflow files are shorter", workflow.MaxSize>>10)
 	case in.Text != "":
 		return workflow.Parse("workflow.yaml", in.Text)
 	case strings.ContainsAny(in.Workflow, "/\\.#") || t.Workflow == nil:
-		return nil, fmt.Errorf("workflow %q is not known: give a name, or the text of a file", cutLine(in.Workflow, 60))
+		return nil, fmt.Errorf("unknown workflow %q: pass the name of one or the text of a file", cutLine(in.Workflow, 60))
 	}
 	folder := c.Folder
 	if in.Project != "" {
@@ -184,9 +184,9 @@ func verifyText(o verifyOut) string {
 	case len(o.Violations) > 0:
 		verdict = fmt.Sprintf("%d violations", len(o.Violations)+o.Left)
 	case !o.Complete:
-		verdict = "not proved: there are more states than were searched"
+		verdict = "not proved: the search stopped before it had seen every state"
 	case len(o.Findings) > 0:
-		verdict = "every property holds, but the file is not clean"
+		verdict = "every property holds, but the file has findings"
 	}
 	b.putLine(fmt.Sprintf("%s: %s (%d states)", o.Workflow, verdict, o.States))
 	for _, f := range o.Findings {

@@ -22,10 +22,10 @@ func (s *Site) actRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /move/{id}", s.moveForm)
 	mux.HandleFunc("POST /act/{id}", s.formHandler(s.submitAction))
 	mux.HandleFunc("POST /pause", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
-		return s.changePause(w, r, s.o.API.PauseAll, "Everything is paused.")
+		return s.changePause(w, r, s.o.API.PauseAll, "All tasks are paused.")
 	}))
 	mux.HandleFunc("POST /resume", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
-		return s.changePause(w, r, s.o.API.ResumeAll, "Everything goes on.")
+		return s.changePause(w, r, s.o.API.ResumeAll, "All tasks continue.")
 	}))
 }
 
@@ -76,7 +76,7 @@ func noteOf(r *http.Request) (string, error) {
 	note := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
 	switch {
 	case len(note) > maxNote:
-		return "", newRefusal(http.StatusRequestEntityTooLarge, "that is more than %d bytes: shorten it", maxNote)
+		return "", newRefusal(http.StatusRequestEntityTooLarge, "the text is longer than %d bytes: shorten it", maxNote)
 	case !utf8.ValidString(note) || strings.ContainsRune(note, 0):
 		return "", newRefusal(http.StatusBadRequest, "the text is not valid UTF-8: write it again")
 	}
@@ -93,34 +93,34 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 	switch do {
 	case "move":
 		if to == "" {
-			return ask, newRefusal(http.StatusBadRequest, "it is not said where to: choose a state")
+			return ask, newRefusal(http.StatusBadRequest, "the request names no state: choose one")
 		}
 		ask.To = to
 	case "answer", "request-changes":
 		if note == "" {
-			return ask, newRefusal(http.StatusBadRequest, "the text is empty: write some words")
+			return ask, newRefusal(http.StatusBadRequest, "the text is empty: write some text")
 		}
 		ask.Verb = do
 	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR:
 		ask.Verb = do
 	case engine.VerbMerge:
 		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
-			return ask, newRefusal(http.StatusBadRequest, "that is no way to merge: choose auto, ff or merge")
+			return ask, newRefusal(http.StatusBadRequest, "unknown merge strategy: choose auto, ff or merge")
 		}
 		ask.Verb, ask.Arg = do, to
 	case "approve":
 		if to == "" {
-			return ask, newRefusal(http.StatusBadRequest, "it is not said what is approved: reload the page and try again")
+			return ask, newRefusal(http.StatusBadRequest, "the request does not say what is approved: reload the page and try again")
 		}
 		v, err := s.o.API.ReadTask(r.Context(), id)
 		if err != nil {
 			return ask, err
 		}
 		if v.Task.Asked == nil {
-			return ask, newRefusal(http.StatusConflict, "nothing of this task waits for approval any more: see the inbox")
+			return ask, newRefusal(http.StatusConflict, "this task does not wait for approval any more: see the inbox")
 		}
 		if now := v.Task.Asked.To; now != to {
-			return ask, newRefusal(http.StatusConflict, "the task asks for %s by now, not for %s: look again and decide", now, to)
+			return ask, newRefusal(http.StatusConflict, "the task now requests %s, not %s: look again and decide", now, to)
 		}
 		ask.To = to
 	case "spawn":
@@ -132,7 +132,7 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 	case "delete":
 		ask.Kind = signal.Delete
 	default:
-		return ask, newRefusal(http.StatusBadRequest, "that cannot be asked for: reload the page and try again")
+		return ask, newRefusal(http.StatusBadRequest, "unknown action: reload the page and try again")
 	}
 	return ask, nil
 }

@@ -176,7 +176,7 @@ func storyInbox(t *testing.T, b *tab) {
 	}
 	b.wait(`document.getElementById("wants").textContent === "1"`)
 	eval[bool](b, `document.querySelector("#i-`+reviewingTask+` button[value=request-changes]").click(), true`)
-	b.wait(`document.querySelector("#i-` + reviewingTask + ` .answer").textContent.includes("write some words")`)
+	b.wait(`document.querySelector("#i-` + reviewingTask + ` .answer").textContent.includes("write some text")`)
 	b.quiet("400")
 }
 

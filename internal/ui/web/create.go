@@ -59,7 +59,7 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 		return newRefusal(http.StatusBadRequest, "a task belongs to a project: choose one")
 	}
 	if wish.Summary == "" && strings.TrimSpace(context) == "" {
-		return newRefusal(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
+		return newRefusal(http.StatusBadRequest, "the task has no summary: say in one line what to do")
 	}
 	a, err := s.o.API.CreateTask(r.Context(), wish)
 	if err != nil {

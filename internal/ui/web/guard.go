@@ -29,7 +29,7 @@ func (s *Site) guardRequests(next http.Handler) http.Handler {
 		w := withDeadlines(to, r)
 		s.setHeaders(w)
 		if !s.ownHost(r.Host) {
-			s.writeError(w, withoutCookie(r), newRefusal(http.StatusMisdirectedRequest, "this server does not go by that name: run `orange web`, and open the address it prints"))
+			s.writeError(w, withoutCookie(r), newRefusal(http.StatusMisdirectedRequest, "the request names another host: run `orange web` and open the address it prints"))
 			return
 		}
 		if err := s.comesFromHere(r); err != nil {
@@ -96,7 +96,7 @@ func (s *Site) ownHost(host string) bool {
 // other origins, although browsers send them the same cookies. Following a link to this site is
 // allowed, because the page with the link cannot read the result.
 func (s *Site) comesFromHere(r *http.Request) error {
-	foreign := newRefusal(http.StatusForbidden, "this was asked for by a page of another origin: open the page itself")
+	foreign := newRefusal(http.StatusForbidden, "the request comes from a page of another origin: open the page itself")
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
 		return foreign
 	}
@@ -113,17 +113,17 @@ func (s *Site) comesFromHere(r *http.Request) error {
 func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // errUnknown is the response to a request without a token or session.
-var errUnknown = errors.New("this page is for whoever runs the server: run `orange web`, and open the address it prints")
+var errUnknown = errors.New("this page is for the user who runs the server: run `orange web` and open the address it prints")
 
 // errTries is the response after too many wrong tokens or codes. The right token is still accepted.
-var errTries = newRefusal(http.StatusTooManyRequests, "too many wrong tokens or codes were shown: wait a second and try again")
+var errTries = newRefusal(http.StatusTooManyRequests, "too many wrong tokens or codes: wait a second and try again")
 
 // admitRequest authenticates a request by its token or its session, and checks that the caller may
 // make it.
 func (s *Site) admitRequest(r *http.Request) error {
 	if token, shown := BearerToken(r); shown {
 		if !EqualSecrets(token, s.o.Token) {
-			return s.countWrongTry(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --token` to see it")
+			return s.countWrongTry(http.StatusUnauthorized, "the token does not belong to this server: run `orange web --token` to see it")
 		}
 		if readOnly(r) {
 			return s.mayLook(r)
@@ -153,7 +153,7 @@ func (s *Site) countWrongTry(status int, text string) error {
 // checkForm checks that a page of this session sent the request.
 func (s *Site) checkForm(r *http.Request) error {
 	if r.Header.Get("Origin") == "" { // every browser sends the origin of a form
-		return newRefusal(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
+		return newRefusal(http.StatusForbidden, "the request does not say which page it comes from: use the page, or send the token with Authorization: Bearer")
 	}
 	given := r.Header.Get(headerCSRF)
 	if given == "" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -163,7 +163,7 @@ func (s *Site) checkForm(r *http.Request) error {
 		given = r.PostForm.Get(fieldCSRF)
 	}
 	if !EqualSecrets(given, s.csrfOf(r)) {
-		return newRefusal(http.StatusForbidden, "this form is not of your session: reload the page and try again")
+		return newRefusal(http.StatusForbidden, "the form belongs to another session: reload the page and try again")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func parseForm(r *http.Request) error {
 	case statusOf(err) == http.StatusRequestEntityTooLarge:
 		return newRefusal(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
 	}
-	return newRefusal(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	return newRefusal(http.StatusBadRequest, "cannot read the form: reload the page and try again")
 }
 
 // mayAct refuses agents. They run as the same user and can read what that user can, but they must not
@@ -196,7 +196,7 @@ func (s *Site) mayAct(r *http.Request) error {
 func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if _, shown := BearerToken(r); !shown {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
-		s.writeError(w, withoutCookie(r), newRefusal(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --token"))
+		s.writeError(w, withoutCookie(r), newRefusal(http.StatusUnauthorized, "the request has no token: send it with Authorization: Bearer, see orange web --token"))
 		return
 	}
 	if s.HasBearerToken(r) {

@@ -194,7 +194,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 		it.Ask = "Your answer"
 		button(engine.VerbAnswer, "Answer", "go")
 	case engine.Respawn:
-		it.Ask = "Words for the next one (optional)"
+		it.Ask = "Message for the next agent (optional)"
 		button(engine.Respawn, "Start again", "go")
 	case explain.VerbSpawn:
 		button(explain.VerbSpawn, "Start", "go")

@@ -33,7 +33,7 @@ func (s *Site) liveRoutes(mux *http.ServeMux) {
 func (s *Site) serveLive(w http.ResponseWriter, r *http.Request) {
 	flusher, ok := w.(http.Flusher)
 	if !ok {
-		s.writeError(w, r, fmt.Errorf("this connection cannot be streamed to"))
+		s.writeError(w, r, fmt.Errorf("the connection does not support streaming"))
 		return
 	}
 	after, err := s.rowAfter(r)
@@ -65,7 +65,7 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return 0, newRefusal(http.StatusBadRequest, "that is no row of the journal: give a number")
+			return 0, newRefusal(http.StatusBadRequest, "the row of the journal is not a number: pass one")
 		}
 		if n > 0 {
 			return n, nil

@@ -142,7 +142,7 @@ func formatMoney(micros int64) string {
 func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	t, ok := s.pages[name]
 	if !ok {
-		s.writeBrokenPage(w, fmt.Errorf("there is no template %q", name))
+		s.writeBrokenPage(w, fmt.Errorf("unknown template %q", name))
 		return
 	}
 	var out bytes.Buffer
@@ -160,7 +160,7 @@ func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, na
 // writeBrokenPage responds that the page could not be rendered.
 func (s *Site) writeBrokenPage(w http.ResponseWriter, err error) {
 	s.o.Log.Error("make a page", "component", "web", "error", err)
-	http.Error(w, "the page could not be made: see orange log", http.StatusInternalServerError)
+	http.Error(w, "cannot render the page: see orange log", http.StatusInternalServerError)
 }
 
 // failure is the data of the error page.
@@ -212,7 +212,7 @@ func statusOf(err error) int {
 func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status >= 500 && r.Context().Err() == nil {
-		s.o.Log.Error("a request of the web page broke", "component", "web", "path", r.URL.Path, "error", err)
+		s.o.Log.Error("a request of the web page failed", "component", "web", "path", r.URL.Path, "error", err)
 	}
 	message := ansi.OneLine(humanize.Cut(err.Error(), maxMessage))
 	if client.IsAbsent(err) {
@@ -303,7 +303,7 @@ func (s *Site) orUnknown(mux *http.ServeMux) http.Handler {
 			}
 			if _, found := mux.Handler(other); found != "" {
 				w.Header().Set("Allow", method)
-				s.writeError(w, r, newRefusal(http.StatusMethodNotAllowed, "that cannot be done with this page: start at the board"))
+				s.writeError(w, r, newRefusal(http.StatusMethodNotAllowed, "this page does not support that request: go to the board"))
 				return
 			}
 		}
@@ -312,7 +312,7 @@ func (s *Site) orUnknown(mux *http.ServeMux) http.Handler {
 }
 
 func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
-	s.writeError(w, r, newRefusal(http.StatusNotFound, "there is no such page: start at the board"))
+	s.writeError(w, r, newRefusal(http.StatusNotFound, "this page does not exist: go to the board"))
 }
 
 // maxForm limits the size of a form, in bytes.

@@ -42,8 +42,8 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 }
 
 var (
-	errSession = newRefusal(http.StatusForbidden, "a session may only look at the API: use the page, or show the token with Authorization: Bearer")
-	errShown   = newRefusal(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+	errSession = newRefusal(http.StatusForbidden, "a session may only read the API: use the page, or send the token with Authorization: Bearer")
+	errShown   = newRefusal(http.StatusForbidden, "terminals are read-only here: start the server with --web-input to type into them, or use orange task attach")
 )
 
 // maxRelay limits the size of a request body, in bytes. Importing an installation goes through the

@@ -96,10 +96,10 @@ func randomName(n int) string {
 func (s *Site) logIn(w http.ResponseWriter, r *http.Request, q url.Values) {
 	switch token, code := q.Get("token"), q.Get("code"); {
 	case token != "" && !EqualSecrets(token, s.o.Token):
-		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "the token is not the one of this server: run `orange web` and open the address it prints"))
+		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "the token does not belong to this server: run `orange web` and open the address it prints"))
 		return
 	case token == "" && !s.o.Codes.redeemCode(code):
-		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "this address signs in once and within a minute, and was used or is too old: run `orange web` and open the address it prints"))
+		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "this address is valid once and for one minute: run `orange web` and open the address it prints"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{

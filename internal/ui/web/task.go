@@ -238,7 +238,7 @@ func (p *taskPage) fillText(v *wire.TaskShown) {
 	p.BodyProblem = ansi.OneLine(v.Problem)
 	if len(body) > maxBody {
 		body = strings.ToValidUTF8(body[:maxBody], "")
-		p.BodyProblem = "the text is longer than is shown here: see TASK.md in " + ansi.OneLine(v.Dir)
+		p.BodyProblem = "the text was cut here: see TASK.md in " + ansi.OneLine(v.Dir)
 	}
 	p.Body = template.HTML(markdown.RenderHTML(body)) //nolint:gosec // HTML in it is text
 }
@@ -264,7 +264,7 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	note := diff.DescribeRemarks(whole, remarks)
 	switch {
 	case note == "":
-		err = newRefusal(http.StatusBadRequest, "there is nothing to send: write what is to change")
+		err = newRefusal(http.StatusBadRequest, "the message is empty: write what to change")
 	case len(note) > maxReview:
 		err = newRefusal(http.StatusBadRequest, "the remarks are longer than 64 KB: shorten them")
 	default:

@@ -135,7 +135,7 @@ func (d *taskDiff) placeRemark(r diff.Remark) bool {
 func readRemarks(form url.Values) ([]diff.Remark, error) {
 	paths, lines, sides, texts := form["path"], form["line"], form["side"], form["remark"]
 	if len(paths) != len(texts) || len(lines) != len(texts) || len(sides) != len(texts) {
-		return nil, newRefusal(http.StatusBadRequest, "the remarks are not understood: reload the page and try again")
+		return nil, newRefusal(http.StatusBadRequest, "cannot read the remarks: reload the page and try again")
 	}
 	var out []diff.Remark
 	for i, text := range texts {
@@ -145,7 +145,7 @@ func readRemarks(form url.Values) ([]diff.Remark, error) {
 		}
 		line, err := strconv.Atoi("0" + lines[i])
 		if err != nil || !utf8.ValidString(paths[i]) || len(out) == maxRemarks {
-			return nil, newRefusal(http.StatusBadRequest, "the remarks are not understood: send at most %d, each about a line of the diff", maxRemarks)
+			return nil, newRefusal(http.StatusBadRequest, "cannot read the remarks: send at most %d, each for a line of the diff", maxRemarks)
 		}
 		out = append(out, diff.Remark{Path: ansi.OneLine(paths[i]), Line: line, Old: sides[i] == "old", Text: text})
 	}

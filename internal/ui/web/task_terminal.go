@@ -214,14 +214,14 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.o.Input {
-		return newRefusal(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+		return newRefusal(http.StatusForbidden, "terminals are read-only here: start the server with --web-input to type into them, or use orange task attach")
 	}
 	text, role := r.PostFormValue("text"), r.PostFormValue("role")
 	switch {
 	case strings.TrimSpace(text) == "":
-		return newRefusal(http.StatusBadRequest, "there is nothing to type: write a line")
+		return newRefusal(http.StatusBadRequest, "the line is empty: write some text")
 	case len(text) > maxTyped || strings.ContainsAny(text, "\r\n"):
-		return newRefusal(http.StatusBadRequest, "give one line of at most %d bytes", maxTyped)
+		return newRefusal(http.StatusBadRequest, "the input is too long: type one line of at most %d bytes", maxTyped)
 	}
 	if err := s.o.API.TypeText(r.Context(), id, role, text); err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestTaskPage(t *testing.T) {
 			s.ask("complete")
 			s.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
 		}, "", []string{`value="approve:reviewing"`, "Approve reviewing"}, []string{`value="approve"`}},
-		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder go away."}, []string{`value="pause"`, `value="cancel"`}},
+		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder are deleted."}, []string{`value="pause"`, `value="cancel"`}},
 		"something was refused": {func(s *taskBackend) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})
 		}, "", []string{"refused: request &lt;b&gt;no&lt;/b&gt;"}, nil},
@@ -159,9 +159,9 @@ func TestReview(t *testing.T) {
 		"remarks about lines": {remarks("Nearly.", [4]string{"src/<b>login.go", "3", "", "why 2?\r\nsay so"}, [4]string{"src/<b>login.go", "2", "old", "keep it"}, [4]string{"README", "0", "", " "}, [4]string{"README", "", "", "spell it"}),
 			"reviewing", 303, "Nearly.\n\n`src/<b>login.go:3`: why 2?\nsay so\n\n`src/<b>login.go:2 (a line that was removed)`: keep it\n\n`README`: spell it", nil},
 		"words about the whole alone": {remarks("again"), "reviewing", 303, "again", nil},
-		"nothing":                     {remarks("", [4]string{"README", "0", "", ""}), "reviewing", 400, "", []string{"there is nothing to send"}},
-		"lists that do not fit":       {url.Values{"path": {"a", "b"}, "remark": {"x"}}, "reviewing", 400, "", []string{"the remarks are not understood"}},
-		"a line that is no number":    {remarks("", [4]string{"README", "x", "", "y"}), "reviewing", 400, "", []string{"the remarks are not understood"}},
+		"nothing":                     {remarks("", [4]string{"README", "0", "", ""}), "reviewing", 400, "", []string{"the message is empty"}},
+		"lists that do not fit":       {url.Values{"path": {"a", "b"}, "remark": {"x"}}, "reviewing", 400, "", []string{"cannot read the remarks"}},
+		"a line that is no number":    {remarks("", [4]string{"README", "x", "", "y"}), "reviewing", 400, "", []string{"cannot read the remarks"}},
 		"too much":                    {remarks(strings.Repeat("x", 70_000)), "reviewing", 400, "", []string{"longer than 64 KB"}},
 		"a refusal keeps what was written": {remarks("not <now>", [4]string{"src/<b>login.go", "3", "", "line three"}, [4]string{"src/<b>login.go", "2", "old", "gone"}, [4]string{"README", "0", "", "the file"}, [4]string{"away.go", "9", "", "elsewhere"}),
 			"working", 409, "", []string{

@@ -109,10 +109,10 @@ func (p *taskPage) addActions() {
 	t, row := &p.Task, &p.Look
 	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
 	if t.Asked != nil {
-		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + ansi.OneLine(t.Asked.To), Why: ansi.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
+		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + ansi.OneLine(t.Asked.To), Why: ansi.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Reason (optional)"})
 	}
 	if row.Verb == explain.VerbAttach {
-		add(taskAct{Label: "Open the terminal", Why: "the agent waits there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
+		add(taskAct{Label: "Open the terminal", Why: "the agent waits in its terminal", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
 	}
 	if row.Answers {
 		add(taskAct{Do: "answer", Label: "Answer", Class: "go", Words: "Your answer", Must: true})
@@ -124,15 +124,15 @@ func (p *taskPage) addActions() {
 		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {
-		add(taskAct{Do: "resume", Label: "Resume", Why: "it goes on, and what was given up is tried again", Class: "go"})
+		add(taskAct{Do: "resume", Label: "Resume", Why: "the task continues, and failed effects are tried again", Class: "go"})
 	}
 	p.addDelivery(add)
 	p.addMoves(add)
 	if !t.Paused && row.Kind != workflow.Terminal {
-		add(taskAct{Do: "pause", Label: "Pause", Why: "nothing of it starts until it is resumed"})
+		add(taskAct{Do: "pause", Label: "Pause", Why: "nothing starts until the task is resumed"})
 	}
 	if row.Kind == workflow.Terminal {
-		add(taskAct{Do: "delete", Label: "Delete", Class: "end", Confirm: "The task and its folder go away."})
+		add(taskAct{Do: "delete", Label: "Delete", Class: "end", Confirm: "The task and its folder are deleted."})
 	}
 	for i := range p.Acts { // emphasize one action only
 		switch a := &p.Acts[i]; {
@@ -176,7 +176,7 @@ func (p *taskPage) addMoves(add func(taskAct)) {
 		case m.As == "request-changes":
 			a = taskAct{Label: "Request changes", Href: "#review", Class: "back", Why: "→ " + m.To}
 		case m.As == "cancel":
-			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Why (may stay empty)", "Cancel the task"
+			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Reason (optional)", "Cancel the task"
 		case m.As == "" && kinds(m.To) == workflow.Terminal:
 			a.Class, a.Confirm = "end", "The task ends in "+m.To+"."
 		case m.As == engine.Complete && !p.Look.Answers:

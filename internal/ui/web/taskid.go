@@ -10,7 +10,7 @@ import (
 func idOf(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !task.ValidPrefix(id) {
-		return "", newRefusal(http.StatusNotFound, "that is no task id: start at the board")
+		return "", newRefusal(http.StatusNotFound, "this is not the id of a task: go to the board")
 	}
 	return id, nil
 }

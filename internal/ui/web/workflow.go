@@ -139,7 +139,7 @@ func (p *workflowPages) findWorkflow(r *http.Request) (wire.WorkflowText, error)
 			return wire.WorkflowText{Hash: hash, Name: name, File: builtin.File(name), Text: text}, nil
 		}
 	}
-	return got, newRefusal(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")
+	return got, newRefusal(http.StatusNotFound, "no task uses this workflow: see the list of workflows, or orange workflow show")
 }
 
 // computeInTurn calls do once no other computation runs. It gives up when the request ends, or after
@@ -159,7 +159,7 @@ func (p *workflowPages) computeInTurn(r *http.Request, do func(context.Context, 
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return newRefusal(http.StatusServiceUnavailable, "another workflow is being looked at: try again in a minute")
+		return newRefusal(http.StatusServiceUnavailable, "another workflow is being verified: try again in a minute")
 	}
 	return do(ctx, def)
 }
@@ -182,7 +182,7 @@ func (p *workflowPages) verifyWorkflow(w http.ResponseWriter, r *http.Request) e
 		began := p.o.Now()
 		found, err := p.o.Verify(ctx, def, maxSearched)
 		if ctx.Err() != nil {
-			return newRefusal(http.StatusServiceUnavailable, "the search was broken off after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
+			return newRefusal(http.StatusServiceUnavailable, "the search was stopped after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
 		}
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func (p *workflowPages) verifyWorkflow(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	p.finishForm(w, r, "/workflows/"+hash, "Verified: see the report.")
+	p.finishForm(w, r, "/workflows/"+hash, "Verified. See the report.")
 	return nil
 }
 
@@ -209,11 +209,11 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 	hash := r.PathValue("hash")
 	runs, err := strconv.Atoi(strings.TrimSpace(r.PostFormValue("runs")))
 	if err != nil || runs < 1 || runs > maxPlayed {
-		return newRefusal(http.StatusBadRequest, "give a number of tasks from 1 to %d", maxPlayed)
+		return newRefusal(http.StatusBadRequest, "the number of tasks is out of range: enter one from 1 to %d", maxPlayed)
 	}
 	seed, err := strconv.ParseUint(strings.TrimSpace(r.PostFormValue("seed")), 10, 64)
 	if err != nil {
-		return newRefusal(http.StatusBadRequest, "the seed is no number: give one from 0")
+		return newRefusal(http.StatusBadRequest, "the seed is not a number: enter one from 0")
 	}
 	err = p.computeInTurn(r, func(ctx context.Context, def *workflow.Definition) error {
 		result, err := playTasks(ctx, def, simulate.RunOptions{Profile: simulate.DefaultProfile(def), Seed: seed}, runs)
@@ -241,7 +241,7 @@ func playTasks(ctx context.Context, def *workflow.Definition, o simulate.RunOpti
 	var all simulate.Result
 	for first := 0; first < runs; first += playedAtOnce {
 		if ctx.Err() != nil {
-			return all, newRefusal(http.StatusServiceUnavailable, "the simulation was broken off: play fewer tasks")
+			return all, newRefusal(http.StatusServiceUnavailable, "the simulation was stopped: simulate fewer tasks")
 		}
 		part, err := simulate.Run(def, o, first, min(playedAtOnce, runs-first))
 		if err != nil {

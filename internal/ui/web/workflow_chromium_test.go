@@ -26,7 +26,7 @@ func TestWorkflowInABrowser(t *testing.T) {
 	}
 	eval[any](b, `document.querySelector("#runs").value = "0"; document.querySelector("#simulate form").noValidate = true`)
 	b.do(chromedp.Click(chromedp.CSS("#simulate button")))
-	b.wait(`document.querySelector("#simulate .answer").textContent.includes("give a number of tasks")`)
+	b.wait(`document.querySelector("#simulate .answer").textContent.includes("the number of tasks is out of range")`)
 	b.wait(`document.querySelector("#simulate .long").textContent === ""`)
 	b.do(chromedp.Click(chromedp.CSS(`svg.drawing a[href="#state-reviewing"]`)))
 	b.wait(`location.hash === "#state-reviewing"`)

@@ -33,7 +33,7 @@ func TestWorkflowPages(t *testing.T) {
 		}, []string{"Every property", "Not every property", `class="chart"`}},
 		"one that comes with the program": {"/workflows/" + shipped.Hash, 200, []string{"orange.yaml", "agent-review", ">clean</span>: 9 states"}, nil},
 		"one that cannot be read":         {"/workflows/broken", 200, []string{"b.yaml:", `<tr id="L1">`}, []string{`id="verify"`}},
-		"one that is not there":           {"/workflows/nothing", 404, []string{"no task follows that workflow"}, nil},
+		"one that is not there":           {"/workflows/nothing", 404, []string{"no task uses this workflow"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAWorkflowIsVerifiedWhenAPersonAsks(t *testing.T) {
 		}
 	}
 	_, body := v.get(path)
-	says(t, body, []string{"never-stalls", "somebody or something moves every task on", "holds", "states,", "Every property holds."}, []string{"Searches every state"})
+	says(t, body, []string{"never-stalls", "every task can always move on, by an agent, the engine or a person", "holds", "states,", "Every property holds."}, []string{"Searches every state"})
 	harmless(t, "the report", body)
 	if res, body := v.form("/workflows/flawed/verify", url.Values{}); res.StatusCode != 303 {
 		t.Fatalf("status %d: %s", res.StatusCode, body)

@@ -142,17 +142,17 @@ type workflowStep struct {
 
 // propertyWords says what each property means.
 var propertyWords = map[verify.Property]string{
-	verify.NeverStalls: "somebody or something moves every task on",
+	verify.NeverStalls: "every task can always move on, by an agent, the engine or a person",
 	verify.Terminates:  "every loop is bounded by a counter, or passes a person",
-	verify.Covered:     "everything that can happen has an answer",
+	verify.Covered:     "every outcome has an edge",
 	verify.Fresh:       "no old artifact opens a gate",
-	verify.CrashSafe:   "every effect is done in the end, none twice unless harmless",
-	verify.OneWorker:   "there are never two living agents for one role",
-	verify.ActorSafe:   "nobody takes an edge that is not theirs",
+	verify.CrashSafe:   "every effect is performed eventually, and twice only if that is harmless",
+	verify.OneWorker:   "no role has two living agents",
+	verify.ActorSafe:   "an edge is taken only by the actors it names",
 	verify.Proven:      "no report of unknown origin leads to a merge",
-	verify.WorkSafe:    "no workspace or branch goes before its work is safe",
+	verify.WorkSafe:    "no workspace or branch is removed before its work is safe",
 	verify.Stoppable:   "a person can end a task wherever it is",
-	verify.Reachable:   "no state and no edge is dead",
+	verify.Reachable:   "every state and every edge can be reached",
 }
 
 // reportOf describes a report.
@@ -197,7 +197,7 @@ func reportOf(r verify.Report) *workflowReport {
 // describeBounds describes the worst case if no person intervenes.
 func describeBounds(b verify.Bounds) string {
 	if b.Unbounded {
-		return "there is no bound, see terminates"
+		return "no bound, see terminates"
 	}
 	var out []string
 	for _, a := range b.Attempts {
