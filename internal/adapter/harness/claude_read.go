@@ -27,7 +27,7 @@ type claudeRecord struct {
 	IsError bool         `json:"is_error"`
 	Status  count        `json:"api_error_status"`
 	Result  string       `json:"result"`
-	Cost    float64      `json:"total_cost_usd"`
+	Cost    *float64     `json:"total_cost_usd"`
 	Usage   *claudeUsage `json:"usage"`
 
 	Limit struct {
@@ -78,6 +78,7 @@ func claudeStream(o Output) agent.Notice {
 			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)
 		case r.isAgentSpeech():
 			words.addRecord(r)
+			n.Model = modelName(r.Message.Model)
 		case r.Type == "result":
 			addClaudeResult(&n, r, o.Now)
 			if !r.IsError {
@@ -146,7 +147,9 @@ func claudeStreamLook(end []claudeRecord) found {
 func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	if r.Usage != nil {
 		u := r.Usage.toTaskUsage()
-		u.CostMicroUSD = dollarsToMicros(r.Cost)
+		if r.Cost != nil {
+			u.CostMicroUSD, u.CostReported = dollarsToMicros(*r.Cost), *r.Cost >= 0 && *r.Cost <= maxDollars
+		}
 		n.Usage = someUsage(u)
 	}
 	switch {
@@ -187,6 +190,7 @@ func claudeTranscript(o Output) agent.Notice {
 		switch {
 		case r.isAgentSpeech():
 			words.addRecord(r)
+			n.Model = modelName(r.Message.Model)
 			clearFailure(&n)
 		case r.Error == "rate_limit" && !r.Sidechain:
 			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)

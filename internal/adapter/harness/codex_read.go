@@ -42,7 +42,12 @@ type codexLine struct {
 		ID      string `json:"id"`
 		Session string `json:"session_id"`
 		Last    string `json:"last_agent_message"`
-		Error   struct {
+		Base    struct {
+			Provenance struct {
+				Model string `json:"model"`
+			} `json:"provenance"`
+		} `json:"base_instructions"` // of session_meta
+		Error struct {
 			Message string `json:"message"`
 			Info    string `json:"codex_error_info"`
 		} `json:"error"`
@@ -121,7 +126,7 @@ func codexTranscript(o Output) agent.Notice {
 		p := l.Payload
 		switch {
 		case l.Type == "session_meta" && plainID(p.ID):
-			n.Session = p.ID
+			n.Session, n.Model = p.ID, modelName(p.Base.Provenance.Model)
 		case l.At.Before(o.Since):
 		case p.Type == "task_started":
 			clearFailure(&n)

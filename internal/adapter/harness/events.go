@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,5 +176,6 @@ func fillNotice(n, m agent.Notice) agent.Notice {
 	if n.Usage == nil {
 		n.Usage = m.Usage
 	}
+	n.Model = cmp.Or(n.Model, m.Model)
 	return n
 }

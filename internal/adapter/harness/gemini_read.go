@@ -12,6 +12,7 @@ import (
 type geminiRecord struct {
 	Type    string `json:"type"`
 	Session string `json:"session_id"`
+	Model   string `json:"model"` // of init
 	Role    string `json:"role"`
 	Content string `json:"content"`
 	Delta   bool   `json:"delta"`
@@ -34,6 +35,7 @@ type geminiLine struct {
 	ID      string      `json:"id"`
 	At      time.Time   `json:"timestamp"`
 	Type    string      `json:"type"`
+	Model   string      `json:"model"`
 	Content messageText `json:"content"`
 	Tokens  struct {
 		Input   count `json:"input"`
@@ -63,6 +65,7 @@ func geminiStream(o Output) agent.Notice {
 			if plainID(r.Session) {
 				n.Session = r.Session
 			}
+			n.Model = modelName(r.Model)
 		case "message":
 			if r.Role != "assistant" {
 				whole = true
@@ -119,6 +122,7 @@ func geminiTranscript(o Output) agent.Notice {
 		if l.Type != "gemini" || l.At.Before(o.Since) {
 			continue
 		}
+		n.Model = modelName(l.Model)
 		spent[l.ID] = task.Usage{
 			InputTokens:  max(0, l.Tokens.Input.toInt()-l.Tokens.Cached.toInt()),
 			OutputTokens: l.Tokens.Output.toInt() + l.Tokens.Thought.toInt(), CachedTokens: l.Tokens.Cached.toInt(),

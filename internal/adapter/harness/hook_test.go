@@ -128,5 +128,5 @@ func TestHooksTrustNoPayload(t *testing.T) {
 }
 
 func usage(input, output, cached, micros int64) *task.Usage {
-	return &task.Usage{InputTokens: input, OutputTokens: output, CachedTokens: cached, CostMicroUSD: micros}
+	return &task.Usage{InputTokens: input, OutputTokens: output, CachedTokens: cached, CostMicroUSD: micros, CostReported: micros > 0}
 }

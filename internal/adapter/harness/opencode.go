@@ -139,6 +139,7 @@ type opencodeEvent struct {
 	} `json:"properties"`
 	Final   string `json:"final"`
 	Failure string `json:"failure"`
+	Model   string `json:"model"`
 	Usage   spent  `json:"usage"`
 }
 
@@ -172,6 +173,7 @@ func (opencode) ParseHook(event string, payload []byte, now time.Time) (agent.No
 	case "session.idle":
 		endTurn(&n, e.Final, e.Failure, now)
 		n.Usage = someUsage(e.Usage.toTaskUsage())
+		n.Model = modelName(e.Model)
 	default:
 		return agent.Notice{}, nil
 	}

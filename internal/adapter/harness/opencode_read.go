@@ -56,7 +56,7 @@ func (opencode) ReadOutput(o Output) agent.Notice {
 		case "step_finish":
 			sum = sum.Plus(task.Usage{
 				InputTokens: p.Tokens.Input.toInt(), OutputTokens: p.Tokens.Output.toInt() + p.Tokens.Reasoning.toInt(),
-				CachedTokens: p.Tokens.Cache.Read.toInt() + p.Tokens.Cache.Write.toInt(), CostMicroUSD: dollarsToMicros(p.Cost),
+				CachedTokens: p.Tokens.Cache.Read.toInt() + p.Tokens.Cache.Write.toInt(), CostMicroUSD: dollarsToMicros(p.Cost), CostReported: p.Cost > 0,
 			})
 			clearFailure(&n)
 		case "error":

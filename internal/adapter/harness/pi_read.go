@@ -13,6 +13,7 @@ type piRecord struct {
 	ID      string `json:"id"` // of the session, in its first line
 	Message struct {
 		Role    string      `json:"role"`
+		Model   string      `json:"model"`
 		Content messageText `json:"content"`
 		Failure string      `json:"errorMessage"`
 		At      count       `json:"timestamp"` // milliseconds
@@ -52,11 +53,12 @@ func piRead(path, kind string, o Output) agent.Notice {
 			addFailure(&n, m.Failure, o.Now)
 		default:
 			clearFailure(&n)
+			n.Model = modelName(m.Model)
 			if m.Content != "" {
 				n.Final = string(m.Content)
 			}
 			u := m.Usage
-			sum = sum.Plus(task.Usage{InputTokens: u.Input.toInt(), OutputTokens: u.Output.toInt(), CachedTokens: u.Read.toInt() + u.Write.toInt(), CostMicroUSD: dollarsToMicros(u.Cost.Total)})
+			sum = sum.Plus(task.Usage{InputTokens: u.Input.toInt(), OutputTokens: u.Output.toInt(), CachedTokens: u.Read.toInt() + u.Write.toInt(), CostMicroUSD: dollarsToMicros(u.Cost.Total), CostReported: u.Cost.Total > 0})
 		}
 	}
 	n.Usage, n.Final = someUsage(sum), cleanProse(n.Final)

@@ -281,7 +281,7 @@ func (r *scriptReader) readUsage(node ast.Node, s *step) {
 		"input":  func(n ast.Node) { s.usage.Input = count(r.readNumber(n, "input")) },
 		"output": func(n ast.Node) { s.usage.Output = count(r.readNumber(n, "output")) },
 		"cache":  func(n ast.Node) { s.usage.Cache = count(r.readNumber(n, "cache")) },
-		"cost":   func(n ast.Node) { s.usage.Cost = r.readNumber(n, "cost") },
+		"cost":   func(n ast.Node) { s.usage.Cost, s.usage.Known = r.readNumber(n, "cost"), true },
 	})
 }
 

@@ -37,10 +37,13 @@ type spent struct {
 	Output count   `json:"output"`
 	Cache  count   `json:"cache"`
 	Cost   float64 `json:"cost"`
+	Known  bool    `json:"known,omitempty"` // the cost is known even if it is 0
 }
 
 func (s spent) toTaskUsage() task.Usage {
-	return task.Usage{InputTokens: s.Input.toInt(), OutputTokens: s.Output.toInt(), CachedTokens: s.Cache.toInt(), CostMicroUSD: dollarsToMicros(s.Cost)}
+	return task.Usage{
+		InputTokens: s.Input.toInt(), OutputTokens: s.Output.toInt(), CachedTokens: s.Cache.toInt(), CostMicroUSD: dollarsToMicros(s.Cost), CostReported: s.Known || s.Cost > 0,
+	}
 }
 
 // endTurn records the end of a turn: the agent is idle, unless the provider returned an error

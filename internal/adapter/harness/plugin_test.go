@@ -74,7 +74,7 @@ func TestOpencodePlugin(t *testing.T) {
 		{"type": "session.created", "properties": map[string]any{"sessionID": "ses_2", "info": map[string]any{"id": "ses_2", "parentID": "ses_1"}}},
 		{"type": "message.updated", "properties": map[string]any{"info": map[string]any{"id": "u1", "sessionID": "ses_1", "role": "user"}}},
 		{"type": "message.part.updated", "properties": map[string]any{"part": map[string]any{"id": "p0", "messageID": "u1", "sessionID": "ses_1", "type": "text", "text": "the prompt"}}},
-		{"type": "message.updated", "properties": map[string]any{"info": map[string]any{"id": "m1", "sessionID": "ses_1", "role": "assistant", "cost": 0.25, "tokens": map[string]any{"input": 10, "output": 5, "reasoning": 1, "cache": map[string]any{"read": 2, "write": 1}}}}},
+		{"type": "message.updated", "properties": map[string]any{"info": map[string]any{"id": "m1", "sessionID": "ses_1", "role": "assistant", "modelID": "model-1", "cost": 0.25, "tokens": map[string]any{"input": 10, "output": 5, "reasoning": 1, "cache": map[string]any{"read": 2, "write": 1}}}}},
 		{"type": "message.part.updated", "properties": map[string]any{"part": map[string]any{"id": "p1", "messageID": "m1", "sessionID": "ses_1", "type": "text", "text": "do"}}},
 		{"type": "message.part.updated", "properties": map[string]any{"part": map[string]any{"id": "p1", "messageID": "m1", "sessionID": "ses_1", "type": "text", "text": "done"}}},
 		{"type": "message.updated", "properties": map[string]any{"info": map[string]any{"id": "m2", "sessionID": "ses_2", "role": "assistant", "cost": 0.25, "tokens": map[string]any{"input": 10, "output": 5}}}},
@@ -93,14 +93,14 @@ func TestOpencodePlugin(t *testing.T) {
 const hooks = await plugin.Orange({ client: {} })
 await hooks["chat.message"]({ sessionID: "ses_1" })
 for (const event of `+string(text)+`) await hooks.event({ event })`)
-	usage := &task.Usage{InputTokens: 20, OutputTokens: 11, CachedTokens: 3, CostMicroUSD: 500000}
+	usage := &task.Usage{InputTokens: 20, OutputTokens: 11, CachedTokens: 3, CostMicroUSD: 500000, CostReported: true}
 	want := []agent.Notice{
 		{Condition: task.Condition{Name: task.Running}, Session: "ses_1", Prompted: true},
 		{Session: "ses_1"},
 		{Condition: task.Condition{Name: task.Running}, Session: "ses_1"},
 		{Condition: task.Condition{Name: task.WaitingPermission, Detail: "bash: ls"}},
-		{Condition: task.Condition{Name: task.Idle}, Session: "ses_1", Final: "done", Usage: usage},
-		{Condition: task.Condition{Name: task.Limited, Detail: "APIError: rate limit, retry in 2h", Until: noon.Add(2 * time.Hour)}, Session: "ses_1", Final: "done", Usage: usage},
+		{Condition: task.Condition{Name: task.Idle}, Session: "ses_1", Final: "done", Usage: usage, Model: "model-1"},
+		{Condition: task.Condition{Name: task.Limited, Detail: "APIError: rate limit, retry in 2h", Until: noon.Add(2 * time.Hour)}, Session: "ses_1", Final: "done", Usage: usage, Model: "model-1"},
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ for (const [command, blocked] of [["git push", true], ["cd x && gh  pr review 1"
 		n.Session, n.Transcript = "01a1-b", "/home/u/s.jsonl"
 		return n
 	}
-	usage := &task.Usage{InputTokens: 20, OutputTokens: 10, CachedTokens: 6, CostMicroUSD: 1000000}
+	usage := &task.Usage{InputTokens: 20, OutputTokens: 10, CachedTokens: 6, CostMicroUSD: 1000000, CostReported: true}
 	want := []agent.Notice{
 		about(agent.Notice{}), about(agent.Notice{Condition: task.Condition{Name: task.Running}, Prompted: true}), about(agent.Notice{Condition: task.Condition{Name: task.Running}}),
 		about(agent.Notice{Condition: task.Condition{Name: task.Idle}, Final: "one\ntwo", Usage: usage}),

@@ -25,12 +25,12 @@ func TestRead(t *testing.T) {
 		out           Output
 		want          agent.Notice
 	}{
-		{"claude headless", "claude", Output{Output: agent.Output{Log: sample("claude-stream"), Headless: true}}, agent.Notice{Session: "cf70eebd-cf9d-4aa7-8369-b999ceb63253", Final: done, Usage: usage(30, 15, 0, 525)}},
-		{"claude at a terminal, both attempts", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript")}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(60, 30, 0, 0)}},
-		{"claude at a terminal, the second attempt", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript"), Since: time.Date(2026, 11, 15, 6, 38, 0, 0, time.UTC)}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(30, 15, 0, 0)}},
+		{"claude headless", "claude", Output{Output: agent.Output{Log: sample("claude-stream"), Headless: true}}, agent.Notice{Session: "cf70eebd-cf9d-4aa7-8369-b999ceb63253", Final: done, Usage: usage(30, 15, 0, 525), Model: "claude-opus-4-8"}},
+		{"claude at a terminal, both attempts", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript")}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(60, 30, 0, 0), Model: "claude-opus-4-8"}},
+		{"claude at a terminal, the second attempt", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript"), Since: time.Date(2026, 11, 15, 6, 38, 0, 0, time.UTC)}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(30, 15, 0, 0), Model: "claude-opus-4-8"}},
 		{"claude limited", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript-limit")}}, agent.Notice{
 			Condition: task.Condition{Name: task.Limited, Detail: "rate limit: API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
-				Until: noon.Add(time.Hour)}, Session: aSession, Final: done, Usage: usage(30, 15, 0, 0),
+				Until: noon.Add(time.Hour)}, Session: aSession, Final: done, Usage: usage(30, 15, 0, 0), Model: "claude-opus-4-8",
 		}},
 		{"codex headless", "codex", Output{Output: agent.Output{Log: sample("codex-stream"), Headless: true}}, agent.Notice{Session: "01a1dde8-3a6d-7bf2-b547-481e7817603f", Final: done, Usage: usage(30, 15, 0, 0)}},
 		{"codex limited", "codex", Output{Output: agent.Output{Transcript: sample("codex-transcript-limit")}}, agent.Notice{
@@ -42,10 +42,10 @@ func TestRead(t *testing.T) {
 		}},
 		{"opencode headless", "opencode", Output{Output: agent.Output{Log: sample("opencode-stream"), Headless: true}}, agent.Notice{Session: "ses_e22171de2ffeRWnuWyGl6K0ztX", Final: done, Usage: usage(30, 15, 0, 0)}},
 		{"opencode at a terminal", "opencode", Output{Output: agent.Output{Log: sample("opencode-stream")}}, agent.Notice{}},
-		{"gemini headless", "gemini", Output{Output: agent.Output{Log: sample("gemini-stream"), Headless: true}}, agent.Notice{Session: "4e88e819-4cd1-4623-b8fb-b3425a346bc8", Final: done, Usage: usage(30, 15, 0, 0)}},
-		{"gemini at a terminal, the second attempt", "gemini", Output{Output: agent.Output{Transcript: sample("gemini-transcript"), Since: time.Date(2026, 11, 15, 6, 39, 0, 0, time.UTC)}}, agent.Notice{Session: "89ec5e6e-103b-4d3b-98b3-6a60f24b24c1", Usage: usage(30, 15, 0, 0)}},
-		{"pi headless", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Headless: true}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: done, Usage: usage(30, 15, 0, 60)}},
-		{"pi, the second attempt", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Transcript: sample("pi-transcript"), Headless: true, Since: time.Date(2026, 11, 15, 6, 33, 0, 0, time.UTC)}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: "echoed", Usage: usage(10, 5, 0, 20)}},
+		{"gemini headless", "gemini", Output{Output: agent.Output{Log: sample("gemini-stream"), Headless: true}}, agent.Notice{Session: "4e88e819-4cd1-4623-b8fb-b3425a346bc8", Final: done, Usage: usage(30, 15, 0, 0), Model: "gemini-2.5-flash"}},
+		{"gemini at a terminal, the second attempt", "gemini", Output{Output: agent.Output{Transcript: sample("gemini-transcript"), Since: time.Date(2026, 11, 15, 6, 39, 0, 0, time.UTC)}}, agent.Notice{Session: "89ec5e6e-103b-4d3b-98b3-6a60f24b24c1", Usage: usage(30, 15, 0, 0), Model: "gemini-2.5-flash"}},
+		{"pi headless", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Headless: true}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: done, Usage: usage(30, 15, 0, 60), Model: "model-1"}},
+		{"pi, the second attempt", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Transcript: sample("pi-transcript"), Headless: true, Since: time.Date(2026, 11, 15, 6, 33, 0, 0, time.UTC)}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: "echoed", Usage: usage(10, 5, 0, 20), Model: "model-1"}},
 		{"pi limited", "pi", Output{Output: agent.Output{Transcript: sample("pi-transcript-limit")}}, agent.Notice{
 			Condition: task.Condition{Name: task.Limited, Detail: "429 You have hit your ChatGPT usage limit (plus plan). Try again in ~66 min.", Until: noon.Add(66 * time.Minute)}, Session: "01a1ddd2-0d0d-7757-8592-3b0a8ea6869a",
 		}},
@@ -231,5 +231,32 @@ func TestLinesAreReadOnce(t *testing.T) {
 				t.Errorf("%s of %d bytes: %d and %d of %d lines", name, size, len(head), len(end), total)
 			}
 		}
+	}
+}
+
+func TestModelThatCodexReports(t *testing.T) {
+	n := find(t, "codex").ReadOutput(Output{Output: agent.Output{Transcript: filepath.Join("testdata", "turns", "codex-transcript.jsonl")}, Now: noon})
+	if n.Model != "scripted-1" {
+		t.Errorf("model is %q", n.Model)
+	}
+}
+
+// A cost of 0 that an agent reports is not the same as no cost.
+func TestFreeIsNotUnmeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		harness, log string
+		want         bool
+	}{
+		"claude reports 0":                       {"claude", `{"type":"result","result":"done","total_cost_usd":0,"usage":{"input_tokens":3}}`, true},
+		"claude reports no cost":                 {"claude", `{"type":"result","result":"done","usage":{"input_tokens":3}}`, false},
+		"codex reports no cost":                  {"codex", `{"type":"turn.completed","usage":{"input_tokens":3}}`, false},
+		"opencode writes 0 for an unknown price": {"opencode", `{"type":"step_finish","part":{"cost":0,"tokens":{"input":3}}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := find(t, c.harness).ReadOutput(Output{Output: agent.Output{Log: logged(t, c.log+"\n"), Headless: true}, Now: noon})
+			if n.Usage == nil || n.Usage.HasCost() != c.want {
+				t.Errorf("usage is %+v, want a known cost: %v", n.Usage, c.want)
+			}
+		})
 	}
 }

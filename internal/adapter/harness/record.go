@@ -18,12 +18,23 @@ func (c count) toInt() int64 {
 	return int64(c)
 }
 
+// maxDollars is the highest cost that is believed.
+const maxDollars = 1e9
+
 // dollarsToMicros converts dollars to micro-dollars.
 func dollarsToMicros(dollars float64) int64 {
-	if !(dollars > 0) || dollars > 1e9 {
+	if !(dollars > 0) || dollars > maxDollars {
 		return 0
 	}
 	return int64(math.Round(dollars * 1e6))
+}
+
+// modelName returns the name of a model as an agent reports it, or "" for something that is not a name.
+func modelName(name string) string {
+	if len(name) > 100 {
+		return ""
+	}
+	return cleanLine(name, 100)
 }
 
 // someUsage returns a pointer to u, or nil if u is zero.

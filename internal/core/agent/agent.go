@@ -15,6 +15,7 @@ type Launch struct {
 	Harness     string // name of the harness
 	Prompt      string // the whole text
 	PromptFile  string // the same text in a file that only the user may read
+	PromptHash  string // digest of the text before values were filled in
 	Interactive bool   // in a terminal; otherwise without one and without input
 	Session     string // a new UUID, for agents whose session id can be chosen
 	Resume      string // the agent's id of the session to continue; "" starts a new one
@@ -34,6 +35,14 @@ type StartPlan struct {
 	Reports  bool // its last message is searched for a report
 	GoesOn   bool // it continues the conversation of the role's last attempt, if there is one
 	Answers  bool // it is started with a person's answer
+}
+
+// A Start is what is known about an agent that was started.
+type Start struct {
+	Session    string // the terminal session that shows it
+	Harness    string
+	Model      string // the model that was requested; "" for the agent's default
+	PromptHash string // digest of the text of its prompt before values are filled in
 }
 
 // An Opening is what a prompt needs to know about its attempt.
@@ -81,7 +90,8 @@ type Notice struct {
 	Final      string         // its last message
 	Failure    string         // why its last turn failed, in one line; "" if it did not
 	Usage      *task.Usage
-	Prompted   bool // the agent has received a prompt
+	Model      string // the model that it works with
+	Prompted   bool   // the agent has received a prompt
 }
 
 // An Output is what an attempt left behind.

@@ -166,7 +166,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 			out.Entries[0].Snapshot.Final = ""
 		}
 		if d.sig.Kind == signal.Exit {
-			out.Entries[0].Condition, out.Entries[0].Usage = d.sig.Condition, d.sig.Usage
+			out.Entries[0].Condition, out.Entries[0].Usage, out.Entries[0].Model = d.sig.Condition, d.sig.Usage, d.sig.Model
 		}
 	}
 	return out

@@ -42,7 +42,10 @@ func (d *decider) decideOnNotice() Verdict {
 	if u := d.sig.Usage; u != nil && u.Minus(a.Usage) != (task.Usage{}) {
 		e.Usage, e.Role = u, a.Role
 	}
-	if e.Condition == nil && e.Usage == nil && len(d.sig.Samples) == 0 {
+	if d.sig.Model != a.Model {
+		e.Model = humanize.Prefix(d.sig.Model, maxDetail)
+	}
+	if e.Condition == nil && e.Usage == nil && e.Model == "" && len(d.sig.Samples) == 0 {
 		return Stay
 	}
 	return d.finishWith(e, Record)

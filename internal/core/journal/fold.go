@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -303,6 +304,7 @@ func applyNotice(t *task.Task, e *Entry) {
 			t.Spent.Usage = t.Spent.Plus(more)
 			t.Spent.DayCostMicroUSD += more.CostMicroUSD
 		}
+		a.Model = cmp.Or(e.Model, a.Model)
 	}
 	for _, n := range e.Nudged {
 		if at := attemptIndex(t, n); at >= 0 {
@@ -375,8 +377,10 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 		t.Salvages = append(t.Salvages, r.Salvage)
 	}
 	if at := attemptIndex(t, p.Attempt); at >= 0 {
-		t.Attempts[at].Running = t.Attempts[at].Running || p.Start
-		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // the attempt got a message
+		a := &t.Attempts[at]
+		a.Running = a.Running || p.Start
+		a.Model, a.PromptHash = cmp.Or(a.Model, r.Model), cmp.Or(a.PromptHash, r.PromptHash)
+		a.Done = a.Done && p.Prompt == "" // the attempt got a message
 	}
 }
 

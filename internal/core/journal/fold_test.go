@@ -152,3 +152,22 @@ func TestEveryFieldThatAnUpdateMaySetCanBeReadBack(t *testing.T) {
 		t.Error("a status can be updated")
 	}
 }
+
+// What an agent was started with, and what it reports of itself later, is on its attempt.
+func TestAnAttemptKnowsItsModelAndItsPrompt(t *testing.T) {
+	receipt := &signal.Receipt{Effect: "t/1/0", OK: true, Harness: "codex", Model: "asked-for", PromptHash: "0123456789abcdef"}
+	got, err := Fold(made(t), []Entry{{Task: "t", Seq: 2, At: noon, Type: AgentSpawned, EffectChanges: EffectChanges{Receipt: receipt}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := got.Attempts[0]; !a.Running || a.Model != "asked-for" || a.PromptHash != "0123456789abcdef" {
+		t.Errorf("after the start: %+v", a)
+	}
+	got, err = Fold(got, []Entry{{Task: "t", Seq: 3, At: noon, Type: AgentNotice, Attempt: 1, AttemptChanges: AttemptChanges{Model: "reported"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := got.Attempts[0]; a.Model != "reported" {
+		t.Errorf("after its report: %+v", a)
+	}
+}

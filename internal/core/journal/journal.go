@@ -143,6 +143,7 @@ type AttemptChanges struct {
 	StartedIn     string              `json:"started_in,omitempty"`     // workspace of the agent that was started
 	Condition     *task.Condition     `json:"condition,omitempty"`      // of Attempt, or of the one that ended
 	Usage         *task.Usage         `json:"usage,omitempty"`          // likewise, consumed so far
+	Model         string              `json:"model,omitempty"`          // likewise, that it reports
 	Unanswered    *task.Unanswered    `json:"unanswered,omitempty"`     // with Ended: it waited for a person
 }
 
@@ -170,7 +171,7 @@ type Results struct {
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
-		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Condition, Usage: e.Usage, Rules: e.Rules, Samples: e.Samples,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Condition, Usage: e.Usage, Model: e.Model, Rules: e.Rules, Samples: e.Samples,
 		Via: e.Via,
 	}
 	if e.Type == AgentSpawned {

@@ -4,6 +4,8 @@ package prompt
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -49,6 +51,17 @@ func StartPrompt(f Facts) string {
 	b.WriteString("\n\n")
 	f.writeSession(&b)
 	return b.String()
+}
+
+// HashStartPrompt returns the digest of the text of a new agent's prompt before values are filled in, so that agents of
+// different tasks that are told the same have the same digest.
+func HashStartPrompt(f Facts) string {
+	name := f.Effect.Prompt
+	if f.Goes && workflow.GoesOn(f.Effect.Message) {
+		name = f.Effect.Message
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(f.promptText(name))))
+	return hex.EncodeToString(sum[:8])
 }
 
 // MessageText returns a message for a living agent.

@@ -154,3 +154,26 @@ func TestTheSkillSaysWhenToUseItAndNamesRealCommands(t *testing.T) {
 		}
 	}
 }
+
+// Prompts with the same text have the same digest, whatever is filled in.
+func TestThePromptHashIsThatOfTheTextBeforeValuesAreFilledIn(t *testing.T) {
+	one, other := facts(t, "orange"), facts(t, "orange")
+	one.Effect.Prompt, one.Effect.Role = "worker", "worker"
+	other.Effect = one.Effect
+	other.Task.Summary, other.Task.Branch, other.Nonce = "Let customers search", "search", "another"
+	if prompt.StartPrompt(one) == prompt.StartPrompt(other) {
+		t.Fatal("the prompts do not differ")
+	}
+	hash := prompt.HashStartPrompt(one)
+	if len(hash) != 16 || prompt.HashStartPrompt(other) != hash {
+		t.Errorf("%q and %q", hash, prompt.HashStartPrompt(other))
+	}
+	other.Words = func(string) (string, bool) { return "Do {summary} in another way.", true }
+	if prompt.HashStartPrompt(other) == hash {
+		t.Error("another text has the same digest")
+	}
+	one.Effect.Message, one.Goes = workflow.MessageReply, true
+	if prompt.HashStartPrompt(one) == hash {
+		t.Error("an agent that continues a conversation was not given the prompt, but has its digest")
+	}
+}

@@ -56,6 +56,7 @@ type Signal struct {
 
 	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
 	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: the total so far
+	Model     string          `json:"model,omitempty"`     // notice, exit: the model that the harness reports
 	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt was last active
 	Commit    string          `json:"commit,omitempty"`    // the commit of the branch at that time
 	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
@@ -259,6 +260,10 @@ type Receipt struct {
 	Base     string         `json:"base,omitempty"`    // acquire_workspace: commit at which the branch left the default branch
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
+
+	Harness    string `json:"harness,omitempty"`     // start of an agent: the harness that runs it
+	Model      string `json:"model,omitempty"`       // start of an agent: the model that was requested
+	PromptHash string `json:"prompt_hash,omitempty"` // start of an agent: digest of the text of its prompt before values are filled in
 }
 
 // Artifacts are the sections of TASK.md at the time of the signal.

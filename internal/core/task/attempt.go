@@ -103,19 +103,27 @@ type Usage struct {
 	OutputTokens int64 `json:"output_tokens,omitempty"`
 	CachedTokens int64 `json:"cached_tokens,omitempty"`
 	CostMicroUSD int64 `json:"cost_micro_usd,omitempty"` // millionths of a dollar
+	CostReported bool  `json:"cost_reported,omitempty"`  // the harness reports the cost, even if that is 0; journals from before do not contain it
 }
+
+// HasCost reports whether the cost is known. A cost of 0 that nobody reported is not known.
+func (u Usage) HasCost() bool { return u.CostReported || u.CostMicroUSD > 0 }
 
 // Minus returns the difference u - v, with negative fields set to 0.
 func (u Usage) Minus(v Usage) Usage {
 	return Usage{
 		InputTokens: max(0, u.InputTokens-v.InputTokens), OutputTokens: max(0, u.OutputTokens-v.OutputTokens),
 		CachedTokens: max(0, u.CachedTokens-v.CachedTokens), CostMicroUSD: max(0, u.CostMicroUSD-v.CostMicroUSD),
+		CostReported: u.CostReported && !v.CostReported,
 	}
 }
 
 // Plus returns the sum.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens, CachedTokens: u.CachedTokens + v.CachedTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD}
+	return Usage{
+		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
+		CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD, CostReported: u.CostReported || v.CostReported,
+	}
 }
 
 // Spend is what a task has cost, in total and on the last day with costs.

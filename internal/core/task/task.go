@@ -246,6 +246,9 @@ type Attempt struct {
 	Harness string `json:"harness,omitempty"` // the choice that was made for it, "" for the harness that the role always has
 	Why     string `json:"why,omitempty"`     // what ruled out the choices before
 	Tried   string `json:"tried,omitempty"`   // choices that this start tried before, one per line
+
+	Model      string `json:"model,omitempty"`       // that its harness reports, else the one it was started with; "" if unknown
+	PromptHash string `json:"prompt_hash,omitempty"` // digest of the text of its prompt before values are filled in
 }
 
 // An Effect is an action outside the record. Its ID is task/seq/index of the entry that requires it, so that it

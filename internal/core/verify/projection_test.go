@@ -49,7 +49,7 @@ var attemptFields = map[string]string{
 	"Done":      forgotten, // by the quotient; compared in full
 	"Condition": compared,  // of an agent that waits for a person; forgotten otherwise
 	"Credit":    forgotten, // it only moves a deadline
-	"Nudged":    fixed, "Usage": fixed,
+	"Nudged":    fixed, "Usage": fixed, "Model": fixed, "PromptHash": fixed,
 	"Harness": follows, "Why": follows, "Tried": follows, // the first choice of a role always can be started, and nothing in the model falls back
 }
 

@@ -79,7 +79,7 @@ type Engine interface {
 // Prompts chooses the agent of a role, writes its prompts and messages, and finds its reports.
 type Prompts interface {
 	PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, error)
-	StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error)
+	StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (text, hash string, err error)
 	MessageText(t *task.Task, e *task.Effect, nonce string) (string, error)
 	FindReport(id task.ID, m agent.LastMessage) (*signal.Report, error) // nil: none is expected
 }

@@ -28,7 +28,8 @@ type Card struct {
 	Role       string      `json:"role"`
 	Since      time.Time   `json:"since"`
 	Harness    string      `json:"harness"`
-	Model      string      `json:"model,omitempty"`
+	Model      string      `json:"model,omitempty"` // that the agent reports, else the one it was started with
+	PromptHash string      `json:"prompt_hash,omitempty"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`
 	Heard      bool        `json:"heard,omitempty"`   // the harness reported this conversation

@@ -102,7 +102,7 @@ func (a *Agents) addTurnResult(k Key, harness string, n *agent.Notice) {
 	if n.Usage == nil {
 		n.Usage = left.Usage
 	}
-	n.Final = cmp.Or(n.Final, left.Final)
+	n.Final, n.Model = cmp.Or(n.Final, left.Final), cmp.Or(n.Model, left.Model)
 }
 
 // isKnownIdle reports whether the end of an attempt's turn is known already. A repeated report adds nothing, and the
@@ -129,7 +129,7 @@ func (a *Agents) submitCondition(ctx context.Context, k Key, n agent.Notice) err
 	if n.Condition.Name == "" && n.Usage == nil {
 		return nil
 	}
-	sig := signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Usage: n.Usage}
+	sig := signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Usage: n.Usage, Model: n.Model}
 	if n.Condition.Name != "" {
 		sig.Condition = &n.Condition
 	}

@@ -15,10 +15,20 @@ import (
 	"orange/internal/core/task"
 )
 
-// StartAgent starts the agent of an effect and returns the terminal session that shows it. If the agent was started
-// already, StartAgent only watches it.
-func (a *Agents) StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error) {
+// StartAgent starts the agent of an effect. If the agent was started already, StartAgent only watches it.
+func (a *Agents) StartAgent(ctx context.Context, t task.Task, e task.Effect) (agent.Start, error) {
 	k := Key{t.ID, e.Attempt}
+	session, err := a.startOnce(ctx, &t, &e, k)
+	if err != nil {
+		return agent.Start{}, err
+	}
+	card, err := a.LoadCard(k)
+	return agent.Start{Session: session, Harness: card.Harness, Model: card.Model, PromptHash: card.PromptHash}, err
+}
+
+// startOnce starts the agent of an effect, or watches it if it was started already. It returns the terminal session
+// that shows it.
+func (a *Agents) startOnce(ctx context.Context, t *task.Task, e *task.Effect, k Key) (session string, err error) {
 	if a.Terminal != nil {
 		session = a.Terminal.SessionName(t.Project, t.Branch)
 	}
@@ -30,7 +40,7 @@ func (a *Agents) StartAgent(ctx context.Context, t task.Task, e task.Effect) (se
 	if phase != agent.Absent {
 		return session, a.watchAttempt(k, pids)
 	}
-	orders, err := a.prepareOrders(ctx, &t, &e, session)
+	orders, err := a.prepareOrders(ctx, t, e, session)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +90,8 @@ func (a *Agents) prepareOrders(ctx context.Context, t *task.Task, e *task.Effect
 	if err != nil {
 		return agent.Orders{}, err
 	}
-	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != "", Unhooked: plan.Unhooked}
+	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != "", Unhooked: plan.Unhooked,
+		PromptHash: launch.PromptHash}
 	o := agent.Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window
@@ -109,7 +120,7 @@ func (a *Agents) buildLaunch(ctx context.Context, start agent.StartPlan, t *task
 		o.Asked = a.askedMessage(t, e, o.GoesOn)
 	}
 	var err error
-	if l.Prompt, err = a.Prompts.StartPrompt(ctx, t, e, o); err != nil {
+	if l.Prompt, l.PromptHash, err = a.Prompts.StartPrompt(ctx, t, e, o); err != nil {
 		return l, err
 	}
 	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {

@@ -135,7 +135,7 @@ func (a *Agents) reportEnd(k Key, x agent.Exit) {
 	last := a.lastLines(k, card, left.Failure)
 	sig := signal.Signal{
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.DescribeCause(), Mass: x.Mass,
-		Usage: left.Usage, Last: last, Unstarted: a.couldNotStart(k, card, left, x),
+		Usage: left.Usage, Model: left.Model, Last: last, Unstarted: a.couldNotStart(k, card, left, x),
 	}
 	if sig.Report, sig.Final = a.findReport(k, card.Role, card.Harness, left.Final); sig.Report == nil {
 		sig.Final = tailText(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
@@ -155,7 +155,7 @@ func (a *Agents) keepNotice(k Key, n agent.Notice, x *agent.Exit) {
 		return
 	}
 	err := a.updateCard(k, func(c *Card) {
-		for _, set := range []struct{ to, from *string }{{&c.Session, &n.Session}, {&c.Transcript, &n.Transcript}, {&c.Final, &n.Final}} {
+		for _, set := range []struct{ to, from *string }{{&c.Session, &n.Session}, {&c.Transcript, &n.Transcript}, {&c.Final, &n.Final}, {&c.Model, &n.Model}} {
 			if *set.from != "" {
 				*set.to = *set.from
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -13,7 +14,7 @@ import (
 
 // Agents starts and ends agents and sends them messages.
 type Agents interface {
-	StartAgent(ctx context.Context, t task.Task, e task.Effect) (session string, err error)
+	StartAgent(ctx context.Context, t task.Task, e task.Effect) (agent.Start, error)
 	TellAgent(ctx context.Context, t task.Task, e task.Effect) error
 	EndAttempts(ctx context.Context, t task.Task, attempts []int) error
 	ClearSession(ctx context.Context, t task.Task) error
@@ -106,8 +107,8 @@ func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (l
 			return local.EffectResult{}, err
 		}
 	}
-	session, err := d.Agents.StartAgent(ctx, t, e)
-	return local.EffectResult{Session: session, Note: note}, err
+	started, err := d.Agents.StartAgent(ctx, t, e)
+	return local.EffectResult{Session: started.Session, Harness: started.Harness, Model: started.Model, PromptHash: started.PromptHash, Note: note}, err
 }
 
 // changeCard changes or reads the task's card.

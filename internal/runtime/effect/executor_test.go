@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/board"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -30,8 +31,8 @@ func (h *hands) do(format string, args ...any) error {
 	return nil
 }
 
-func (h *hands) StartAgent(_ context.Context, t task.Task, e task.Effect) (string, error) {
-	return t.Project + "/" + t.Branch, h.do("start %s %d", e.Role, e.Attempt)
+func (h *hands) StartAgent(_ context.Context, t task.Task, e task.Effect) (agent.Start, error) {
+	return agent.Start{Session: t.Project + "/" + t.Branch}, h.do("start %s %d", e.Role, e.Attempt)
 }
 
 func (h *hands) TellAgent(_ context.Context, _ task.Task, e task.Effect) error {

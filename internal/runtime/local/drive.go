@@ -141,7 +141,10 @@ func (r *Runtime) performNext(id task.ID) bool {
 			return false // without this signal the effect is not done, and it is performed again
 		}
 	}
-	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed}
+	result := signal.Receipt{
+		Effect: e.ID, OK: err == nil, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed,
+		Session: done.Session, Harness: done.Harness, Model: done.Model, PromptHash: done.PromptHash,
+	}
 	if err != nil {
 		var mistake *task.Mistake
 		var conflict *task.ConflictError

@@ -112,6 +112,9 @@ type Question struct {
 // EffectResult is the result of an effect.
 type EffectResult struct {
 	Session      string          // the terminal session the agent runs in
+	Harness      string          // of the agent that was started
+	Model        string          // that was requested for it
+	PromptHash   string          // digest of the text of its prompt before values are filled in
 	Ended        []int           // attempts whose processes are confirmed to be gone
 	CardSnapshot *board.Snapshot // the task's card
 	Note         string          // what was left out, and why

@@ -52,19 +52,20 @@ func (s Renderer) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, erro
 	return out, nil
 }
 
-// StartPrompt renders the prompt with which an agent is started.
-func (s Renderer) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (string, error) {
+// StartPrompt renders the prompt with which an agent is started. It also returns the digest of the prompt's text before
+// values are filled in.
+func (s Renderer) StartPrompt(ctx context.Context, t *task.Task, e *task.Effect, o agent.Opening) (text, hash string, err error) {
 	f, err := s.gatherFacts(t, e, o.Nonce)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	f.Goes, f.Asked = o.GoesOn, o.Asked
 	if s.Pull != nil && f.MentionsVariable("pull_request") {
 		if f.Task.PRURL, f.Task.PRState, err = s.Pull(ctx, *t); err != nil {
-			return "", fmt.Errorf("find the pull request: %w", err)
+			return "", "", fmt.Errorf("find the pull request: %w", err)
 		}
 	}
-	return prompt.StartPrompt(f), nil
+	return prompt.StartPrompt(f), prompt.HashStartPrompt(f), nil
 }
 
 // MessageText renders a message to a running agent.

@@ -44,10 +44,11 @@ function message(id, session) {
   return messages.get(id)
 }
 
-// What was said last, and what all of it cost.
+// What was said last, by which model, and what all of it cost.
 function account(session) {
   const usage = { input: 0, output: 0, cache: 0, cost: 0 }
   let final = ""
+  let model = ""
   for (const m of messages.values()) {
     if (m.role !== "assistant") continue
     if (m.usage) {
@@ -58,8 +59,9 @@ function account(session) {
     }
     const text = [...m.parts.values()].join("\n")
     if (m.session === session && text) final = text
+    if (m.session === session && m.model) model = m.model
   }
-  return { usage, final }
+  return { usage, final, model }
 }
 
 function note(event) {
@@ -68,6 +70,7 @@ function note(event) {
   if (event.type === "message.updated" && p.info) {
     const m = message(p.info.id, p.info.sessionID)
     m.role = p.info.role
+    m.model = p.info.modelID
     if (p.info.tokens) m.usage = { tokens: p.info.tokens, cost: p.info.cost }
   }
   if (event.type === "message.part.updated" && p.part?.type === "text" && !p.part.synthetic) {
