@@ -21,7 +21,7 @@ func (h *Host) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
 		return worktree.Slot{}, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
 	return worktree.Slot{
-		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: h.exclude, Ours: harness.HoldsOnlyOurs,
+		Project: p.ForTask(t), Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: h.exclude, Ours: harness.HoldsOnlyOurs,
 		TaskFile: filepath.Join(h.Folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
 		Env: append(inPath(h.ToolEnv(), h.Self), agents.CeilingVariable+"="+filepath.Dir(h.pool.Path(name))),
 	}, nil
@@ -101,8 +101,14 @@ func (h *Host) SyncTaskFile(ctx context.Context, t *task.Task) (commit string, w
 	return h.pool.InspectWorkspace(ctx, s)
 }
 
-// RequireUsableBranch returns an error that says why a task of a project cannot have a branch.
+// RequireUsableBranch returns an error that says why a task of a project cannot have a branch, or why it cannot begin at
+// the project's default branch.
 func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
+	if p.DefaultBranch != "" {
+		if err := h.Git.CheckBase(context.Background(), p.Path, p.DefaultBranch); err != nil {
+			return err
+		}
+	}
 	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
 }
 

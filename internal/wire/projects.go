@@ -4,7 +4,9 @@ import "orange/internal/core/task"
 
 // A ProjectChange says which values of a project change; nil leaves a value as it is.
 type ProjectChange struct {
-	Path     *string        `json:"moved_to,omitempty"` // new path of a repository that was moved
+	Path     *string        `json:"moved_to,omitempty"`       // new path of a repository that was moved
+	Base     *string        `json:"default_branch,omitempty"` // branch that new tasks start from and land on
+	Model    *string        `json:"model,omitempty"`
 	PoolSize *int           `json:"pool_size,omitempty"`
 	Workflow *string        `json:"workflow,omitempty"`
 	Delivery *task.Delivery `json:"delivery,omitempty"`

@@ -34,6 +34,18 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	return c.takenError(branch)
 }
 
+// CheckBase returns an error if work cannot begin at a branch, because it is neither here nor at origin.
+func (g *Git) CheckBase(ctx context.Context, root, base string) error {
+	if err := CheckBranch(base); err != nil {
+		return err
+	}
+	tips, err := g.refTips(ctx, root, heads+base, origins+base)
+	if err == nil && len(tips) == 0 {
+		err = fmt.Errorf("there is no branch %s to begin at in %s, and none at origin: create it (git -C %s branch %s), fetch it, or choose another base", base, root, root, base)
+	}
+	return err
+}
+
 // conflictingBranch returns a branch that git cannot hold beside another, because one name
 // would be a folder of the other.
 func (g *Git) conflictingBranch(ctx context.Context, root, branch string) (string, error) {

@@ -15,9 +15,10 @@ import (
 // HarnessChoices lists the agents that may run a role of a task, preferred first: those of the task, else those of the
 // workflow. A role without either gets one of the task's two harnesses.
 func HarnessChoices(t *task.Task, role *workflow.Role) []task.Choice {
-	standard := task.Choice{Harness: t.Harness, Effort: t.Effort}
+	own, review := t.OwnChoice(), t.ReviewChoice()
+	standard := own
 	if role.Harness == workflow.ReviewHarness {
-		standard = task.Choice{Harness: t.ReviewHarness, Effort: t.ReviewEffort}
+		standard = review
 	}
 	var out []task.Choice
 	for _, c := range t.Roles {
@@ -32,9 +33,9 @@ func HarnessChoices(t *task.Task, role *workflow.Role) []task.Choice {
 	for _, c := range role.Choices {
 		switch c.Harness {
 		case workflow.TaskHarness:
-			c.Harness, c.Effort = t.Harness, cmp.Or(c.Effort, t.Effort)
+			c = c.Resolve(own)
 		case workflow.ReviewHarness:
-			c.Harness, c.Effort = t.ReviewHarness, cmp.Or(c.Effort, t.ReviewEffort)
+			c = c.Resolve(review)
 		}
 		out = append(out, c)
 	}
@@ -130,5 +131,5 @@ func withTried(a *task.Attempt) string { return strings.TrimPrefix(a.Tried+"\n"+
 // RecordOf returns the record of a task that is to be created, with only the fields that select the agents of its
 // roles.
 func RecordOf(n *signal.New) *task.Task {
-	return &task.Task{Setup: task.Setup{Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort, Roles: n.Roles}}
+	return &task.Task{Setup: task.Setup{Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort, Model: n.Model, ReviewModel: n.ReviewModel, Roles: n.Roles}}
 }

@@ -61,7 +61,7 @@ func badField(name, value string) string {
 		return name + " has a line break or another control character: give one line"
 	case len(value) > maxSummary:
 		return fmt.Sprintf("%s has %d bytes and the limit is %d: put the rest into TASK.md", name, len(value), maxSummary)
-	case name == "branch" && !validBranch(value):
+	case (name == "branch" || name == "base_branch") && !validBranch(value):
 		return fmt.Sprintf("branch %q is not a name git accepts: use letters, digits, dashes and single slashes", value)
 	}
 	return ""

@@ -59,7 +59,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
@@ -144,6 +144,12 @@ func fieldOf(t *task.Task, name string) *string {
 		return &t.Effort
 	case "review_effort":
 		return &t.ReviewEffort
+	case "model":
+		return &t.Model
+	case "review_model":
+		return &t.ReviewModel
+	case "base_branch":
+		return &t.BaseBranch
 	case "pr_url":
 		return &t.PRURL
 	case "pr_state":

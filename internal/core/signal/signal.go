@@ -201,16 +201,20 @@ type New struct {
 	Effort        string  `json:"effort,omitempty"`
 	ReviewEffort  string  `json:"review_effort,omitempty"`
 
+	Model       string `json:"model,omitempty"`        // of Harness
+	ReviewModel string `json:"review_model,omitempty"` // of ReviewHarness
+
 	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles; of several for one role, the preferred one first
 
 	TrackerRef string `json:"tracker_ref,omitempty"`
 	Spawn      bool   `json:"spawn,omitempty"` // let it leave its queue as soon as possible
 
-	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local
-	Base     string        `json:"base,omitempty"`     // the commit at which its branch begins
-	ForkOf   string        `json:"fork_of,omitempty"`
-	Parent   task.ID       `json:"parent,omitempty"`
-	Vars     task.Vars     `json:"vars,omitempty"` // for its prompts
+	Delivery   task.Delivery `json:"delivery,omitempty"`    // "" for local
+	Base       string        `json:"base,omitempty"`        // the commit at which its branch begins
+	BaseBranch string        `json:"base_branch,omitempty"` // the branch that the work starts from and lands on, "" for the project's
+	ForkOf     string        `json:"fork_of,omitempty"`
+	Parent     task.ID       `json:"parent,omitempty"`
+	Vars       task.Vars     `json:"vars,omitempty"` // for its prompts
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

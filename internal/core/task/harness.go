@@ -1,6 +1,9 @@
 package task
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Choice is an agent that may run a role: a harness, and its model and effort, "" for the harness's default.
 type Choice struct {
@@ -15,6 +18,18 @@ func (c Choice) String() string {
 		return c.Harness
 	}
 	return c.Harness + ":" + c.Model
+}
+
+// OwnChoice returns the agent of roles whose harness is the task's.
+func (s *Setup) OwnChoice() Choice { return Choice{s.Harness, s.Model, s.Effort} }
+
+// ReviewChoice returns the agent of roles whose harness is the task's for reviews.
+func (s *Setup) ReviewChoice() Choice { return Choice{s.ReviewHarness, s.ReviewModel, s.ReviewEffort} }
+
+// Resolve returns a choice of one of the task's two harnesses: that harness, with the model and the effort that c names,
+// else those of the task.
+func (c Choice) Resolve(own Choice) Choice {
+	return Choice{own.Harness, cmp.Or(c.Model, own.Model), cmp.Or(c.Effort, own.Effort)}
 }
 
 // A RoleChoice is an agent that a task assigns to one of its roles. Of several for a role the first is preferred.

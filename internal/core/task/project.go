@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,6 +17,12 @@ type Project struct {
 	Policy
 }
 
+// ForTask returns the project as a task sees it: its default branch is the branch that the task starts from and lands on.
+func (p Project) ForTask(t *Task) Project {
+	p.DefaultBranch = cmp.Or(t.BaseBranch, p.DefaultBranch)
+	return p
+}
+
 // A Policy holds what a person configured for a project's tasks.
 type Policy struct {
 	Delivery Delivery `json:"delivery,omitempty"` // "" for local
@@ -24,7 +31,8 @@ type Policy struct {
 	Budget   Budget   `json:"budget,omitzero"`
 	Forge    Forge    `json:"forge,omitzero"`
 	Confirm  Confirm  `json:"confirm,omitzero"`
-	Vars     Vars     `json:"vars,omitempty"` // for the prompts of its tasks
+	Vars     Vars     `json:"vars,omitempty"`  // for the prompts of its tasks
+	Model    string   `json:"model,omitempty"` // of the harness that tasks have if they name none
 }
 
 // A Confirm lists the actions that need a person's confirmation.

@@ -56,12 +56,15 @@ type Setup struct {
 	ReviewHarness string       `json:"review_harness"`
 	Effort        string       `json:"effort,omitempty"`
 	ReviewEffort  string       `json:"review_effort,omitempty"`
-	Roles         []RoleChoice `json:"roles,omitempty"`    // the task's own agents for roles, in order of preference
-	Vars          Vars         `json:"vars,omitempty"`     // for its prompts, set by people
-	Delivery      Delivery     `json:"delivery,omitempty"` // how finished work leaves this machine
-	Base          string       `json:"base,omitempty"`     // commit at which its branch begins, "" for the default branch
-	ForkOf        string       `json:"fork_of,omitempty"`  // ID@SEQ that it was created from
-	Parent        ID           `json:"parent,omitempty"`   // task of which this is a part
+	Model         string       `json:"model,omitempty"`        // in the spelling of Harness, "" for its default
+	ReviewModel   string       `json:"review_model,omitempty"` // likewise of ReviewHarness
+	Roles         []RoleChoice `json:"roles,omitempty"`        // the task's own agents for roles, in order of preference
+	Vars          Vars         `json:"vars,omitempty"`         // for its prompts, set by people
+	Delivery      Delivery     `json:"delivery,omitempty"`     // how finished work leaves this machine
+	Base          string       `json:"base,omitempty"`         // commit at which its branch begins, "" for the tip of its base branch
+	BaseBranch    string       `json:"base_branch,omitempty"`  // branch that its work starts from and lands on, "" for the project's
+	ForkOf        string       `json:"fork_of,omitempty"`      // ID@SEQ that it was created from
+	Parent        ID           `json:"parent,omitempty"`       // task of which this is a part
 }
 
 // Resources are things outside the record that belong to a task.

@@ -18,6 +18,25 @@ import (
 // Create creates a task. It writes the task's folder, with the requirements and the context, before it commits the
 // task, so that nothing is lost.
 func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
+	if err := onlyPeopleChoose(&w); err != nil {
+		return engine.Answer{}, err
+	}
+	return r.createTask(ctx, w)
+}
+
+// onlyPeopleChoose returns an error if anybody but a person chooses what affects more than the task's own branch. Work
+// is merged into its base.
+func onlyPeopleChoose(w *signal.NewTask) error {
+	switch {
+	case w.Actor == task.Human || w.Actor == "":
+		return nil
+	case w.BaseBranch != "":
+		return task.Mistakef("only a person chooses the base of a task: leave it out, and the task has that of its parent or its project")
+	}
+	return nil
+}
+
+func (r *Runtime) createTask(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
 	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
@@ -32,7 +51,7 @@ func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, 
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	if err := r.requireUsableBranch(w.Project, w.Branch, w.ID); err != nil {
+	if err := r.requireUsableBranch(w.Project, w.Branch, w.BaseBranch, w.ID); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.locks.Lock(w.ID)()
@@ -117,6 +136,7 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	if w.ReviewHarness == "" {
 		w.ReviewHarness = cmp.Or(r.Review, w.Harness)
 	}
+	chosenModels(w, p, r.Harness)
 	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
 		w.Delivery = p.Delivery
 	}
@@ -129,10 +149,11 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	if err := r.parentOf(&w.New); err != nil {
 		return nil, err
 	}
+	w.BaseBranch = cmp.Or(w.BaseBranch, p.DefaultBranch) // it stays with the task if the project's changes
 	if err := plainBranch(w.Actor, w.Branch); err != nil {
 		return nil, err
 	}
-	if err := r.ownBranch(p.Name, w.Branch); err != nil {
+	if err := r.ownBranch(p.Name, w.Branch, w.BaseBranch); err != nil {
 		return nil, err
 	}
 	if err := r.requireFreeBranch(w.Project, w.Branch, w.ID); err != nil {
@@ -143,6 +164,16 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 		return nil, err
 	}
 	return def, r.roleHarnesses(def, &w.New)
+}
+
+// chosenModels sets the models of a task that names none. The project's is for the harness of tasks that name none.
+func chosenModels(w *signal.NewTask, p task.Project, usual string) {
+	if w.Model == "" && w.Harness == usual {
+		w.Model = p.Model
+	}
+	if w.ReviewModel == "" && w.ReviewHarness == w.Harness {
+		w.ReviewModel = w.Model
+	}
 }
 
 // roleHarnesses returns an error if the workflow or the task names agents for a role and none of them can be started.
@@ -231,8 +262,8 @@ func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
 // maxBranch bounds the name of a branch, in bytes, because file names contain it with a suffix.
 const maxBranch = 240
 
-// requireUsableBranch returns an error if a new or renamed task cannot have a branch.
-func (r *Runtime) requireUsableBranch(project, branch string, id task.ID) error {
+// requireUsableBranch returns an error if a new or changed task cannot have a branch, or a base for it.
+func (r *Runtime) requireUsableBranch(project, branch, base string, id task.ID) error {
 	if len(branch) > maxBranch {
 		return task.Mistakef("the branch name has %d bytes and the limit is %d: choose a shorter one", len(branch), maxBranch)
 	}
@@ -244,7 +275,7 @@ func (r *Runtime) requireUsableBranch(project, branch string, id task.ID) error 
 		return task.Mistakef("branch %s cannot be made beside the branch of task %s, because git cannot hold a branch and a folder of the same name: choose another name", branch, other)
 	}
 	if p, ok := r.pool.findProject(project); ok && r.Branch != nil {
-		if err := r.Branch(p, branch); err != nil {
+		if err := r.Branch(p.ForTask(&task.Task{Setup: task.Setup{BaseBranch: base}}), branch); err != nil {
 			return task.Mistakef("%v", err)
 		}
 	}
@@ -262,10 +293,14 @@ func plainBranch(actor task.Actor, branch string) error {
 	return task.Mistakef("branch %q of %s has other characters than letters, digits, dots, dashes, slashes and underscores: choose another name", branch, actor)
 }
 
-// ownBranch returns an error if a branch is the default branch of the project.
-func (r *Runtime) ownBranch(project, branch string) error {
-	if p, ok := r.pool.findProject(project); ok && p.DefaultBranch == branch {
+// ownBranch returns an error if a branch is the default branch of the project, or the base of the task.
+func (r *Runtime) ownBranch(project, branch, base string) error {
+	p, ok := r.pool.findProject(project)
+	switch {
+	case ok && p.DefaultBranch == branch:
 		return task.Mistakef("%s is the default branch of project %s: a task needs one of its own", branch, project)
+	case base == branch:
+		return task.Mistakef("%s is the base of the task: a task needs a branch of its own", branch)
 	}
 	return nil
 }

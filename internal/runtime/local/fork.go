@@ -51,7 +51,7 @@ func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.N
 	w.Requirements, w.Context = r.forkTexts(&t, seq)
 	w.New = signal.New{
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
-		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
+		Model: t.Model, ReviewModel: t.ReviewModel, Delivery: t.Delivery, Base: commit, BaseBranch: t.BaseBranch, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
 	}
 	if by.Actor == task.Human { // an agent sets no variables, not even those of a person
 		w.Vars = t.Vars
@@ -59,7 +59,7 @@ func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.N
 	if w.Branch, err = r.forkBranch(&t, by.Branch); err != nil {
 		return engine.Answer{}, err
 	}
-	return r.Create(ctx, w)
+	return r.createTask(ctx, w)
 }
 
 // commitAt returns the last commit that the entries recorded.

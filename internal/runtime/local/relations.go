@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -118,7 +119,7 @@ func (r *Runtime) CatchUp(waiting func() ([]task.Task, error), readCard func(t *
 	}()
 }
 
-// parentOf returns an error if the parent does not exist or is over.
+// parentOf returns an error if the parent does not exist or is over. A child has the base of its parent.
 func (r *Runtime) parentOf(n *signal.New) error {
 	if n.Parent == "" {
 		return nil
@@ -139,6 +140,7 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	if isOver(def, &p) {
 		return task.Mistakef("task %s is over, it is %s: name a parent that is still open", n.Parent, p.Status)
 	}
+	n.BaseBranch = cmp.Or(n.BaseBranch, p.BaseBranch)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,20 +23,27 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	if branch, ok := branchWanted(&sig); ok {
+	if base, ok := fieldWanted(&sig, "base_branch"); ok {
+		if t, ok, err := r.loadRecord(id); err == nil && ok && base != t.BaseBranch {
+			if err := cmp.Or(r.ownBranch(t.Project, t.Branch, base), r.requireUsableBranch(t.Project, t.Branch, base, id)); err != nil {
+				return engine.Answer{}, err
+			}
+		}
+	}
+	if branch, ok := fieldWanted(&sig, "branch"); ok {
 		if err := plainBranch(sig.Actor, branch); err != nil {
 			return engine.Answer{}, err
 		}
 		defer r.locks.Lock(branchKey(branch))()
 		if t, ok, err := r.loadRecord(id); err == nil && ok {
-			if err := r.ownBranch(t.Project, branch); err != nil {
+			if err := r.ownBranch(t.Project, branch, t.BaseBranch); err != nil {
 				return engine.Answer{}, err
 			}
 			if err := r.requireFreeBranch(t.Project, branch, id); err != nil {
 				return engine.Answer{}, err
 			}
 			if branch != t.Branch {
-				if err := r.requireUsableBranch(t.Project, branch, id); err != nil {
+				if err := r.requireUsableBranch(t.Project, branch, t.BaseBranch, id); err != nil {
 					return engine.Answer{}, err
 				}
 			}
@@ -44,14 +52,14 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	return r.submitAdmitted(ctx, id, sig)
 }
 
-// branchWanted returns the branch that an update gives the task: of several, the last.
-func branchWanted(sig *signal.Signal) (branch string, ok bool) {
+// fieldWanted returns the value that an update gives a field: of several, the last.
+func fieldWanted(sig *signal.Signal, name string) (value string, ok bool) {
 	for _, f := range sig.Fields {
-		if sig.Kind == signal.Update && f.Name == "branch" {
-			branch, ok = f.To, true
+		if sig.Kind == signal.Update && f.Name == name {
+			value, ok = f.To, true
 		}
 	}
-	return branch, ok
+	return value, ok
 }
 
 // submitAdmitted is Submit for callers that Close already waits for.
@@ -316,6 +324,7 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 	}
 	var out []signal.Evidence
 	p, _ := r.pool.findProject(t.Project)
+	p = p.ForTask(t)
 	for _, g := range neededGates(def, t, sig) {
 		q := Question{Name: g.FactName(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}
 		if sig.Kind == signal.Tracker && sig.Word == signal.PRMerged {

@@ -327,7 +327,7 @@ func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) er
 		return nil
 	}
 	if g.o.Fetch != nil {
-		if err := g.o.Fetch(ctx, g.project); err != nil {
+		if err := g.o.Fetch(ctx, g.project.ForTask(g.t)); err != nil {
 			g.o.logWarning("fetch what was merged", "project", g.project.Name, "error", err)
 		}
 	}

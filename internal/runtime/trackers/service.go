@@ -56,7 +56,7 @@ type Service struct {
 	Tasks   Tasks
 	Connect func(cfg tracker.Config) (Backend, error)                // opens an adapter
 	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
-	Fetch   func(ctx context.Context, p task.Project) error          // updates the default branch
+	Fetch   func(ctx context.Context, p task.Project) error          // updates the branch that the work lands on
 	Seen    func(id task.ID, pr tracker.PR)                          // called when the pull request of a task was read; may be nil
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -34,7 +34,7 @@ func (d Service) requireProject(t *task.Task) (task.Project, error) {
 	if !ok {
 		return p, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
-	return p, nil
+	return p.ForTask(t), nil
 }
 
 // Merge implements effect.Delivery. If the work is delivered as a pull request, the forge merges it, and Merge only checks

@@ -51,6 +51,8 @@ func (p Registry) RegisterProject(ctx context.Context, given task.Project) (task
 		if given.DefaultBranch, err = p.Git.DefaultBranch(ctx, root); err != nil {
 			return given, task.Mistakef("%v", err)
 		}
+	} else if err := p.Git.CheckBase(ctx, root, given.DefaultBranch); err != nil {
+		return given, task.Mistakef("%v", err)
 	}
 	if given.Confirm.Merge != "" {
 		if err := p.Runtime.CanConfirm(given.Name); err != nil {
@@ -80,6 +82,13 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 			return have, err
 		}
 	}
+	if c.Base != nil {
+		if err := p.Git.CheckBase(ctx, have.Path, *c.Base); err != nil {
+			return have, task.Mistakef("%v", err)
+		}
+	}
+	setIfGiven(&have.DefaultBranch, c.Base)
+	setIfGiven(&have.Model, c.Model)
 	setIfGiven(&have.PoolSize, c.PoolSize)
 	setIfGiven(&have.Workflow, c.Workflow)
 	setIfGiven(&have.Delivery, c.Delivery)

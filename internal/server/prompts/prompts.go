@@ -84,6 +84,7 @@ func (s Renderer) gatherFacts(t *task.Task, e *task.Effect, nonce string) (promp
 		return prompt.Facts{}, err
 	}
 	p, _ := s.Project(t.Project)
+	p = p.ForTask(t)
 	f := prompt.Facts{
 		Def: def, Task: *t, Effect: *e, Project: p, Nonce: nonce,
 		Words: func(name string) (string, bool) { return repositoryText(p, name) },

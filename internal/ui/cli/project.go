@@ -115,7 +115,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return err
 		}
 		p := s.newProject(at.GitRoot)
-		p.Policy = policy.newPolicy()
+		p.Policy, p.DefaultBranch = policy.newPolicy(), policy.base
 		if name != "" {
 			p.Name = name
 		}
@@ -130,7 +130,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return err
 		}
 		p = added.Project
-		lines := []string{fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))}
+		lines := []string{fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p))}
 		if len(added.Git) > 0 {
 			lines = append(lines, gitProgramsText(added.Git)...)
 		}
@@ -172,10 +172,10 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "PATH"}}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "PATH"}}
 	for _, p := range projects {
 		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
-		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
+		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), p.Model,
 			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, p.Path})
 	}
 	return printTable(w, 0, dropEmptyColumns(rows))
@@ -214,6 +214,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
 			"  orange project update --workflow orange-direct\n" +
 			"  orange project update shop --confirm merge=code   # a person's merge needs a code\n" +
+			"  orange project update shop --base develop --model opus   # of its new tasks\n" +
 			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
 			"  orange project update shop --trust-git         # after a look at what git would run",
 		Args: requireArguments(0, 1),
@@ -272,7 +273,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			return err
 		}
 		p := updated.Project
-		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))}
+		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p))}
 		if trustGit {
 			lines = append(lines, gitProgramsText(updated.Git)...)
 		}
@@ -321,6 +322,7 @@ type policyFlags struct {
 	taskAttempts, dayAttempts int
 	forge                     task.Forge
 	confirm                   string
+	base, model               string
 	set                       []string
 	vars                      task.Vars
 	given                     func(flag string) bool
@@ -329,6 +331,8 @@ type policyFlags struct {
 func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	p := &policyFlags{given: cmd.Flags().Changed}
 	f := cmd.Flags()
+	f.StringVar(&p.base, "base", "", "`branch` that its tasks start from and land on (default: the repository's default branch)")
+	f.StringVar(&p.model, "model", "", "model of its agents, as the agent spells it; of tasks that name no other agent")
 	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
 	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
 	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
@@ -355,6 +359,8 @@ func (p *policyFlags) checkFlags() error {
 	switch {
 	case p.given("confirm") && !known:
 		return usageError("--confirm %q is not known: give merge=code or merge=none", p.confirm)
+	case p.given("base") && p.base == "":
+		return usageError("--base is empty: name a branch of the repository")
 	case p.given("delivery") && d != task.DeliverLocal && !d.PushesBranch():
 		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
 	case config.CheckSecret(p.forge.Token) != nil:
@@ -392,7 +398,7 @@ func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 // newPolicy returns the policy that the flags give to a new project.
 func (p *policyFlags) newPolicy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).WithChanges(p.vars)}
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, Vars: task.Vars(nil).WithChanges(p.vars)}
 }
 
 // applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
@@ -406,6 +412,12 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	}
 	if p.given("var") {
 		c.Vars = &p.vars
+	}
+	if p.given("base") {
+		c.Base = &p.base
+	}
+	if p.given("model") {
+		c.Model = &p.model
 	}
 	if p.given("setup") {
 		c.Setup = &p.setup
@@ -453,8 +465,14 @@ func budgetText(b task.Budget) string {
 }
 
 // policyText describes the policy of a project, as text to append to a line.
-func policyText(p task.Policy) string {
+func policyText(p task.Project) string {
 	out := ""
+	if p.DefaultBranch != "" {
+		out += ", base " + p.DefaultBranch
+	}
+	if p.Model != "" {
+		out += ", model " + p.Model
+	}
 	if p.Delivery != "" {
 		out += ", delivery " + string(p.Delivery)
 	}

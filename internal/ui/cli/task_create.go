@@ -42,16 +42,20 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		Example: "  orange task create login \"Let customers log in\"\n" +
 			"  orange task create fix/typo -m \"Correct the spelling in the README\"\n" +
 			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
+			"  orange task create hotfix \"Stop the crash\" --base release/2.1 --model opus\n" +
 			"  orange task create part-2 \"The second half\" --parent MFTsZyeO --no-spawn",
 		Args: requireArguments(0, -1),
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.Project, "project", "", "project it belongs to (default: that of this folder)")
+	f.StringVar(&n.BaseBranch, "base", "", "`branch` that the work starts from and lands on (default: the project's)")
 	f.StringVar(&n.Workflow, "workflow", "", "workflow it follows (default: the project's)")
 	f.StringVar(&n.Status, "status", "", "state it begins in (default: the workflow's first)")
 	f.StringVar(&n.Harness, "harness", "", "agent that works on it: "+strings.Join(agent.HarnessNames(), ", ")+", \"command:PROGRAM ARGS\" or script:FILE")
+	f.StringVar(&n.Model, "model", "", "model of that agent, as it spells it (default: the project's, then the agent's own)")
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
+	f.StringVar(&n.ReviewModel, "review-model", "", "model of the reviewer (default: that of --model, if both are the same agent)")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
 	f.StringArrayVar(&roles, "role", nil, "agent of one role, as in `reviewer=codex` or reviewer=codex:MODEL; given again, the next one if that cannot work")
 	words.declareFlags(cmd)

@@ -19,15 +19,15 @@ const currentBranch = " current"
 
 // changes are the changes that task update requests.
 type changes struct {
-	branch, summary, status, note string
-	given                         func(flag string) bool
+	branch, base, summary, status, note string
+	given                               func(flag string) bool
 }
 
 func newTaskUpdate(deps Deps) *cobra.Command {
 	var c changes
 	cmd := &cobra.Command{
 		Use: "update [id]", Short: "Change a task, by default the one of this workspace",
-		Long: "Ask for another state of a task, or change its branch or summary. The workflow decides whether a\n" +
+		Long: "Ask for another state of a task, or change its branch, base or summary. The workflow decides whether a\n" +
 			"state may be gone to; what it refuses is refused with the rule that holds the way closed.",
 		Example: "  orange task update --status agent-review\n" +
 			"  orange task update MFTsZyeO --summary \"A better name\"\n" +
@@ -35,6 +35,7 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().StringVar(&c.branch, "branch", "", "new branch; without a name, the one checked out in this folder")
+	cmd.Flags().StringVar(&c.base, "base", "", "new base: the `branch` that the work is compared with and lands on")
 	cmd.Flags().StringVar(&c.summary, "summary", "", "new summary")
 	cmd.Flags().StringVar(&c.status, "status", "", "state to go to")
 	cmd.Flags().StringVar(&c.note, "note", "", "why, in your words")
@@ -42,10 +43,10 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	codeFlag(cmd)
 	c.given = cmd.Flags().Changed
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if !c.given("branch") && !c.given("summary") && !c.given("status") {
-			return errors.New("nothing to change: give --branch, --summary, or --status")
+		if !c.given("branch") && !c.given("base") && !c.given("summary") && !c.given("status") {
+			return errors.New("nothing to change: give --branch, --base, --summary, or --status")
 		}
-		for flag, value := range map[string]string{"summary": c.summary, "status": c.status} {
+		for flag, value := range map[string]string{"base": c.base, "summary": c.summary, "status": c.status} {
 			if c.given(flag) && strings.TrimSpace(value) == "" {
 				return usageError("--%s is empty: give one", flag)
 			}
@@ -111,6 +112,9 @@ func (s session) updatedFields(ctx context.Context, c changes) ([]signal.Field, 
 			}
 		}
 		out = append(out, signal.Field{Name: "branch", To: name})
+	}
+	if c.given("base") {
+		out = append(out, signal.Field{Name: "base_branch", To: c.base})
 	}
 	if c.given("summary") {
 		out = append(out, signal.Field{Name: "summary", To: c.summary})

@@ -155,14 +155,15 @@ func taskDetails(now time.Time, v wire.TaskShown) [][]string {
 	add("Task", string(t.ID))
 	add("Project", t.Project)
 	add("Branch", t.Branch)
+	add("Base", t.BaseBranch)
 	add("Summary", t.Summary)
 	add("Status", fmt.Sprintf("%s for %s, since %s", t.Status, formatAge(now, t.Since), formatClock(now, t.Since)))
 	add("Note", describeFlags(t))
 	add("Workflow", t.Workflow)
-	add("Harness", narrate.DescribeHarness(t.Harness, t.Effort))
-	add("Review by", narrate.DescribeHarness(t.ReviewHarness, t.ReviewEffort))
+	add("Harness", narrate.DescribeHarness(t.OwnChoice()))
+	add("Review by", narrate.DescribeHarness(t.ReviewChoice()))
 	for _, c := range t.Roles {
-		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice().String(), c.Effort))
+		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice()))
 	}
 	add("Counters", narrate.DescribeCounters(t.Counters))
 	add("Agents", describeAgents(now, t.Attempts))

@@ -25,11 +25,13 @@ const verbSpawn = "spawn"
 type createIn struct {
 	Summary       string `json:"summary" jsonschema:"what to do, in one line; defaults to the first line of context"`
 	Branch        string `json:"branch,omitempty" jsonschema:"branch for the work; the server chooses one if it is omitted"`
+	Base          string `json:"base,omitempty" jsonschema:"branch that the work starts from and lands on, chosen by a person; defaults to the project's"`
 	Project       string `json:"project,omitempty" jsonschema:"project of the task; defaults to the caller's own"`
 	Context       string `json:"context,omitempty" jsonschema:"requirements, as Markdown; agents carry them out if they come from a person or from the parent task"`
 	Workflow      string `json:"workflow,omitempty" jsonschema:"workflow that the task follows; defaults to the project's"`
 	Status        string `json:"status,omitempty" jsonschema:"state in which it begins; defaults to the workflow's first state"`
 	Harness       string `json:"harness,omitempty" jsonschema:"harness of the worker: claude, codex, opencode, gemini or pi"`
+	Model         string `json:"model,omitempty" jsonschema:"model of the worker, as its harness spells it"`
 	Effort        string `json:"effort,omitempty" jsonschema:"of that agent"`
 	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"harness of the reviewer"`
 	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
@@ -104,7 +106,7 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name the file")
 	}
 	wish := signal.NewTask{New: signal.New{
-		Project: in.Project, Branch: in.Branch, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
+		Project: in.Project, Branch: in.Branch, BaseBranch: in.Base, Model: in.Model, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
 		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold,
 	}, Workflow: in.Workflow, Context: in.Context}
 	wish.Actor, wish.Attempt = c.actorAndAttempt()

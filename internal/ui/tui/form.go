@@ -43,8 +43,10 @@ type form struct {
 const (
 	formSummary = iota
 	formBranch
+	formBase
 	formProject
 	formHarness
+	formModel
 	formWorkflow
 	formStatus
 	formStart
@@ -117,8 +119,10 @@ func (m *model) newForm() *form {
 	return &form{at: formSummary, entries: []entry{
 		{name: "Summary", hint: "what is to be done"},
 		{name: "Branch", hint: "may stay empty: the server names it"},
+		{name: "Base", hint: "the branch it starts from and lands on: the project's"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
 		{name: "Harness", hint: "the project's", choices: append([]string{""}, agent.HarnessNames()...)},
+		{name: "Model", hint: "the project's, or the agent's own"},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
 		{name: "Status", hint: "the workflow's first"},
 		{name: "Start now", toggle: true, on: true},
@@ -168,7 +172,7 @@ func (f *form) putAside(m *model) {
 		return
 	}
 	m.dialog = nil
-	for _, at := range []int{formSummary, formBranch, formHarness, formWorkflow, formStatus} {
+	for _, at := range []int{formSummary, formBranch, formBase, formHarness, formModel, formWorkflow, formStatus} {
 		if f.entryValue(at) != "" {
 			f.why, m.left = "", f
 			m.showNote("no task was created; " + keptText)
@@ -234,6 +238,7 @@ func (f *form) entryValue(at int) string { return strings.TrimSpace(f.entries[at
 func (f *form) submitTask(m *model) tea.Cmd {
 	w := signal.NewTask{Workflow: f.entryValue(formWorkflow), Actor: task.Human}
 	w.Project, w.Branch, w.Summary = f.entryValue(formProject), f.entryValue(formBranch), f.entryValue(formSummary)
+	w.BaseBranch, w.Model = f.entryValue(formBase), f.entryValue(formModel)
 	w.Harness, w.Status, w.Spawn = f.entryValue(formHarness), f.entryValue(formStatus), f.entries[formStart].on
 	switch {
 	case w.Project == "":

@@ -54,6 +54,7 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	wish := signal.NewTask{Workflow: field("workflow"), Context: context, Actor: task.Human}
 	wish.Project, wish.Branch, wish.Summary, wish.Harness = field("project"), field("branch"), field("summary"), field("harness")
+	wish.BaseBranch, wish.Model = field("base"), field("model")
 	wish.Spawn = r.PostForm.Get("wait") == ""
 	if wish.Project == "" {
 		return newRefusal(http.StatusBadRequest, "a task belongs to a project: choose one")

@@ -34,9 +34,10 @@ func taskFacts(p *taskPage) []taskFact {
 		}
 	}
 	add("Branch", p.Name, "")
+	add("Base", t.BaseBranch, "")
 	add("Workflow", t.Workflow, "/workflows/"+t.WorkflowHash)
-	add("Harness", narrate.DescribeHarness(t.Harness, t.Effort), "")
-	add("Review by", narrate.DescribeHarness(t.ReviewHarness, t.ReviewEffort), "")
+	add("Harness", narrate.DescribeHarness(t.OwnChoice()), "")
+	add("Review by", narrate.DescribeHarness(t.ReviewChoice()), "")
 	add("Workspace", t.Workspace, "")
 	if r := p.Look.PR; r != nil {
 		text := "pull request"

@@ -31,10 +31,10 @@ func DescribeCounters(list []task.Counter) string {
 	return strings.Join(out, ", ")
 }
 
-// DescribeHarness names a harness with the effort that was chosen for it.
-func DescribeHarness(harness, effort string) string {
-	if harness == "" || effort == "" {
-		return harness
+// DescribeHarness names a harness with the model and the effort that were chosen for it.
+func DescribeHarness(c task.Choice) string {
+	if c.Harness == "" || c.Effort == "" {
+		return c.String()
 	}
-	return harness + ", effort " + effort
+	return c.String() + ", effort " + c.Effort
 }
