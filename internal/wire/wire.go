@@ -19,6 +19,7 @@ const (
 	HeaderAPI         = "Orange-Api"     // Version of the client, or of the server
 	HeaderVersion     = "Orange-Version" // version of the server program
 	HeaderToken       = "Orange-Token"   // identifies the attempt that sends the request
+	HeaderFolder      = "Orange-Folder"  // folder of the caller, escaped as in a path; its project decides what an ambiguous name of a task means
 	HeaderLastEventID = "Last-Event-ID"  // resumes a stream after this event
 
 	// HeaderVia holds a signal.Via as JSON: on whose behalf the web page or MCP over HTTP

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"orange/internal/core/task"
 )
@@ -32,14 +34,38 @@ func decodeTask(id task.ID, fold []byte) (task.Task, error) {
 	return t, nil
 }
 
-// FindTasks lists at most limit tasks whose id begins with prefix. It finds a deleted task only by its
-// whole id.
-func (s *Store) FindTasks(prefix string, limit int) ([]task.ID, error) {
-	if !task.ValidPrefix(prefix) {
-		return nil, nil
+// NamedTasks lists the tasks that name may mean, for task.ChooseNamed: it may list more, and lists none that is less
+// likely than one of the others. It finds a deleted task only by its whole id.
+func (s *Store) NamedTasks(name string) ([]task.Named, error) {
+	project, rest, _ := strings.Cut(name, "/")
+	out, err := s.queryNamed("id = ?", name)
+	if err == nil && len(out) == 0 {
+		out, err = s.queryNamed(`deleted = 0 AND branch <> '' AND (branch = ?1 COLLATE NOCASE OR branch = ?2 COLLATE NOCASE AND project = ?3 COLLATE NOCASE)`, name, rest, project)
+		if err == nil && task.ValidPrefix(name) {
+			begun, wrong := s.queryNamed("deleted = 0 AND id >= ? AND id < ? ORDER BY id", name, name+"{") // { is the character after z
+			out, err = append(out, begun...), wrong
+		}
 	}
-	after := prefix + "{" // the character after z
-	return s.queryIDs("SELECT id FROM task WHERE id >= ? AND id < ? AND (deleted = 0 OR id = ?) ORDER BY id LIMIT ?", prefix, after, prefix, limit)
+	if err == nil && len(out) == 0 && task.ValidPrefix(name) {
+		out, err = s.queryNamed("deleted = 0 AND id IN (SELECT id FROM task WHERE id LIKE ? || '%') ORDER BY id", name)
+	}
+	slug := task.Slug(name)
+	if err != nil || len(out) > 0 || slug == "" {
+		return out, err
+	}
+	out, err = s.queryNamed("deleted = 0 ORDER BY n")
+	return slices.DeleteFunc(out, func(n task.Named) bool { return task.Slug(n.Summary) != slug }), err
+}
+
+func (s *Store) queryNamed(where string, args ...any) ([]task.Named, error) {
+	var out []task.Named
+	err := s.queryRows(func(rows *sql.Rows) error {
+		var n task.Named
+		err := rows.Scan(&n.ID, &n.Project, &n.Branch, &n.Status, &n.Over, &n.Summary)
+		out = append(out, n)
+		return err
+	}, "SELECT id, project, branch, status, over, coalesce(fold->>'$.summary', '') FROM task WHERE "+where, args...)
+	return out, s.describeError("read", err)
 }
 
 // EachTask calls yield for the records that the filter selects, as stored, in the order of creation.

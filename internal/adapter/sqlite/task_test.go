@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -70,27 +72,60 @@ func TestEachTask(t *testing.T) {
 	}
 }
 
-func TestFindTasks(t *testing.T) {
+func TestNamedTasks(t *testing.T) {
 	s := open(t)
 	populate(t, s)
 	for name, tc := range map[string]struct {
-		prefix string
-		limit  int
-		want   []task.ID
+		name string
+		want []task.ID
 	}{
-		"a whole id":                {string(id(1)), 5, []task.ID{id(1)}},
-		"a shared prefix":           {"000", 2, []task.ID{id(1), id(2)}},
-		"a deleted task":            {string(id(5)), 5, []task.ID{id(5)}},
-		"nothing begins like that":  {"1", 5, nil},
-		"no prefix":                 {"", 5, nil},
-		"a pattern is not a prefix": {"0%", 5, nil},
+		"a whole id":                   {string(id(1)), []task.ID{id(1)}},
+		"a shared prefix":              {string(id(1))[:20], []task.ID{id(1), id(2), id(3), id(4), id(6), id(7)}},
+		"a deleted task":               {string(id(5)), []task.ID{id(5)}},
+		"a branch":                     {"b2", []task.ID{id(2)}},
+		"a branch in another case":     {"B2", []task.ID{id(2)}},
+		"a branch of a task that over": {"b4", []task.ID{id(4)}},
+		"a branch of a deleted task":   {"b5", nil},
+		"a project and a branch":       {"q/b7", []task.ID{id(7)}},
+		"another project's branch":     {"q/b1", nil},
+		"nothing begins like that":     {"1", nil},
+		"no prefix":                    {"", nil},
+		"a pattern is not a prefix":    {"0%", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := s.FindTasks(tc.prefix, tc.limit)
+			list, err := s.NamedTasks(tc.name)
+			var got []task.ID
+			for _, n := range task.ChooseNamed(tc.name, "", list) {
+				got = append(got, n.ID)
+			}
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// The store may list less than everything, but not less than what is chosen from everything.
+func TestNamedTasksListWhatWouldBeChosenFromAll(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	all, err := s.queryNamed("deleted = 0 ORDER BY n")
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d tasks, %v", len(all), err)
+	}
+	for _, n := range all {
+		for _, name := range []string{string(n.ID), string(n.ID[:5]), strings.ToLower(string(n.ID)), n.Branch, strings.ToUpper(n.Branch), n.Project + "/" + n.Branch, n.Summary, task.Slug(n.Summary), "x" + n.Branch} {
+			for _, project := range []string{"", "p", "q"} {
+				list, err := s.NamedTasks(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sorted := cmpopts.SortSlices(func(a, b task.Named) bool { return a.ID < b.ID })
+				if diff := cmp.Diff(task.ChooseNamed(name, project, all), task.ChooseNamed(name, project, list), sorted, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%q in %q (-all +listed)\n%s", name, project, diff)
+				}
+			}
+		}
 	}
 }
 

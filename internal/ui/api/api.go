@@ -45,7 +45,7 @@ type Control interface {
 // Tasks reads from the store.
 type Tasks interface {
 	Task(id task.ID) (task.Task, bool, error)
-	FindTasks(prefix string, limit int) ([]task.ID, error)
+	NamedTasks(name string) ([]task.Named, error) // at least those that task.ChooseNamed would choose
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	Journal(id task.ID, after int) ([]journal.Entry, error)
 	UnsettledTasks() ([]task.Task, error)
@@ -259,25 +259,4 @@ func decodeBody(r *http.Request, v any) error {
 		return task.Mistakef("the request is not understood: something follows the first value")
 	}
 	return nil
-}
-
-// findTask resolves the id in the path, which may be a unique prefix.
-func (s *Server) findTask(r *http.Request) (task.ID, error) {
-	given := r.PathValue("id")
-	if !task.ValidPrefix(given) {
-		return "", fmt.Errorf("%w: %q is not a task id", task.ErrNotFound, given)
-	}
-	if c := callerOf(r); c != nil && string(c.Task) == given {
-		return c.Task, nil
-	}
-	ids, err := s.Tasks.FindTasks(given, 2)
-	switch {
-	case err != nil:
-		return "", err
-	case len(ids) == 0:
-		return "", fmt.Errorf("%w: %s", task.ErrNotFound, given)
-	case len(ids) > 1 && string(ids[0]) != given:
-		return "", task.Mistakef("%q is the beginning of several task ids: give more of it", given)
-	}
-	return ids[0], nil
 }

@@ -63,8 +63,8 @@ func (k *ticker) Task(id task.ID) (task.Task, bool, error) {
 	return task.Task{ID: id, Seq: len(k.rows), Project: "p", Agents: task.Agents{Attempts: []task.Attempt{{Number: 1}}}}, true, nil
 }
 
-func (k *ticker) FindTasks(prefix string, _ int) ([]task.ID, error) {
-	return []task.ID{task.ID(prefix)}, nil
+func (k *ticker) NamedTasks(name string) ([]task.Named, error) {
+	return []task.Named{{ID: task.ID(name)}}, nil
 }
 
 func (k *ticker) server() *api.Server {

@@ -103,9 +103,9 @@ func TestABeginningOfAnIDIsEnoughIfItIsUnique(t *testing.T) {
 		if got := r.ask("GET", "/v1/tasks/abcdefghijk"+path, ""); got.status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, got.status, got.text)
 		}
-		r.ask("GET", "/v1/tasks/abc"+path, "").refused(t, http.StatusBadRequest, `"abc" is the beginning of several task ids: give more of it`)
-		r.ask("GET", "/v1/tasks/xyz"+path, "").refused(t, http.StatusNotFound, "task not found: xyz")
-		r.ask("GET", "/v1/tasks/a-b"+path, "").refused(t, http.StatusNotFound, `task not found: "a-b" is not a task id`)
+		r.ask("GET", "/v1/tasks/abc"+path, "").refused(t, http.StatusBadRequest, `"abc" names 2 tasks: abcdefghijXXXXXXXXXXX (p/abcdefghijXXXXXXXXXXX, pending, "s"), abcdefghijklmnopqrstu (p/abcdefghijklmnopqrstu, pending, "s"): give the id of one`)
+		r.ask("GET", "/v1/tasks/xyz"+path, "").refused(t, http.StatusNotFound, `task not found: "xyz" is no id, branch or summary of a task: see orange task list`)
+		r.ask("GET", "/v1/tasks/a-b"+path, "").refused(t, http.StatusNotFound, `task not found: "a-b" is no id, branch or summary of a task: see orange task list`)
 	}
 	got := r.ask("POST", "/v1/tasks/abcdefghijX/signals", `{"kind":"pause"}`)
 	if got.status != http.StatusOK || !strings.Contains(got.text, "abcdefghijXXXXXXXXXXX") {

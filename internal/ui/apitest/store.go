@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -147,17 +145,15 @@ func (s *FakeStore) Task(id task.ID) (task.Task, bool, error) {
 	return s.Tasks[i], true, s.Err
 }
 
-// FindTasks implements api.Tasks.
-func (s *FakeStore) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
+// NamedTasks implements api.Tasks.
+func (s *FakeStore) NamedTasks(string) (out []task.Named, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
-		if strings.HasPrefix(string(s.Tasks[i].ID), prefix) && len(ids) < limit {
-			ids = append(ids, s.Tasks[i].ID)
-		}
+		t := &s.Tasks[i]
+		out = append(out, task.Named{ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary, Over: s.isOver(t)})
 	}
-	slices.SortFunc(ids, func(a, b task.ID) int { return cmp.Compare(len(a), len(b)) })
-	return ids, s.Err
+	return out, s.Err
 }
 
 // EachTask implements api.Tasks.

@@ -30,8 +30,8 @@ func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.Co
 			s, _ := q.ReadState(ctx, client.StateQuery{Project: project, All: all})
 			for i := len(s.Tasks) - 1; i >= 0; i-- {
 				r := &s.Tasks[i]
-				if strings.HasPrefix(string(r.ID), q.begun) && (passes == nil || passes(r)) {
-					out = append(out, offerWord(string(r.ID), describeTask(r.Status, r.Project, r.Branch, r.Summary, project)))
+				if passes == nil || passes(r) {
+					out = append(out, q.offerTask(task.Named{ID: r.ID, Project: r.Project, Branch: r.Branch, Status: r.Status, Summary: r.Summary}, project)...)
 				}
 			}
 			return out
@@ -49,13 +49,24 @@ func hereFirst(ctx context.Context, q question, look func(project string) []stri
 	return look("")
 }
 
-// describeTask describes a task for a completion. It names the project unless only the
-// current project is listed.
-func describeTask(status, project, branch, summary, here string) string {
+// offerTask returns the names of a task that begin with the word typed so far: its id, and its branch or its project and
+// branch if there is such a word.
+func (q question) offerTask(n task.Named, here string) (out []string) {
+	both, shown := n.Project+"/"+n.Branch, n.Branch
 	if here == "" {
-		branch = project + "/" + branch
+		shown = both
 	}
-	return strings.TrimSpace(status + " " + branch + " " + summary)
+	if strings.HasPrefix(string(n.ID), q.begun) {
+		out = append(out, offerWord(string(n.ID), strings.TrimSpace(n.Status+" "+shown+" "+n.Summary)))
+	}
+	switch about := n.Status + " " + n.Summary; {
+	case q.begun == "" || n.Branch == "":
+	case here != "" && strings.HasPrefix(n.Branch, q.begun):
+		out = append(out, offerWord(n.Branch, about))
+	case strings.HasPrefix(both, q.begun):
+		out = append(out, offerWord(both, about))
+	}
+	return out
 }
 
 // completeTasks offers every task, including those that are over.
@@ -64,9 +75,8 @@ func completeTasks(deps Deps) cobra.CompletionFunc {
 		return hereFirst(ctx, q, func(project string) (out []string) {
 			tasks, _ := q.TaskList(ctx, task.Filter{Project: project, All: true})
 			for i := len(tasks) - 1; i >= 0; i-- {
-				if t := &tasks[i]; strings.HasPrefix(string(t.ID), q.begun) {
-					out = append(out, offerWord(string(t.ID), describeTask(t.Status, t.Project, t.Branch, t.Summary, project)))
-				}
+				t := &tasks[i]
+				out = append(out, q.offerTask(task.Named{ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary}, project)...)
 			}
 			return out
 		})
@@ -77,7 +87,7 @@ func completeTasks(deps Deps) cobra.CompletionFunc {
 func completeEntries(deps Deps) cobra.CompletionFunc {
 	ids := completeTasks(deps)
 	entries := completeLive(deps, func(ctx context.Context, q question) []string {
-		id, _, _ := strings.Cut(q.begun, "@")
+		id := q.begun[:strings.LastIndexByte(q.begun, '@')]
 		return offerMoves(ctx, q, id, id+"@")
 	})
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {

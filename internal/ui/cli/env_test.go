@@ -218,11 +218,9 @@ func (p parts) ForkTask(_ context.Context, id task.ID, _ int, _ signal.NewTask) 
 
 func (parts) RecordRefusal(task.ID, signal.Signal, string) {}
 
-func (p parts) Task(id task.ID) (task.Task, bool, error) { return p.w.store.Task(id) }
-func (p parts) FindTasks(prefix string, limit int) ([]task.ID, error) {
-	return p.w.store.FindTasks(prefix, limit)
-}
-func (p parts) UnsettledTasks() ([]task.Task, error) { return p.w.store.UnsettledTasks() }
+func (p parts) Task(id task.ID) (task.Task, bool, error)     { return p.w.store.Task(id) }
+func (p parts) NamedTasks(name string) ([]task.Named, error) { return p.w.store.NamedTasks(name) }
+func (p parts) UnsettledTasks() ([]task.Task, error)         { return p.w.store.UnsettledTasks() }
 func (p parts) EachTask(f task.Filter, yield func([]byte) error) error {
 	return p.w.store.EachTask(f, yield)
 }

@@ -40,7 +40,7 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 
 // clientOptions returns the options to connect to the server of the data folder, if one runs.
 func (d Deps) clientOptions() client.DialOptions {
-	return client.DialOptions{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
+	return client.DialOptions{Socket: d.Config.Socket, Home: d.Config.Home, Folder: d.Cwd, Token: d.Config.Token, Owner: d.Owner}
 }
 
 // findOwner returns the server that holds the data folder. It returns false if there is none
@@ -92,8 +92,14 @@ func (d Deps) callingActor() (task.Actor, int) {
 // sendSignal sends a signal in the name of the caller. An agent may act only on its own task,
 // because its attempt number would name a different attempt of another task.
 func (s session) sendSignal(ctx context.Context, id string, sig signal.Signal) (wire.Answer, error) {
-	if own := s.Config.Task; s.Config.Role != "" && own != "" && !strings.HasPrefix(own, id) {
-		return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", shortID(own), shortID(id))
+	if own := s.Config.Task; s.Config.Role != "" && own != "" {
+		named, err := s.findTask(ctx, id)
+		if err != nil {
+			return wire.Answer{}, err
+		}
+		if named != own {
+			return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", shortID(own), shortID(named))
+		}
 	}
 	sig.Actor, sig.Attempt = s.callingActor()
 	sig.Confirm = s.confirmationCode()
@@ -129,7 +135,7 @@ func codeFlag(cmd *cobra.Command) {
 // the task whose workspace is the current folder.
 func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
-		return args[0], nil
+		return s.findTask(ctx, args[0])
 	}
 	if s.Config.Task != "" {
 		return s.Config.Task, nil
@@ -142,6 +148,16 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 		return "", errors.New("this folder is no task's workspace: give the id of a task")
 	}
 	return string(at.Task), nil
+}
+
+// findTask returns the id of the task that a name means. A command that asks only once about a task passes the name on
+// instead; one that asks several times must not have its name mean different tasks.
+func (s session) findTask(ctx context.Context, name string) (string, error) {
+	if task.ID(name).IsValid() {
+		return name, nil
+	}
+	v, err := s.ReadTask(ctx, name)
+	return string(v.Task.ID), err
 }
 
 // describeAnswer describes what an answer changed.

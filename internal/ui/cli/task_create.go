@@ -315,8 +315,9 @@ func newTaskFork(deps Deps) *cobra.Command {
 
 // entryOf parses ID@SEQ.
 func entryOf(text string) (id string, seq int, err error) {
-	id, number, _ := strings.Cut(text, "@")
-	seq, err = strconv.Atoi(number)
+	at := max(0, strings.LastIndexByte(text, '@'))
+	id = text[:at]
+	seq, err = strconv.Atoi(strings.TrimPrefix(text[at:], "@"))
 	if err != nil || seq < 1 || id == "" {
 		return "", 0, usageError("%q names no entry of a task: give ID@SEQ, with a seq of orange task history --json", text)
 	}

@@ -193,7 +193,7 @@ func TestTaskVerbs(t *testing.T) {
 		{name: "exit", args: "task exit " + idOne + " --role worker --attempt 2 --code 137", prepare: inAttempt, out: "oneAAAAA stays working",
 			asked: []string{`POST /v1/tasks/` + idOne + `/signals {"kind":"exit","at":"0001-01-01T00:00:00Z","actor":"engine","attempt":2,"role":"worker","code":137}`}},
 		{name: "exit of nobody", args: "task exit one", code: 2, err: "--role"},
-		{name: "an id that is none", args: "task complete ../x", code: 1, err: `task "../x" not found`},
+		{name: "an id that is none", args: "task complete ../x", code: 1, err: `task not found: "../x"`},
 	})
 }
 
@@ -204,7 +204,7 @@ func TestTaskList(t *testing.T) {
 		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/state/tasks?all=1&project=p&status=working"}},
 		{name: "none", args: "task list", prepare: func(w *env) { w.store.Tasks = nil }, out: "No tasks."},
 		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.store.Tasks = nil }, out: `{"tasks":[]}` + "\n"},
-		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task not found: nonexistent"}`, err: "not found"},
+		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task not found: \"nonexistent\" is no id, branch or summary of a task: see orange task list"}`, err: "not found"},
 	})
 }
 

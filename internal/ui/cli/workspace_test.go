@@ -87,7 +87,7 @@ func TestTaskFork(t *testing.T) {
 		{name: "fork refused", args: "task fork " + idOne + "@9", prepare: func(w *env) {
 			w.fails[path] = task.Mistakef("task has entries 1 to 4, and no 9")
 		}, code: 1, err: "orange: task fork: task has entries 1 to 4, and no 9\n"},
-		{name: "an id that is none", args: "task fork ../x@1", code: 1, err: `task "../x" not found`},
+		{name: "an id that is none", args: "task fork ../x@1", code: 1, err: `task not found: "../x"`},
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
-	"orange/internal/core/task"
 	"orange/internal/wire"
 )
 
@@ -24,6 +24,7 @@ const maxErrorBody = 4 << 20
 // A Client calls the server of one data folder. It is safe for concurrent use.
 type Client struct {
 	http      *http.Client
+	folder    string                      // in which the caller works, "" if that does not matter
 	token     string                      // of the attempt in which this process runs, "" outside any
 	server    string                      // version of the server that Connect reached
 	reconnect func(context.Context) error // finds another server if this one stops; nil: there is none
@@ -36,7 +37,7 @@ func New(socket string) *Client { return newClient(func() string { return socket
 // now, and starts none.
 func FromOptions(o DialOptions) *Client {
 	c := newClient(func() string { return FindSocket(o) })
-	c.token = o.Token
+	c.token, c.folder = o.Token, o.Folder
 	return c
 }
 
@@ -120,6 +121,9 @@ func (c *Client) sendOnce(ctx context.Context, q call) (*http.Response, error) {
 	req.Header.Set(wire.HeaderAPI, strconv.Itoa(wire.Version))
 	if c.token != "" {
 		req.Header.Set(wire.HeaderToken, c.token)
+	}
+	if c.folder != "" {
+		req.Header.Set(wire.HeaderFolder, url.PathEscape(c.folder))
 	}
 	if q.form != "" {
 		req.Header.Set("Content-Type", q.form)
@@ -209,11 +213,10 @@ func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
 	return nil
 }
 
-// taskPath returns the path of a task, or of something of it. It returns an error for what cannot be an id, because
-// that would lead to another path.
-func taskPath(id, pattern string) (string, error) {
-	if !task.ValidPrefix(id) {
-		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("task %q not found: see orange task list", id)}
+// taskPath returns the path of a task, or of something of it. It returns an error for what cannot be a path.
+func taskPath(name, pattern string) (string, error) {
+	if name == "" || strings.Trim(name, ".") == "" {
+		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("task not found: %q is no id, branch or summary of a task: see orange task list", name)}
 	}
-	return wire.FillPath(pattern, id), nil
+	return wire.FillPath(pattern, name), nil
 }

@@ -268,8 +268,8 @@ func TestErrors(t *testing.T) {
 		{"a refusal", "abc", `{"error":"working -> done: not in map","decision":{"refused":"x"}}`, 409, "working -> done: not in map"},
 		{"no reason given", "abc", "<html>", 500, "the server answered 500 Internal Server Error without a reason: see orange log"},
 		{"a redirect is not followed", "abc", "", 301, "the server answered 301 Moved Permanently without a reason: see orange log"},
-		{"an id that is none is not sent", "../stop", "{}", 200, `task "../stop" not found: see orange task list`},
-		{"no id", "", "{}", 200, `task "" not found: see orange task list`},
+		{"a name that is no path is not sent", "..", "{}", 200, `task not found: ".." is no id, branch or summary of a task: see orange task list`},
+		{"no id", "", "{}", 200, `task not found: "" is no id, branch or summary of a task: see orange task list`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

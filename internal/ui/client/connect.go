@@ -29,6 +29,7 @@ var ErrNoServer = errors.New("no server is running: start one with orange serve"
 type DialOptions struct {
 	Socket string
 	Home   string                // the data folder, which a new server must be able to write
+	Folder string                // in which the caller works, which decides what an ambiguous name of a task means
 	Token  string                // sent with every request; identifies the attempt
 	Start  func() (Child, error) // starts a server in the background; nil: never start one
 	Owner  func() (Owner, bool)  // the server that owns the data folder, if any; nil: unknown
@@ -62,7 +63,7 @@ func Connect(ctx context.Context, o DialOptions) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	c := newClient(func() string { return FindSocket(o) })
-	c.token = o.Token
+	c.token, c.folder = o.Token, o.Folder
 	if err := c.reachServer(ctx, o); err != nil {
 		c.Close()
 		return nil, o.explainTimeout(err)

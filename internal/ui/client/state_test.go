@@ -60,7 +60,7 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 		})
 	}
 	c := client.New("/nowhere")
-	for _, id := range []string{"", "../x", "a/b", "a b"} {
+	for _, id := range []string{"", ".", ".."} {
 		err := c.WatchScreen(t.Context(), id, "", func(wire.Screen) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "not found") {
 			t.Errorf("%q: %v", id, err)

@@ -41,7 +41,7 @@ func filterQuery(f task.Filter) url.Values {
 	return q
 }
 
-// ReadTask returns one task; id may be the beginning of an id.
+// ReadTask returns one task. As in every method, id may be any name of the task.
 func (c *Client) ReadTask(ctx context.Context, id string) (wire.TaskShown, error) {
 	var out wire.TaskShown
 	err := c.ofTask(ctx, id, wire.PathTask, nil, &out)

@@ -17,7 +17,6 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
-	"orange/internal/core/task"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
@@ -193,8 +192,6 @@ func addTool[In, Out any](s *sdk.Server, t *sdk.Tool, timeout time.Duration, h h
 // whose workspace the caller works in.
 func (c Caller) taskOf(ctx context.Context, id string) (string, error) {
 	switch {
-	case id != "" && !task.ValidPrefix(id):
-		return "", fmt.Errorf("%q is no task id: see list", cutLine(id, 60))
 	case id != "":
 		return id, nil
 	case c.Task != "":

@@ -66,7 +66,7 @@ type row struct {
 
 // oneIn names a task.
 type oneIn struct {
-	Task string `json:"task,omitempty" jsonschema:"id of the task or a prefix of it; defaults to the caller's own task"`
+	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning, its branch, or project/branch; defaults to the caller's own task"`
 }
 
 func (t *tools) addReading(s *sdk.Server) {

@@ -2,11 +2,10 @@ package mcp
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"orange/internal/core/task"
 )
 
 // taskURI is the prefix of the URIs of tasks' texts.
@@ -24,8 +23,8 @@ func readTask(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResou
 	if err != nil {
 		return nil, err
 	}
-	id := strings.TrimPrefix(req.Params.URI, taskURI)
-	if !task.ValidPrefix(id) {
+	id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, taskURI))
+	if err != nil {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)

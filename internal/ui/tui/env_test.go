@@ -101,8 +101,8 @@ type parts struct {
 	f *fake
 }
 
-func (p parts) FindTasks(prefix string, _ int) ([]task.ID, error) {
-	return []task.ID{task.ID(prefix)}, nil
+func (p parts) NamedTasks(name string) ([]task.Named, error) {
+	return []task.Named{{ID: task.ID(name)}}, nil
 }
 
 func (p parts) Task(id task.ID) (task.Task, bool, error) {

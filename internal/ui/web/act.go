@@ -45,10 +45,7 @@ const maxNote = 256 << 10
 
 // submitAction sends the signal that a form describes to the server.
 func (s *Site) submitAction(w http.ResponseWriter, r *http.Request) error {
-	id, err := idOf(r)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	note, err := noteOf(r)
 	if err != nil {
 		return err
@@ -190,11 +187,7 @@ type moveData struct {
 
 // moveForm serves the form that moves a task without dragging.
 func (s *Site) moveForm(w http.ResponseWriter, r *http.Request) {
-	id, err := idOf(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
+	id := r.PathValue("id")
 	row, p, err := s.rowOf(r, id)
 	if err != nil {
 		s.writeError(w, r, err)

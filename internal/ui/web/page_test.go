@@ -131,7 +131,7 @@ func TestActions(t *testing.T) {
 		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose auto, ff or merge"},
 		"something else":           {a, url.Values{"do": {"explode"}}, signal.Signal{}, 400, "unknown action"},
 		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "not found"},
-		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "not the id of a task"},
+		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "task not found: &#34;a/b&#34;"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

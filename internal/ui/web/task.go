@@ -28,6 +28,7 @@ const maxBody = 256 << 10
 // taskRoutes registers the pages of one task.
 func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tasks/{id}", s.serveTask)
+	mux.HandleFunc("GET /tasks/{name...}", s.findTask)
 	mux.HandleFunc("POST /tasks/{id}/review", s.formHandler(s.submitReview))
 	mux.HandleFunc("GET /tasks/{id}/terminal", s.serveTerminal)
 	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
@@ -82,15 +83,29 @@ func (s *Site) serveTask(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was a prefix of the id
-		to := "/tasks/" + string(data.Task.ID)
-		if r.URL.RawQuery != "" {
-			to += "?" + r.URL.RawQuery
-		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
+	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was another name of the task
+		redirectToTask(w, r, data.Task.ID)
 		return
 	}
 	s.renderPage(w, r, http.StatusOK, "task", data)
+}
+
+// findTask redirects from the name of a task that has slashes, as people type it, to the page of the task.
+func (s *Site) findTask(w http.ResponseWriter, r *http.Request) {
+	v, err := s.o.API.ReadTask(r.Context(), r.PathValue("name"))
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	redirectToTask(w, r, v.Task.ID)
+}
+
+func redirectToTask(w http.ResponseWriter, r *http.Request, id task.ID) {
+	to := "/tasks/" + string(id)
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // taskWords is a review that was refused, to be shown again.
@@ -102,10 +117,7 @@ type taskWords struct {
 // taskNow collects the data of a task's page in the present. If anything but the task itself cannot be
 // read, the page shows the error in its place.
 func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return nil, err
-	}
+	id := r.PathValue("id")
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
 	around := s.loadSurroundings(r) // read it first: the page receives every change after it
 	v, err := api.ReadTask(ctx, id)
@@ -249,10 +261,7 @@ func taskName(t *task.Task) string { return ansi.OneLine(humanize.Cut(t.Project+
 // submitReview sends work back with remarks about its lines. If the server refuses, it shows the page
 // again with everything that was written.
 func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
-	id, err := idOf(r)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	whole, err := noteOf(r)
 	if err != nil {
 		return err
@@ -315,12 +324,8 @@ func scrubOf(id string, at, last int) *taskScrub {
 
 // taskPast serves the page of a task as it was after an entry of its journal.
 func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
-	id, err := idOf(r)
-	var entries []journal.Entry
 	around := s.loadSurroundings(r)
-	if err == nil {
-		entries, err = s.o.API.ReadJournal(r.Context(), id, 0)
-	}
+	entries, err := s.o.API.ReadJournal(r.Context(), r.PathValue("id"), 0)
 	if err != nil {
 		s.writeError(w, r, err)
 		return

@@ -149,10 +149,7 @@ func (s *Site) serveTerminal(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return nil, err
-	}
+	id := r.PathValue("id")
 	v, err := s.o.API.ReadTask(r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -181,16 +178,12 @@ type terminalEvent struct {
 
 // terminalEvents streams the content of a terminal, first as it is and then after every change.
 func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
-	id, err := idOf(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
+	id := r.PathValue("id")
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	out.Flush() //nolint:errcheck // the client left
-	err = s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now wire.Screen) error {
+	err := s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now wire.Screen) error {
 		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, ansi.OneLine(now.Note), now.At, terminalLines(now.Lines)})
 		if err != nil {
 			return err
@@ -209,10 +202,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 
 // typeLine types a line into an agent's terminal.
 func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
-	id, err := idOf(r)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	if !s.o.Input {
 		return newRefusal(http.StatusForbidden, "terminals are read-only here: start the server with --web-input to type into them, or use orange task attach")
 	}
