@@ -92,14 +92,14 @@ func (p *observedPort) ReadVocabulary(ctx context.Context) (board.Vocabulary, er
 }
 
 // WriteChange implements trackers.Backend.
-func (p *observedPort) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (p *observedPort) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
 	nth := p.countCall(&p.writes)
 	if p.before != nil {
 		p.before(nth, c)
 	}
 	if p.fail != nil {
 		if err := p.fail(nth); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	return p.Backend.WriteChange(ctx, was, c)

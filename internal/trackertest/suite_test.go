@@ -88,7 +88,7 @@ func (c *client) ReadIssue(_ context.Context, key string) (out tracker.Issue, er
 	return out, err
 }
 
-func (c *client) WriteChange(_ context.Context, was tracker.Issue, change board.Change) error {
+func (c *client) WriteChange(_ context.Context, was tracker.Issue, change board.Change) (*tracker.Issue, error) {
 	c.mu.Lock()
 	columns, tags := c.columns, c.tags
 	c.mu.Unlock()
@@ -129,10 +129,10 @@ func (c *client) WriteChange(_ context.Context, was tracker.Issue, change board.
 			err = do(step)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (c *client) cut(text string) string {

@@ -77,7 +77,7 @@ func TestMovesOpenAndClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.WriteChange(t.Context(), was, board.Change{Column: tc.column}); err != nil {
+		if _, err := tr.WriteChange(t.Context(), was, board.Change{Column: tc.column}); err != nil {
 			t.Fatal(err)
 		}
 		other, err := tr.ReadIssue(t.Context(), blocked)
@@ -108,18 +108,18 @@ func TestAnIssueThatSomebodyClosedIsNotOpened(t *testing.T) {
 			}
 			for _, was := range []tracker.Issue{was, closed} {
 				var no *board.Refusal
-				if err := tr.WriteChange(t.Context(), was, board.Change{Column: "Finished"}); !errors.As(err, &no) || !strings.Contains(err.Error(), "open it there") {
+				if _, err := tr.WriteChange(t.Context(), was, board.Change{Column: "Finished"}); !errors.As(err, &no) || !strings.Contains(err.Error(), "open it there") {
 					t.Errorf("%v", err)
 				}
 			}
 			if got, err := tr.ReadIssue(t.Context(), key); err != nil || got.Card.Column != "Accepted" {
 				t.Errorf("it is in %s, %v", got.Card.Column, err)
 			}
-			if err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Canceled"}); err != nil {
+			if _, err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Canceled"}); err != nil {
 				t.Errorf("to another end: %v", err)
 			}
 			s.CloseIssue(t, key, "")
-			if err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Finished"}); err != nil {
+			if _, err := tr.WriteChange(t.Context(), closed, board.Change{Column: "Finished"}); err != nil {
 				t.Errorf("after it was opened: %v", err)
 			}
 		})
@@ -137,7 +137,7 @@ func TestLabelsWithStrangeNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = tr.WriteChange(t.Context(), was, board.Change{AddTags: []string{name}, Column: name})
+			_, err = tr.WriteChange(t.Context(), was, board.Change{AddTags: []string{name}, Column: name})
 			if name == ".." {
 				if err == nil {
 					t.Error("a name that leads elsewhere is used")
@@ -147,7 +147,7 @@ func TestLabelsWithStrangeNames(t *testing.T) {
 			if got := s.ReadIssue(t, key).Card; err != nil || got.Column != name || !slices.Equal(got.Tags, []string{name}) {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if err := tr.WriteChange(t.Context(), was, board.Change{RemoveTags: []string{name}}); err != nil || len(s.ReadIssue(t, key).Card.Tags) != 0 {
+			if _, err := tr.WriteChange(t.Context(), was, board.Change{RemoveTags: []string{name}}); err != nil || len(s.ReadIssue(t, key).Card.Tags) != 0 {
 				t.Errorf("%+v, %v", s.ReadIssue(t, key).Card, err)
 			}
 		})
@@ -166,7 +166,7 @@ func TestLabelsAreNeverMade(t *testing.T) {
 	s.RenameColumn(t, "Started", "Doing")
 	writes := s.CountWrites()
 	for _, c := range []board.Change{{AddTags: []string{"bug"}}, {AddTags: []string{"Ready", "bug"}}, {Column: "Started"}, {AddTags: []string{"never was"}}, {Column: "Never"}} {
-		if err := tr.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
+		if _, err := tr.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestTextsThatGitHubDoesNotTake(t *testing.T) {
 	long := strings.Repeat("x", 70000)
 	for _, c := range []board.Change{{Comment: "a\x00b"}, {Comment: long}, {Description: &long, AddTags: []string{"bug"}}, {Title: "a\x00"}} {
 		var no *board.Refusal
-		if err := tr.WriteChange(t.Context(), was, c); !errors.As(err, &no) || s.CountWrites() != 0 {
+		if _, err := tr.WriteChange(t.Context(), was, c); !errors.As(err, &no) || s.CountWrites() != 0 {
 			t.Errorf("%.60v: %v, %d writes", c, err, s.CountWrites())
 		}
 	}

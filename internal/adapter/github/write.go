@@ -18,17 +18,17 @@ import (
 // WriteChange changes an issue. It adds and removes labels one by one, so that labels that
 // someone else sets at the same time stay. GitHub would create a label that does not exist, so
 // WriteChange looks up each one first.
-func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
 	number, err := numberOf(was.Key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkWritable(c); err != nil {
-		return err
+		return nil, err
 	}
 	w, err := t.knownWords(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e := &edit{Tracker: t, ctx: ctx, number: number}
 	for _, tag := range c.AddTags {
@@ -55,7 +55,7 @@ func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Ch
 	if strings.TrimSpace(c.Comment) != "" {
 		e.addComment(c.Comment)
 	}
-	return e.err
+	return nil, e.err
 }
 
 // maxBodyText is the length limit of a description or a comment on GitHub, in characters.

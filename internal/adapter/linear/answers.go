@@ -43,7 +43,7 @@ type namesAnswer struct {
 
 type issuesAnswer struct {
 	Issues struct {
-		Nodes    []brief `json:"nodes"`
+		Nodes    []whole `json:"nodes"`
 		PageInfo struct {
 			HasPreviousPage bool   `json:"hasPreviousPage"`
 			StartCursor     string `json:"startCursor"`
@@ -87,16 +87,17 @@ type moreAttachmentsAnswer struct {
 
 type updateAnswer struct {
 	IssueUpdate struct {
-		Success bool `json:"success"`
-		Issue   *struct {
-			Description string `json:"description"`
-		} `json:"issue"`
+		Success bool   `json:"success"`
+		Issue   *whole `json:"issue"`
 	} `json:"issueUpdate"`
 }
 
 type commentAnswer struct {
 	CommentCreate struct {
 		Success bool `json:"success"`
+		Comment struct {
+			Issue *whole `json:"issue"`
+		} `json:"comment"`
 	} `json:"commentCreate"`
 }
 
@@ -185,6 +186,12 @@ type whole struct {
 	Children         issuePage[other]      `json:"children"`
 	InverseRelations issuePage[relation]   `json:"inverseRelations"`
 	Attachments      issuePage[attachment] `json:"attachments"`
+}
+
+// isComplete reports whether the first pages of all lists are all of them.
+func (w *whole) isComplete() bool {
+	return !w.Labels.PageInfo.HasNextPage && !w.Comments.PageInfo.HasNextPage && !w.Children.PageInfo.HasNextPage &&
+		!w.InverseRelations.PageInfo.HasNextPage && !w.Attachments.PageInfo.HasNextPage
 }
 
 type comment struct {

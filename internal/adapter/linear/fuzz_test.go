@@ -45,7 +45,7 @@ func FuzzAnswers(f *testing.F) {
 		is, one := tr.ReadIssue(ctx, "ENG-1")
 		list, all := tr.ListIssues(ctx, tracker.Query{Limit: 5})
 		_, words := tr.ReadVocabulary(ctx)
-		wrote := tr.WriteChange(ctx, tracker.Issue{Key: "ENG-1"}, board.Change{Comment: "hi"})
+		_, wrote := tr.WriteChange(ctx, tracker.Issue{Key: "ENG-1"}, board.Change{Comment: "hi"})
 		for what, err := range map[string]error{"whoami": who, "issue": one, "list": all, "words": words, "write": wrote} {
 			if err != nil && (strings.ContainsAny(err.Error(), "\n\r") || strings.Contains(err.Error(), "lin_api_planted")) {
 				t.Errorf("%s: %q", what, err)

@@ -26,7 +26,11 @@ func (t *Tracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, err
 	if err := t.sendQuery(ctx, issueQuery, issueVars{ID: key}, &got); err != nil {
 		return tracker.Issue{}, ofIssue(err, key)
 	}
-	w := &got.Issue
+	return t.completeIssue(ctx, key, &got.Issue)
+}
+
+// completeIssue reads the lists of an issue that did not fit, and converts it.
+func (t *Tracker) completeIssue(ctx context.Context, key string, w *whole) (tracker.Issue, error) {
 	switch {
 	case w.Trashed:
 		return tracker.Issue{}, fmt.Errorf("issue %s is in the trash: %w", key, tracker.ErrNotFound)

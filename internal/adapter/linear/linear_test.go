@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,17 +76,21 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestAListCostsOneRequestForFifty: whatever the issues have, their number alone counts.
-func TestAListCostsOneRequestForFifty(t *testing.T) {
+// TestAListCostsOneRequestForTwenty: whatever the issues have, their number alone counts, and ordinary issues are whole.
+func TestAListCostsOneRequestForTwenty(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	parent := w.AddIssue(t, draft("Parent", "Started"))
-	for i := range 119 {
+	for i := range 118 {
 		is := draft(fmt.Sprint("Issue ", i), "Backlog", "bug", "Ready")
 		is.Parent = parent
 		w.CommentIssue(t, w.AddIssue(t, is), "bob", "hello")
 	}
+	long := w.AddIssue(t, draft("Discussed", "Backlog"))
+	for i := range 11 {
+		w.CommentIssue(t, long, "bob", fmt.Sprint("comment ", i))
+	}
 	p := w.OpenClient(t)
-	for limit, want := range map[int]int{0: 3, 100: 2, 50: 1, 3: 1, 101: 3} {
+	for limit, want := range map[int]int{0: 6, 100: 5, 20: 1, 3: 1, 101: 6} {
 		before := w.Server.CountRequests()
 		list, err := p.ListIssues(t.Context(), tracker.Query{Limit: limit})
 		if err != nil || limit > 0 && len(list) != limit || limit == 0 && len(list) != 120 {
@@ -94,8 +99,47 @@ func TestAListCostsOneRequestForFifty(t *testing.T) {
 		if got := w.Server.CountRequests() - before; got != want {
 			t.Errorf("%d requests for %d of 120 issues, want %d", got, limit, want)
 		}
-		if list[0].Key != "ENG-1" || list[1].Key != "ENG-2" || list[1].Parent != parent || !list[1].Brief {
+		if list[0].Key != "ENG-1" || list[1].Key != "ENG-2" || list[1].Parent != parent || !list[0].Brief {
 			t.Errorf("the list begins with %s, %s of %s", list[0].Key, list[1].Key, list[1].Parent)
+		}
+		if one := list[1]; one.Brief || !reflect.DeepEqual(one, read(t, p, one.Key)) {
+			t.Errorf("an ordinary issue is listed as %+v", one)
+		}
+		if last := list[len(list)-1]; limit == 0 && (last.Key != long || !last.Brief || len(last.Comments) > 0) {
+			t.Errorf("an issue with many comments is listed as %+v", last)
+		}
+	}
+}
+
+// TestAChangeCostsThreeRequests: the issue is read, the names are confirmed, and the change returns the issue as it is then.
+func TestAChangeCostsThreeRequests(t *testing.T) {
+	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
+	key := w.AddIssue(t, draft("One", "Backlog"))
+	c := trackers.NewClient(w.OpenClient(t))
+	if _, err := c.ReadVocabulary(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, tc := range []struct {
+		change board.Change
+		want   int
+	}{
+		{board.Change{Column: "Started", AddTags: []string{"bug"}}, 3},
+		{board.Change{Column: "Started", AddTags: []string{"bug"}}, 1}, // nothing is left to do
+		{board.Change{Key: "a", Comment: "Done."}, 2},
+		{board.Change{Key: "b", Comment: "Moved.", Column: "Finished"}, 4},
+	} {
+		before := w.Server.CountRequests()
+		is, err := c.Apply(t.Context(), key, tc.change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Server.CountRequests() - before; got != tc.want {
+			t.Errorf("change %d: %d requests, want %d", i, got, tc.want)
+		}
+		now := read(t, c, key)
+		now.ReadAt = is.ReadAt
+		if !reflect.DeepEqual(is, now) {
+			t.Errorf("change %d returns\n%+v\nand the issue is\n%+v", i, is, now)
 		}
 	}
 }
@@ -155,7 +199,7 @@ func TestIssuesThatAreNotOurs(t *testing.T) {
 	if list, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil || len(list) != 0 {
 		t.Errorf("in the trash: %v, %v", list, err)
 	}
-	if err := p.WriteChange(t.Context(), tracker.Issue{Key: key}, board.Change{Title: "T"}); !errors.Is(err, tracker.ErrNotFound) {
+	if _, err := p.WriteChange(t.Context(), tracker.Issue{Key: key}, board.Change{Title: "T"}); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("in the trash: %v", err)
 	}
 }
@@ -180,7 +224,7 @@ func TestNamesThatAreGone(t *testing.T) {
 		"a tag that was deleted": {AddTags: []string{"Planned"}}, "a tag that never was": {AddTags: []string{"Nope"}}, "a column that never was": {Column: "Nope"},
 	} {
 		c.Comment = "And this."
-		if err := p.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
+		if _, err := p.WriteChange(t.Context(), was, c); !errors.Is(err, tracker.ErrStale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -190,7 +234,7 @@ func TestNamesThatAreGone(t *testing.T) {
 	if _, err := p.ReadVocabulary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.WriteChange(t.Context(), was, board.Change{Column: "Doing", AddTags: []string{"Set"}, RemoveTags: []string{"bug"}}); err != nil {
+	if _, err := p.WriteChange(t.Context(), was, board.Change{Column: "Doing", AddTags: []string{"Set"}, RemoveTags: []string{"bug"}}); err != nil {
 		t.Error(err)
 	}
 	if got := w.ReadIssue(t, key).Card; got.Column != "Doing" || !slices.Equal(got.Tags, []string{"Set"}) || w.CountWrites() != 1 {
@@ -201,7 +245,7 @@ func TestNamesThatAreGone(t *testing.T) {
 func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
-	if err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {
+	if _, err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.ReadIssue(t, key).Card; got.Column != "Started" || !slices.Equal(got.Tags, []string{"bug"}) {
@@ -215,7 +259,7 @@ func TestACommentIsTakenOnce(t *testing.T) {
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	w.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
 	for i := range 3 {
-		err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Key: "k", Comment: "Hello."})
+		_, err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Key: "k", Comment: "Hello."})
 		if (err != nil) != (i == 0) {
 			t.Errorf("try %d: %v", i, err)
 		}
@@ -272,7 +316,7 @@ func TestWhatLinearDoesNotTakeIsRefused(t *testing.T) {
 		"a title of nothing visible": {Title: " "},
 	} {
 		var no *board.Refusal
-		if err := p.WriteChange(t.Context(), was, c); !errors.As(err, &no) {
+		if _, err := p.WriteChange(t.Context(), was, c); !errors.As(err, &no) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -318,7 +362,7 @@ func TestNoRequestIsDear(t *testing.T) {
 	if _, err := p.ListIssues(t.Context(), tracker.Query{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.WriteChange(t.Context(), read(t, p, key), board.Change{Column: "Started", AddTags: []string{"bug"}, Comment: "x"}); err != nil {
+	if _, err := p.WriteChange(t.Context(), read(t, p, key), board.Change{Column: "Started", AddTags: []string{"bug"}, Comment: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if c.most == 0 || c.most > 10_000/3 {

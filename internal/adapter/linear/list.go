@@ -8,10 +8,10 @@ import (
 )
 
 // perPage is how many issues one request lists.
-const perPage = 50
+const perPage = 20
 
-// ListIssues returns issues of the team or the project, oldest first, without details. It sends
-// one request per fifty issues.
+// ListIssues returns issues of the team or the project, oldest first. It sends one request per twenty issues. An issue whose
+// comments, links or attachments are too many for a list comes without them, as a brief one.
 func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	vars := issuesVars{Filter: t.issueFilter(q), Last: perPage}
 	out := []tracker.Issue{}
@@ -23,11 +23,15 @@ func (t *Tracker) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Is
 		if err := t.sendQuery(ctx, issuesQuery, vars, &got); err != nil {
 			return nil, err
 		}
-		for _, b := range slices.Backward(got.Issues.Nodes) {
-			if err := t.moreLabels(ctx, &b); err != nil {
+		for _, w := range slices.Backward(got.Issues.Nodes) {
+			if w.isComplete() {
+				out = append(out, t.convertWhole(&w))
+				continue
+			}
+			if err := t.moreLabels(ctx, &w.brief); err != nil {
 				return nil, err
 			}
-			out = append(out, t.convertBrief(&b))
+			out = append(out, t.convertBrief(&w.brief))
 		}
 		cursor := got.Issues.PageInfo.StartCursor
 		if !got.Issues.PageInfo.HasPreviousPage || cursor == "" || q.Limit > 0 && len(out) >= q.Limit {

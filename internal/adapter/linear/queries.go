@@ -35,27 +35,28 @@ const (
   issueLabels(filter: {id: {in: $labels}}, first: 200) { nodes { id name } }
 }`
 
-	// issuesQuery pages backwards, because Linear returns the newest first.
+	// issuesQuery pages backwards, because Linear returns the newest first. The lists of an ordinary issue fit, so that
+	// it need not be read on its own.
 	issuesQuery = `query Issues($filter: IssueFilter!, $last: Int!, $before: String) {
   issues(filter: $filter, last: $last, before: $before, orderBy: createdAt) {
-    nodes { ...Brief }
+    nodes {
+      ...Brief
+      trashed
+      team { key }
+      comments(first: 10) { ...Comments }
+      children(first: 5) { ...Children }
+      inverseRelations(first: 5) { ...Blockers }
+      attachments(first: 3) { ...Attachments }
+    }
     pageInfo { hasPreviousPage startCursor }
   }
 }
-` + briefFragment
+` + briefFragment + commentsFragment + childrenFragment + blockersFragment + attachmentsFragment
 
 	issueQuery = `query Issue($id: String!) {
-  issue(id: $id) {
-    ...Brief
-    trashed
-    team { key }
-    comments(first: 50) { ...Comments }
-    children(first: 50) { ...Children }
-    inverseRelations(first: 50) { ...Blockers }
-    attachments(first: 50) { ...Attachments }
-  }
+  issue(id: $id) { ...Whole }
 }
-` + briefFragment + commentsFragment + childrenFragment + blockersFragment + attachmentsFragment
+` + wholeFragment
 
 	moreLabelsQuery = `query MoreLabels($id: String!, $after: String!) {
   issue(id: $id) { labels(first: 100, after: $after) { nodes { name } pageInfo { hasNextPage endCursor } } }
@@ -81,16 +82,30 @@ const (
 }
 ` + attachmentsFragment
 
+	// The mutations return the issue as it is after the change, so that it need not be read again.
 	updateMutation = `mutation Update($id: String!, $input: IssueUpdateInput!) {
-  issueUpdate(id: $id, input: $input) { success issue { description } }
-}`
+  issueUpdate(id: $id, input: $input) { success issue { ...Whole } }
+}
+` + wholeFragment
 
 	commentMutation = `mutation Comment($input: CommentCreateInput!) {
-  commentCreate(input: $input) { success }
-}`
+  commentCreate(input: $input) { success comment { issue { ...Whole } } }
+}
+` + wholeFragment
 )
 
 const (
+	wholeFragment = `fragment Whole on Issue {
+  ...Brief
+  trashed
+  team { key }
+  comments(first: 50) { ...Comments }
+  children(first: 50) { ...Children }
+  inverseRelations(first: 50) { ...Blockers }
+  attachments(first: 50) { ...Attachments }
+}
+` + briefFragment + commentsFragment + childrenFragment + blockersFragment + attachmentsFragment
+
 	briefFragment = `fragment Brief on Issue {
   id identifier url title description priority createdAt updatedAt
   state { name type }

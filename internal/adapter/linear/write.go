@@ -10,10 +10,11 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// WriteChange changes an issue in one request and comments on it in another.
-func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+// WriteChange changes an issue in one request and comments on it in another. It returns the issue as the last of them
+// returned it.
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (after *tracker.Issue, err error) {
 	if err := checkStorable(c); err != nil {
-		return err
+		return nil, err
 	}
 	id := was.ID
 	if id == "" {
@@ -21,17 +22,24 @@ func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Ch
 	}
 	in := updateInput{Title: c.Title, Description: c.Description}
 	if err := t.resolveNames(ctx, c, &in); err != nil {
-		return err
+		return nil, err
 	}
+	var changed *whole
 	if in.StateID != "" || len(in.AddedLabelIDs)+len(in.RemovedLabelIDs) > 0 || in.Title != "" || in.Description != nil {
-		if err := t.updateIssue(ctx, id, in); err != nil {
-			return ofWrite(err, was.Key)
+		if changed, err = t.updateIssue(ctx, id, in); err != nil {
+			return nil, ofWrite(err, was.Key)
 		}
 	}
-	if strings.TrimSpace(c.Comment) == "" {
-		return nil
+	if strings.TrimSpace(c.Comment) != "" {
+		if changed, err = t.addComment(ctx, id, c); err != nil {
+			return nil, ofWrite(err, was.Key)
+		}
 	}
-	return ofWrite(t.addComment(ctx, id, c), was.Key)
+	if changed == nil {
+		return nil, nil
+	}
+	is, err := t.completeIssue(ctx, was.Key, changed)
+	return &is, err
 }
 
 // checkStorable refuses text that Linear cannot store.
@@ -48,34 +56,36 @@ func checkStorable(c board.Change) error {
 	return nil
 }
 
-func (t *Tracker) updateIssue(ctx context.Context, id string, in updateInput) error {
+// updateIssue changes an issue and returns it as it is then, nil if Linear does not return it.
+func (t *Tracker) updateIssue(ctx context.Context, id string, in updateInput) (*whole, error) {
 	var got updateAnswer
 	if err := t.sendQuery(ctx, updateMutation, updateVars{ID: id, Input: in}, &got); err != nil {
-		return err
+		return nil, err
 	}
 	if !got.IssueUpdate.Success {
-		return errors.New("linear did not make the change, and does not say why: try again later")
+		return nil, errors.New("linear did not make the change, and does not say why: try again later")
 	}
 	if in.Description != nil && got.IssueUpdate.Issue != nil {
 		t.rememberRewrite(id, *in.Description, boundText(got.IssueUpdate.Issue.Description))
 	}
-	return nil
+	return got.IssueUpdate.Issue, nil
 }
 
-func (t *Tracker) addComment(ctx context.Context, id string, c board.Change) error {
+// addComment comments on an issue and returns it as it is then, nil if Linear does not return it.
+func (t *Tracker) addComment(ctx context.Context, id string, c board.Change) (*whole, error) {
 	in := commentInput{ID: commentID(id, markOf(c.Comment), c.Key), IssueID: id, Body: c.Comment}
 	var got commentAnswer
 	err := t.sendQuery(ctx, commentMutation, commentVars{Input: in}, &got)
 	var no *refused
 	switch {
 	case errors.As(err, &no) && in.ID != "" && no.alreadyExists():
-		return nil // an earlier try posted it, and the response was lost
+		return nil, nil // an earlier try posted it, and the response was lost
 	case err != nil:
-		return err
+		return nil, err
 	case !got.CommentCreate.Success:
-		return errors.New("linear did not accept the comment, and does not say why: try again later")
+		return nil, errors.New("linear did not accept the comment, and does not say why: try again later")
 	}
-	return nil
+	return got.CommentCreate.Comment.Issue, nil
 }
 
 // A rewrite is a description as Orange wrote it, and as Linear stores it after normalizing the

@@ -51,7 +51,7 @@ func TestASessionThatTheServerForgotIsOpenedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.ForgetSessions()
-		if err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err != nil {
+		if _, err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err != nil {
 			t.Errorf("what was never asked for may be asked for again: %v", err)
 		}
 		f.ForgetSessions()
@@ -70,7 +70,7 @@ func TestACommentIsNotSaidTwiceByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
-		if err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err == nil {
+		if _, err := b.WriteChange(t.Context(), is, board.Change{Comment: "hi"}); err == nil {
 			t.Errorf("%s: nobody knows whether it was said", name)
 		}
 		if n := len(f.ReadIssue(t, key).Comments); n != 1 || f.CountWrites() != 1 {
@@ -218,7 +218,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 // A write counts as made only if the answer confirms it.
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
-	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
+	_, err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if err == nil || !strings.Contains(err.Error(), "does not confirm that it was done") {
 		t.Errorf("%v", err)
 	}
@@ -227,7 +227,7 @@ func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 // What a server does not know how to do is refused: another try would not help.
 func TestAToolThatIsGoneIsARefusal(t *testing.T) {
 	b := open(t, mcpboard.BoardOptions{URL: strange(t, nil), Mapping: mcpboard.ShippedMappings()["joan"]})
-	err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
+	_, err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if !errors.As(err, new(*board.Refusal)) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%T: %v", err, err)
 	}
@@ -299,14 +299,14 @@ func TestBacklogStatusIsRenamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); !errors.Is(err, tracker.ErrStale) {
+	if _, err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); !errors.Is(err, tracker.ErrStale) {
 		t.Errorf("a status that was not read: %v", err)
 	}
 	v, err := b.ReadVocabulary(t.Context())
 	if err != nil || strings.Join(v.Columns, ",") != "Backlog,In Work,Done" {
 		t.Fatalf("%q, %v", v.Columns, err)
 	}
-	if err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); err != nil {
+	if _, err := b.WriteChange(t.Context(), is, board.Change{Column: "In Work"}); err != nil {
 		t.Error(err)
 	}
 }

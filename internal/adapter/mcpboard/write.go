@@ -13,30 +13,30 @@ import (
 
 // WriteChange applies a change to an issue: tags, column, title, description, comment, in this
 // order.
-func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (t *Tracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
 	texts, err := t.changeTexts(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.ensureVocabulary(ctx, c); err != nil {
-		return err
+		return nil, err
 	}
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	if err := t.writeTags(ctx, was, c); err != nil {
-		return err
+		return nil, err
 	}
 	if c.Column != "" {
 		if err := t.moveIssue(ctx, idOf(was), c.Column); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, s := range texts {
 		if err := t.writeText(ctx, idOf(was), c.Author, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // ensureVocabulary reads the board's columns and tags if a change names some and nobody has

@@ -77,14 +77,14 @@ func (b *BoardTracker) LearnVocabulary(v board.Vocabulary) error {
 
 // WriteChange changes a card, all of the change or nothing. It does nothing if a change with the same
 // key was made before.
-func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
+func (b *BoardTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
 	number, err := b.parseNumber(was.Key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Author = cmp.Or(c.Author, orange)
 	_, _, err = b.store.ChangeCard(b.project, number, c, b.now())
-	return notFound(err)
+	return nil, notFound(err)
 }
 
 // orange is the author of changes that no role makes.

@@ -101,16 +101,16 @@ func (f *faulty) ReadIssue(ctx context.Context, key string) (tracker.Issue, erro
 	return f.BoardTracker.ReadIssue(ctx, key)
 }
 
-func (f *faulty) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+func (f *faulty) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
 	how := f.world.fails(true)
 	if how == trackertest.Broken {
-		return errBroken
+		return nil, errBroken
 	}
-	err := f.BoardTracker.WriteChange(ctx, was, c)
+	after, err := f.BoardTracker.WriteChange(ctx, was, c)
 	if how == trackertest.Lost {
-		return errBroken
+		return nil, errBroken
 	}
-	return err
+	return after, err
 }
 
 func (w *boardWorld) AddIssue(t testing.TB, draft tracker.Issue) string {
@@ -212,7 +212,7 @@ func TestCommentsOfOthersThanTheOwnerAreOranges(t *testing.T) {
 	for _, author := range []string{"human", "worker", ""} {
 		c := board.Change{Author: author, Comment: "hi"}
 		if author == "" {
-			if err := s.ProjectTracker("shop", time.Now).WriteChange(t.Context(), tracker.Issue{Key: "1"}, c); err != nil {
+			if _, err := s.ProjectTracker("shop", time.Now).WriteChange(t.Context(), tracker.Issue{Key: "1"}, c); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -15,15 +15,16 @@ import (
 type Backend interface {
 	// ReadVocabulary reads the columns and tags of the tracker. Later calls resolve names with the result.
 	ReadVocabulary(ctx context.Context) (board.Vocabulary, error)
-	// ListIssues returns the issues that match a query, oldest first. They may lack comments and links.
+	// ListIssues returns the issues that match a query, oldest first. Brief ones lack comments and links.
 	ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error)
 	// ReadIssue reads one issue with all comments, links and pull requests. It returns tracker.ErrNotFound if there is
 	// none.
 	ReadIssue(ctx context.Context, key string) (tracker.Issue, error)
 	// WriteChange changes an issue that was just read: tags, column, title, description, comment, in this order, with
 	// names as ReadVocabulary spells them. It can be repeated, but that adds a comment again. It returns
-	// tracker.ErrStale for a name that no longer exists, and a *board.Refusal for a change that can never be made.
-	WriteChange(ctx context.Context, was tracker.Issue, c board.Change) error
+	// tracker.ErrStale for a name that no longer exists, and a *board.Refusal for a change that can never be made. It
+	// returns the whole issue if the tracker answers with the state after the change, and nil if it must be read.
+	WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (after *tracker.Issue, err error)
 	// AccountName returns the name of the account, which shows that the secret works.
 	AccountName(ctx context.Context) (string, error)
 }

@@ -61,23 +61,24 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 			return "", err
 		}
 	}
+	is, err := d.client.ReadIssue(ctx, key)
+	if err != nil {
+		return o.resolveUndone(ctx, d, "", err)
+	}
 	if e.Do == workflow.DescribeCard {
-		is, err := d.client.ReadIssue(ctx, key)
-		if err != nil {
-			return o.resolveUndone(ctx, d, "", err)
-		}
 		if e.Arg != "" && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
 			return "the description was changed meanwhile: it is left as it is", nil
 		}
-		c.Was = &is.Card.Description
+		was := is.Card.Description
+		c.Was = &was
 	}
 	if e.Do == workflow.MoveCard && e.NonBlocking {
 		done := false
-		if note, done, err = o.applyNewsFirst(ctx, d, t.ID, key, c.Column); done || err != nil {
+		if note, done, err = o.applyNewsFirst(ctx, d, t.ID, &is, c.Column); done || err != nil {
 			return o.resolveUndone(ctx, d, note, err)
 		}
 	}
-	is, err := d.client.Apply(ctx, key, c)
+	is, err = d.client.ChangeRead(ctx, is, c)
 	var no *board.Refusal
 	switch {
 	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.NonBlocking:
@@ -127,23 +128,19 @@ func (o *Service) resolveUndone(ctx context.Context, d *connection, note string,
 // applyNewsFirst submits a move of the issue that somebody made before Orange moves it on. Done reports whether the
 // task is now in the state of the issue's column, for whatever reason; a later pending move then updates the issue.
 // Otherwise the issue must follow its task.
-func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, key, target string) (note string, done bool, err error) {
-	is, err := d.client.ReadIssue(ctx, key)
-	if err != nil {
-		return "", false, err
-	}
+func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, is *tracker.Issue, target string) (note string, done bool, err error) {
 	have := is.Card.Column
-	g, err := o.newIssueUpdate(d, id, &is)
+	g, err := o.newIssueUpdate(d, id, is)
 	if err != nil || sameName(have, target) || g.def.Board != nil {
 		return "", false, err
 	}
 	if g.wasMoved() {
 		note = "somebody moved it to " + oneLine(have) + " meanwhile"
-		o.Log.Info("a move that nobody asked for", "component", "track", "task", id, "issue", key, "column", oneLine(have))
+		o.Log.Info("a move that nobody asked for", "component", "track", "task", id, "issue", is.Key, "column", oneLine(have))
 		if err := g.reportMove(ctx); err != nil {
 			return "", false, err
 		}
-		if _, err := o.Store.KeepIssue(d.cfg.Name, is); err != nil { // the move was submitted
+		if _, err := o.Store.KeepIssue(d.cfg.Name, *is); err != nil { // the move was submitted
 			return "", false, err
 		}
 	}
@@ -174,9 +171,13 @@ func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
 	if name == tracker.Board { // it is not polled as a tracker
 		return
 	}
-	have, ok, err := o.Store.KeptIssue(name, is.Key)
-	if err == nil && ok && !sameName(to, is.Card.Column) && !sameName(have.Card.Column, is.Card.Column) {
-		return
+	var err error
+	if !sameName(to, is.Card.Column) {
+		have, ok, wrong := o.Store.KeptIssue(name, is.Key)
+		if wrong == nil && ok && !sameName(have.Card.Column, is.Card.Column) {
+			return
+		}
+		err = wrong
 	}
 	if err == nil {
 		_, err = o.Store.KeepIssue(name, *is)

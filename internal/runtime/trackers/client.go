@@ -50,7 +50,7 @@ func (d *Client) knownVocabulary(ctx context.Context) (v board.Vocabulary, fresh
 	return v, true, err
 }
 
-// ListIssues returns the issues that match a query, oldest first. They may lack comments and links.
+// ListIssues returns the issues that match a query, oldest first. Brief ones lack comments and links.
 func (d *Client) ListIssues(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
 	at := d.now() // the listed issues are at least as new as this
 	list, err := d.Backend.ListIssues(ctx, q)
@@ -68,14 +68,19 @@ func (d *Client) ReadIssue(ctx context.Context, key string) (tracker.Issue, erro
 	return is, err
 }
 
-// Apply changes an issue and returns it as read afterwards. It does not repeat a change whose key was used before. For
-// a change that can never be made it returns a *board.Refusal and changes nothing. It looks up an unknown name once
-// more.
+// Apply reads an issue and changes it like ChangeRead.
 func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker.Issue, error) {
 	was, err := d.ReadIssue(ctx, key)
 	if err != nil {
 		return was, err
 	}
+	return d.ChangeRead(ctx, was, c)
+}
+
+// ChangeRead changes an issue that was just read, and returns it as it is afterwards. It does not repeat a change whose
+// key was used before. For a change that can never be made it returns a *board.Refusal and changes nothing. It looks up
+// an unknown name once more.
+func (d *Client) ChangeRead(ctx context.Context, was tracker.Issue, c board.Change) (tracker.Issue, error) {
 	if d.isLocal() {
 		return d.changeCard(ctx, was, c)
 	}
@@ -97,7 +102,7 @@ func (d *Client) Apply(ctx context.Context, key string, c board.Change) (tracker
 	if errors.As(first, new(*missingChange)) {
 		return is, first // somebody else changed it at the same time; the caller tries again
 	}
-	if was, err = d.ReadIssue(ctx, key); err != nil { // part of the change may be made already
+	if was, err = d.ReadIssue(ctx, was.Key); err != nil { // part of the change may be made already
 		return was, err
 	}
 	is, err = d.tryChange(ctx, was, c, words)
@@ -114,7 +119,7 @@ func (d *Client) isLocal() bool {
 // version shows that this change, and no other, was made: an earlier try may have made it, and somebody else may have
 // reverted it.
 func (d *Client) changeCard(ctx context.Context, was tracker.Issue, c board.Change) (tracker.Issue, error) {
-	if err := d.WriteChange(ctx, was, c); err != nil {
+	if _, err := d.WriteChange(ctx, was, c); err != nil {
 		return was, err
 	}
 	is, err := d.ReadIssue(ctx, was.Key)
@@ -130,17 +135,21 @@ func (d *Client) changeCard(ctx context.Context, was tracker.Issue, c board.Chan
 // tryChange makes a change with the known names, and checks that the issue shows it.
 func (d *Client) tryChange(ctx context.Context, was tracker.Issue, c board.Change, words board.Vocabulary) (tracker.Issue, error) {
 	todo, err := planChange(&was, c, words, d.now())
-	if err == nil {
-		err = d.writeChange(ctx, was, todo)
-	}
 	if err != nil {
 		return was, err
 	}
-	is, err := d.ReadIssue(ctx, was.Key)
+	after, err := d.writeChange(ctx, was, todo)
 	if err != nil {
-		return is, err
+		return was, err
 	}
-	return is, d.checkApplied(&is, todo)
+	if after == nil {
+		is, err := d.ReadIssue(ctx, was.Key)
+		if err != nil {
+			return is, err
+		}
+		after = &is
+	}
+	return *after, d.checkApplied(after, todo)
 }
 
 // mayBeStale reports whether reading the names again might lead to another result.
@@ -181,12 +190,14 @@ func planChange(was *tracker.Issue, c board.Change, words board.Vocabulary, now 
 	return todo, nil
 }
 
-func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Change) error {
+// writeChange makes a change and returns the issue as it is afterwards, or nil if it must be read.
+func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Change) (after *tracker.Issue, err error) {
+	after = &was
 	parts := splitComment(c.Comment)
 	c.Comment = ""
 	if hasFieldChanges(c) {
-		if err := d.WriteChange(ctx, was, c); err != nil {
-			return err
+		if after, err = d.writeOnce(ctx, was, c); err != nil {
+			return nil, err
 		}
 	}
 	for i, text := range parts {
@@ -198,11 +209,21 @@ func (d *Client) writeChange(ctx context.Context, was tracker.Issue, c board.Cha
 		if mark != "" {
 			part.Key, part.Comment = fmt.Sprintf("%s/%d", c.Key, i), text+"\n\n"+mark
 		}
-		if err := d.WriteChange(ctx, was, part); err != nil {
-			return err
+		if after, err = d.writeOnce(ctx, was, part); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return after, nil
+}
+
+// writeOnce makes one request for a change. An issue that the tracker returns with its answer was read when the answer
+// arrived: a read that began before may show the issue without the change.
+func (d *Client) writeOnce(ctx context.Context, was tracker.Issue, c board.Change) (after *tracker.Issue, err error) {
+	after, err = d.WriteChange(ctx, was, c)
+	if after != nil {
+		after.ReadAt = d.now()
+	}
+	return after, err
 }
 
 func hasFieldChanges(c board.Change) bool {

@@ -36,40 +36,74 @@ func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.
 	defer o.rounds.Lock(d.name)()
 	if dry { // submit nothing
 		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
-		out.Choices, err = o.runRound(ctx, d, true)
+		r, err := o.newRound(d)
+		if err == nil {
+			r.dry = true
+			out.Choices, err = o.runRound(ctx, d, r)
+		}
 		return out, err
 	}
 	var trouble error
 	if out.Report, trouble, err = o.syncTracker(ctx, d); err == nil {
-		out.Choices, err = o.runRound(ctx, d, false)
+		var r *round
+		if r, err = o.newRound(d); err == nil {
+			out.Choices, err = o.runRound(ctx, d, r)
+		}
 		out.Report.Drift = append(out.Report.Drift, o.refusedBy(name)...)
 	}
 	o.recordSync(ctx, name, cmp.Or(err, trouble))
 	return out, err
 }
 
+// A round is what one round of a tracker reads once.
+type round struct {
+	def   *workflow.Definition
+	tasks []task.Task     // of all issues of the tracker, oldest first
+	list  []tracker.Issue // issues in eligible columns, oldest first; nil until they are listed
+	dry   bool            // store nothing and make no task
+}
+
+// newRound begins a round: it reads which workflow and which tasks the tracker has.
+func (o *Service) newRound(d *connection) (r *round, err error) {
+	r = &round{}
+	if r.def, err = o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project); err == nil {
+		r.tasks, err = o.Store.TrackedTasks(d.cfg.IssueRef(""))
+	}
+	return r, err
+}
+
+// listIssues lists the issues that may be dispatched.
+func (r *round) listIssues(ctx context.Context, d *connection) (err error) {
+	if r.list, err = d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, r.def)}); err != nil {
+		return fmt.Errorf("list the issues: %w", err)
+	}
+	return nil
+}
+
+// listedIssue returns an issue that may be dispatched, nil if it is not listed.
+func (r *round) listedIssue(key string) *tracker.Issue {
+	for i := range r.list {
+		if r.list[i].Key == key {
+			return &r.list[i]
+		}
+	}
+	return nil
+}
+
 // runRound runs one round of the dispatcher.
-func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]tracker.Choice, error) {
-	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+func (o *Service) runRound(ctx context.Context, d *connection, r *round) ([]tracker.Choice, error) {
+	if err := requireEligibleColumn(ctx, d, r.def); err != nil {
+		return nil, err
+	}
+	list, err := o.loadCandidates(ctx, d, r)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
-	if err != nil {
-		return nil, err
-	}
-	if err := requireEligibleColumn(ctx, d, def); err != nil {
-		return nil, err
-	}
-	list, err := o.loadCandidates(ctx, d, def, tasks, dry)
-	if err != nil {
-		return nil, err
-	}
-	choices := tracker.PickIssues(list, cmp.Or(d.cfg.Max, defaultMax)-o.countAtWork(tasks))
+	choices := tracker.PickIssues(list, cmp.Or(d.cfg.Max, defaultMax)-o.countAtWork(r.tasks))
 	for i := range choices {
 		choices[i].Ref = d.cfg.IssueRef(choices[i].Key)
 	}
-	if dry {
+	if r.dry {
 		return choices, nil
 	}
 	var refused []tracker.Drift
@@ -80,7 +114,7 @@ func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]trac
 			continue
 		}
 		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
-		id, err := o.beginTask(ctx, d, def, &list[at].Issue)
+		id, err := o.beginTask(ctx, d, r, &list[at].Issue)
 		if err != nil {
 			why := oneLine(err.Error())
 			c.Dispatch, c.Reason = false, "no task could be made: "+why
@@ -88,11 +122,8 @@ func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]trac
 			continue
 		}
 		c.Task = string(id)
-		if tasks, err = o.Store.TrackedTasks(d.cfg.IssueRef("")); err != nil {
-			return choices, err
-		}
 	}
-	return choices, o.startReadyParents(ctx, d, tasks)
+	return choices, o.startReadyParents(ctx, d, r.tasks)
 }
 
 // startReadyParents starts parent tasks whose children exist by now, or that have no open child.
@@ -131,11 +162,13 @@ func hasOpen(links []tracker.Link) bool {
 
 // loadCandidates reads the issues that may be next, with all their parts, the most urgent first. An issue that could
 // not be read is left out, because it may be on hold.
-func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
-	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
-	if err != nil {
-		return nil, fmt.Errorf("list the issues: %w", err)
+func (o *Service) loadCandidates(ctx context.Context, d *connection, r *round) ([]tracker.Candidate, error) {
+	if r.list == nil {
+		if err := r.listIssues(ctx, d); err != nil {
+			return nil, err
+		}
 	}
+	list := slices.Clone(r.list)
 	slices.SortStableFunc(list, func(a, b tracker.Issue) int {
 		return cmp.Compare(cmp.Or(a.Priority, tracker.Low+1), cmp.Or(b.Priority, tracker.Low+1))
 	})
@@ -143,35 +176,53 @@ func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workfl
 	looked, failed := 0, 0
 	for _, is := range list {
 		c := tracker.Candidate{Issue: is, Priority: is.Priority}
-		if c.Task, err = o.workedOn(tasks, &d.cfg, &is); err != nil {
+		if !r.dry && !is.Brief {
+			if err := o.keepListed(d, r, &is); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if c.Task, err = o.workedOn(r.tasks, &d.cfg, &is); err != nil {
 			return nil, err
 		}
-		if c.Task == "" && looked >= maxLook {
+		switch {
+		case c.Task != "":
+		case !is.Brief:
+			o.weighCandidate(d, r.def, &c)
+		case looked >= maxLook:
 			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
-		} else if c.Task == "" {
+		default:
 			looked++
-			whole, err := d.client.ReadIssue(ctx, is.Key)
-			switch {
-			case errors.Is(err, tracker.ErrNotFound):
+			err := o.readCandidate(ctx, d, r, &c)
+			if errors.Is(err, tracker.ErrNotFound) {
 				continue
-			case err != nil:
+			}
+			if err != nil {
 				if failed++; failed >= maxFailed {
 					return nil, fmt.Errorf("read %s: %w", is.Key, err)
 				}
 				c.Held = "it cannot be read: " + oneLine(err.Error())
-			default:
-				c.Issue = whole
-				if !dry {
-					if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
-						return nil, err
-					}
-				}
-				o.weighCandidate(d, def, &c)
 			}
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// readCandidate reads an issue of which the list has only a part.
+func (o *Service) readCandidate(ctx context.Context, d *connection, r *round, c *tracker.Candidate) error {
+	whole, err := d.client.ReadIssue(ctx, c.Issue.Key)
+	if err != nil {
+		return err
+	}
+	if !r.dry {
+		if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
+			return err
+		}
+	}
+	c.Issue = whole
+	o.weighCandidate(d, r.def, c)
+	return nil
 }
 
 // weighCandidate notes why an issue cannot be dispatched.
@@ -218,13 +269,13 @@ func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.I
 func cameBack(id task.ID) string { return "back/" + string(id) }
 
 // noteReturn records that an issue returned to an eligible column although its last task is over.
-func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
-	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
-	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) || !isEligible(&d.cfg, def, is) {
+func (o *Service) noteReturn(d *connection, r *round, is *tracker.Issue) error {
+	id, err := o.workedOn(r.tasks, &d.cfg, is)
+	if err != nil || id == "" || !isEligible(&d.cfg, r.def, is) {
 		return err
 	}
-	id, err := o.workedOn(tasks, &d.cfg, is)
-	if err != nil || id == "" {
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
+	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) {
 		return err
 	}
 	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
@@ -246,8 +297,8 @@ func (o *Service) countAtWork(tasks []task.Task) (n int) {
 }
 
 // beginTask makes the task of an issue exactly once: the id follows from the issue, and a task that somebody made
-// meanwhile counts as the issue's.
-func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
+// meanwhile counts as the issue's. The round then knows the tasks as they are.
+func (o *Service) beginTask(ctx context.Context, d *connection, r *round, is *tracker.Issue) (task.ID, error) {
 	ref, now := d.cfg.IssueRef(is.Key), o.Now()
 	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
@@ -257,15 +308,18 @@ func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.De
 	if err != nil {
 		return "", err
 	}
-	if id, err := o.workedOn(tasks, &d.cfg, is); err != nil || id != "" {
+	r.tasks = tasks
+	if id, err := o.workedOn(r.tasks, &d.cfg, is); err != nil || id != "" {
 		return task.ID(id), err
 	}
-	id, err := o.createTask(ctx, d, def, is, tasks)
+	made, err := o.createTask(ctx, d, r, is)
 	if err == nil {
-		return id, nil
+		r.tasks = append(r.tasks, made)
+		return made.ID, nil
 	}
 	if tasks, wrong := o.Store.TrackedTasks(d.cfg.IssueRef("")); wrong == nil { // somebody may have made it meanwhile
-		if id, wrong := o.workedOn(tasks, &d.cfg, is); wrong == nil && id != "" {
+		r.tasks = tasks
+		if id, wrong := o.workedOn(r.tasks, &d.cfg, is); wrong == nil && id != "" {
 			return task.ID(id), nil
 		}
 	}
@@ -273,17 +327,17 @@ func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.De
 }
 
 // createTask creates the next task of an issue. A parent whose children are not created yet waits for them.
-func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
+func (o *Service) createTask(ctx context.Context, d *connection, r *round, is *tracker.Issue) (task.Task, error) {
 	ref := d.cfg.IssueRef(is.Key)
 	p, ok := o.Tasks.Project(d.cfg.Project)
 	if !ok {
-		return "", task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
+		return task.Task{}, task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
 	}
-	waits := hasOpen(is.Children) && def.KnowsChildren()
+	waits := hasOpen(is.Children) && r.def.KnowsChildren()
 	w := signal.NewTask{
 		New: signal.New{
-			ID: taskID(d.client.salt, ref, tasks), Project: p.Name, Summary: taskSummary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
-			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(tasks, &d.cfg, is.Parent),
+			ID: taskID(d.client.salt, ref, r.tasks), Project: p.Name, Summary: taskSummary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
+			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(r.tasks, &d.cfg, is.Parent),
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
@@ -298,7 +352,7 @@ func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.D
 	if err == nil && a.Decision.Refused != "" {
 		err = task.Mistakef("%s", a.Decision.Refused)
 	}
-	return a.Task.ID, err
+	return a.Task, err
 }
 
 // taskID returns the id of the next task of an issue. It is the same at each call, so that no task is made twice. It

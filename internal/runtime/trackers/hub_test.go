@@ -24,6 +24,7 @@ type fakeTracker struct {
 	said    int
 	calls   []string // what was asked, in order
 	closed  int
+	whole   bool                                       // lists whole issues, and returns what it changed
 	silent  *testing.T                                 // fails if it is asked anything, unless nil
 	before  func(op, key string) error                 // an error is the answer, and nothing is done
 	after   func(op, key string, c board.Change) error // an error is the answer to what was done
@@ -85,7 +86,7 @@ func (h *fakeTracker) ListIssues(_ context.Context, q tracker.Query) (out []trac
 	err = h.ask("list", strings.Join(q.Columns, ","), board.Change{}, func() error {
 		for _, is := range h.issues {
 			if len(q.Columns) == 0 || slices.Contains(q.Columns, is.Card.Column) {
-				out = append(out, copied(is, true))
+				out = append(out, copied(is, !h.whole))
 			}
 		}
 		return nil
@@ -111,8 +112,8 @@ func (h *fakeTracker) ReadIssue(_ context.Context, key string) (out tracker.Issu
 	return out, err
 }
 
-func (h *fakeTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) error {
-	return h.ask("write", was.Key, c, func() error {
+func (h *fakeTracker) WriteChange(_ context.Context, was tracker.Issue, c board.Change) (after *tracker.Issue, err error) {
+	err = h.ask("write", was.Key, c, func() error {
 		is := h.find(was.Key)
 		if is == nil {
 			return tracker.ErrNotFound
@@ -131,8 +132,13 @@ func (h *fakeTracker) WriteChange(_ context.Context, was tracker.Issue, c board.
 		if c.Comment != "" {
 			h.comment(is, "orange-bot", c.Comment, true)
 		}
+		if h.whole {
+			now := copied(is, false)
+			after = &now
+		}
 		return nil
 	})
+	return after, err
 }
 
 func (h *fakeTracker) AccountName(context.Context) (who string, err error) {

@@ -48,20 +48,17 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 // syncTracker runs one round. An error with one issue does not keep others from being read.
 func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, trouble, err error) {
 	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
-	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
+	rd, err := o.newRound(d)
 	if err == nil {
-		err = requireEligibleColumn(ctx, d, def)
+		err = requireEligibleColumn(ctx, d, rd.def)
+	}
+	if err == nil {
+		r.Issues, err = o.keepAllListed(ctx, d, rd)
 	}
 	if err != nil {
 		return r, nil, err
 	}
-	tasks, err := o.openTasks(&d.cfg)
-	if err != nil {
-		return r, nil, err
-	}
-	if r.Issues, err = o.keepListed(ctx, d, tasks); err != nil {
-		return r, nil, err
-	}
+	tasks := o.withoutFinished(rd.tasks)
 	r.Tasks = len(tasks)
 	if trouble, err = o.updateIssues(ctx, d, tasks, &r); err != nil {
 		return r, nil, err
@@ -107,46 +104,48 @@ func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.
 	return trouble, nil
 }
 
-// keepListed stores the issues that may be dispatched, and returns their number. The issues of open tasks are read
+// keepAllListed stores the issues that may be dispatched, and returns their number. The issues of open tasks are read
 // separately, with all their parts.
-func (o *Service) keepListed(ctx context.Context, d *connection, tasks []task.Task) (int, error) {
-	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
-	if err != nil {
+func (o *Service) keepAllListed(ctx context.Context, d *connection, r *round) (int, error) {
+	if err := r.listIssues(ctx, d); err != nil {
 		return 0, err
 	}
-	list, err := d.client.ListIssues(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
-	if err != nil {
-		return 0, fmt.Errorf("list the issues: %w", err)
-	}
-	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
-	if err != nil {
-		return 0, err
-	}
-	for i := range list {
-		if hasTask(tasks, &d.cfg, list[i].Key) {
-			continue
-		}
-		if err := o.noteReturn(d, def, all, &list[i]); err != nil {
-			return 0, err
-		}
-		if _, err := o.Store.KeepIssue(d.cfg.Name, list[i]); err != nil {
+	for i := range r.list {
+		if err := o.keepListed(d, r, &r.list[i]); err != nil {
 			return 0, err
 		}
 	}
-	return len(list), nil
+	return len(r.list), nil
 }
 
-func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
-	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.IssueRef(key) })
+// keepListed stores an issue unless it has an open task, and notes whether somebody sent it back.
+func (o *Service) keepListed(d *connection, r *round, is *tracker.Issue) error {
+	ref := d.cfg.IssueRef(is.Key)
+	if slices.ContainsFunc(r.tasks, func(t task.Task) bool { return t.TrackerRef == ref && !o.isFinished(&t) }) {
+		return nil
+	}
+	if err := o.noteReturn(d, r, is); err != nil {
+		return err
+	}
+	_, err := o.Store.KeepIssue(d.cfg.Name, *is)
+	return err
 }
 
 // openTasks returns the tasks of a tracker's issues that are not over.
 func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
 	all, err := o.Store.TrackedTasks(cfg.IssueRef(""))
-	return slices.DeleteFunc(all, func(t task.Task) bool {
-		def, err := o.Tasks.Definition(&t)
-		return err == nil && isOver(def, &t)
-	}), err
+	return o.withoutFinished(all), err
+}
+
+// withoutFinished returns the tasks that are not over.
+func (o *Service) withoutFinished(tasks []task.Task) []task.Task {
+	return slices.DeleteFunc(slices.Clone(tasks), func(t task.Task) bool { return o.isFinished(&t) })
+}
+
+// isFinished reports whether a task is over. A task whose workflow cannot be read is not.
+func (o *Service) isFinished(t *task.Task) bool {
+	def, err := o.Tasks.Definition(t)
+	return err == nil && isOver(def, t)
 }
 
 // updateIssue reads the issue of a task and submits what changed. It stores the issue last, so that an interrupted

@@ -60,32 +60,56 @@ const followFor = 2 * time.Minute
 
 // syncEvent reads the issue or pull request that a webhook names.
 func (o *Service) syncEvent(ctx context.Context, d *connection, ev tracker.Event) error {
-	tasks, err := o.openTasks(&d.cfg)
+	r, err := o.newRound(d)
 	if err != nil {
 		return err
 	}
+	open := o.withoutFinished(r.tasks)
+	var others []string // keys of issues without an open task
 	for _, key := range ev.Keys {
-		if err := o.syncIssue(ctx, d, key, tasks); err != nil {
+		at := slices.IndexFunc(open, func(t task.Task) bool { return t.TrackerRef == d.cfg.IssueRef(key) })
+		if at < 0 {
+			others = append(others, key)
+			continue
+		}
+		if _, err := o.updateIssue(ctx, d, open[at]); err != nil {
 			return err
 		}
 	}
 	if len(ev.PRs) > 0 {
-		if _, err := o.checkForges(ctx, tasks); err != nil {
+		if _, err := o.checkForges(ctx, open); err != nil {
 			return err
 		}
 	}
-	if len(ev.Keys) > 0 && d.cfg.Auto {
-		_, err = o.runRound(ctx, d, false)
+	if len(ev.Keys) == 0 {
+		return nil
+	}
+	if len(others) < len(ev.Keys) || len(ev.PRs) > 0 { // the signals may have changed them
+		if r, err = o.newRound(d); err != nil {
+			return err
+		}
+	}
+	if d.cfg.Auto {
+		if err := r.listIssues(ctx, d); err != nil {
+			return err
+		}
+	}
+	for _, key := range others {
+		if err := o.keepOther(ctx, d, r, key); err != nil {
+			return err
+		}
+	}
+	if d.cfg.Auto {
+		_, err = o.runRound(ctx, d, r)
 	}
 	return err
 }
 
-func (o *Service) syncIssue(ctx context.Context, d *connection, key string, tasks []task.Task) error {
-	for i := range tasks {
-		if tasks[i].TrackerRef == d.cfg.IssueRef(key) {
-			_, err := o.updateIssue(ctx, d, tasks[i])
-			return err
-		}
+// keepOther reads and stores an issue that has no open task, unless the list of the round has all of it.
+func (o *Service) keepOther(ctx context.Context, d *connection, r *round, key string) error {
+	listed := r.listedIssue(key)
+	if listed != nil && !listed.Brief {
+		return nil
 	}
 	is, err := d.client.ReadIssue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
@@ -94,18 +118,10 @@ func (o *Service) syncIssue(ctx context.Context, d *connection, key string, task
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	all, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))
-	if err != nil {
-		return err
+	if listed != nil {
+		*listed = is
 	}
-	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
-	if err == nil {
-		err = o.noteReturn(d, def, all, &is)
-	}
-	if err == nil {
-		_, err = o.Store.KeepIssue(d.cfg.Name, is)
-	}
-	return err
+	return o.keepListed(d, r, &is)
 }
 
 // HasWatched reports whether any tracker is polled.

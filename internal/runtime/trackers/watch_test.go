@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -47,6 +49,79 @@ func TestNewsSayWhereToLook(t *testing.T) {
 			t.Error("it is dispatched although nobody wants that")
 		}
 	})
+}
+
+// An issue that comes in and is moved is listed, read before the move, and moved: nothing else is asked.
+func TestAnIssueInAndOutIsReadOnce(t *testing.T) {
+	cfg := linear()
+	cfg.Auto = true
+	inBubble(t, cfg, func(t *testing.T, r *env) {
+		r.hub.whole = true
+		_, err := r.service.Test(t.Context(), "lin") // the columns are known from now on
+		check(t, err)
+		r.hub.file("ENG-1", func(is *tracker.Issue) { is.Assignee = "" })
+		r.hub.asked("")
+		check(t, r.service.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
+		synctest.Wait()
+		r.is("ENG-1", "Started", "Started")
+		r.hub.mu.Lock()
+		got := strings.Join(r.hub.calls, ", ")
+		r.hub.mu.Unlock()
+		// The task is made in the column in which the issue is: that takes one look and no write.
+		if want := "list Backlog, issue ENG-1, issue ENG-1, write ENG-1"; got != want {
+			t.Errorf("the tracker was asked %q, want %q", got, want)
+		}
+		if is, ok, err := r.store.KeptIssue("lin", "ENG-1"); err != nil || !ok || is.Card.Column != "Started" || is.Brief {
+			t.Errorf("kept is %+v, %v", is, err)
+		}
+	})
+}
+
+// A webhook reads an issue while Orange moves it, and gets it as it was before: that is no move by somebody else.
+func TestAReadingFromBeforeOurOwnMoveIsNoMove(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
+		r.hub.whole = true
+		r.begun("ENG-1", "Started")
+		slow := &slowTracker{fakeTracker: r.hub, moved: make(chan struct{})}
+		r.service.Connect = func(tracker.Config) (trackers.Backend, error) { return slow, nil }
+		cfg := linear()
+		cfg.Max = 9
+		check(t, r.store.SetTracker(cfg)) // connects again
+		r.passes("ENG-1")                 // the issue is being moved now
+		time.Sleep(time.Second / 2)
+		done := make(chan error, 1)
+		go func() { done <- r.service.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")) }()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		close(slow.moved)
+		check(t, <-done)
+		synctest.Wait()
+		r.is("ENG-1", "Finished", "Finished")
+	})
+}
+
+// slowTracker takes a second for its first move. A read that begins meanwhile gets the issue as it was before, and its
+// answer arrives when moved is closed.
+type slowTracker struct {
+	*fakeTracker
+	writes atomic.Int32
+	moved  chan struct{}
+}
+
+func (s *slowTracker) WriteChange(ctx context.Context, was tracker.Issue, c board.Change) (*tracker.Issue, error) {
+	if c.Column != "" && s.writes.Add(1) == 1 {
+		time.Sleep(time.Second)
+		s.writes.Add(1)
+	}
+	return s.fakeTracker.WriteChange(ctx, was, c)
+}
+
+func (s *slowTracker) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
+	is, err := s.fakeTracker.ReadIssue(ctx, key)
+	if s.writes.Load() == 1 {
+		<-s.moved
+	}
+	return is, err
 }
 
 func TestNewsThatAreNotBelieved(t *testing.T) {
