@@ -22,6 +22,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/testneeds"
+	"orange/internal/ui/client"
 )
 
 // built is the program, built once for all tests that kill it or run many of it.
@@ -82,6 +83,7 @@ type env struct {
 	repo    string
 	environ []string
 	cfg     config.Config
+	client  *client.Client // reads without a process for each question
 }
 
 // longest bounds every wait for something that must come.
@@ -103,6 +105,7 @@ func openEnv(t *testing.T, sessions string, flags ...string) *env {
 	}
 	s.cfg, err = config.Load(s.getenv, os.UserHomeDir)
 	check(t, err)
+	s.client = client.FromOptions(client.DialOptions{Socket: s.cfg.Socket, Home: s.cfg.Home})
 	s.write("config/orange/config.json", fmt.Sprintf(`{"sessions":%q}`, sessions))
 	t.Cleanup(s.close)
 	s.git(dir, "init", "-q", "-b", "main", s.repo)
@@ -232,7 +235,10 @@ func (s *env) createWith(branch string, more ...string) task.ID {
 
 func (s *env) task(id task.ID) task.Task {
 	s.t.Helper()
-	var out struct {
+	if shown, err := s.client.ReadTask(s.t.Context(), string(id)); err == nil {
+		return shown.Task
+	}
+	var out struct { // no server answers: the command finds or starts one, or says what is wrong
 		Task task.Task `json:"task"`
 	}
 	check(s.t, json.Unmarshal([]byte(s.orange("task", "show", string(id), "--json")), &out))
@@ -276,9 +282,7 @@ func (s *env) folder(id task.ID, attempt int) shim.Folder {
 
 func (s *env) journal(id task.ID) []journal.Entry {
 	s.t.Helper()
-	c := clientOf(s.home, s.getenv)
-	defer c.Close()
-	entries, err := c.ReadJournal(s.t.Context(), string(id), 0)
+	entries, err := s.client.ReadJournal(s.t.Context(), string(id), 0)
 	check(s.t, err)
 	return entries
 }
@@ -286,6 +290,9 @@ func (s *env) journal(id task.ID) []journal.Entry {
 // list is every task, as they were at one moment.
 func (s *env) list() []task.Task {
 	s.t.Helper()
+	if tasks, err := s.client.TaskList(s.t.Context(), task.Filter{All: true}); err == nil {
+		return tasks
+	}
 	var out struct {
 		Tasks []task.Task `json:"tasks"`
 	}

@@ -17,6 +17,7 @@ import (
 	"orange/internal/adapter/lock"
 	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/ui/client"
 )
 
 // mergeOnly is a workflow without agents: a task waits for its branch to be merged.
@@ -48,6 +49,7 @@ func (s *env) secondOrange() *env {
 	}
 	other.cfg, err = config.Load(other.getenv, os.UserHomeDir)
 	check(s.t, err)
+	other.client = client.FromOptions(client.DialOptions{Socket: other.cfg.Socket, Home: other.cfg.Home})
 	other.write("config/orange/config.json", `{"sessions":"headless"}`)
 	s.t.Cleanup(other.close)
 	other.orange("project", "add", s.repo)
