@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"slices"
 	"time"
 
 	"orange/internal/core/task"
@@ -17,23 +16,12 @@ type StatusLine struct {
 	Task    *StatusTask `json:"task,omitempty"`    // the task that was requested
 }
 
-// NewStatusLine summarizes a state for a status line about a project, or about all if project is "",
-// and about a task if id is not "".
-func NewStatusLine(state overview.State, project string, id task.ID) StatusLine {
-	known := func(p overview.Project) bool { return p.Name == project }
-	out := StatusLine{
-		Summary: overview.SumRows(state.Tasks), Paused: state.Paused, Project: project,
-		Unknown: project != "" && !slices.ContainsFunc(state.Projects, known),
+// ShowTask makes a task the one that was requested.
+func (l *StatusLine) ShowTask(r *overview.Row) {
+	l.Task = &StatusTask{ID: r.ID, Status: r.Status, Life: r.Life, Queued: r.Queued, Paused: r.Paused}
+	if r.Wants.WaitsForPerson() {
+		l.Task.Wants = string(r.Wants)
 	}
-	for i := range state.Tasks {
-		if t := &state.Tasks[i]; id != "" && t.ID == id {
-			out.Task = &StatusTask{ID: t.ID, Status: t.Status, Life: t.Life, Queued: t.Queued, Paused: t.Paused}
-			if t.Wants.WaitsForPerson() {
-				out.Task.Wants = string(t.Wants)
-			}
-		}
-	}
-	return out
 }
 
 // A StatusTask is the task of a folder in a StatusLine.

@@ -105,6 +105,15 @@ func TestCommitWithoutEntriesMovesOnlyTheDueTime(t *testing.T) {
 	if tasks, err := s.UnsettledTasks(); err != nil || len(tasks) != 1 {
 		t.Errorf("%v, %v", tasks, err)
 	}
+	if tasks, err := s.UnsettledFinished(); err != nil || len(tasks) != 0 {
+		t.Errorf("an open task is finished: %v, %v", tasks, err)
+	}
+	over := created(t, 2)
+	over.Over, over.Due = true, start
+	commit(t, s, over)
+	if tasks, err := s.UnsettledFinished(); err != nil || len(tasks) != 1 || tasks[0].ID != id(2) {
+		t.Errorf("%v, %v", tasks, err)
+	}
 }
 
 func TestCommitHeedsTheContextBeforeItBegins(t *testing.T) {

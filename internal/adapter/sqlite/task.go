@@ -166,6 +166,11 @@ func (s *Store) UnsettledTasks() ([]task.Task, error) {
 	return s.queryTasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
 }
 
+// UnsettledFinished lists those of UnsettledTasks that are over.
+func (s *Store) UnsettledFinished() ([]task.Task, error) {
+	return s.queryTasks("SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
+}
+
 // NeedAttention lists the tasks that are over and still need a person.
 func (s *Store) NeedAttention() ([]task.Task, error) {
 	return s.queryTasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)

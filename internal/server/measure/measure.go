@@ -143,9 +143,7 @@ func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 	f := overview.Facts{Work: one.work, Checks: s.checks[t.ID]}
 	s.mu.Unlock()
 	f.Active = s.lastOutputTimes(t)
-	if s.Absent != nil {
-		f.Absent = s.Absent(t)
-	}
+	f.Absent = s.AbsentAttempts(t)
 	if s.Children != nil {
 		f.Children = s.Children(t)
 	}
@@ -153,6 +151,14 @@ func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 		f.Reasons = s.Reasons(t)
 	}
 	return f
+}
+
+// AbsentAttempts implements api.Measurements.
+func (s *Service) AbsentAttempts(t *task.Task) []int {
+	if s.Absent == nil {
+		return nil
+	}
+	return s.Absent(t)
 }
 
 // lastOutputTimes returns when the running agents of a task last wrote anything.

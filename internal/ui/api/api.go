@@ -48,7 +48,7 @@ type Tasks interface {
 	NamedTasks(name string) ([]task.Named, error) // at least those that task.ChooseNamed would choose
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	Journal(id task.ID, after int) ([]journal.Entry, error)
-	UnsettledTasks() ([]task.Task, error)
+	UnsettledFinished() ([]task.Task, error)
 }
 
 // Workflows are the texts that tasks are pinned to.

@@ -164,6 +164,8 @@ func newGlasses() *glasses {
 	return &glasses{works: map[task.ID]overview.Work{}, marks: map[task.ID]int64{}, more: make(chan struct{})}
 }
 
+func (g *glasses) AbsentAttempts(t *task.Task) []int { return g.TaskFacts(t).Absent }
+
 func (g *glasses) TaskFacts(t *task.Task) overview.Facts {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"orange/internal/core/task"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -19,11 +22,17 @@ const recordsKept = 1024
 // stored one.
 type recordCache struct {
 	mu         sync.Mutex
-	young, old map[[sha256.Size]byte]*task.Task // unused records are dropped with old
+	young, old map[[sha256.Size]byte]*record // unused records are dropped with old
+}
+
+// A record is a decoded record of a task. Nobody changes it.
+type record struct {
+	task.Task
+	standing atomic.Pointer[overview.Standing] // nil until a status line needed it
 }
 
 // decodeRecord returns the record with these bytes. Callers must not change it.
-func (c *recordCache) decodeRecord(fold []byte) (*task.Task, error) {
+func (c *recordCache) decodeRecord(fold []byte) (*record, error) {
 	key := sha256.Sum256(fold)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,15 +47,15 @@ func (c *recordCache) decodeRecord(fold []byte) (*task.Task, error) {
 		}
 	}
 	if c.young == nil || len(c.young) >= recordsKept {
-		c.young, c.old = make(map[[sha256.Size]byte]*task.Task), c.young
+		c.young, c.old = make(map[[sha256.Size]byte]*record), c.young
 	}
 	c.young[key] = t
 	return t, nil
 }
 
-func decodeRecord(fold []byte) (*task.Task, error) {
-	t := &task.Task{}
-	if err := json.Unmarshal(fold, t); err != nil {
+func decodeRecord(fold []byte) (*record, error) {
+	t := &record{}
+	if err := json.Unmarshal(fold, &t.Task); err != nil {
 		return nil, fmt.Errorf("read a task: %w", err)
 	}
 	return t, nil
@@ -54,12 +63,12 @@ func decodeRecord(fold []byte) (*task.Task, error) {
 
 // readRecords returns the records that the filter selects. Callers must not change them. Lists that include finished
 // tasks are unlimited and rare, so they are not cached.
-func (s *Server) readRecords(f task.Filter) ([]*task.Task, error) {
+func (s *Server) readRecords(f task.Filter) ([]*record, error) {
 	decode := s.records.decodeRecord
 	if f.All || f.Status != "" {
 		decode = decodeRecord
 	}
-	var out []*task.Task
+	var out []*record
 	err := s.Tasks.EachTask(f, func(fold []byte) error {
 		t, err := decode(fold)
 		out = append(out, t)
@@ -71,8 +80,42 @@ func (s *Server) readRecords(f task.Filter) ([]*task.Task, error) {
 // readStatusLine returns what a status line shows.
 func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 	q := r.URL.Query()
-	state, err := s.stateNow(stateQuery{project: q.Get("project")})
-	return wire.NewStatusLine(state, q.Get("project"), task.ID(q.Get("task"))), err
+	want, id := stateQuery{project: q.Get("project")}, task.ID(q.Get("task"))
+	isWanted := func(p task.Project) bool { return p.Name == want.project }
+	out := wire.StatusLine{Paused: s.Control.Paused(), Project: want.project}
+	out.Unknown = want.project != "" && !slices.ContainsFunc(s.Projects.Projects(), isWanted)
+	tasks, err := s.readRecords(task.Filter{Project: want.project})
+	if err == nil {
+		tasks, err = s.withUnsettled(tasks, want)
+	}
+	for _, t := range tasks {
+		var absent []int
+		if s.Measurements != nil && len(t.Attempts) > 0 {
+			absent = s.Measurements.AbsentAttempts(&t.Task)
+		}
+		row := overview.NewCountedRow(&t.Task, s.findStanding(t), absent)
+		if !want.matchesRow(&row, &t.Task) {
+			continue
+		}
+		out.AddRow(&row)
+		if id != "" && id == t.ID {
+			out.ShowTask(&row)
+		}
+	}
+	return out, err
+}
+
+// findStanding returns the standing of a task. It follows from the record, which has the hash of its workflow.
+func (s *Server) findStanding(t *record) overview.Standing {
+	if known := t.standing.Load(); known != nil {
+		return *known
+	}
+	def := s.findDefinition(&t.Task)
+	out := overview.FindStanding(def, &t.Task)
+	if def != nil { // it may be readable next time
+		t.standing.Store(&out)
+	}
+	return out
 }
 
 // listTaskLines lists the tasks as a table shows them.
@@ -82,7 +125,7 @@ func (s *Server) listTaskLines(r *http.Request) (wire.TaskTable, error) {
 	out := wire.TaskTable{Tasks: make([]wire.TaskLine, len(tasks))}
 	for i, t := range tasks {
 		if t != nil {
-			out.Tasks[i] = wire.NewTaskLine(t)
+			out.Tasks[i] = wire.NewTaskLine(&t.Task)
 		}
 	}
 	return out, err

@@ -27,6 +27,8 @@ const (
 type Measurements interface {
 	// TaskFacts returns the facts about a task.
 	TaskFacts(t *task.Task) overview.Facts
+	// AbsentAttempts returns the attempts of a task that have no process, as TaskFacts does.
+	AbsentAttempts(t *task.Task) []int
 	// ChangedSince returns the tasks whose facts changed since mark, the present mark, and a channel that closes at the
 	// next change. Mark 0 is before the first fact.
 	ChangedSince(mark int64) (ids []task.ID, now int64, more <-chan struct{})
@@ -129,7 +131,7 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 	}
 	out.Tasks = make([]overview.Row, 0, len(tasks))
 	for i, t := range tasks {
-		if r := s.overviewRow(t, out.At); want.matchesRow(&r, t) {
+		if r := s.overviewRow(&t.Task, out.At); want.matchesRow(&r, &t.Task) {
 			out.Tasks = append(out.Tasks, r)
 		}
 		tasks[i] = nil // a record is larger than its row
@@ -138,15 +140,11 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 }
 
 // withUnsettled adds finished tasks that may still need somebody.
-func (s *Server) withUnsettled(tasks []*task.Task, want stateQuery) ([]*task.Task, error) {
-	late, err := s.Tasks.UnsettledTasks()
-	known := make(map[task.ID]bool, len(tasks))
-	for _, t := range tasks {
-		known[t.ID] = true
-	}
+func (s *Server) withUnsettled(tasks []*record, want stateQuery) ([]*record, error) {
+	late, err := s.Tasks.UnsettledFinished()
 	for i := range late {
-		if t := &late[i]; !known[t.ID] && !t.Deleted && want.matchesProject(t) {
-			tasks = append(tasks, t)
+		if t := &late[i]; want.matchesProject(t) {
+			tasks = append(tasks, &record{Task: *t})
 		}
 	}
 	return tasks, err

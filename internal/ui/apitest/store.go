@@ -188,12 +188,12 @@ func (s *FakeStore) Journal(id task.ID, after int) (out []journal.Entry, err err
 	return out, s.Err
 }
 
-// UnsettledTasks implements api.Tasks.
-func (s *FakeStore) UnsettledTasks() (out []task.Task, err error) {
+// UnsettledFinished implements api.Tasks.
+func (s *FakeStore) UnsettledFinished() (out []task.Task, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
-		if t := &s.Tasks[i]; len(t.Pending)+len(t.Attempts) > 0 {
+		if t := &s.Tasks[i]; len(t.Pending)+len(t.Attempts) > 0 && !t.Deleted && s.isOver(t) {
 			out = append(out, *t)
 		}
 	}

@@ -220,7 +220,7 @@ func (parts) RecordRefusal(task.ID, signal.Signal, string) {}
 
 func (p parts) Task(id task.ID) (task.Task, bool, error)     { return p.w.store.Task(id) }
 func (p parts) NamedTasks(name string) ([]task.Named, error) { return p.w.store.NamedTasks(name) }
-func (p parts) UnsettledTasks() ([]task.Task, error)         { return p.w.store.UnsettledTasks() }
+func (p parts) UnsettledFinished() ([]task.Task, error)      { return p.w.store.UnsettledFinished() }
 func (p parts) EachTask(f task.Filter, yield func([]byte) error) error {
 	return p.w.store.EachTask(f, yield)
 }

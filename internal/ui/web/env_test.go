@@ -112,6 +112,9 @@ func (w *backend) setFacts(id task.ID, f overview.Facts) {
 	w.facts[id] = f
 }
 
+// AbsentAttempts implements api.Measurements.
+func (w *backend) AbsentAttempts(t *task.Task) []int { return w.TaskFacts(t).Absent }
+
 // TaskFacts implements api.Measurements.
 func (w *backend) TaskFacts(t *task.Task) overview.Facts {
 	w.mu.Lock()

@@ -154,6 +154,9 @@ func (s *taskBackend) ReadTaskFile(string, task.ID) (taskfile.Document, error) {
 	return taskfile.Parse([]byte(s.body))
 }
 
+// AbsentAttempts implements api.Measurements.
+func (s *taskBackend) AbsentAttempts(t *task.Task) []int { return s.TaskFacts(t).Absent }
+
 // TaskFacts implements api.Measurements.
 func (s *taskBackend) TaskFacts(*task.Task) overview.Facts {
 	s.mu.Lock()

@@ -190,6 +190,33 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	return r
 }
 
+// A Standing is what the workflow says about a record in a sum of rows.
+type Standing struct {
+	Kind  workflow.Kind
+	Wants explain.ItemKind
+}
+
+// FindStanding returns the standing of a task. def is nil if its workflow cannot be read.
+func FindStanding(def *workflow.Definition, t *task.Task) (out Standing) {
+	if def == nil {
+		return Standing{Wants: explain.ItemAttention}
+	}
+	if s, ok := def.StateNamed(t.Status); ok {
+		out.Kind = s.Kind
+	}
+	if it, ok := explain.InboxItem(def, *t); ok {
+		out.Wants = it.Kind
+	}
+	return out
+}
+
+// NewCountedRow returns the part of a task's row that a sum of rows and a status line need.
+func NewCountedRow(t *task.Task, s Standing, absent []int) Row {
+	r := Row{ID: t.ID, Status: cleanWord(t.Status), Life: lifeOf(t, absent), Paused: t.Paused, Queued: t.Queued, Kind: s.Kind, Wants: s.Wants}
+	r.addAgents(t, Facts{Absent: absent})
+	return r
+}
+
 // setAction says what helps. What others wrote is cleaned.
 func (r *Row) setAction(a explain.Action) {
 	r.Do = cleanLine(narrate.FormatCommand(a), maxText)

@@ -119,6 +119,18 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
+// isCountedAlike makes sure that a status line and a dashboard count a task alike.
+func isCountedAlike(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, def *workflow.Definition, tk *task.Task, absent []int) {
+	t.Helper()
+	row, counted := NewRow(def, tk, Facts{Absent: absent}, noon), NewCountedRow(tk, FindStanding(def, tk), absent)
+	if SumRows([]Row{row}) != SumRows([]Row{counted}) || row.Life != counted.Life || row.Status != counted.Status || row.Wants != counted.Wants || row.Kind != counted.Kind {
+		t.Errorf("the row is\n%+v\nand counted as\n%+v", row, counted)
+	}
+}
+
 // Whatever somebody wrote into a record, a row of it can be shown.
 func TestEveryTextOfARowIsSafe(t *testing.T) {
 	def := definition(t, "orange")
@@ -137,6 +149,7 @@ func TestEveryTextOfARowIsSafe(t *testing.T) {
 			tk.Attention = draw("attention")
 		}
 		r := NewRow(def, &tk, Facts{Checks: draw("checks")}, noon)
+		isCountedAlike(rt, def, &tk, nil)
 		list := []string{r.Project, r.Branch, r.Summary, r.Status, r.Workflow, r.Harness, r.Workspace, r.Tracker, r.Why, r.Text, r.Do, r.Owner}
 		if r.PR != nil {
 			list = append(list, r.PR.URL, r.PR.State, r.PR.Checks)
@@ -214,6 +227,8 @@ func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
 		if got := SumRows([]Row{r}); r.Life != tt.life || got != tt.sum || r.Idle() != tt.idle {
 			t.Errorf("%s: %s, %+v, idle %v", name, r.Life, got, r.Idle())
 		}
+		isCountedAlike(t, def, &tk, tt.absent)
+		isCountedAlike(t, nil, &tk, tt.absent)
 	}
 }
 

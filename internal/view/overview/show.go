@@ -258,30 +258,34 @@ type Summary struct {
 func SumRows(rows []Row) Summary {
 	var out Summary
 	for i := range rows {
-		r := &rows[i]
-		if r.Kind != workflow.Terminal {
-			out.Tasks++
-		}
-		switch {
-		case r.Wants.WaitsForPerson():
-			out.Wants++
-		case r.Wants != "":
-			out.Backlog++
-		}
-		if r.Queued {
-			out.Queued++
-		}
-		for i := range r.Attempts {
-			if r.Attempts[i].IsLive() {
-				out.Agents++
-			}
-			if r.Attempts[i].Idle() {
-				out.Idle++
-			}
-			if r.Attempts[i].Blocked() {
-				out.Blocked++
-			}
-		}
+		out.AddRow(&rows[i])
 	}
 	return out
+}
+
+// AddRow counts a row.
+func (s *Summary) AddRow(r *Row) {
+	if r.Kind != workflow.Terminal {
+		s.Tasks++
+	}
+	switch {
+	case r.Wants.WaitsForPerson():
+		s.Wants++
+	case r.Wants != "":
+		s.Backlog++
+	}
+	if r.Queued {
+		s.Queued++
+	}
+	for i := range r.Attempts {
+		if r.Attempts[i].IsLive() {
+			s.Agents++
+		}
+		if r.Attempts[i].Idle() {
+			s.Idle++
+		}
+		if r.Attempts[i].Blocked() {
+			s.Blocked++
+		}
+	}
 }
