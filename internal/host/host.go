@@ -4,6 +4,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -121,9 +122,14 @@ func (h *Host) newAgents() error {
 }
 
 // AdoptAttempts watches the attempts of tasks that are not over.
-func (h *Host) AdoptAttempts(tasks []task.Task) {
+func (h *Host) AdoptAttempts(ctx context.Context, tasks []task.Task) {
 	if h.Agents != nil {
 		h.Agents.AdoptAttempts(tasks)
+	}
+	if h.terminal != nil && len(tasks) > 0 {
+		if err := h.terminal.Configure(ctx); err != nil {
+			h.Log.Warn("prepare the agents' terminals", "component", "agents", "error", err)
+		}
 	}
 }
 

@@ -287,7 +287,7 @@ func (s *Server) adoptAttempts() {
 	if err != nil {
 		s.log.Error("find running agents", "component", "serve", "error", err)
 	}
-	s.host.AdoptAttempts(tasks)
+	s.host.AdoptAttempts(s.ctx, tasks)
 }
 
 // waitReasons returns why a task waits for a person.

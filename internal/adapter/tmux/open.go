@@ -189,8 +189,21 @@ func shellWord(word string) string {
 	return out.String()
 }
 
-// serverOptions returns the options of Orange's server. Every OpenWindow sets them, because any
-// of them may be the one that starts the server.
+// Configure sets the options and keys of Orange's server if it runs: an earlier release may have
+// started it.
+func (s *Server) Configure(ctx context.Context) error {
+	if _, err := s.runCommands(ctx, nil, serverOptions()...); err != nil && !errors.Is(err, errNoServer) {
+		return fmt.Errorf("set the options of tmux: %w", err)
+	}
+	return nil
+}
+
+// leaveKey is the key with which a person leaves a window, as people call it. It needs no prefix,
+// so that it works inside the person's own tmux, which has the same prefix.
+const leaveKey = "Ctrl-Q"
+
+// serverOptions returns the options and keys of Orange's server. Every OpenWindow sets them,
+// because any of them may be the one that starts the server.
 func serverOptions() []command {
 	return []command{
 		{"set-option", "-s", "escape-time", "10"},
@@ -200,8 +213,10 @@ func serverOptions() []command {
 		{"set-option", "-g", "update-environment", ""},
 		{"set-option", "-g", "status-interval", "0"},
 		{"set-option", "-g", "status-left", "#{session_name} "},
-		{"set-option", "-g", "status-left-length", "80"},
-		{"set-option", "-g", "status-right", ""},
+		{"set-option", "-g", "status-left-length", "60"},
+		{"set-option", "-g", "status-right", " " + leaveKey + " leaves "},
+		{"bind-key", "-n", "C-q", "detach-client"},
+		{"bind-key", "C-q", "send-keys", "C-q"}, // after the prefix, the program gets it
 		{"set-option", "-wg", "remain-on-exit", "on"},
 		{"set-option", "-wg", "automatic-rename", "off"},
 		{"set-option", "-wg", "allow-rename", "off"},

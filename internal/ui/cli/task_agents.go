@@ -134,8 +134,9 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	var printed bool
 	cmd := &cobra.Command{
 		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: requireArguments(0, 1),
-		Long: "Go to the tmux window of the task's agent on this terminal. Leave it with the detach key of tmux;\n" +
-			"the agent goes on. If it asks for something, answer it there.",
+		Long: "Go to the tmux window of the task's agent on this terminal. Ctrl-Q leaves it, also inside your own\n" +
+			"tmux; the agent goes on. If it asks for something, answer it there. Ctrl-b Ctrl-Q sends a Ctrl-Q to\n" +
+			"the agent.",
 		Example: "  orange task attach MFTsZyeO\n" +
 			"  orange task attach MFTsZyeO --role reviewer --print",
 	}
