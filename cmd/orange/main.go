@@ -48,6 +48,8 @@ func run(args []string) int {
 		Notify: func(ctx context.Context, n config.Notify, kind string) error {
 			return server.SendTestNotification(ctx, cfg, n, kind)
 		},
+		Formats:    server.Formats(),
+		Upgrader:   server.NewUpgrader(cfg),
 		OpenAPI:    func() (any, error) { return server.DescribeAPI(version) },
 		Workflows:  server.NewWorkflowSource(cfg),
 		Repository: server.NewRepository(),

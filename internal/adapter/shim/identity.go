@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"orange/internal/atomicfile"
@@ -22,6 +24,18 @@ type identity struct {
 	ID    string `json:"id"`
 	Path  string `json:"path"`
 	Inode string `json:"inode"`
+}
+
+// BelongsToAttempt reports whether a process or one of its parents has the mark of a data folder, which its attempts
+// and its tmux have.
+func BelongsToAttempt(pid int, home string) bool {
+	var was identity
+	text, err := os.ReadFile(filepath.Join(home, identityFile))
+	if err != nil || json.Unmarshal(text, &was) != nil || was.ID == "" {
+		return false // nothing was started from here
+	}
+	line, _ := Ancestry(pid)
+	return slices.ContainsFunc(line, func(pid int) bool { return strings.HasPrefix(MarkOf(pid), was.ID+"/") })
 }
 
 // EnsureIdentity returns the random id of a data folder, which is part of the marks of its attempts, and makes one if

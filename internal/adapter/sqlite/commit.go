@@ -194,7 +194,7 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 	if n, err := result.RowsAffected(); err != nil || n == 1 {
 		return err
 	}
-	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
+	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then run orange restart", r.id, r.before)
 }
 
 // rememberCommitted records what was committed and returns its first row, or 0 if there is none. It

@@ -23,9 +23,12 @@ import (
 
 // unversionedStore returns a store that the last version before format 1 of the journal wrote: two tasks whose issues were
 // worked on and merged.
-func unversionedStore(t *testing.T) string {
+func unversionedStore(t *testing.T) string { return unpackStore(t, "unversioned") }
+
+// unpackStore returns a store that another version wrote.
+func unpackStore(t *testing.T, name string) string {
 	t.Helper()
-	in, err := os.Open("testdata/unversioned.db.gz")
+	in, err := os.Open("testdata/" + name + ".db.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +135,46 @@ func TestAStoreFromBeforeFormat1KeepsItsRowsAndItsRecords(t *testing.T) {
 	}
 	if tracked, err := s.TrackedTasks("lin:"); len(tracked) != 2 || err != nil {
 		t.Errorf("%d tasks, %v", len(tracked), err)
+	}
+}
+
+// format1.db.gz was written with schema 10 and format 1: a task that failed a review and was merged, one that waits and one
+// that was cancelled. Every version reads it.
+func TestAStoreOfFormat1KeepsItsRowsAndItsRecords(t *testing.T) {
+	path := unpackStore(t, "format1")
+	if was, err := ReadProgress(path); err != nil || was != (Progress{Schema: 10, Row: 31}) {
+		t.Fatalf("%+v, %v", was, err)
+	}
+	rows := readColumn(t, path, "SELECT entry FROM journal ORDER BY row")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if diff := cmp.Diff(rows, readColumn(t, path, "SELECT entry FROM journal ORDER BY row")); diff != "" {
+		t.Errorf("rows changed:\n%s", diff)
+	}
+	if differences, err := s.CompareRecords(t.Context()); len(differences) > 0 || err != nil {
+		t.Errorf("%q, %v", differences, err)
+	}
+	if chain, broken, err := s.VerifyChain(t.Context()); broken != nil || err != nil || chain.Rows != 31 {
+		t.Errorf("%d rows, %v, %v", chain.Rows, broken, err)
+	}
+	got := map[string]string{}
+	err = s.EachTask(task.Filter{All: true}, func(record []byte) error {
+		var t task.Task
+		err := json.Unmarshal(record, &t)
+		got[t.Branch] = t.Status
+		return err
+	})
+	if diff := cmp.Diff(map[string]string{"login": "done", "later": "pending", "never": "cancelled"}, got); err != nil || diff != "" {
+		t.Errorf("%v, %s", err, diff)
+	}
+	if now, err := ReadProgress(path); err != nil || now != (Progress{Schema: SchemaVersion(), Row: 31}) {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if none, err := ReadProgress(filepath.Join(t.TempDir(), "orange.db")); err != nil || none != (Progress{}) {
+		t.Errorf("%+v, %v", none, err)
 	}
 }
 

@@ -15,6 +15,9 @@ func schemaMigrations() []migration {
 	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}, {schema11, nil}}
 }
 
+// SchemaVersion returns the version of the schema that this program writes.
+func SchemaVersion() int { return len(schemaMigrations()) }
+
 // A migration is a text of SQL, and a function for what SQL alone cannot do, which runs after it.
 type migration struct {
 	text string

@@ -5,6 +5,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/core/board"
@@ -53,15 +54,24 @@ const (
 	TaskRestored  Type = "task.restored" // the store was restored, and the task's folder was newer
 )
 
+// knownTypes are the types of entries that this version can fold.
+var knownTypes = [...]Type{
+	TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged, AutoAdvanced,
+	AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
+	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
+	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
+}
+
+// CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
+// many as another knows the same.
+func CountTypes() int { return len(knownTypes) }
+
 // check returns an error for a type that only a later version knows: its changes would be missing from the record.
 func (t Type) check() error {
-	switch t {
-	case TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged, AutoAdvanced,
-		AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
-		AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
-		EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored:
+	switch {
+	case slices.Contains(knownTypes[:], t):
 		return nil
-	case "":
+	case t == "":
 		return errors.New("it has no type")
 	}
 	return fmt.Errorf("its type %.60q is not known to this version: %w", t, ErrUpgrade)

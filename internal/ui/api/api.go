@@ -150,7 +150,7 @@ func (s *Server) wrapHandler(next *http.ServeMux, known map[string]access) http.
 		w.Header().Set(wire.HeaderAPI, strconv.Itoa(wire.Version))
 		w.Header().Set(wire.HeaderVersion, s.Release)
 		if got := r.Header.Get(wire.HeaderAPI); got != "" && got != strconv.Itoa(wire.Version) && !anyVersion(r) {
-			s.replyFailure(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", wire.Version, got))
+			s.replyFailure(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange restart, then try again", wire.Version, got))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))

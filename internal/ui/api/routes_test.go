@@ -171,7 +171,7 @@ func TestAnotherVersionIsToldToStopTheServer(t *testing.T) {
 	r := open(t)
 	for _, path := range []string{"/v1/tasks", "/v1/projects", "/v1/junk"} {
 		r.ask("GET", path, "", wire.HeaderAPI, "2").refused(t, http.StatusUpgradeRequired,
-			"the server speaks version 1 of the interface and this client version 2: run orange stop, then try again")
+			"the server speaks version 1 of the interface and this client version 2: run orange restart, then try again")
 	}
 	if got := r.ask("GET", "/v1/hello", "", wire.HeaderAPI, "99"); got.status != http.StatusOK || got.body["api"] != 1.0 || got.body["pid"] != 42.0 {
 		t.Errorf("%d %s", got.status, got.text)

@@ -280,7 +280,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 		"board move": cardThen(deps, completeColumns(deps)), "board tag": cardThen(deps, completeTags(deps)), "doctor board": onlyFirst(completeCards(deps)),
 		"tracker add": onlyFirst(completeTrackers(deps)), "tracker issues": onlyFirst(completeTrackers(deps)), "tracker sync": onlyFirst(completeTrackers(deps)),
 		"tracker test": onlyFirst(completeTrackers(deps)), "tracker remove": onlyFirst(completeTrackers(deps)), "dispatch": onlyFirst(completeTrackers(deps)),
-		"workflow prompt": completePromptArguments(deps), "hook": cobra.NoFileCompletions, "man": completeFolders,
+		"workflow prompt": completePromptArguments(deps), "hook": cobra.NoFileCompletions, "upgrade": cobra.NoFileCompletions, "man": completeFolders,
 	}
 	for _, name := range []string{"show", "explain", "history", "log", "attempts", "cost", "replay"} {
 		out["task "+name] = onlyFirst(completeTasks(deps))

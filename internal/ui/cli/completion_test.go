@@ -18,7 +18,7 @@ import (
 // files are the arguments and flags that are completed with files.
 var files = []string{
 	"als", "handoff", "detect", "export", "import", "workflow import", "workflow scenario",
-	"--context-file", "--task-file", "--output", "--profile", "--plot", "--emit-test",
+	"--context-file", "--task-file", "--output", "--profile", "--plot", "--emit-test", "--from",
 }
 
 func TestEverythingThatCanBeChosenIsCompleted(t *testing.T) {

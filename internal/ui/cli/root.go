@@ -43,6 +43,9 @@ type Deps struct {
 
 	Repository Repository // reads git repositories
 
+	Formats  Formats  // of what this program stores
+	Upgrader Upgrader // replaces this program
+
 	OpenAPI func() (any, error) // returns the OpenAPI description of the HTTP API
 
 	Notify func(ctx context.Context, n config.Notify, kind string) error // sends a test notification
@@ -101,7 +104,7 @@ func New(deps Deps) *cobra.Command {
 	}
 	root := groupCommand("orange", "Run coding agents through a workflow that is a file",
 		newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
-		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
+		newServeCommand(deps), newStopCommand(deps), newRestartCommand(deps), newUpgradeCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps), newAuditCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
 	openDashboard(deps, root)

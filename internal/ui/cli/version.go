@@ -16,10 +16,7 @@ func newVersionCommand(deps Deps) *cobra.Command {
 		Long:    "Print the version of this program, and the commit that it was built from where that is known.",
 		Example: "  orange version\n  orange version --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := map[string]any{"version": deps.Version, "api": wire.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-			if deps.Commit != "" {
-				v["commit"] = deps.Commit
-			}
+			v := programVersion{API: wire.Version, Commit: deps.Commit, Formats: deps.Formats, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Version: deps.Version}
 			return showResult(cmd, v, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, describeVersion(deps))
 				return err
@@ -39,7 +36,7 @@ func describeVersion(deps Deps) string {
 // agents, because they cannot restart the server.
 func warnOfOtherServer(deps Deps, server string) {
 	if server != deps.Version && deps.Config.Token == "" {
-		fmt.Fprintf(deps.Stderr, "orange: the server is version %s and this command is %s: run orange stop, and the next command starts a server of this version; agents keep running\n", //nolint:errcheck // there is nowhere to report it
+		fmt.Fprintf(deps.Stderr, "orange: the server is version %s and this command is %s: run orange restart, and the server is of this version; agents keep running\n", //nolint:errcheck // there is nowhere to report it
 			cleanLine(server), deps.Version)
 	}
 }

@@ -161,7 +161,7 @@ func (c *Client) checkServer(ctx context.Context, socket string) error {
 	}
 	c.server = hello.Version
 	if hello.API != wire.Version {
-		return fmt.Errorf("the running server %s speaks protocol %d and this orange speaks %d: run orange stop and try again", hello.Version, hello.API, wire.Version)
+		return fmt.Errorf("the running server %s speaks protocol %d and this orange speaks %d: run orange restart and try again", hello.Version, hello.API, wire.Version)
 	}
 	return nil
 }

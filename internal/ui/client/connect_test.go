@@ -65,7 +65,7 @@ func TestConnect(t *testing.T) {
 		{"another was quicker", nothing, begin(child{gone: true}), 1, ""},
 		{"ours failed and another is there", nothing, begin(child{gone: true, why: errors.New("locked")}), 1, ""},
 		{"none runs and none may be started", nothing, nil, 0, "no server is running: start one with orange serve"},
-		{"of another protocol", running(`{"version":"2","api":9}`, 200), begin(child{}), 0, "speaks protocol 9 and this orange speaks 1: run orange stop and try again"},
+		{"of another protocol", running(`{"version":"2","api":9}`, 200), begin(child{}), 0, "speaks protocol 9 and this orange speaks 1: run orange restart and try again"},
 		{"it refuses our protocol", running(`{"error":"run orange stop and try again"}`, 426), begin(child{}), 0, "run orange stop and try again"},
 		{"it cannot be started", nothing, func(*testing.T, string) (client.Child, error) { return nil, errors.New("no such file") }, 1, "start the server: no such file"},
 		{"it dies at once", nothing, func(*testing.T, string) (client.Child, error) {
