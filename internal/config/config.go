@@ -47,6 +47,12 @@ type Config struct {
 	NoColor  bool     // NO_COLOR is set
 	Record   bool     // effects are recorded instead of carried out
 
+	// Problems are what is wrong with keys of config.json. Such a key counts as left out.
+	Problems []Problem
+	// Unsafe is why no server may start: config.json cannot be read at all, or it does not say
+	// whether effects are carried out. Nil if one may.
+	Unsafe error
+
 	// RecordHere means that only ORANGE_EFFECTS of this process sets Record: a server that it
 	// starts would not know.
 	RecordHere bool
@@ -55,8 +61,15 @@ type Config struct {
 // MaxSocketPath is the longest socket path that every system accepts, in bytes.
 const MaxSocketPath = 103
 
-// Load reads the environment and config.json. If it fails, the paths in the Config are still
-// valid, so that commands that need nothing else can run.
+// A Problem is what is wrong with one key of config.json.
+type Problem struct {
+	Key string
+	Err error // with file, line and column
+}
+
+// Load reads the environment and config.json. What is wrong with config.json is in Problems and
+// Unsafe, and no error. If Load fails, the paths in the Config are still valid, so that commands that
+// need nothing else can run.
 func Load(getenv func(string) string, home func() (string, error)) (Config, error) {
 	c := Config{}
 	if err := c.findPlaces(getenv, home); err != nil {
@@ -64,10 +77,21 @@ func Load(getenv func(string) string, home func() (string, error)) (Config, erro
 	}
 	c.NoColor = getenv("NO_COLOR") != ""
 	c.Role, c.Task, c.Token = getenv("ORANGE_ROLE"), getenv("ORANGE_TASK"), getenv("ORANGE_TOKEN")
-	if err := c.readFile(filepath.Join(c.ConfigDir, "config.json")); err != nil {
-		return c, err
-	}
+	c.readFile(c.File())
 	return c, c.applyEnvironment(getenv)
+}
+
+// File returns the path of config.json.
+func (c *Config) File() string { return filepath.Join(c.ConfigDir, "config.json") }
+
+// Reload reads config.json again, for the same data folder.
+func (c *Config) Reload(getenv func(string) string) (Config, error) {
+	next := Config{
+		Home: c.Home, ConfigDir: c.ConfigDir, UserWorkflows: c.UserWorkflows, Socket: c.Socket, Spare: c.Spare, Terminal: c.Terminal, Tmux: c.Tmux,
+		Role: c.Role, Task: c.Task, Token: c.Token, NoColor: c.NoColor,
+	}
+	next.readFile(next.File())
+	return next, next.applyEnvironment(getenv)
 }
 
 func (c *Config) applyEnvironment(getenv func(string) string) error {

@@ -128,6 +128,12 @@ func TestFile(t *testing.T) {
 			}
 			got, err := config.Load(env(append(tt.env, "XDG_CONFIG_HOME", dir)...), at(dir))
 			if tt.wantErr != "" {
+				if err == nil && len(got.Problems) > 0 {
+					err = got.Problems[0].Err
+				}
+				if err == nil {
+					err = got.Unsafe
+				}
 				if err == nil || !strings.Contains(err.Error(), tt.wantErr) || strings.Contains(err.Error(), "\n") {
 					t.Fatalf("got %v, want %q", err, tt.wantErr)
 				}
@@ -140,6 +146,51 @@ func TestFile(t *testing.T) {
 			tt.want.Terminal, tt.want.Tmux = filepath.Join(got.Home, "tmux.sock"), got.Tmux
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What is wrong with one key leaves the others, and stops a server only if it cannot know whether it
+// may act.
+func TestAProblemConcernsItsKeyOnly(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, keys string
+		unsafe     bool
+	}{
+		"a channel":         {`{"notify":[{"kind":"bell"},{"kind":"pigeon"},{"kind":"bell","on":["sleep"]}],"pool_size":3}`, "notify notify", false},
+		"no channels":       {`{"notify":{},"pool_size":3}`, "notify", false},
+		"several keys":      {`{"sessions":"x","harness":7,"odd":{"a":[1]},"pool_size":3,"pool_size":4}`, "sessions harness odd pool_size", false},
+		"effects":           {`{"effects":"recrod","pool_size":3}`, "effects", true},
+		"a comma":           {`{"pool_size":3,"notify":[{"kind":"bell"} {"kind":"bell"}]}`, "", true},
+		"a value, half way": {`{"pool_size":3,"agent_env":["A",1]}`, "agent_env", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "orange", "config.json")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(tt.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := config.Load(env("XDG_CONFIG_HOME", dir), at(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var keys []string
+			for _, p := range got.Problems {
+				keys = append(keys, p.Key)
+				if !strings.HasPrefix(p.Err.Error(), path+":1:") {
+					t.Errorf("%v has no place", p.Err)
+				}
+			}
+			if strings.Join(keys, " ") != tt.keys || (got.Unsafe != nil) != tt.unsafe || got.PoolSize != 3 || got.AgentEnv != nil || got.Sessions != "" {
+				t.Errorf("%+v", got)
+			}
+			if name == "a channel" && (len(got.Notify) != 1 || got.Notify[0].Kind != "bell") {
+				t.Errorf("%+v", got.Notify)
+			}
+			again, err := got.Reload(env())
+			if diff := cmp.Diff(got, again, cmp.Comparer(func(a, b error) bool { return a == b || a != nil && b != nil && a.Error() == b.Error() })); err != nil || diff != "" {
+				t.Errorf("%v, %s", err, diff)
 			}
 		})
 	}

@@ -13,26 +13,35 @@ import (
 	"time"
 )
 
-// readFile reads the keys of config.json. A missing file is not an error.
-func (c *Config) readFile(path string) error {
+// readFile reads the keys of config.json. A missing file is no problem.
+func (c *Config) readFile(path string) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return
 	}
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		c.Unsafe = fmt.Errorf("read the configuration: %w", err)
+		return
 	}
 	r := reader{text: text, path: path, dec: json.NewDecoder(bytes.NewReader(text))}
-	return r.readObject(c)
+	if err := r.readObject(c); err != nil {
+		c.Unsafe = err
+	}
+	for _, p := range c.Problems {
+		if p.Key == "effects" {
+			c.Unsafe = p.Err
+		}
+	}
 }
 
-// reader reads one JSON object key by key, so that errors have a position.
+// reader reads one JSON object key by key, so that errors have a position and concern one key.
 type reader struct {
 	text []byte
 	path string
 	dec  *json.Decoder
 }
 
+// readObject reads all keys. It returns an error if the text is not a JSON object.
 func (r *reader) readObject(c *Config) error {
 	if t, err := r.dec.Token(); err != nil || t != json.Delim('{') {
 		return r.errorAt(0, "the file is not a JSON object: write {} or remove it")
@@ -45,12 +54,19 @@ func (r *reader) readObject(c *Config) error {
 		}
 		key, _ := t.(string)
 		at := r.dec.InputOffset() - int64(len(key)) - 2
+		var value json.RawMessage
+		if err := r.dec.Decode(&value); err != nil {
+			return r.syntaxError(err)
+		}
 		if slices.Contains(seen, key) {
-			return r.errorAt(at, fmt.Sprintf("key %q is there twice", key))
+			c.Problems = append(c.Problems, Problem{key, r.errorAt(at, fmt.Sprintf("key %q is there twice", key))})
+			continue
 		}
 		seen = append(seen, key)
-		if err := r.readValue(c, key, at); err != nil {
-			return err
+		before := *c
+		if err := r.readValue(c, key, at, value); err != nil {
+			*c = before
+			c.Problems = append(c.Problems, Problem{key, err})
 		}
 	}
 	if _, err := r.dec.Token(); err != nil {
@@ -63,23 +79,22 @@ func (r *reader) readObject(c *Config) error {
 }
 
 // readValue reads the value of one key.
-func (r *reader) readValue(c *Config, key string, at int64) error {
+func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessage) error {
+	if key == "notify" {
+		return r.readChannels(c, at, value)
+	}
 	var idle, effects string
 	targets := map[string]any{
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"web": &c.Web, "web_input": &c.WebInput, "notify": &c.Notify, "effects": &effects,
+		"web": &c.Web, "web_input": &c.WebInput, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
 		return r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify, effects", key))
 	}
-	if err := r.dec.Decode(to); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return r.syntaxError(err)
-		}
+	if err := json.Unmarshal(value, to); err != nil {
 		return r.errorAt(at, fmt.Sprintf("%s: %s", key, describeExpected(to)))
 	}
 	switch {
@@ -92,12 +107,6 @@ func (r *reader) readValue(c *Config, key string, at int64) error {
 	case key == "web":
 		if err := CheckLoopback(c.Web); err != nil {
 			return r.errorAt(at, fmt.Sprintf("web %v", err))
-		}
-	case key == "notify":
-		for i := range c.Notify {
-			if err := c.Notify[i].Check(); err != nil {
-				return r.errorAt(at, fmt.Sprintf("notify, number %d: %v", i+1, err))
-			}
 		}
 	case key == "effects":
 		if effects != "do" && effects != "record" {
@@ -114,6 +123,30 @@ func (r *reader) readValue(c *Config, key string, at int64) error {
 	return nil
 }
 
+// readChannels reads the channels for notifications. What is wrong with one leaves the others.
+func (r *reader) readChannels(c *Config, at int64, value json.RawMessage) error {
+	const expected = "give a list of objects with kind, url, secret, on, projects and brief"
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil {
+		return r.errorAt(at, "notify: "+expected)
+	}
+	for i, text := range list {
+		var n Notify
+		err := json.Unmarshal(text, &n)
+		if err != nil {
+			err = errors.New(expected)
+		} else {
+			err = n.Check()
+		}
+		if err != nil {
+			c.Problems = append(c.Problems, Problem{"notify", r.errorAt(at, fmt.Sprintf("notify, number %d: %v", i+1, err))})
+			continue
+		}
+		c.Notify = append(c.Notify, n)
+	}
+	return nil
+}
+
 func describeExpected(to any) string {
 	switch to.(type) {
 	case *int:
@@ -122,8 +155,6 @@ func describeExpected(to any) string {
 		return "give true or false"
 	case *[]string:
 		return "give a list of strings"
-	case *[]Notify:
-		return "give a list of objects with kind, url, secret, on, projects and brief"
 	}
 	return "give a string"
 }

@@ -28,10 +28,12 @@ func FuzzFile(f *testing.F) {
 		}
 		c, err := config.Load(env("XDG_CONFIG_HOME", dir, "HOME", dir), at(dir))
 		if err != nil {
-			if strings.ContainsAny(err.Error(), "\n\r") {
-				t.Errorf("error of several lines: %q", err)
+			t.Fatal(err)
+		}
+		for _, p := range append(c.Problems, config.Problem{Err: c.Unsafe}) {
+			if p.Err != nil && strings.ContainsAny(p.Err.Error(), "\n\r") {
+				t.Errorf("error of several lines: %q", p.Err)
 			}
-			return
 		}
 		if c.PoolSize < 0 || c.IdleExit < 0 || c.LogLevel == "" || c.RecordHere {
 			t.Errorf("%+v", c)

@@ -13,7 +13,7 @@ import (
 	"orange/internal/config"
 )
 
-// loadNotify reads a config.json with this text.
+// loadNotify reads a config.json with this text, and returns the first problem with it.
 func loadNotify(t *testing.T, text string) (config.Config, error) {
 	t.Helper()
 	home := t.TempDir()
@@ -24,7 +24,11 @@ func loadNotify(t *testing.T, text string) (config.Config, error) {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return config.Load(func(string) string { return "" }, func() (string, error) { return home, nil })
+	c, err := config.Load(func(string) string { return "" }, func() (string, error) { return home, nil })
+	if err == nil && len(c.Problems) > 0 {
+		err = c.Problems[0].Err
+	}
+	return c, err
 }
 
 func TestNotify(t *testing.T) {

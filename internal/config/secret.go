@@ -57,7 +57,7 @@ func ReadSecret(ctx context.Context, source string, getenv func(string) string) 
 	switch kind {
 	case "env":
 		if secret = getenv(rest); secret == "" {
-			err = fmt.Errorf("%s is not set where the server was started: set it, then orange stop", rest)
+			err = fmt.Errorf("%s is not set where the server was started: set it, then run orange restart", rest)
 		}
 	case "file":
 		if below, ok := strings.CutPrefix(rest, "~/"); ok {

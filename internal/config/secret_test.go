@@ -88,7 +88,7 @@ func TestASecretThatCannotBeReadIsInNoError(t *testing.T) {
 	tests := map[string]struct{ source, want string }{
 		"nothing is configured":       {"", "no secret is configured: see orange tracker add --help"},
 		"what gh knows":               {"gh", "no secret is configured"},
-		"a variable that is not set":  {"env:GH_TOKEN", "read the secret from env:GH_TOKEN: GH_TOKEN is not set where the server was started: set it, then orange stop"},
+		"a variable that is not set":  {"env:GH_TOKEN", "read the secret from env:GH_TOKEN: GH_TOKEN is not set where the server was started: set it, then run orange restart"},
 		"a variable with blanks":      {"env:JOAN_TOKEN", "it is not one line"},
 		"a variable with two lines":   {"env:GITHUB_TOKEN", "it is not one line"},
 		"a variable of nobody":        {"env:OTHER", "the server does not inherit this variable"},

@@ -26,7 +26,7 @@ func (s *Server) newHost() (*host.Host, error) {
 		Recording: s.cfg.Record, Git: s.git, Getenv: config.Getenv, AgentEnv: s.agentEnv,
 		ToolEnv:     func() []string { return config.ToolEnv(config.Environ()) },
 		TerminalEnv: func() []string { return config.TerminalEnv(config.Environ()) },
-		ServerEnv:   func() []string { return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...) },
+		ServerEnv:   func() []string { return config.ServerEnv(config.Environ(), s.settings().AgentEnv...) },
 		Project:     s.runtime.Project, Engine: s.runtime, Task: s.store.Task, Prompts: s.newPrompts(), Log: s.log,
 	})
 }
@@ -70,7 +70,7 @@ func (s *Server) isHeadless() bool {
 
 // agentEnv returns the environment that an agent of a harness inherits from this server.
 func (s *Server) agentEnv(name string) []string {
-	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
+	return config.AgentEnv(config.Environ(), name, s.settings().AgentEnv...)
 }
 
 // checkHarness returns an error if a task cannot use an agent. Forms show the message too, so it does not mention flags.
@@ -80,10 +80,10 @@ func (s *Server) checkHarness(name, effort string) error {
 		return err
 	}
 	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		if _, some := harness.FirstInstalled(exec.LookPath); !some && s.cfg.Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
+		if _, some := harness.FirstInstalled(exec.LookPath); !some && s.settings().Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
 			return errNoAgent
 		}
-		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another agent", found.Program(), found.Name())
+		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange restart where it is in PATH; or choose another agent", found.Program(), found.Name())
 	}
 	if err := harness.CheckScript(found, config.Getenv); err != nil {
 		return err

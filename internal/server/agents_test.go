@@ -20,7 +20,7 @@ func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
 		name, configured, installed, want string
 	}{
 		"nothing was chosen, nothing is there": {"claude", "", "", none},
-		"one was chosen":                       {"codex", "", "", "codex is not in the PATH of the server: install codex, or run orange stop"},
+		"one was chosen":                       {"codex", "", "", "codex is not in the PATH of the server: install codex, or run orange restart"},
 		"one is configured":                    {"claude", "claude", "", "claude is not in the PATH of the server: install claude"},
 		"another is there":                     {"claude", "", "pi", "claude is not in the PATH of the server"},
 		"it is there":                          {"pi", "", "pi", ""},
@@ -39,6 +39,7 @@ func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
 				}
 			}
 			s := &Server{cfg: config.Config{Harness: tt.configured}}
+			s.live.Store(&s.cfg)
 			err := s.checkHarness(tt.name, "")
 			switch {
 			case tt.want == "" && err != nil, tt.want != "" && err == nil:

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +57,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	s := &Server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil))}
+	s.live.Store(&s.cfg)
 	s.git, s.trust = gittrust.New(cfg.Home, store)
 	s.loadTrust(ctx)
 	if s.self, err = os.Executable(); err != nil {
@@ -79,8 +79,8 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 // openStill opens the runtime of a store that is being restored. The runtime performs no effects.
 func (s *Server) openStill(fault func(string)) (_ *local.Runtime, err error) {
 	s.runtime, err = local.Open(local.RuntimeOptions{
-		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, Library: workflowdir.New(s.cfg.UserWorkflows), Workflow: s.cfg.Workflow,
-		Harness: cmp.Or(s.cfg.Harness, "claude"), Relations: s.store, Still: true, Fault: fault,
+		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, Library: workflowdir.New(s.cfg.UserWorkflows), Defaults: s.defaults,
+		Relations: s.store, Still: true, Fault: fault,
 	})
 	return s.runtime, err
 }

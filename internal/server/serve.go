@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/internal/adapter/git"
-	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/logfile"
 	"orange/internal/adapter/shim"
@@ -93,8 +92,12 @@ type Server struct {
 	page             *page.Page
 	measure          *measure.Service
 	inbox            *inbox.Inbox
-	notifier         *notifier.Notifier
-	anchors          *anchors.Anchors // nil: no merge is anchored
+	notifier         atomic.Pointer[notifier.Notifier]
+	live             atomic.Pointer[config.Config] // the settings in use
+	unread           atomic.Pointer[error]         // why config.json cannot be read; nil if it can
+	rechannel        chan struct{}                 // receives when the notification channels changed
+	level            *slog.LevelVar                // of the log
+	anchors          *anchors.Anchors              // nil: no merge is anchored
 	delivery         delivery.Service
 	backups          *homestore.Backups
 	fault            func(point string) // kills the process at a chosen point, for tests; nil: never
@@ -115,14 +118,18 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	if err := config.CheckHome(cfg.Home); err != nil {
 		return nil, err
 	}
+	if cfg.Unsafe != nil {
+		return nil, cfg.Unsafe
+	}
 	held, err := reach.TakeFolder(cfg)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
 		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
-		runtime: new(local.Runtime), executor: new(effect.Executor), retrack: make(chan struct{}, 1), served: make(chan error, 1),
+		runtime: new(local.Runtime), executor: new(effect.Executor), retrack: make(chan struct{}, 1), rechannel: make(chan struct{}, 1), level: new(slog.LevelVar), served: make(chan error, 1),
 	}
+	s.live.Store(&s.cfg)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.buildParts(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -134,7 +141,11 @@ func (s *Server) buildParts() (err error) {
 	if s.logs, err = logfile.Open(filepath.Join(s.cfg.Home, "orange.log"), logfile.MaxSize); err != nil {
 		return err
 	}
-	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: parseLogLevel(s.cfg.LogLevel)}))
+	s.level.Set(parseLogLevel(s.cfg.LogLevel))
+	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: s.level}))
+	for _, p := range s.cfg.Problems {
+		s.log.Warn("a key of config.json is ignored", "component", "serve", "key", p.Key, "error", p.Err)
+	}
 	if s.store, err = homestore.Open(s.cfg.Home); err != nil {
 		return err
 	}
@@ -163,7 +174,7 @@ func (s *Server) buildParts() (err error) {
 	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.trackerService = s.newTrackerService()
 	s.fillExecutor()
-	s.notifier = s.notifications().NewNotifier(notifier.NotifierOptions{Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition})
+	s.notifier.Store(s.newNotifier())
 	s.anchors = s.newAnchors()
 	s.api = s.newAPI()
 	return nil
@@ -173,18 +184,14 @@ func (s *Server) buildParts() (err error) {
 func (s *Server) buildRuntime() error {
 	options := local.RuntimeOptions{
 		Store: s.store, Files: s.host.Folders.Dir, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
-		Codes:    notifications.Codes{Config: s.cfg, Git: s.git},
+		Codes:    notifications.Codes{Config: s.settings, Git: s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
-		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
-		Fault: s.fault,
+		Defaults: s.defaults,
+		Fault:    s.fault,
 	}
 	if s.cfg.Record {
-		options.Review = cmp.Or(options.Review, "claude")
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
 		return s.runtime.Build(options)
-	}
-	if first, ok := harness.FirstInstalled(exec.LookPath); ok {
-		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
 	options.Performer, options.Activity, options.TaskFileSync, options.Files = s.executor, s.host.Agents, s.host, s.host.Folders
 	options.Absent, options.Message = s.host.AbsentAttempts, s.host.LastMessage
@@ -221,7 +228,8 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if s.anchors != nil {
 		s.runInBackground(s.anchors.FollowMerges)
 	}
-	s.runInBackground(s.notifier.Run)
+	s.runInBackground(s.runNotifier)
+	s.runInBackground(s.watchSettings)
 	closed, err := s.page.Start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
 	s.ends = append(s.ends, closed)
 	if err != nil {
@@ -315,12 +323,12 @@ func (s *Server) newAnchors() *anchors.Anchors {
 
 // notifications returns the channels that notify people.
 func (s *Server) notifications() notifications.Channels {
-	return notifications.Channels{Config: s.cfg, Task: s.store.Task, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
+	return notifications.Channels{Config: *s.settings(), Task: s.store.Task, Reasons: s.waitReasons, SeenAt: s.page.SeenAt, Log: s.log}
 }
 
 // projects returns the registry of projects.
 func (s *Server) projects() projects.Registry {
-	return projects.Registry{Runtime: s.runtime, Git: s.git, Trust: s.trust, Host: s.host, Size: max(s.cfg.PoolSize, 0), Load: s.loadTrust}
+	return projects.Registry{Runtime: s.runtime, Git: s.git, Trust: s.trust, Host: s.host, Size: func() int { return max(s.settings().PoolSize, 0) }, Load: s.loadTrust}
 }
 
 // library returns the library of all workflows.
@@ -332,8 +340,9 @@ func (s *Server) library() library.Library {
 func (s *Server) newChecks() health.Checks {
 	check := health.Checks{
 		Store: s.store, Git: s.git, Trust: s.trust, Host: s.host, Projects: s.runtime.Projects, Workspaces: s.workspaces().ListWorkspaces,
-		Backups: s.backups.Check, Trackers: s.checkTrackers, Notifications: s.notifications().Check,
-		Anchors: func(context.Context) (string, error) { return "merges are only recorded, and none is anchored", nil },
+		Backups: s.backups.Check, Trackers: s.checkTrackers, Settings: s.checkSettings,
+		Notifications: func(ctx context.Context) (string, error) { return s.notifications().Check(ctx) },
+		Anchors:       func(context.Context) (string, error) { return "merges are only recorded, and none is anchored", nil },
 	}
 	if s.anchors != nil {
 		check.Anchors = s.anchors.Check
@@ -350,7 +359,7 @@ func (s *Server) repairRecords(ctx context.Context) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

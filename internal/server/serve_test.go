@@ -44,7 +44,7 @@ func owingHome(t *testing.T, tasks int) config.Config {
 	check(t, err)
 	check(t, store.SaveProject(task.Project{Name: "shop", Path: dir, DefaultBranch: "main", PoolSize: tasks}))
 	still, err := local.New(local.RuntimeOptions{
-		Store: store, Relations: store, Library: workflowdir.New(cfg.UserWorkflows), Harness: "claude", Review: "claude", Still: true, Log: slog.New(slog.DiscardHandler),
+		Store: store, Relations: store, Library: workflowdir.New(cfg.UserWorkflows), Defaults: func() local.Defaults { return local.Defaults{Harness: "claude", Review: "claude"} }, Still: true, Log: slog.New(slog.DiscardHandler),
 	})
 	check(t, err)
 	for i := range tasks {

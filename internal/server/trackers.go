@@ -54,11 +54,11 @@ type control struct {
 	*local.Runtime
 	trackerService   *trackers.Service
 	page             *page.Page
-	notifier         *notifier.Notifier
+	notifier         func() *notifier.Notifier
 	receivesWebhooks bool // trackers send webhooks
 }
 
 // Busy implements api.Control.
 func (c control) Busy() bool {
-	return c.receivesWebhooks || c.page.KeepsServer() || c.notifier.Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
+	return c.receivesWebhooks || c.page.KeepsServer() || c.notifier().Busy() || c.Runtime.Busy() || c.trackerService.HasWatched()
 }

@@ -131,12 +131,12 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 		w.Branch = "orange-tasks/" + string(w.ID)
 	}
 	if w.Harness == "" {
-		w.Harness = r.Harness
+		w.Harness = r.Defaults().Harness
 	}
 	if w.ReviewHarness == "" {
-		w.ReviewHarness = cmp.Or(r.Review, w.Harness)
+		w.ReviewHarness = cmp.Or(r.Defaults().Review, w.Harness)
 	}
-	chosenModels(w, p, r.Harness)
+	chosenModels(w, p, r.Defaults().Harness)
 	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
 		w.Delivery = p.Delivery
 	}
@@ -325,7 +325,7 @@ func (r *Runtime) ChooseWorkflow(name, project string) (*workflow.Definition, er
 
 // findWorkflow finds the workflow of a new task and returns an error if it has findings.
 func (r *Runtime) findWorkflow(name string, p task.Project) (*workflow.Definition, error) {
-	for _, fallback := range []string{p.Workflow, r.Workflow, builtin.Default} {
+	for _, fallback := range []string{p.Workflow, r.Defaults().Workflow, builtin.Default} {
 		if name == "" {
 			name = fallback
 		}

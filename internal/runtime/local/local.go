@@ -142,6 +142,13 @@ type SpendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
+// Defaults are what tasks get that name nothing else.
+type Defaults struct {
+	Workflow string // of tasks without a workflow in projects without one
+	Harness  string // of tasks without one
+	Review   string // harness of reviewers of tasks without one; "" for the task's own
+}
+
 // RuntimeOptions are what a Runtime needs.
 type RuntimeOptions struct {
 	Store          Store
@@ -159,10 +166,8 @@ type RuntimeOptions struct {
 	Harnesses      func(name, effort string) error             // returns what is wrong with a harness or its effort
 	Log            *slog.Logger
 	Clock          func() time.Time
-	Workflow       string             // of tasks without a workflow in projects without one
-	Harness        string             // of tasks without one
+	Defaults       func() Defaults    // what tasks get that name nothing else; it may change
 	Codes          Codes              // shows codes to people; nil: none can be shown
-	Review         string             // harness of reviewers of tasks without one; "" for the task's own
 	Fault          func(point string) // called at every commit and effect boundary
 	Still          bool               // no effect starts, no timer fires and no folder is brought up to date: for repairs
 }
@@ -216,6 +221,9 @@ func New(o RuntimeOptions) (*Runtime, error) {
 func (r *Runtime) Build(o RuntimeOptions) error {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
+	}
+	if o.Defaults == nil {
+		o.Defaults = func() Defaults { return Defaults{} }
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now

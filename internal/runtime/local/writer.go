@@ -130,7 +130,7 @@ func (c *pendingCommit) reportResult(err error) {
 }
 
 // errUnknown is the result of callers whose write was interrupted.
-var errUnknown = errors.New("the write broke off, and it is not known what of it was kept: restart the server with orange stop")
+var errUnknown = errors.New("the write broke off, and it is not known what of it was kept: restart the server with orange restart")
 
 // flushBatch writes one batch. It uses its own context, because a caller that gave up must not interrupt it.
 func (r *Runtime) flushBatch(batch []*pendingCommit) error {

@@ -102,7 +102,7 @@ func newEnv(t *testing.T, cfg tracker.Config) *env {
 	check(t, store.SetTracker(cfg))
 	r.service = r.newOffice()
 	r.tasks.Runtime, err = local.New(local.RuntimeOptions{
-		Store: store, Library: noLibrary{}, EvidenceSource: r, Performer: r, Relations: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
+		Store: store, Library: noLibrary{}, EvidenceSource: r, Performer: r, Relations: store, Log: slog.New(slog.DiscardHandler), Defaults: func() local.Defaults { return local.Defaults{Harness: "claude"} },
 	})
 	check(t, err)
 	check(t, r.tasks.Start())

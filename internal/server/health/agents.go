@@ -85,7 +85,7 @@ func (d *agentDoctor) checkAgent(ctx context.Context, name string) cli.AgentChec
 	case string(harness.Ready):
 		return out
 	case string(harness.NoLogin):
-		out.Fix = "run " + h.Program() + " and log in, or set the key that it needs; then run orange stop, so that the next server has it"
+		out.Fix = "run " + h.Program() + " and log in, or set the key that it needs; then run orange restart, so that the server has it"
 	case "ended":
 		out.Fix = "run " + h.Program() + " and fix the error that it shows"
 	default:

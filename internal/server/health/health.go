@@ -38,6 +38,7 @@ type Checks struct {
 	Anchors       Check
 	Trackers      Check
 	Notifications Check
+	Settings      Check
 }
 
 // Run runs all checks.
@@ -53,11 +54,12 @@ func (s Checks) Run(ctx context.Context) []doctor.Result {
 		{Name: "git programs", Run: s.checkGitPrograms, Fix: "check each, then remove it from the configuration of git, or run orange project update NAME --trust-git"},
 		{Name: "trackers", Run: s.Trackers, Fix: "orange tracker test and orange tracker sync show details; orange tracker sync --fix moves issues back"},
 		{Name: "notifications", Run: s.Notifications, Fix: "orange notify list and orange notify test show details"},
+		{Name: "settings", Run: s.Settings, Fix: "edit config.json, which the server then reads; for what it reads only when it starts, run orange restart"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
 	if s.Host.Agents != nil {
 		list = append(list,
-			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "restart the server: orange stop, then any command"},
+			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "run orange restart"},
 			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
 			doctor.Check{Name: "workspaces", Run: s.checkWorkspaces, Fix: "see orange workspace list; orange workspace gc removes what is not needed"},
 		)

@@ -20,7 +20,7 @@ import (
 
 // Codes shows codes by the notification channels that can carry one.
 type Codes struct {
-	Config config.Config
+	Config func() *config.Config // the settings in use
 	Git    *git.Git
 }
 
@@ -39,8 +39,9 @@ func (c Codes) Shares(ctx context.Context, a, b task.Project) bool {
 // desktop the text is an argument of a program, where every process of this user, including agents, could read the code.
 func (c Codes) codeChannels(project string) []*config.Notify {
 	var out []*config.Notify
-	for i := range c.Config.Notify {
-		n := &c.Config.Notify[i]
+	list := c.Config().Notify
+	for i := range list {
+		n := &list[i]
 		if n.IsRemote() && (len(n.Projects) == 0 || slices.Contains(n.Projects, project)) {
 			out = append(out, n)
 		}
@@ -51,7 +52,7 @@ func (c Codes) codeChannels(project string) []*config.Notify {
 // CanShow implements local.Codes.
 func (c Codes) CanShow(project string) error {
 	if len(c.codeChannels(project)) == 0 {
-		return task.Mistakef("no notification channel can show a code for project %s: add ntfy, slack or webhook to notify in config.json and restart the server; desktop and bell cannot carry one", project)
+		return task.Mistakef("no notification channel can show a code for project %s: add ntfy, slack or webhook to notify in config.json; desktop and bell cannot carry one", project)
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func (c Codes) Show(ctx context.Context, code local.Code) error {
 	var sending sync.WaitGroup
 	for i, n := range channels {
 		sending.Go(func() {
-			if err := newSender(c.Config, n).SendMessage(ctx, codeMessage(code, n.Brief)); err != nil {
+			if err := newSender(*c.Config(), n).SendMessage(ctx, codeMessage(code, n.Brief)); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", n.Kind, err)
 			}
 		})

@@ -23,7 +23,7 @@ type Registry struct {
 	Git     *git.Git
 	Trust   *gittrust.Trust
 	Host    *host.Host
-	Size    int                       // pool size of a project that names none; 0 for the default
+	Size    func() int                // pool size of a project that names none; 0 for the default
 	Load    func(ctx context.Context) // reloads which programs git may run
 }
 
@@ -42,7 +42,7 @@ func (p Registry) RegisterProject(ctx context.Context, given task.Project) (task
 	given.Path = root
 	given.Name = cmp.Or(given.Name, filepath.Base(root))
 	if given.PoolSize == 0 {
-		given.PoolSize = max(p.Size, 0)
+		given.PoolSize = p.Size()
 	}
 	if given.PoolSize == 0 {
 		given.PoolSize = task.DefaultPoolSize

@@ -457,7 +457,7 @@ func (r *restorer) describeLost(f homestore.AheadFolder, h taskdir.History) (sig
 	c := h.Created
 	n := signal.New{
 		ID: f.ID, Project: f.Project, Branch: cmp.Or(text("branch"), c.Branch), Summary: cmp.Or(text("summary"), c.Summary), Status: cmp.Or(h.Status, text("status")),
-		Harness: cmp.Or(text("harness"), r.runtime.Harness), Effort: text("effort"), ReviewEffort: text("review_effort"),
+		Harness: cmp.Or(text("harness"), r.runtime.Defaults().Harness), Effort: text("effort"), ReviewEffort: text("review_effort"),
 		PRURL: text("pr_url"), PRState: text("pr_state"), TrackerRef: c.Tracker, Parent: c.Parent, Delivery: task.Delivery(c.Delivery), Base: c.Base,
 	}
 	n.ReviewHarness = cmp.Or(text("review_harness"), n.Harness)

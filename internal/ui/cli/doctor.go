@@ -97,7 +97,26 @@ func localChecks(ctx context.Context, deps Deps) []doctor.Result {
 	if deps.Config.Sessions != "headless" {
 		checks = append(checks, checkProgram(ctx, "tmux", "-V"))
 	}
-	return append(checks, home)
+	return append(checks, home, checkConfig(deps))
+}
+
+// checkConfig checks that all of config.json can be used.
+func checkConfig(deps Deps) doctor.Result {
+	out := doctor.Result{Name: "configuration", OK: true, Detail: deps.Config.File()}
+	if _, err := os.Stat(out.Detail); err != nil {
+		out.Detail += " does not exist, and need not"
+	}
+	var wrong []error
+	for _, p := range deps.Config.Problems {
+		wrong = append(wrong, p.Err)
+	}
+	if deps.Config.Unsafe != nil && len(wrong) == 0 {
+		wrong = append(wrong, deps.Config.Unsafe)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		out.OK, out.Detail, out.Fix = false, strings.ReplaceAll(err.Error(), "\n", "; "), "edit the file; the server reads it again by itself"
+	}
+	return out
 }
 
 func checkProgram(ctx context.Context, name, flag string) doctor.Result {
@@ -129,7 +148,7 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 		server := doctor.Result{Name: "server", Detail: err.Error(), Fix: "do what it says; orange log may say more"}
 		if owner, ok := deps.findOwner(); ok {
 			server.Detail = fmt.Sprintf("pid %d holds the data folder and does not answer", owner.PID)
-			server.Fix = "run orange stop; the next command starts another server"
+			server.Fix = "run orange restart"
 		}
 		return []doctor.Result{socket, server}
 	}
@@ -138,7 +157,7 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	server := doctor.Result{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
 	if err == nil && hello.Version != deps.Version {
 		server.OK, server.Detail = false, fmt.Sprintf("version %s, pid %d; this command is %s", hello.Version, hello.PID, deps.Version)
-		server.Fix = "run orange stop; the next command starts a server of this version, and agents keep running"
+		server.Fix = "run orange restart, and the server is of this version; agents keep running"
 	}
 	ask := c.RunChecks
 	if repair {

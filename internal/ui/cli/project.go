@@ -79,7 +79,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 	var name, workflow string
 	var size int
 	cmd := &cobra.Command{
-		Use: "add [path]", Short: "Register a repository, by default the one of this folder",
+		Use: "add [path]", Short: "Register a repository, by default the one of this folder", Annotations: map[string]string{needsKeys: "workflow pool_size"},
 		Long: "Register a repository as a project: its tasks get worktrees of it. Its path, a pool of workspaces\n" +
 			"and how finished work leaves this machine belong to it.",
 		Example: "  orange project add\n" +

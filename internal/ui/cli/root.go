@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,9 +124,39 @@ func New(deps Deps) *cobra.Command {
 		if cmd.Annotations[needsNothing] != "" {
 			return nil
 		}
-		return deps.ConfigErr
+		if deps.ConfigErr != nil {
+			return deps.ConfigErr
+		}
+		return checkSettings(deps, cmd)
 	}
 	return root
+}
+
+// needsKeys is the annotation of a command that fails if one of these keys of config.json is wrong.
+// The keys are separated by spaces. Other commands run, and warn a person.
+const needsKeys = "needs-keys"
+
+// checkSettings returns what is wrong with the keys that a command needs, and warns of the rest.
+func checkSettings(deps Deps, cmd *cobra.Command) error {
+	needed := strings.Fields(cmd.Annotations[needsKeys])
+	if deps.Config.Unsafe != nil && len(needed) > 0 {
+		return deps.Config.Unsafe
+	}
+	for _, p := range deps.Config.Problems {
+		if slices.Contains(needed, p.Key) {
+			return p.Err
+		}
+	}
+	if deps.Config.Token != "" {
+		return nil // an agent cannot change it
+	}
+	for _, p := range deps.Config.Problems {
+		fmt.Fprintf(deps.Stderr, "orange: warning: %s: it is ignored until that is fixed\n", cleanLine(p.Err.Error())) //nolint:errcheck // there is nowhere to report it
+	}
+	if deps.Config.Unsafe != nil && len(deps.Config.Problems) == 0 {
+		fmt.Fprintf(deps.Stderr, "orange: warning: %s: no server starts until that is fixed\n", cleanLine(deps.Config.Unsafe.Error())) //nolint:errcheck // there is nowhere to report it
+	}
+	return nil
 }
 
 // needsNothing is the annotation of a command that runs even if the configuration cannot be read.

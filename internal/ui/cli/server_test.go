@@ -109,9 +109,9 @@ func TestEverythingElse(t *testing.T) {
 		{name: "version with a commit", args: "version", prepare: func(w *env) { w.Commit = "abc" }, out: "orange 1.2.3 (commit abc)\n"},
 		{name: "version as a flag", args: "--version", out: "orange 1.2.3\n"},
 		{name: "version as a short flag", args: "-v", prepare: func(w *env) { w.Commit = "abc" }, out: "orange 1.2.3 (commit abc)\n"},
-		{name: "version as JSON", args: "version --json", prepare: func(w *env) { w.Commit = "abc" }, out: `{"api":1,"commit":"abc","go":"go`},
+		{name: "version as JSON", args: "version --json", prepare: func(w *env) { w.Commit = "abc" }, out: `{"api":1,"commit":"abc","formats":{"store":0,"rules":0,"entries":0},"go":"go`},
 		{name: "a server of another version", args: "pause", prepare: func(w *env) { w.Version, w.answers["/v1/pause"] = "1.3.0", `{"paused":true}` }, out: "orange resume",
-			err: "orange: the server is version 1.2.3 and this command is 1.3.0: run orange stop, and the next command starts a server of this version; agents keep running\n"},
+			err: "orange: the server is version 1.2.3 and this command is 1.3.0: run orange restart, and the server is of this version; agents keep running\n"},
 		{name: "an agent hears nothing of another version", args: "task list", prepare: func(w *env) { w.Version, w.Config.Token = "1.3.0", "t" }, out: "proj/feature"},
 		{name: "version with a broken configuration", args: "version", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, out: "orange"},
 		{name: "broken configuration", args: "task list", prepare: func(w *env) { w.ConfigErr = errors.New("config.json:1:1: x") }, code: 1, err: "orange: task list: config.json:1:1: x\n"},
@@ -206,11 +206,11 @@ func TestDoctor(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	w.answers["/v1/doctor"] = `{"checks":[{"name":"store","ok":true,"detail":"folds"}]}`
-	if code := w.run(t, "doctor"); code != 0 || !strings.Contains(w.out.String(), "ok  store        folds\n") || !strings.Contains(w.out.String(), "ok  tmux         tmux 3\n") {
+	if code := w.run(t, "doctor"); code != 0 || !strings.Contains(w.out.String(), "ok  store          folds\n") || !strings.Contains(w.out.String(), "ok  tmux           tmux 3\n") {
 		t.Errorf("exit %d\n%s%s", code, w.out.String(), w.err.String())
 	}
 	w.answers["/v1/doctor"] = `{"checks":[{"name":"store","ok":false,"detail":"differs","fix":"call somebody"}]}`
-	if code := w.run(t, "doctor"); code != 1 || !strings.Contains(w.out.String(), "FAIL  store        differs\n                   fix: call somebody\n") || w.err.Len() > 0 {
+	if code := w.run(t, "doctor"); code != 1 || !strings.Contains(w.out.String(), "FAIL  store          differs\n                     fix: call somebody\n") || w.err.Len() > 0 {
 		t.Errorf("exit %d\n%s%s", code, w.out.String(), w.err.String())
 	}
 	w.Version = "9"

@@ -27,6 +27,9 @@ const maxStartLog = 1 << 20
 func startSelf(cfg config.Config) func() (client.Child, error) {
 	home := cfg.Home
 	return func() (client.Child, error) {
+		if cfg.Unsafe != nil {
+			return nil, cfg.Unsafe
+		}
 		if cfg.RecordHere {
 			return nil, errors.New("ORANGE_EFFECTS=record counts for a server that you start yourself: run orange serve with it, or unset it")
 		}

@@ -33,7 +33,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var wait bool
 	var vars []string
 	cmd := &cobra.Command{
-		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
+		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
 			"free. A repository that is no project yet becomes one. Without a branch the task gets one of its\n" +
 			"own; without a summary it takes the first line of its requirements; without either it begins with\n" +
