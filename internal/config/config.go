@@ -63,8 +63,9 @@ const MaxSocketPath = 103
 
 // A Problem is what is wrong with one key of config.json.
 type Problem struct {
-	Key string
-	Err error // with file, line and column
+	Key     string
+	Unknown bool  // there is no such key; another one may be meant
+	Err     error // with file, line and column
 }
 
 // Load reads the environment and config.json. What is wrong with config.json is in Problems and

@@ -59,14 +59,14 @@ func (r *reader) readObject(c *Config) error {
 			return r.syntaxError(err)
 		}
 		if slices.Contains(seen, key) {
-			c.Problems = append(c.Problems, Problem{key, r.errorAt(at, fmt.Sprintf("key %q is there twice", key))})
+			c.Problems = append(c.Problems, Problem{Key: key, Err: r.errorAt(at, fmt.Sprintf("key %q is there twice", key))})
 			continue
 		}
 		seen = append(seen, key)
 		before := *c
 		if err := r.readValue(c, key, at, value); err != nil {
 			*c = before
-			c.Problems = append(c.Problems, Problem{key, err})
+			c.Problems = append(c.Problems, Problem{Key: key, Err: err})
 		}
 	}
 	if _, err := r.dec.Token(); err != nil {
@@ -92,7 +92,8 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 	}
 	to, ok := targets[key]
 	if !ok {
-		return r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify, effects", key))
+		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify, effects", key))})
+		return nil
 	}
 	if err := json.Unmarshal(value, to); err != nil {
 		return r.errorAt(at, fmt.Sprintf("%s: %s", key, describeExpected(to)))
@@ -139,7 +140,7 @@ func (r *reader) readChannels(c *Config, at int64, value json.RawMessage) error 
 			err = n.Check()
 		}
 		if err != nil {
-			c.Problems = append(c.Problems, Problem{"notify", r.errorAt(at, fmt.Sprintf("notify, number %d: %v", i+1, err))})
+			c.Problems = append(c.Problems, Problem{Key: "notify", Err: r.errorAt(at, fmt.Sprintf("notify, number %d: %v", i+1, err))})
 			continue
 		}
 		c.Notify = append(c.Notify, n)

@@ -143,7 +143,7 @@ func checkSettings(deps Deps, cmd *cobra.Command) error {
 		return deps.Config.Unsafe
 	}
 	for _, p := range deps.Config.Problems {
-		if slices.Contains(needed, p.Key) {
+		if slices.Contains(needed, p.Key) || p.Unknown && len(needed) > 0 {
 			return p.Err
 		}
 	}
