@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,6 +69,21 @@ func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
 	oneLine(ts, args[0], args[1:])
 	if after := snapshot(ts); before != after {
 		ts.Fatalf("the refused command changed something.\nbefore:\n%safter:\n%s", before, after)
+	}
+}
+
+// cmdExits runs a command that must end with an exit code.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	must(ts, neg, args, 2, "exits CODE COMMAND...")
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		code = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if args[0] != strconv.Itoa(code) {
+		ts.Fatalf("the exit code is %d, not %s", code, args[0])
 	}
 }
 

@@ -232,6 +232,7 @@ type NewTask struct {
 	Attempt  int        `json:"attempt,omitempty"`
 	Via      *Via       `json:"via,omitempty"` // where the request came from; nil if unknown
 
+	Issue        string `json:"issue,omitempty"`        // address of an issue to work on: its text becomes context, and the task is linked with it
 	Requirements string `json:"requirements,omitempty"` // for ## Requirements: text of a person, or of the parent's attempt
 }
 

@@ -172,6 +172,9 @@ func (f *follower) noteTouched(on *wakeChannels) error {
 func (f *follower) fillRows(c *overview.Change) error {
 	now := f.todo[:min(maxRows, len(f.todo))]
 	for _, id := range now {
+		if f.want.task != "" && f.want.task != id {
+			continue
+		}
 		t, ok, err := f.s.Tasks.Task(id)
 		switch {
 		case err != nil:
@@ -179,7 +182,7 @@ func (f *follower) fillRows(c *overview.Change) error {
 		case !ok:
 			c.Gone = append(c.Gone, id)
 			continue
-		case !f.want.matchesProject(&t):
+		case !f.want.matchesTask(&t):
 			continue
 		}
 		if r := f.s.overviewRow(&t, c.At); !t.Deleted && f.want.matchesRow(&r, &t) {

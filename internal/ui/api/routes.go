@@ -26,6 +26,7 @@ func assignGroup(name string, list []route) []route {
 
 // Parameters that several routes have.
 func ofProject() param { return param{name: "project", about: "only of this project"} }
+func onlyTask() param  { return param{name: "task", about: "only of the task with this whole id"} }
 func ofRole() param {
 	return param{name: "role", about: "the agent of this role; the one at work without it"}
 }
@@ -85,16 +86,16 @@ func attemptRoutes() []route {
 func stateRoutes() []route {
 	return []route{
 		{method: "GET", path: wire.PathState, who: everyone, summary: "Everything at a glance, now or as it was after a row of the journal",
-			query: []param{ofProject(), withAll(), {name: "at", about: "as it was after this row of the journal", kind: "integer"}},
+			query: []param{ofProject(), onlyTask(), withAll(), {name: "at", about: "as it was after this row of the journal", kind: "integer"}},
 			work:  handleRaw[overview.State]((*Server).serveState)},
 		{method: "GET", path: wire.PathStateSummary, who: everyone, summary: "What a status line shows: how many agents work and what waits",
 			query: []param{ofProject(), {name: "task", about: "and how the task with this whole id is"}}, work: handleQuery((*Server).readStatusLine)},
 		{method: "GET", path: wire.PathStateTasks, who: everyone, summary: "The tasks as a table shows them, in order of creation",
 			query: []param{ofProject(), withAll(), {name: "status", about: "only tasks in this state"}}, work: handleQuery((*Server).listTaskLines)},
 		{method: "GET", path: wire.PathStateEvents, who: everyone, summary: "What becomes of a state: what happens quickly is told together, nothing is left out",
-			query: []param{ofProject(), withAll(), afterRow()}, work: handleStream[overview.Change](wire.EventChange, (*Server).stateEvents)},
+			query: []param{ofProject(), onlyTask(), withAll(), afterRow()}, work: handleStream[overview.Change](wire.EventChange, (*Server).stateEvents)},
 		{method: "GET", path: wire.PathEvents, who: everyone, summary: "Every entry of the journal, and each new one as it is committed",
-			query: []param{afterRow(), {name: "task", about: "only of the task with this whole id"}}, work: handleStream[journal.Entry](wire.EventEntry, (*Server).journalEvents)},
+			query: []param{afterRow(), onlyTask()}, work: handleStream[journal.Entry](wire.EventEntry, (*Server).journalEvents)},
 	}
 }
 

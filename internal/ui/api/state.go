@@ -42,13 +42,14 @@ type Rows interface {
 // stateQuery is the part of the state that a request selects.
 type stateQuery struct {
 	project string
+	task    task.ID
 	all     bool
 	at      int64
 }
 
 func parseStateQuery(r *http.Request) (stateQuery, error) {
 	q := r.URL.Query()
-	s := stateQuery{project: q.Get("project"), all: q.Get("all") == "1"}
+	s := stateQuery{project: q.Get("project"), task: task.ID(q.Get("task")), all: q.Get("all") == "1"}
 	text := q.Get("at")
 	if text == "" {
 		return s, nil
@@ -61,9 +62,9 @@ func parseStateQuery(r *http.Request) (stateQuery, error) {
 	return s, nil
 }
 
-// matchesProject reports whether a task is of the selected projects.
-func (s *stateQuery) matchesProject(t *task.Task) bool {
-	return s.project == "" || s.project == t.Project
+// matchesTask reports whether a task is selected, and of the selected projects.
+func (s *stateQuery) matchesTask(t *task.Task) bool {
+	return (s.project == "" || s.project == t.Project) && (s.task == "" || s.task == t.ID)
 }
 
 // matchesRow reports whether a row is selected. A finished task is selected only if it still needs somebody, by the
@@ -125,10 +126,7 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 		return out, err
 	}
 	out.Row = row
-	tasks, err := s.readRecords(task.Filter{Project: want.project, All: want.all})
-	if err == nil && !want.all {
-		tasks, err = s.withUnsettled(tasks, want)
-	}
+	tasks, err := s.readSelected(want)
 	out.Tasks = make([]overview.Row, 0, len(tasks))
 	for i, t := range tasks {
 		if r := s.overviewRow(&t.Task, out.At); want.matchesRow(&r, &t.Task) {
@@ -139,11 +137,27 @@ func (s *Server) stateNow(want stateQuery) (overview.State, error) {
 	return out, err
 }
 
+// readSelected reads the records of the selected tasks. It may return a few that are finished and not selected.
+func (s *Server) readSelected(want stateQuery) ([]*record, error) {
+	if want.task != "" {
+		t, ok, err := s.Tasks.Task(want.task)
+		if err != nil || !ok || t.Deleted || !want.matchesTask(&t) {
+			return nil, err
+		}
+		return []*record{{Task: t}}, nil
+	}
+	tasks, err := s.readRecords(task.Filter{Project: want.project, All: want.all})
+	if err == nil && !want.all {
+		tasks, err = s.withUnsettled(tasks, want)
+	}
+	return tasks, err
+}
+
 // withUnsettled adds finished tasks that may still need somebody.
 func (s *Server) withUnsettled(tasks []*record, want stateQuery) ([]*record, error) {
 	late, err := s.Tasks.UnsettledFinished()
 	for i := range late {
-		if t := &late[i]; want.matchesProject(t) {
+		if t := &late[i]; want.matchesTask(t) {
 			tasks = append(tasks, &record{Task: *t})
 		}
 	}
@@ -196,7 +210,7 @@ func (s *Server) stateAt(ctx context.Context, want stateQuery) (overview.State, 
 	}
 	out.Tasks = []overview.Row{}
 	for _, t := range past.order {
-		if t.Deleted || !want.matchesProject(t) {
+		if t.Deleted || !want.matchesTask(t) {
 			continue
 		}
 		if r := overview.NewRow(s.findDefinition(t), t, overview.Facts{}, out.At); want.matchesRow(&r, t) {

@@ -24,6 +24,8 @@ import (
 // A Repository reads git repositories.
 type Repository interface {
 	FindRoot(ctx context.Context, dir string) (string, error)
+	DefaultBranch(ctx context.Context, root string) (string, error)
+	RemoteURL(ctx context.Context, root, remote string) (string, error)
 	// ResolveCommit returns the full name of a commit, "" if the repository does not have it.
 	ResolveCommit(ctx context.Context, root, revision string) (string, error)
 	// CommitsContaining returns the commits that contain a commit, including the commit itself.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/board"
+	"orange/internal/core/workflow/builtin"
 	"orange/internal/wire"
 )
 
@@ -289,7 +290,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 		n.Title = strings.Join(args, " ")
 		project := f.project
 		if project == "" {
-			if project, err = s.ensureProject(ctx); err != nil {
+			if project, err = s.ensureProject(ctx, builtin.Default); err != nil {
 				return err
 			}
 		}

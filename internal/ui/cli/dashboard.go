@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/config"
+	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
 )
 
@@ -73,7 +74,7 @@ func showDashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Create: f.create, Environ: config.Environ(), Harness: s.resolveHarness, Exec: s.Exec}
 		var err error
 		if f.create { // ensureProject registers the repository as a project if necessary
-			o.Project, err = s.ensureProject(ctx)
+			o.Project, err = s.ensureProject(ctx, builtin.Default)
 		} else {
 			err = s.chooseScope(ctx, f, &o)
 		}

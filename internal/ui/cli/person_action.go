@@ -40,20 +40,25 @@ func personActionCommand(deps Deps, d *personAction, cmd *cobra.Command) *cobra.
 	cmd.Args = requireArguments(1, 1)
 	cmd.Flags().BoolVar(&leave, "no-wait", false, "do not wait for how it goes")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})
-		if err != nil {
-			return err
-		}
-		asked := effectOf(a)
-		switch {
-		case asked == nil: // the workflow has a verb of that name, and the request used it
-			return s.sayLine(a, "%s", describeAnswer(a))
-		case leave:
-			return s.sayLine(a, "%s: %s is asked for; see how it goes with orange task history %s", shortID(string(a.Task.ID)), d.verb, a.Task.ID)
-		}
-		return s.awaitAction(ctx, d, a, asked.ID)
+		return s.requestAction(ctx, args[0], d, leave)
 	})
 	return cmd
+}
+
+// requestAction requests an action and reports its result. With leave it does not wait for the result.
+func (s session) requestAction(ctx context.Context, id string, d *personAction, leave bool) error {
+	a, err := s.sendSignal(ctx, id, signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})
+	if err != nil {
+		return err
+	}
+	asked := effectOf(a)
+	switch {
+	case asked == nil: // the workflow has a verb of that name, and the request used it
+		return s.sayLine(a, "%s", describeAnswer(a))
+	case leave:
+		return s.sayLine(a, "%s: %s is asked for; see how it goes with orange task history %s", shortID(string(a.Task.ID)), d.verb, a.Task.ID)
+	}
+	return s.awaitAction(ctx, d, a, asked.ID)
 }
 
 // effectOf returns the effect that a person's request created, nil if there is none.

@@ -18,6 +18,9 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // the command was refused, or failed
 	exitUsage  = 2
+
+	exitNeedsPerson = 2   // orange run: a person is needed, and none is at the terminal
+	exitInterrupted = 130 // orange run: Ctrl-C
 )
 
 // Run executes the command that args name and returns the exit code.
@@ -28,13 +31,12 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	if ctx.Err() != nil {
-		err = errors.New("interrupted")
-	}
 	var f exitError
 	code := exitFailed
 	if errors.As(err, &f) {
 		code = f.code
+	} else if ctx.Err() != nil {
+		err = errors.New("interrupted")
 	}
 	if !f.told {
 		printError(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))

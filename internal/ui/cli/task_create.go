@@ -91,7 +91,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			n.Branch, n.Summary = args[0], strings.Join(args[1:], " ")
 		}
 		if n.Project == "" {
-			if n.Project, err = s.ensureProject(ctx); err != nil {
+			if n.Project, err = s.ensureProject(ctx, builtin.Default); err != nil {
 				return err
 			}
 		}
@@ -223,8 +223,8 @@ func (d Deps) resolveHarness(value string) (string, error) {
 }
 
 // ensureProject returns the project of the current folder. It registers the repository as a
-// project if necessary.
-func (s session) ensureProject(ctx context.Context) (string, error) {
+// project if necessary, and says which workflow its tasks follow; fallback is the one if it names none.
+func (s session) ensureProject(ctx context.Context, fallback string) (string, error) {
 	at, err := s.FindPlace(ctx, s.Cwd)
 	if err != nil {
 		return "", err
@@ -244,7 +244,7 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	}
 	p := added.Project
 	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces, workflow %s",
-		p.Name, p.Path, p.PoolSize, cmp.Or(p.Workflow, builtin.Default))))
+		p.Name, p.Path, p.PoolSize, cmp.Or(p.Workflow, fallback))))
 	return p.Name, nil
 }
 

@@ -11,9 +11,7 @@ import (
 )
 
 func newTaskMerge(deps Deps) *cobra.Command {
-	d := &personAction{verb: engine.VerbMerge, moves: true, done: func(t task.Task) string {
-		return fmt.Sprintf("Merged %s/%s", t.Project, t.Branch)
-	}}
+	d := newMergeAction()
 	cmd := personActionCommand(deps, d, &cobra.Command{
 		Use: "merge <id>", Short: "Merge the branch of a task that waits for it",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
@@ -32,6 +30,13 @@ func newTaskMerge(deps Deps) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// newMergeAction returns the request for a merge.
+func newMergeAction() *personAction {
+	return &personAction{verb: engine.VerbMerge, moves: true, done: func(t task.Task) string {
+		return fmt.Sprintf("Merged %s/%s", t.Project, t.Branch)
+	}}
 }
 
 func newTaskPush(deps Deps) *cobra.Command {

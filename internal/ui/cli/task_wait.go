@@ -85,22 +85,22 @@ func (w *waiter) waitForStatus(ctx context.Context, id string) error {
 // requireKnownState returns an error for a state that the task's workflow does not have,
 // because the task can never reach it. It returns nil if the workflow cannot be read.
 func (w *waiter) requireKnownState(ctx context.Context, hash string) error {
-	pinned, err := w.ReadWorkflow(ctx, hash)
-	if err != nil {
-		return nil
+	if def := w.readDefinition(ctx, hash); def != nil {
+		return requireState(def, w.want)
 	}
-	def, err := workflow.Parse(pinned.File, pinned.Text)
-	if err != nil {
-		return nil
-	}
-	if _, ok := def.StateNamed(w.want); ok {
+	return nil
+}
+
+// requireState returns an error if a workflow does not have a state.
+func requireState(def *workflow.Definition, state string) error {
+	if _, ok := def.StateNamed(state); ok {
 		return nil
 	}
 	names := make([]string, len(def.States))
 	for i := range def.States {
 		names[i] = def.States[i].Name
 	}
-	return usageError("state %q is not known: workflow %s has %s", w.want, def.Name, strings.Join(names, ", "))
+	return usageError("state %q is not known: workflow %s has %s", state, def.Name, strings.Join(names, ", "))
 }
 
 // checkNow reads the task when the stream opens, so that no change can be missed. It does

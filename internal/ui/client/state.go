@@ -14,6 +14,7 @@ import (
 // StateQuery selects a part of the state.
 type StateQuery struct {
 	Project string // "" for all
+	Task    string // the whole id of the only task; "" for all
 	All     bool   // include finished tasks
 	At      int64  // as it was after this row of the journal, 0 for now
 }
@@ -22,6 +23,9 @@ func (s StateQuery) queryValues() url.Values {
 	q := url.Values{}
 	if s.Project != "" {
 		q.Set("project", s.Project)
+	}
+	if s.Task != "" {
+		q.Set("task", s.Task)
 	}
 	if s.All {
 		q.Set("all", "1")
