@@ -1,6 +1,6 @@
 // Command testrelease builds a release for this machine twice, in two folders and with two
 // build caches, compares every file, and installs each form of it into a clean root folder,
-// where it runs Orange up to a merged task.
+// where it runs Orange up to a merged task. Then it upgrades earlier programs under living agents.
 //
 // A root holds nothing but git, tmux, a shell and a few small programs of this machine with
 // their libraries. It needs Linux, and root or user namespaces.
@@ -20,14 +20,15 @@ import (
 func main() {
 	repo := flag.String("repo", "..", "folder of the repository")
 	dist := flag.String("dist", "", "test the release in this folder; do not build")
+	only := flag.Bool("upgrade", false, "test only upgrades")
 	flag.Parse()
-	if err := run(*repo, *dist); err != nil {
+	if err := run(*repo, *dist, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "testrelease:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repo, dist string) error {
+func run(repo, dist string, onlyUpgrades bool) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("this test needs Linux")
 	}
@@ -46,8 +47,16 @@ func run(repo, dist string) error {
 		return err
 	}
 	for _, w := range ways {
+		if onlyUpgrades {
+			break
+		}
 		if err := w.try(root{dir: filepath.Join(work, "root-"+w.name), dist: dist}); err != nil {
 			return err
+		}
+	}
+	for i, e := range earliers {
+		if err := e.tryUpgrade(repo, work, root{dir: filepath.Join(work, fmt.Sprintf("root-upgrade-%d", i)), dist: dist}); err != nil {
+			return fmt.Errorf("upgrade from %s: %w", e.name, err)
 		}
 	}
 	return nil
