@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,9 @@ func fixedKeys(was, now *config.Config) (changed []string) {
 		{"web", was.Web == now.Web},
 		{"web_input", was.WebInput == now.WebInput},
 		{"effects", was.Record == now.Record},
+		{"agent_env", !slices.ContainsFunc(now.AgentEnv, func(name string) bool {
+			return !slices.Contains(was.AgentEnv, name) && config.Getenv(name) == "" // the server was started without it
+		})},
 	} {
 		if !key.same {
 			changed = append(changed, key.name)
