@@ -112,6 +112,11 @@ func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
 	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
 }
 
+// HasBranch reports whether the repository of a project has a branch, whoever made it.
+func (h *Host) HasBranch(p task.Project, branch string) (bool, error) {
+	return h.Git.HasBranch(context.Background(), p.Path, branch)
+}
+
 // WorktreeOf returns the folder of a task's workspace, or "" if it has none.
 func (h *Host) WorktreeOf(t *task.Task) string {
 	if t.Workspace == "" || h.Recording {

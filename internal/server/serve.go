@@ -195,7 +195,7 @@ func (s *Server) buildRuntime() error {
 	}
 	options.Performer, options.Activity, options.TaskFileSync, options.Files = s.executor, s.host.Agents, s.host, s.host.Folders
 	options.Absent, options.Message = s.host.AbsentAttempts, s.host.LastMessage
-	options.Harnesses, options.Branch = s.checkHarness, s.host.RequireUsableBranch
+	options.Harnesses, options.Branch, options.HasBranch = s.checkHarness, s.host.RequireUsableBranch, s.host.HasBranch
 	return s.runtime.Build(options)
 }
 

@@ -46,6 +46,12 @@ func (g *Git) CheckBase(ctx context.Context, root, base string) error {
 	return err
 }
 
+// HasBranch reports whether a repository has a branch of its own with this name.
+func (g *Git) HasBranch(ctx context.Context, root, branch string) (bool, error) {
+	tips, err := g.refTips(ctx, root, heads+branch)
+	return len(tips) > 0, err
+}
+
 // conflictingBranch returns a branch that git cannot hold beside another, because one name
 // would be a folder of the other.
 func (g *Git) conflictingBranch(ctx context.Context, root, branch string) (string, error) {

@@ -41,11 +41,11 @@ func (r *Runtime) createTask(ctx context.Context, w signal.NewTask) (engine.Answ
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	if w.Branch != "" {
-		defer r.locks.Lock(branchKey(w.Branch))()
-	}
 	if strings.TrimSpace(w.Summary) == "" {
 		w.Summary = taskfile.SummaryFrom(w.Requirements)
+	}
+	if name := cmp.Or(w.Branch, task.BranchFromWords(w.Summary, 1)); name != "" {
+		defer r.locks.Lock(branchKey(name))()
 	}
 	def, err := r.completeNewTask(&w)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 		w.ID = task.NewID(seed[:])
 	}
 	if w.Branch == "" {
-		w.Branch = "orange-tasks/" + string(w.ID)
+		w.Branch = r.nameBranch(w, p)
 	}
 	if w.Harness == "" {
 		w.Harness = r.Defaults().Harness
@@ -174,6 +174,29 @@ func chosenModels(w *signal.NewTask, p task.Project, usual string) {
 	if w.ReviewModel == "" && w.ReviewHarness == w.Harness {
 		w.ReviewModel = w.Model
 	}
+}
+
+// maxBranchNumber bounds the number at the end of a branch that is named after a summary.
+const maxBranchNumber = 30
+
+// nameBranch returns the branch of a new task for which nobody gave one: the words of its summary, with a number if a
+// task or the repository has that branch, or else its id. A tracker names its branches itself.
+func (r *Runtime) nameBranch(w *signal.NewTask, p task.Project) string {
+	for n := 1; n <= maxBranchNumber && w.Actor != task.Tracker; n++ {
+		name := task.BranchFromWords(w.Summary, n)
+		if name == "" || plainBranch(w.Actor, name) != nil {
+			break
+		}
+		taken := false
+		if r.HasBranch != nil {
+			taken, _ = r.HasBranch(p, name) // what git cannot say, requireUsableBranch finds out
+		}
+		base := cmp.Or(w.BaseBranch, p.DefaultBranch)
+		if !taken && r.ownBranch(p.Name, name, base) == nil && r.requireFreeBranch(p.Name, name, w.ID) == nil && r.requireUsableBranch(p.Name, name, base, w.ID) == nil {
+			return name
+		}
+	}
+	return "orange-tasks/" + string(w.ID)
 }
 
 // roleHarnesses returns an error if the workflow or the task names agents for a role and none of them can be started.

@@ -156,14 +156,15 @@ type RuntimeOptions struct {
 	Library        Library
 	EvidenceSource EvidenceSource
 	Performer      Performer
-	TaskFileSync   TaskFileSync                                // nil: a task's TASK.md is only in its folder
-	Activity       Activity                                    // nil: unknown, and silence ends no agent
-	Absent         func(t *task.Task) []int                    // returns attempts that have no process now; nil: unknown
-	Message        func(t *task.Task) func(attempt int) string // reads the last messages of attempts; nil: unknown
-	Relations      Relations                                   // nil: tasks have no relations
-	SpendQuery     SpendQuery                                  // nil: projects have no daily budget
-	Branch         func(p task.Project, branch string) error   // returns why a task cannot have a branch; nil: every branch is allowed
-	Harnesses      func(name, effort string) error             // returns what is wrong with a harness or its effort
+	TaskFileSync   TaskFileSync                                      // nil: a task's TASK.md is only in its folder
+	Activity       Activity                                          // nil: unknown, and silence ends no agent
+	Absent         func(t *task.Task) []int                          // returns attempts that have no process now; nil: unknown
+	Message        func(t *task.Task) func(attempt int) string       // reads the last messages of attempts; nil: unknown
+	Relations      Relations                                         // nil: tasks have no relations
+	SpendQuery     SpendQuery                                        // nil: projects have no daily budget
+	Branch         func(p task.Project, branch string) error         // returns why a task cannot have a branch; nil: every branch is allowed
+	HasBranch      func(p task.Project, branch string) (bool, error) // whether the repository has a branch; nil: it has none
+	Harnesses      func(name, effort string) error                   // returns what is wrong with a harness or its effort
 	Log            *slog.Logger
 	Clock          func() time.Time
 	Defaults       func() Defaults    // what tasks get that name nothing else; it may change

@@ -33,13 +33,15 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var wait bool
 	var vars []string
 	cmd := &cobra.Command{
-		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
+		Use: "create [branch] [summary...]", Aliases: []string{"new"}, Short: "Create a task, and start it as soon as a workspace is free", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
-			"free. A repository that is no project yet becomes one. Without a branch the task gets one of its\n" +
-			"own; without a summary it takes the first line of its requirements; without either it begins with\n" +
-			"questions. What a person requires becomes ## Requirements in TASK.md: its agents carry it out.\n" +
+			"free. A repository that is no project yet becomes one. Without a branch, or with words in one\n" +
+			"argument, the branch is named after the summary; without a summary it takes the first line of its\n" +
+			"requirements; without either it begins with questions. What a person requires becomes\n" +
+			"## Requirements in TASK.md: its agents carry it out.\n" +
 			"Without any argument, in a terminal, a form is opened.",
-		Example: "  orange task create login \"Let customers log in\"\n" +
+		Example: "  orange task create \"Fix the login bug\"\n" +
+			"  orange task create login \"Let customers log in\"\n" +
 			"  orange task create fix/typo -m \"Correct the spelling in the README\"\n" +
 			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
 			"  orange task create hotfix \"Stop the crash\" --base release/2.1 --model opus\n" +
@@ -88,7 +90,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			return err
 		}
 		if len(args) > 0 {
-			n.Branch, n.Summary = args[0], strings.Join(args[1:], " ")
+			n.Branch, n.Summary = branchAndSummary(args)
 		}
 		if n.Project == "" {
 			if n.Project, err = s.ensureProject(ctx, builtin.Default); err != nil {
@@ -115,6 +117,15 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	return cmd
 }
 
+// branchAndSummary returns what the arguments of a new task mean: a branch and the words of a summary, or only words if
+// the first argument has spaces, which no branch has. The server names a branch after the summary then.
+func branchAndSummary(args []string) (branch, summary string) {
+	if len(strings.Fields(args[0])) > 1 {
+		return "", strings.Join(args, " ")
+	}
+	return args[0], strings.Join(args[1:], " ")
+}
+
 // requirementFlags are the flags that give the requirements of a task. --context and
 // --context-file are the older names of --requirements and --requirements-file.
 type requirementFlags struct{ text, context, file, contextFile string }
@@ -124,13 +135,15 @@ func (r *requirementFlags) declareFlags(cmd *cobra.Command) {
 	f.StringVarP(&r.text, "requirements", "m", "", "what is wanted, as Markdown; - reads it from standard input")
 	f.StringVar(&r.file, "requirements-file", "", "file with that text")
 	f.StringVar(&r.context, "context", "", "the same as --requirements")
+	f.StringVar(&r.context, "note", "", "the same as --requirements")
+	_ = f.MarkHidden("note")
 	f.StringVar(&r.contextFile, "context-file", "", "the same as --requirements-file")
 }
 
 // chooseText returns the text that was given, or the file that contains it.
 func (r *requirementFlags) chooseText(cmd *cobra.Command) (text, file string, err error) {
 	var given []string
-	for _, name := range []string{"requirements", "requirements-file", "context", "context-file"} {
+	for _, name := range []string{"requirements", "requirements-file", "context", "context-file", "note"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() != "" {
 			given = append(given, "--"+name)
 		}
