@@ -296,7 +296,7 @@ func (s *env) list() []task.Task {
 	var out struct {
 		Tasks []task.Task `json:"tasks"`
 	}
-	check(s.t, json.Unmarshal([]byte(s.orange("task", "list", "--all", "--json")), &out))
+	check(s.t, json.Unmarshal([]byte(s.orange("task", "list", "--all", "--closed", "--json")), &out))
 	return out.Tasks
 }
 

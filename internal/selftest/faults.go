@@ -322,7 +322,7 @@ func (f *faults) waitUntil(ctx context.Context, what string, holds func(list []t
 
 // listTasks returns the tasks in the order of their creation.
 func (f *faults) listTasks(ctx context.Context) ([]task.Task, error) {
-	text, err := f.runOrange(ctx, "task", "list", "--all", "--json")
+	text, err := f.runOrange(ctx, "task", "list", "--all", "--closed", "--json")
 	if err != nil {
 		return nil, err
 	}

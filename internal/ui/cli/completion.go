@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -59,7 +60,7 @@ func addCompletions(deps Deps, root *cobra.Command) {
 	args, flags := argumentWords(deps), flagWords(deps)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		path := strings.TrimPrefix(cmd.CommandPath(), "orange ")
+		path := cmp.Or(cmd.Annotations[aliasOf], strings.TrimPrefix(cmd.CommandPath(), "orange "))
 		if f, ok := args[path]; ok {
 			cmd.ValidArgsFunction = f
 		}
@@ -282,7 +283,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 		"tracker test": onlyFirst(completeTrackers(deps)), "tracker remove": onlyFirst(completeTrackers(deps)), "dispatch": onlyFirst(completeTrackers(deps)),
 		"workflow prompt": completePromptArguments(deps), "hook": cobra.NoFileCompletions, "upgrade": cobra.NoFileCompletions, "man": completeFolders,
 	}
-	for _, name := range []string{"show", "explain", "history", "log", "attempts", "cost", "replay"} {
+	for _, name := range []string{"show", "explain", "history", "log", "attempts", "cost", "replay", "diff", "path", "open", "checkout"} {
 		out["task "+name] = onlyFirst(completeTasks(deps))
 	}
 	for _, verb := range []string{engine.Complete, "cancel", "request-changes"} {

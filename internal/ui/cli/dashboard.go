@@ -121,11 +121,14 @@ func openDashboard(deps Deps, root *cobra.Command) {
 	f.declareFlags(deps, root)
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 || !deps.IsTerminal && cmd.Flags().NFlag() == 0 {
+		if len(args) > 0 {
 			return help(cmd, args)
 		}
 		if deps.ConfigErr != nil {
 			return deps.ConfigErr
+		}
+		if !deps.IsTerminal && onlyJSON(cmd) {
+			return newTaskList(deps).RunE(cmd, args)
 		}
 		return showDashboard(deps, f, cmd)
 	}

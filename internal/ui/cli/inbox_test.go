@@ -109,7 +109,7 @@ func TestWordsOfAPerson(t *testing.T) {
 		{name: "answer", args: "task|answer|" + idOne + "|yes,|do", out: "working -> next", asked: []string{request(`"actor":"human","verb":"answer","note":"yes, do"`)}},
 		{name: "answer from standard input", args: "task answer " + idOne + " -", prepare: stdin("a\nb\n"), asked: []string{request(`"actor":"human","verb":"answer","note":"a\nb"`)}},
 		{name: "answer with nothing", args: "task answer " + idOne + " -", prepare: stdin(" \n"), code: 1, err: "the answer is empty", asked: []string{}},
-		{name: "answer without words", args: "task answer one", code: 2, err: "use orange task answer <id> <text...|->"},
+		{name: "answer without words", args: "task answer one", code: 1, err: "the answer is empty: give some words"},
 		{name: "answer refused", args: "task answer one x", prepare: func(w *env) { w.refuse = "working waits for no answer" }, code: 1, err: "orange: task answer: working waits for no answer\n"},
 		{name: "approve", args: "task approve one --note fine", prepare: func(w *env) { w.store.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
 			asked: []string{request(`"actor":"human","to":"reviewing","note":"fine"`)}},

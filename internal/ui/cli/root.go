@@ -108,7 +108,9 @@ func New(deps Deps) *cobra.Command {
 		newRunCommand(deps), newInitCommand(deps), newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newRestartCommand(deps), newUpgradeCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps), newAuditCommand(deps),
-		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
+		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newConfigCommand(deps), newVersionCommand(deps))
+	root.AddCommand(newAliases(deps)...)
+	groupCommands(root)
 	openDashboard(deps, root)
 	addCompletions(deps, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -169,7 +171,7 @@ func groupCommand(use, short string, members ...*cobra.Command) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError("command %q is not known: see %s --help", args[0], cmd.CommandPath())
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},

@@ -20,7 +20,7 @@ const (
 	exitUsage  = 2
 
 	exitNeedsPerson = 2   // orange run: a person is needed, and none is at the terminal
-	exitInterrupted = 130 // orange run: Ctrl-C
+	exitInterrupted = 130 // Ctrl-C, as of a program that the signal ended
 )
 
 // Run executes the command that args name and returns the exit code.
@@ -35,8 +35,8 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	code := exitFailed
 	if errors.As(err, &f) {
 		code = f.code
-	} else if ctx.Err() != nil {
-		err = errors.New("interrupted")
+	} else if ctx.Err() != nil { // the user ended it, and knows
+		return exitInterrupted
 	}
 	if !f.told {
 		printError(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))

@@ -101,7 +101,7 @@ func TestPolicyOfAProject(t *testing.T) {
 
 func TestEverythingElse(t *testing.T) {
 	tell(t, []story{
-		{name: "no command", args: "", out: "Usage:"},
+		{name: "no command", args: "", out: "ID        STATUS   TASK"},
 		{name: "unknown command", args: "bogus", code: 2, err: `orange: command "bogus" is not known: see orange --help`},
 		{name: "unknown command of a group", args: "task bogus", code: 2, err: `orange: task: command "bogus" is not known: see orange task --help`},
 		{name: "unknown flag, as JSON", args: "task list --bogus --json", code: 2, out: `{"error":"unknown flag: --bogus: see orange task list --help"}`, err: "unknown flag"},

@@ -15,13 +15,13 @@ func newTaskCommand(deps Deps) *cobra.Command {
 		newTaskComplete(deps), newTaskVerdict(deps), newTaskReport(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskApprove(deps),
 		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps),
 		newTaskAttach(deps), newTaskAttempts(deps), newTaskCost(deps), newTaskLog(deps), newTaskOutput(deps), newTaskFork(deps),
-		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
+		newTaskDiff(deps), newTaskPath(deps), newTaskOpen(deps), newTaskCheckout(deps), newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
 }
 
 // verbCommand turns cmd into a command that requests a verb of the workflow. The caller sets
 // the name and the help of cmd.
 func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
-	note := cmd.Flags().String("note", "", "why, in your words")
+	note := noteFlag(cmd, "why, in your words")
 	if verb == engine.Complete {
 		codeFlag(cmd)
 	}
@@ -30,9 +30,21 @@ func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.sendAndReport(ctx, id, signal.Signal{Kind: signal.Request, Verb: verb, Note: *note})
+		text, err := s.readPersonText(*note)
+		if err != nil {
+			return err
+		}
+		return s.sendAndReport(ctx, id, signal.Signal{Kind: signal.Request, Verb: verb, Note: text})
 	})
 	return cmd
+}
+
+// noteFlag adds the flag --note, -m, for a text that goes with a request. --message is the same, and not listed.
+func noteFlag(cmd *cobra.Command, about string) *string {
+	text := cmd.Flags().StringP("note", "m", "", about+"; - reads it from standard input")
+	cmd.Flags().StringVar(text, "message", "", about)
+	_ = cmd.Flags().MarkHidden("message")
+	return text
 }
 
 // sendAndReport sends a signal and prints what it changed.

@@ -38,7 +38,7 @@ type logRequest struct {
 func newTaskLog(deps Deps) *cobra.Command {
 	var l logRequest
 	cmd := &cobra.Command{
-		Use: "log [id]", Short: "Show what a task's agent said and did, by default the newest one", Args: requireArguments(0, 1),
+		Use: "log [id]", Aliases: []string{"logs"}, Short: "Show what a task's agent said and did, by default the newest one", Args: requireArguments(0, 1),
 		Long: "Show the conversation of an agent: its prompts, its messages, the tools that it called and the first\n" +
 			"lines of their answers. Of an agent that keeps no record of its conversation, show what its terminal\n" +
 			"looked like, or what it printed without one. Of a long terminal the last lines are shown, and a line before\n" +
@@ -72,20 +72,11 @@ func newTaskLog(deps Deps) *cobra.Command {
 		}
 		a, err := s.attemptFor(ctx, id, l)
 		if err != nil {
-			return ignoreInterrupt(ctx, l.follow, err)
+			return err
 		}
-		return ignoreInterrupt(ctx, l.follow, s.showLog(ctx, id, a, l))
+		return s.showLog(ctx, id, a, l)
 	})
 	return cmd
-}
-
-// ignoreInterrupt returns nil if the user interrupts a command that follows something,
-// because that is the only way to end it.
-func ignoreInterrupt(ctx context.Context, follow bool, err error) error {
-	if follow && ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // attemptFor returns the attempt whose output to show. With --follow it waits until there is one.

@@ -140,7 +140,7 @@ func TestFollowingIsInterrupted(t *testing.T) {
 			go func() { code <- cli.Run(ctx, w.Deps, []string{"task", "log", "-f", idOne}) }()
 			attempts.asked(t, 1)
 			cancel()
-			if got := <-code; got != 0 || w.err.Len() > 0 {
+			if got := <-code; got != 130 || w.err.Len() > 0 {
 				t.Errorf("exit %d: %q", got, w.err.String())
 			}
 		})
@@ -173,7 +173,7 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	write(t, path, "still here\n")
 	out.shows(t, "still here\n")
 	cancel()
-	if got := <-code; got != 0 {
+	if got := <-code; got != 130 {
 		t.Errorf("exit %d: %q", got, w.err.String())
 	}
 }

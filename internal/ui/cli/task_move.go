@@ -38,7 +38,7 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&c.base, "base", "", "new base: the `branch` that the work is compared with and lands on")
 	cmd.Flags().StringVar(&c.summary, "summary", "", "new summary")
 	cmd.Flags().StringVar(&c.status, "status", "", "state to go to")
-	cmd.Flags().StringVar(&c.note, "note", "", "why, in your words")
+	note := noteFlag(cmd, "why, in your words")
 	cmd.Flags().Lookup("branch").NoOptDefVal = currentBranch
 	codeFlag(cmd)
 	c.given = cmd.Flags().Changed
@@ -54,6 +54,10 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		var err error
+		if c.note, err = s.readPersonText(*note); err != nil {
+			return err
+		}
 		return s.updateTask(ctx, args, c)
 	})
 	return cmd
@@ -123,7 +127,6 @@ func (s session) updatedFields(ctx context.Context, c changes) ([]signal.Field, 
 }
 
 func newTaskVerdict(deps Deps) *cobra.Command {
-	var note string
 	cmd := &cobra.Command{
 		Use: "verdict PASS|FAIL [id]", Short: "State what a review found (for agents that review)", Args: requireArguments(1, 2),
 		Long: "State the verdict of a review. It is written at the head of the section that the workflow's gate reads,\n" +
@@ -133,13 +136,13 @@ func newTaskVerdict(deps Deps) *cobra.Command {
 		Example: "  orange task verdict PASS -m \"reads well, tests cover it\"\n" +
 			"  orange task verdict FAIL -m \"cart.go:42 loses the last item\"",
 	}
-	cmd.Flags().StringVarP(&note, "message", "m", "", "why, in your words; - for standard input")
+	note := noteFlag(cmd, "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		verdict := strings.ToUpper(args[0])
 		if verdict != "PASS" && verdict != "FAIL" {
 			return usageError("%q is no verdict: say PASS or FAIL", args[0])
 		}
-		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Request, Verb: engine.VerbVerdict, Arg: verdict}, note)
+		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Request, Verb: engine.VerbVerdict, Arg: verdict}, *note)
 	})
 	return cmd
 }
@@ -160,7 +163,6 @@ func (s session) sendReport(ctx context.Context, args []string, sig signal.Signa
 }
 
 func newTaskReport(deps Deps) *cobra.Command {
-	var note string
 	cmd := &cobra.Command{
 		Use: "report CODE [id]", Short: "Report the outcome of your work (for agents)", Args: requireArguments(1, 2),
 		Long: "Report an outcome that the workflow answers to in the task's present state, as the agent that works there.\n" +
@@ -169,36 +171,38 @@ func newTaskReport(deps Deps) *cobra.Command {
 		Example: "  orange task report passed\n" +
 			"  orange task report BLOCKED -m \"no access to the database\"",
 	}
-	cmd.Flags().StringVarP(&note, "message", "m", "", "what goes with it, in your words; - for standard input")
+	note := noteFlag(cmd, "what goes with it, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		code := strings.TrimSpace(args[0])
 		if code == "" || strings.Contains(code, ":") {
-			return usageError("%q is no code: give one word, and your words with --message", args[0])
+			return usageError("%q is no code: give one word, and your words with --note", args[0])
 		}
-		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Outcome, Verb: engine.VerbReport, Word: code}, note)
+		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Outcome, Verb: engine.VerbReport, Word: code}, *note)
 	})
 	return cmd
 }
 
 func newTaskAnswer(deps Deps) *cobra.Command {
-	return &cobra.Command{
-		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: requireArguments(2, -1),
+	cmd := &cobra.Command{
+		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: requireArguments(1, -1),
 		Long: "Answer the question that a task waits with, or that its agent ended its turn with, or help a task that\n" +
 			"is stuck. The words are written into TASK.md and told to the agent, and the task goes on. An agent\n" +
 			"that ended meanwhile is started again with them.",
 		Example: "  orange task answer MFTsZyeO \"Take the blue one\"\n" +
 			"  orange task answer MFTsZyeO - <answer.txt",
-		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			text, err := s.readPersonText(strings.Join(args[1:], " "))
-			if err != nil {
-				return err
-			}
-			if text == "" {
-				return errors.New("the answer is empty: give some words")
-			}
-			return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text})
-		}),
 	}
+	note := noteFlag(cmd, "the answer")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		text, err := s.readPersonText(*note + strings.Join(args[1:], " "))
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			return errors.New("the answer is empty: give some words")
+		}
+		return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text})
+	})
+	return cmd
 }
 
 func newTaskApprove(deps Deps) *cobra.Command {
@@ -208,7 +212,7 @@ func newTaskApprove(deps Deps) *cobra.Command {
 		Example: "  orange task approve MFTsZyeO --note \"seen and fine\"",
 	}
 	codeFlag(cmd)
-	note := cmd.Flags().String("note", "", "why, in your words")
+	note := noteFlag(cmd, "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		v, err := s.ReadTask(ctx, args[0])
 		if err != nil {
@@ -217,13 +221,16 @@ func newTaskApprove(deps Deps) *cobra.Command {
 		if v.Task.Asked == nil {
 			return fmt.Errorf("nothing of task %s waits for approval: see orange inbox", shortID(string(v.Task.ID)))
 		}
-		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: *note})
+		text, err := s.readPersonText(*note)
+		if err != nil {
+			return err
+		}
+		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: text})
 	})
 	return cmd
 }
 
 func newTaskRequestChanges(deps Deps) *cobra.Command {
-	var message, note string
 	cmd := &cobra.Command{
 		Use: "request-changes <id> [message...]", Short: "Send reviewed work back to its worker, and say what is to change",
 		Long: "Send work that waits for a decision back to its worker. What is to change is written into TASK.md\n" +
@@ -232,23 +239,15 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 			"  orange task request-changes MFTsZyeO -m - <remarks.txt",
 		Args: requireArguments(1, -1),
 	}
-	cmd.Flags().StringVarP(&message, "message", "m", "", "what is to change; - reads it from standard input")
-	cmd.Flags().StringVar(&note, "note", "", "the same as --message")
-	_ = cmd.Flags().MarkHidden("note")
+	note := noteFlag(cmd, "what is to change")
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
-		given := 0
-		for _, text := range []string{message, note, strings.Join(args[1:], " ")} {
-			if text != "" {
-				given++
-			}
-		}
-		if given > 1 {
-			return usageError("give one message: behind the id or with --message, not both")
+		if *note != "" && len(args) > 1 {
+			return usageError("give one message: behind the id or with --note, not both")
 		}
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		text, err := s.readPersonText(message + note + strings.Join(args[1:], " "))
+		text, err := s.readPersonText(*note + strings.Join(args[1:], " "))
 		if err != nil {
 			return err
 		}
@@ -292,7 +291,7 @@ func newTaskCancel(deps Deps) *cobra.Command {
 			"  orange task cancel MFTsZyeO --yes --note \"not needed any more\"",
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
-	note := cmd.Flags().String("note", "", "why, in your words")
+	note := noteFlag(cmd, "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		v, err := s.ReadTask(ctx, args[0])
 		if err != nil {
@@ -301,7 +300,11 @@ func newTaskCancel(deps Deps) *cobra.Command {
 		if err := s.askConfirmation(*yes, "Cancel task %s (%s/%s)?", shortID(string(v.Task.ID)), v.Task.Project, v.Task.Branch); err != nil {
 			return err
 		}
-		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, Verb: "cancel", Note: *note})
+		text, err := s.readPersonText(*note)
+		if err != nil {
+			return err
+		}
+		return s.sendAndReport(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, Verb: "cancel", Note: text})
 	})
 	return cmd
 }

@@ -18,26 +18,34 @@ import (
 
 func newTaskList(deps Deps) *cobra.Command {
 	var f task.Filter
+	var everywhere bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List tasks, by default those of this folder's project that are not over", Args: requireArguments(0, 0),
+		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default those of this folder's project that are not over", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
 			"note says what is particular: paused, queued, crashed, or who is at work.",
 		Example: "  orange task list\n" +
-			"  orange task list --all --project shop\n" +
+			"  orange task list --closed\n" +
 			"  orange task list --status reviewing --json",
 	}
 	cmd.Flags().StringVar(&f.Project, "project", "", "only tasks of this project")
 	cmd.Flags().StringVar(&f.Status, "status", "", "only tasks in this state")
-	cmd.Flags().BoolVar(&f.All, "all", false, "in every state, those that are over too")
+	cmd.Flags().BoolVar(&f.All, "closed", false, "those that are over too")
+	cmd.Flags().BoolVar(&everywhere, "all", false, "of all projects")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if everywhere && f.Project != "" {
+			return usageError("--all means all projects: give --all or --project, and --closed for tasks that are over")
+		}
+		return nil
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		if f.Project == "" {
+		if f.Project == "" && !everywhere {
 			at, err := s.FindPlace(ctx, s.Cwd)
 			if err != nil {
 				return err
 			}
 			f.Project = at.Project
 		}
-		if wantsJSON(cmd) {
+		if wantsJSON(s.cmd) {
 			return s.CopyTaskList(ctx, f, s.Stdout)
 		}
 		tasks, err := s.TaskTable(ctx, f)

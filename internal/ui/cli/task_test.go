@@ -201,7 +201,9 @@ func TestTaskList(t *testing.T) {
 	tell(t, []story{
 		{name: "of the folder's project", args: "task list", prepare: func(w *env) { w.place.Project = "proj" }, asked: []string{"GET /v1/state/tasks?project=proj"}},
 		{name: "outside any project", args: "task list", asked: []string{"GET /v1/state/tasks"}},
-		{name: "chosen", args: "task list --project p --status working --all", asked: []string{"GET /v1/state/tasks?all=1&project=p&status=working"}},
+		{name: "chosen", args: "task list --project p --status working --closed", asked: []string{"GET /v1/state/tasks?all=1&project=p&status=working"}},
+		{name: "of all projects", args: "task list --all", prepare: func(w *env) { w.place.Project = "p" }, asked: []string{"GET /v1/state/tasks"}},
+		{name: "two meanings", args: "task list --all --project p", code: 2, err: "--all means all projects: give --all or --project, and --closed"},
 		{name: "none", args: "task list", prepare: func(w *env) { w.store.Tasks = nil }, out: "No tasks."},
 		{name: "none, as JSON", args: "task list --all --json", prepare: func(w *env) { w.store.Tasks = nil }, out: `{"tasks":[]}` + "\n"},
 		{name: "missing task, as JSON", args: "task show nonexistent --json", code: 1, out: `{"error":"task not found: \"nonexistent\" is no id, branch or summary of a task: see orange task list"}`, err: "not found"},
