@@ -28,7 +28,7 @@ func chained(t *testing.T) *Store {
 	s := open(t)
 	one, two := created(t, 1), created(t, 2)
 	commit(t, s, one, two)
-	commit(t, s, next(t, one.Task, journal.Entry{Type: journal.TaskPaused}))
+	commit(t, s, next(t, one.Task, pauseEntry()))
 	three := created(t, 3)
 	three.Segment = "from elsewhere"
 	commit(t, s, three, created(t, 4))

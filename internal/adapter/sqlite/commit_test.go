@@ -22,7 +22,7 @@ func TestCommitKeepsEntriesAndRecord(t *testing.T) {
 		t.Errorf("first row is %d", row)
 	}
 	two := next(t, one.Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{From: "pending", To: "planning"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"}})
-	three := next(t, two.Task, journal.Entry{Type: journal.TaskPaused})
+	three := next(t, two.Task, pauseEntry())
 	other := created(t, 2)
 	if row := commit(t, s, two, other, three); row != 2 {
 		t.Errorf("the batch begins at row %d, want 2", row)
@@ -50,9 +50,9 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 	s := open(t)
 	one := created(t, 1)
 	commit(t, s, one)
-	paused := next(t, one.Task, journal.Entry{Type: journal.TaskPaused})
+	paused := next(t, one.Task, pauseEntry())
 	gap := next(t, paused.Task, journal.Entry{Type: journal.TaskResumed})
-	orphan := next(t, created(t, 3).Task, journal.Entry{Type: journal.TaskPaused})
+	orphan := next(t, created(t, 3).Task, pauseEntry())
 	wrong := created(t, 4)
 	wrong.Entries[0].Seq = 7
 	for name, tc := range map[string]struct {
@@ -87,7 +87,7 @@ func TestCommitRefusesASecondEntryOfTheSameNumber(t *testing.T) {
 	if _, err := s.write.ExecContext(context.Background(), insertRow, 9, string(id(1)), 2, "", "{}", nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Commit(context.Background(), []journal.Commit{next(t, one.Task, journal.Entry{Type: journal.TaskPaused})})
+	_, err := s.Commit(context.Background(), []journal.Commit{next(t, one.Task, pauseEntry())})
 	wantError(t, err, "entry 2 of task "+string(id(1))+" is there already")
 	got, _, _ := s.Task(id(1))
 	if got.Paused {
@@ -178,7 +178,7 @@ func TestReadersSeeWholeCommitsOnly(t *testing.T) {
 		})
 	}
 	for range 50 {
-		paused := next(t, last.Task, journal.Entry{Type: journal.TaskPaused})
+		paused := next(t, last.Task, pauseEntry())
 		last = next(t, paused.Task, journal.Entry{Type: journal.TaskResumed})
 		commit(t, s, paused, last)
 	}

@@ -178,6 +178,24 @@ func TestAStoreOfFormat1KeepsItsRowsAndItsRecords(t *testing.T) {
 	}
 }
 
+// A record of schema 11 has no cause of its pause. The migration adds it.
+func TestARecordFromBeforePausesHadACauseIsFoldedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s := openAt(t, path)
+	first := created(t, 1)
+	commit(t, s, first, next(t, first.Task, journal.Entry{Task: id(1), Type: journal.TaskPaused, Reason: "the store was restored (entries lost: 1, owed effects dropped: 0)"}))
+	if _, err := s.write.ExecContext(t.Context(), "PRAGMA user_version = 11"); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, path)
+	if got, _, err := s.Task(id(1)); err != nil || got.PauseCause != task.PausedByRestore {
+		t.Errorf("cause %q, %v", got.PauseCause, err)
+	}
+	if differences, err := s.CompareRecords(t.Context()); len(differences) > 0 || err != nil {
+		t.Errorf("%q, %v", differences, err)
+	}
+}
+
 func TestAnEntryOfALaterVersionAsksForAnUpgrade(t *testing.T) {
 	for name, tc := range map[string]struct{ from, to, why string }{
 		"a type":   {`"type":"task.created"`, `"type":"check.passed"`, `cannot be read: its type "check.passed" is not known to this version: upgrade orange`},

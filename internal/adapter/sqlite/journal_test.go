@@ -24,7 +24,7 @@ func TestJournalRowThatDoesNotParse(t *testing.T) {
 	s := open(t)
 	one := created(t, 1)
 	commit(t, s, one, created(t, 2))
-	commit(t, s, next(t, one.Task, journal.Entry{Type: journal.TaskPaused}))
+	commit(t, s, next(t, one.Task, pauseEntry()))
 	for name, text := range map[string]string{"cut short": `{"task":`, "of another task": `{"task":"x","seq":2}`} {
 		t.Run(name, func(t *testing.T) {
 			tamper(t, s, "UPDATE journal SET entry = ? WHERE task = ? AND seq = 2", text, string(id(1)))
@@ -43,7 +43,7 @@ func TestJournalRowThatDoesNotParse(t *testing.T) {
 func TestRows(t *testing.T) {
 	s := open(t)
 	one, two := created(t, 1), created(t, 2)
-	commit(t, s, one, two, next(t, one.Task, journal.Entry{Type: journal.TaskPaused}))
+	commit(t, s, one, two, next(t, one.Task, pauseEntry()))
 	for name, tc := range map[string]struct {
 		after int64
 		task  task.ID

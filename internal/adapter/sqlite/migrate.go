@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 // schemaMigrations returns the steps from each version of the schema to the next. Their number is the
 // version. Published steps never change: a new one is appended.
 func schemaMigrations() []migration {
-	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}, {schema11, nil}}
+	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}, {schema11, nil}, {schema12, refoldRecords}}
 }
 
 // SchemaVersion returns the version of the schema that this program writes.
@@ -186,6 +186,9 @@ const schema10 = ``
 // schema11 finds tasks by their branch, whether they are over or not.
 const schema11 = `
 	CREATE INDEX task_branch ON task (branch COLLATE NOCASE) WHERE deleted = 0;`
+
+// schema12 is the first version in which a record has the cause of its pause, and names every effect that was given up.
+const schema12 = ``
 
 // migrateSchema brings the schema to the newest version, with one transaction for each step.
 func migrateSchema(ctx context.Context, b transactor, steps []migration) error {

@@ -63,6 +63,11 @@ func created(t testing.TB, n int) journal.Commit {
 	})
 }
 
+// pauseEntry is an entry that pauses a task.
+func pauseEntry() journal.Entry {
+	return journal.Entry{Type: journal.TaskPaused, RecordChanges: journal.RecordChanges{PauseCause: task.PausedByRequest}}
+}
+
 func commit(t testing.TB, s *Store, commits ...journal.Commit) int64 {
 	t.Helper()
 	row, err := s.Commit(context.Background(), commits)
@@ -172,7 +177,7 @@ func TestOpenUpgradesVersion1(t *testing.T) {
 	if err := s.read.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != len(schemaMigrations()) {
 		t.Errorf("version %d (%v)", version, err)
 	}
-	commit(t, s, next(t, c.Task, journal.Entry{Type: journal.TaskPaused}))
+	commit(t, s, next(t, c.Task, pauseEntry()))
 }
 
 func TestOpenRefuses(t *testing.T) {

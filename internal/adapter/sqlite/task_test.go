@@ -202,7 +202,7 @@ func TestLookupsFollowEveryCommit(t *testing.T) {
 		over                    bool
 		branch, workspace, none string
 	}{
-		{journal.Entry{Type: journal.TaskPaused}, false, "b1", "", "p--1"},
+		{pauseEntry(), false, "b1", "", "p--1"},
 		{journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "working"}, RecordChanges: journal.RecordChanges{BindWorkspace: "p--1"}}, false, "b1", "p--1", "p--2"},
 		{journal.Entry{Type: journal.TaskUpdated, RecordChanges: journal.RecordChanges{Fields: []signal.Field{{Name: "branch", To: "new"}}}}, false, "new", "p--1", "p--2"},
 		{journal.Entry{Type: journal.TaskResumed}, false, "new", "p--1", "p--2"},

@@ -195,6 +195,10 @@ func TestAReachableTrackerGetsWhatWasGivenUp(t *testing.T) {
 	}
 	w.fails(true)
 	w.perform()
+	if w.task.GaveUp == nil || w.task.GaveUp.Do != workflow.MoveCard {
+		t.Fatalf("the record does not name the effect that was given up: %+v", w.task.GaveUp)
+	}
+	w.task.Attention = "other words" // no decision depends on them
 	d := w.must(back)
 	if d.Verdict != engine.Record || w.task.Attention != "" || w.task.Pending[0].GivenUp || w.task.Pending[0].Tries != 0 {
 		t.Errorf("%s, %q, %+v", d.Verdict, w.task.Attention, w.task.Pending[0])

@@ -6,7 +6,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -134,7 +133,7 @@ func (d *decider) checkSignal() Verdict {
 		return d.refuse("there is no such task")
 	case d.t.Deleted:
 		return d.refuse("task %s was deleted", d.t.ID)
-	case d.sig.Actor == task.Tracker && d.t.Paused && strings.HasPrefix(d.t.PauseReason, RestoredHold):
+	case d.sig.Actor == task.Tracker && d.t.PauseCause == task.PausedByRestore:
 		return d.refuse("%s: only a person may move or resume the task", d.t.PauseReason) // the signal may be an old event of a tracker
 	case d.sig.Actor != "" && !d.def.KnowsActor(d.sig.Actor):
 		return d.refuse("actor %q is not known: use human, engine, tracker or a role of workflow %s", d.sig.Actor, d.def.Name)

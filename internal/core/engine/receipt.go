@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"hash/fnv"
-	"strings"
 	"time"
 
 	"orange/internal/core/journal"
@@ -133,6 +132,7 @@ func (d *decider) retryTracker() Verdict {
 	if d.byAgent() {
 		return d.refuse("an agent may not report whether a tracker is reachable")
 	}
+	gave := d.t.GaveUp
 	away, told := false, d.t.Attention == ""
 	for i := range d.t.Pending {
 		p := &d.t.Pending[i]
@@ -140,7 +140,7 @@ func (d *decider) retryTracker() Verdict {
 		case p.GivenUp && !p.NonBlocking:
 			return Stay
 		case p.GivenUp:
-			away, told = true, told || strings.HasPrefix(d.t.Attention, p.Do+" failed")
+			away, told = true, told || gave != nil && gave.Do == p.Do
 		}
 	}
 	if !away || !told {

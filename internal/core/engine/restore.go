@@ -13,9 +13,6 @@ import (
 // stuckState is the halt state for a task of a lost store, if the workflow has it.
 const stuckState = "stuck"
 
-// RestoredHold begins the reason of a pause after a restore of the store.
-const RestoredHold = "the store was restored"
-
 // restoreTask takes up a task whose restored store is older than the task's folder. It records the missing entries as
 // lost, so that no later entry, effect or attempt reuses a number. It drops pending effects, which may be done since,
 // and ends the attempts. A person decides how the task continues.
@@ -47,14 +44,14 @@ func (d *decider) restoreTask() Verdict {
 	case lost.Workspace != d.t.Workspace:
 		e.BindWorkspace = lost.Workspace
 	}
-	e.Reason = fmt.Sprintf(RestoredHold+" (entries lost: %d, owed effects dropped: %d)", len(lost.Events), len(e.Dropped))
+	e.Reason = fmt.Sprintf("the store was restored (entries lost: %d, owed effects dropped: %d)", len(lost.Events), len(e.Dropped))
 	if over {
 		return d.finishWith(e, Record)
 	}
-	e.Attention = fmt.Sprintf(RestoredHold+": the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
+	e.Attention = fmt.Sprintf("the store was restored: the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
 		status, orUnknown(lost.Status))
 	if lost.Status == status {
-		e.Attention = fmt.Sprintf(RestoredHold+": both the record and history.jsonl say %s, but the record lacks the last %d lines of history.jsonl; look at them, then orange resume", status, len(lost.Events))
+		e.Attention = fmt.Sprintf("the store was restored: both the record and history.jsonl say %s, but the record lacks the last %d lines of history.jsonl; look at them, then orange resume", status, len(lost.Events))
 	}
 	d.pushEntry(e)
 	return d.holdTask(e.Reason)
@@ -78,7 +75,7 @@ func (d *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 			e.To, held = halt, false
 		}
 	}
-	e.Reason = fmt.Sprintf(RestoredHold+" without this task: its status was %s, see TASK.md for what it was about", was)
+	e.Reason = fmt.Sprintf("the store was restored without this task: its status was %s, see TASK.md for what it was about", was)
 	reason := e.Reason
 	d.pushEntry(e)
 	d.markLost(lost)
@@ -128,7 +125,7 @@ func (d *decider) holdTask(reason string) Verdict {
 		return Record
 	}
 	e := d.newEntry(journal.TaskPaused)
-	e.Reason = reason
+	e.Reason, e.PauseCause = reason, task.PausedByRestore
 	return d.finishWith(e, Record)
 }
 

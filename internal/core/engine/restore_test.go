@@ -69,6 +69,31 @@ func TestATaskOlderThanItsFolderIsHeldAndUsesNoNumberTwice(t *testing.T) {
 	}
 }
 
+func TestOnlyAPauseByARestoreKeepsTrackersAway(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pause   signal.Signal
+		refused bool
+	}{
+		"restore": {signal.Signal{Note: "its folder is gone", PauseCause: task.PausedByRestore}, true},
+		"request": {signal.Signal{Note: "the store was restored, I look at it tomorrow"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+			w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+			tt.pause.Kind, tt.pause.Actor = signal.Pause, task.Human
+			w.must(tt.pause)
+			d := w.send(signal.Signal{Kind: signal.Resume, Actor: task.Tracker})
+			if (d.Refused != "") != tt.refused {
+				t.Errorf("refused: %q", d.Refused)
+			}
+			if w.send(signal.Signal{Kind: signal.Resume, Actor: task.Human}); w.task.Paused || w.task.PauseCause != "" {
+				t.Errorf("after a person resumed it: %+v", w.task.Waiting)
+			}
+			again(t, w)
+		})
+	}
+}
+
 func TestATaskThatIsOverIsNotHeldForItsLastReceipts(t *testing.T) {
 	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})

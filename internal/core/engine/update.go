@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -93,7 +94,7 @@ func (d *decider) pauseOrResume() Verdict {
 			return d.refuse("the task is paused already")
 		}
 		e := d.newEntry(journal.TaskPaused)
-		e.Reason = clipWords(d.sig.Note)
+		e.Reason, e.PauseCause = clipWords(d.sig.Note), cmp.Or(d.sig.PauseCause, task.PausedByRequest)
 		return d.finishWith(e, Record)
 	}
 	if !d.t.Paused && d.t.Attention == "" {

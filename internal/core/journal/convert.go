@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"orange/internal/core/task"
 )
 
 // convertUnversioned converts an entry of the format before format 1, which was flat and had some other names, to
@@ -19,6 +21,18 @@ func convertUnversioned(text []byte) ([]byte, error) {
 		moveValue(entry, strings.Split(m.from, "."), strings.Split(m.to, "."))
 	}
 	return json.Marshal(entry)
+}
+
+// addPauseCause adds the cause of a pause to an entry that was written before entries had it. At that time the reason of
+// a pause after a restore began with the same words.
+func addPauseCause(e *Entry) {
+	switch {
+	case e.Type != TaskPaused || e.PauseCause != "":
+	case strings.HasPrefix(e.Reason, "the store was restored"):
+		e.PauseCause = task.PausedByRestore
+	default:
+		e.PauseCause = task.PausedByRequest
+	}
 }
 
 // moveValue moves the value at a path. The paths are equal except in their last step; a list on the way means each of

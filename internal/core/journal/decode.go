@@ -39,7 +39,7 @@ func Decode(text []byte) (Entry, error) {
 	if bytes.HasPrefix(text, []byte(formatHead)) {
 		s := scanner{text: text, at: len(formatHead)}
 		if s.readFields(entryShape().fields, reflect.ValueOf(&e).Elem()); !s.lost && s.at == len(text) {
-			return e, e.Type.check()
+			return completeEntry(e)
 		}
 	}
 	return decodeSlowly(text)
@@ -65,6 +65,12 @@ func decodeSlowly(text []byte) (Entry, error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return Entry{}, err
 	}
+	return completeEntry(e)
+}
+
+// completeEntry adds what the entry was written without, and checks that this version knows the entry's type.
+func completeEntry(e Entry) (Entry, error) {
+	addPauseCause(&e)
 	return e, e.Type.check()
 }
 

@@ -84,7 +84,7 @@ func applyMove(t *task.Task, e *Entry) {
 	t.Attention, t.GaveUp = "", nil
 	t.Asked = nil
 	if e.Unpause {
-		t.Paused, t.PauseReason = false, ""
+		t.Paused, t.PauseReason, t.PauseCause = false, "", ""
 	}
 	t.RespawnAt = time.Time{}
 	for i := range t.Attempts { // the last visit counts no more
@@ -117,7 +117,7 @@ func applyFields(t *task.Task, e *Entry) {
 		t.Workspace, t.TmuxSession = "", ""
 	}
 	if e.Attention != "" {
-		t.Attention, t.GaveUp = e.Attention, e.GaveUp
+		t.Attention, t.GaveUp = e.Attention, gaveUpBy(t, e)
 	}
 	if e.Type == TaskTampered {
 		return
@@ -127,6 +127,18 @@ func applyFields(t *task.Task, e *Entry) {
 			*p = f.To
 		}
 	}
+}
+
+// gaveUpBy returns the effect that an entry gives up, or nil.
+func gaveUpBy(t *task.Task, e *Entry) *task.GaveUp {
+	if e.GaveUp != nil || e.Type != EffectGaveUp || e.Receipt == nil {
+		return e.GaveUp
+	}
+	at := slices.IndexFunc(t.Pending, func(p task.Effect) bool { return p.ID == e.Receipt.Effect })
+	if at < 0 {
+		return nil
+	}
+	return &task.GaveUp{Do: t.Pending[at].Do}
 }
 
 // fieldOf returns the field of the record that an update may set.
@@ -463,9 +475,9 @@ func applyFlags(t *task.Task, e *Entry) {
 	case TaskQueued:
 		t.Queued = true
 	case TaskPaused:
-		t.Paused, t.PauseReason = true, e.Reason
+		t.Paused, t.PauseReason, t.PauseCause = true, e.Reason, e.PauseCause
 	case TaskResumed:
-		t.Paused, t.PauseReason = false, ""
+		t.Paused, t.PauseReason, t.PauseCause = false, "", ""
 		t.Attention, t.GaveUp = "", nil
 		tryAgain(t)
 		for i := range t.Attempts { // a deadline does not count the time of a pause

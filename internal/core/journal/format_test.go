@@ -150,7 +150,7 @@ func TestLaterVersionsAreRefusedWithUpgrade(t *testing.T) {
 func TestEveryUnversionedFieldIsRead(t *testing.T) {
 	e := full()
 	e.Type = TaskUpdated
-	e.Model = "" // a field that format 1 grew by
+	e.Model, e.PauseCause = "", "" // fields that format 1 grew by
 	now := map[string]any{}
 	text, err := json.Marshal(&e)
 	if err == nil {
@@ -177,6 +177,31 @@ func TestEveryUnversionedFieldIsRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(e, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Rows from before pauses had a cause get it when they are read, from the words that the engine used then.
+func TestAPauseWithoutACauseGetsOneWhenItIsRead(t *testing.T) {
+	const lost = `"type":"task.paused","reason":"the store was restored (entries lost: 1, owed effects dropped: 0)"}`
+	for text, want := range map[string]task.PauseCause{
+		`{"format":1,"task":"t","seq":1,"at":"2026-01-02T03:04:05Z",` + lost:                              task.PausedByRestore,
+		`{"format":1, "task":"t","seq":1,"at":"2026-01-02T03:04:05Z",` + lost:                             task.PausedByRestore,
+		`{"task":"t","seq":1,"at":"2026-01-02T03:04:05Z",` + lost:                                         task.PausedByRestore,
+		`{"format":1,"task":"t","seq":1,"at":"2026-01-02T03:04:05Z","type":"task.paused"}`:                task.PausedByRequest,
+		`{"task":"t","seq":1,"at":"2026-01-02T03:04:05Z","type":"task.paused","reason":"lunch"}`:          task.PausedByRequest,
+		`{"format":1,"task":"t","seq":1,"at":"2026-01-02T03:04:05Z","type":"task.resumed","reason":"ok"}`: "",
+	} {
+		e, err := Decode([]byte(text))
+		if err != nil || e.PauseCause != want {
+			t.Errorf("%s: cause %q, %v", text, e.PauseCause, err)
+		}
+	}
+	written, err := Encode(&Entry{Task: "t", Seq: 1, Type: TaskPaused, Reason: "the store was restored, says a person", RecordChanges: RecordChanges{PauseCause: task.PausedByRequest}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := Decode(written); err != nil || e.PauseCause != task.PausedByRequest {
+		t.Errorf("the words decide although the entry has a cause: %q, %v", e.PauseCause, err)
 	}
 }
 

@@ -127,15 +127,16 @@ type Move struct {
 
 // RecordChanges are the values of the record that an entry sets.
 type RecordChanges struct {
-	Fields          []signal.Field `json:"fields,omitempty"`
-	Counters        []task.Counter `json:"counters,omitempty"` // new values of those that changed
-	Opened          []task.Digest  `json:"opened,omitempty"`
-	Samples         []task.Sample  `json:"samples,omitempty"`          // on the first entry of a decision: sections with verdicts that changed
-	BindWorkspace   string         `json:"bind_workspace,omitempty"`   // workspace bound by this entry
-	UnbindWorkspace bool           `json:"unbind_workspace,omitempty"` // the workspace is free again
-	Attention       string         `json:"attention,omitempty"`        // why a person must act
-	GaveUp          *task.GaveUp   `json:"gave_up,omitempty"`          // with Attention: the effect it is about
-	Asked           *task.Asked    `json:"asked,omitempty"`
+	Fields          []signal.Field  `json:"fields,omitempty"`
+	Counters        []task.Counter  `json:"counters,omitempty"` // new values of those that changed
+	Opened          []task.Digest   `json:"opened,omitempty"`
+	Samples         []task.Sample   `json:"samples,omitempty"`          // on the first entry of a decision: sections with verdicts that changed
+	BindWorkspace   string          `json:"bind_workspace,omitempty"`   // workspace bound by this entry
+	UnbindWorkspace bool            `json:"unbind_workspace,omitempty"` // the workspace is free again
+	Attention       string          `json:"attention,omitempty"`        // why a person must act
+	GaveUp          *task.GaveUp    `json:"gave_up,omitempty"`          // with Attention: the merge it is about
+	Asked           *task.Asked     `json:"asked,omitempty"`
+	PauseCause      task.PauseCause `json:"pause_cause,omitempty"` // with task.paused; conversion adds it to entries that lack it
 }
 
 // AttemptChanges are the changes of attempts.
@@ -182,7 +183,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
 		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Condition, Usage: e.Usage, Model: e.Model, Rules: e.Rules, Samples: e.Samples,
-		Via: e.Via,
+		Via: e.Via, PauseCause: e.PauseCause,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started

@@ -77,16 +77,17 @@ type Signal struct {
 	Samples  []task.Sample `json:"samples,omitempty"`   // sections with verdicts that changed since they were last read
 	BrokeOff bool          `json:"broke_off,omitempty"` // exit: with a code other than 0, where a verdict is required
 
-	Artifacts Artifacts  `json:"artifacts,omitzero"`
-	Evidence  []Evidence `json:"evidence,omitempty"`
-	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
-	Busy      []string   `json:"busy,omitempty"` // serial groups of the project in which another task works
-	Children  []Child    `json:"children,omitempty"`
-	Missing   []string   `json:"missing,omitempty"` // harnesses that a role may use and that are not installed
-	Absent    []int      `json:"-"`                 // attempts that have no process now; used only by explanations
-	Lost      *Lost      `json:"lost,omitempty"`    // restore, import: what the store does not contain
-	Rules     int        `json:"rules,omitempty"`   // the rules to decide by; see engine.Rules
-	Told      bool       `json:"told,omitempty"`    // hypothetical: every agent already knows of the move
+	Artifacts  Artifacts       `json:"artifacts,omitzero"`
+	Evidence   []Evidence      `json:"evidence,omitempty"`
+	Free       []string        `json:"free,omitempty"` // workspaces of the project that no task holds
+	Busy       []string        `json:"busy,omitempty"` // serial groups of the project in which another task works
+	Children   []Child         `json:"children,omitempty"`
+	Missing    []string        `json:"missing,omitempty"` // harnesses that a role may use and that are not installed
+	Absent     []int           `json:"-"`                 // attempts that have no process now; used only by explanations
+	Lost       *Lost           `json:"lost,omitempty"`    // restore, import: what the store does not contain
+	PauseCause task.PauseCause `json:"-"`                 // pause: what caused it, "" for a request; only the server sets it
+	Rules      int             `json:"rules,omitempty"`   // the rules to decide by; see engine.Rules
+	Told       bool            `json:"told,omitempty"`    // hypothetical: every agent already knows of the move
 
 	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it; "" if unknown
 	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil if unknown

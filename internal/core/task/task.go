@@ -96,13 +96,14 @@ type CurrentVisit struct {
 
 // Waiting is what keeps a task from continuing by itself.
 type Waiting struct {
-	Queued      bool    `json:"queued,omitempty"`       // leaves its queue as soon as a workspace is free
-	Paused      bool    `json:"paused,omitempty"`       // no effect starts and no timer fires
-	PauseReason string  `json:"pause_reason,omitempty"` // why it is paused, if a reason was given
-	Attention   string  `json:"attention,omitempty"`    // why a person must act, empty if nobody must
-	GaveUp      *GaveUp `json:"gave_up,omitempty"`      // the effect that Attention is about, if that shows how to help
-	Asked       *Asked  `json:"asked,omitempty"`        // a request that waits for a person's approval
-	WorkFailed  string  `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person acts
+	Queued      bool       `json:"queued,omitempty"`       // leaves its queue as soon as a workspace is free
+	Paused      bool       `json:"paused,omitempty"`       // no effect starts and no timer fires
+	PauseReason string     `json:"pause_reason,omitempty"` // why it is paused, if a reason was given
+	Attention   string     `json:"attention,omitempty"`    // why a person must act, empty if nobody must
+	PauseCause  PauseCause `json:"pause_cause,omitempty"`  // what paused it
+	GaveUp      *GaveUp    `json:"gave_up,omitempty"`      // the effect that Attention is about, nil if it is about something else
+	Asked       *Asked     `json:"asked,omitempty"`        // a request that waits for a person's approval
+	WorkFailed  string     `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person acts
 }
 
 // Agents are the attempts of a task and their history.
@@ -283,7 +284,16 @@ type Effect struct {
 	Error     string    `json:"error,omitempty"`
 }
 
-// GaveUp is an effect that was given up. It is recorded for merges.
+// PauseCause is what paused a task.
+type PauseCause string
+
+// The causes of a pause.
+const (
+	PausedByRequest PauseCause = "request" // of a person or a tracker
+	PausedByRestore PauseCause = "restore" // of the store: only a person may move or resume the task
+)
+
+// GaveUp is an effect that was given up.
 type GaveUp struct {
 	Do       string    `json:"do"`
 	Conflict *Conflict `json:"conflict,omitempty"`

@@ -20,7 +20,6 @@ import (
 	"orange/internal/adapter/shim"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
-	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -378,8 +377,8 @@ func (r *restorer) findGone() error {
 func (r *restorer) holdGone(ctx context.Context) error {
 	for _, t := range r.gone {
 		r.Fault("restore.gone")
-		_, err := r.runtime.Reconcile(ctx, t.ID, signal.Signal{Kind: signal.Pause, Actor: task.Human,
-			Note: engine.RestoredHold + " and the task's folder is gone: cancel the task if it was deleted"})
+		_, err := r.runtime.Reconcile(ctx, t.ID, signal.Signal{Kind: signal.Pause, Actor: task.Human, PauseCause: task.PausedByRestore,
+			Note: "the store was restored and the task's folder is gone: cancel the task if it was deleted"})
 		if err != nil {
 			return fmt.Errorf("pause task %s: %w", t.ID, err)
 		}
