@@ -28,12 +28,12 @@ type Attempt struct {
 
 // An AttemptList is the attempts of a task.
 type AttemptList struct {
-	Attempts []Attempt `json:"attempts"`
-	Today    *Today    `json:"today,omitempty"` // nil if the project has no daily budget
+	Attempts []Attempt   `json:"attempts"`
+	Today    *DailySpend `json:"today,omitempty"` // nil if the project has no daily budget
 }
 
-// Today is what the attempts of a project cost today.
-type Today struct {
+// DailySpend is what the attempts of a project cost today.
+type DailySpend struct {
 	Day      string      `json:"day"` // 2006-01-02, UTC
 	Attempts int         `json:"attempts"`
 	Micros   int64       `json:"cost_micro_usd"`
@@ -70,8 +70,8 @@ type Message struct {
 	Text    string `json:"text"` // "" if it has sent none
 }
 
-// An Attachment is the command that attaches to an agent's terminal.
-type Attachment struct {
+// An AttachCommand is the command that attaches to an agent's terminal.
+type AttachCommand struct {
 	Argv    []string `json:"argv"`
 	Session string   `json:"session"`
 }
@@ -83,9 +83,9 @@ type HookEvent struct {
 	Payload []byte `json:"payload"` // in the harness's own format
 }
 
-// Heard confirms a HookEvent.
-type Heard struct {
-	Heard bool `json:"heard"`
+// HookReceived confirms a HookEvent.
+type HookReceived struct {
+	Received bool `json:"received"`
 }
 
 // A Screen is the content of an agent's terminal, or the end of the output of an agent without a
@@ -100,13 +100,13 @@ type Screen struct {
 	At      time.Time   `json:"at"`
 }
 
-// Typing is what a person types into an agent's terminal.
-type Typing struct {
+// TerminalInput is what a person types into an agent's terminal.
+type TerminalInput struct {
 	Role string `json:"role"` // "" for the agent at work
 	Text string `json:"text"` // the server presses Enter after it
 }
 
-// Typed confirms a Typing.
-type Typed struct {
+// InputAccepted confirms a TerminalInput.
+type InputAccepted struct {
 	Typed bool `json:"typed"`
 }

@@ -33,8 +33,8 @@ type AddedCard struct {
 	Warning string     `json:"warning,omitempty"` // why no task was created although one was requested
 }
 
-// A CardShown is a card with its comments.
-type CardShown struct {
+// CardDetails is a card with its comments.
+type CardDetails struct {
 	Card     board.Card      `json:"card"`
 	Comments []board.Comment `json:"comments"` // oldest first
 }

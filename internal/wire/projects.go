@@ -25,14 +25,14 @@ type ProjectList struct {
 	Projects []task.Project `json:"projects"`
 }
 
-// A ProjectShown is one project.
-type ProjectShown struct {
+// ProjectDetails is one project.
+type ProjectDetails struct {
 	Project task.Project      `json:"project"`
 	Git     []task.GitProgram `json:"git_programs,omitempty"` // the programs that git may run from now on, if the request decided that
 }
 
-// A Place is what a folder belongs to. A field is empty if the folder belongs to nothing of that kind.
-type Place struct {
+// A Location is what a folder belongs to. A field is empty if the folder belongs to nothing of that kind.
+type Location struct {
 	Project string  `json:"project"`
 	Task    task.ID `json:"task"`
 	GitRoot string  `json:"git_root"`

@@ -10,18 +10,18 @@ type Hello struct {
 	Version string `json:"version"`
 }
 
-// Held says whether all tasks are paused.
-type Held struct {
+// PauseState says whether all tasks are paused.
+type PauseState struct {
 	Paused bool `json:"paused"`
 }
 
-// A Checkup is the result of the server's checks of itself.
-type Checkup struct {
+// A HealthReport is the result of the server's checks of itself.
+type HealthReport struct {
 	Checks []doctor.Result `json:"checks"`
 }
 
-// An ImportWish names a folder that the server can read.
-type ImportWish struct {
+// An ImportRequest names a folder that the server can read.
+type ImportRequest struct {
 	Path string `json:"path"`
 }
 

@@ -37,15 +37,15 @@ type TaskList struct {
 	Tasks []task.Task `json:"tasks"`
 }
 
-// A ForkWish asks for a task that begins at an entry of another task's journal.
-type ForkWish struct {
+// A ForkRequest asks for a task that begins at an entry of another task's journal.
+type ForkRequest struct {
 	Seq    int    `json:"seq"`    // of the entry
 	Branch string `json:"branch"` // "" lets the server choose a name
 	Spawn  bool   `json:"spawn"`
 }
 
-// A TaskShown is a task with the text of its TASK.md.
-type TaskShown struct {
+// TaskDetails is a task with the text of its TASK.md.
+type TaskDetails struct {
 	Task    task.Task `json:"task"`
 	Body    string    `json:"body"` // of TASK.md; untrusted
 	Dir     string    `json:"dir"`

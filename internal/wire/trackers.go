@@ -10,13 +10,13 @@ type TrackerList struct {
 	Trackers []tracker.Reading `json:"trackers"`
 }
 
-// A TrackerSet is the new configuration of a tracker.
-type TrackerSet struct {
+// A TrackerUpdate is the new configuration of a tracker.
+type TrackerUpdate struct {
 	Tracker tracker.Config `json:"tracker"`
 }
 
-// Removed names a tracker that was removed.
-type Removed struct {
+// RemovedTracker names a tracker that was removed.
+type RemovedTracker struct {
 	Removed string `json:"removed"`
 }
 
@@ -25,30 +25,30 @@ type IssueList struct {
 	Issues []tracker.Issue `json:"issues"`
 }
 
-// A SyncWish says how to read a tracker.
-type SyncWish struct {
+// A SyncRequest says how to read a tracker.
+type SyncRequest struct {
 	Fix bool `json:"fix"` // correct what drifted
 }
 
-// News is lines about what was found.
-type News struct {
+// SyncReport is lines about what was found.
+type SyncReport struct {
 	News []string `json:"news"`
 }
 
-// A DispatchWish says how to dispatch issues.
-type DispatchWish struct {
+// A DispatchRequest says how to dispatch issues.
+type DispatchRequest struct {
 	Dry bool `json:"dry"` // only say what would be done
 }
 
-// An Examination says which board the doctor checks, and whether it fixes what it can.
-type Examination struct {
+// A BoardCheckRequest says which board the doctor checks, and whether it fixes what it can.
+type BoardCheckRequest struct {
 	Project string `json:"project,omitempty"` // check the local board of this project
 	Tracker string `json:"tracker,omitempty"` // or this tracker
 	Key     string `json:"key,omitempty"`     // only this issue; "" for all
 	Fix     bool   `json:"fix,omitempty"`
 }
 
-// Findings is what the doctor found on a board.
-type Findings struct {
+// BoardCheckResult is what the doctor found on a board.
+type BoardCheckResult struct {
 	Findings []boardcheck.Finding `json:"findings"`
 }

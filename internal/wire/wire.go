@@ -1,5 +1,5 @@
 // Package wire declares the HTTP API of the server: the types of requests and responses, the paths,
-// the header names and the names of events. The server and its clients both use it, so that they
+// and the names of headers, query parameters and events. The server and its clients both use it, so that they
 // cannot disagree.
 package wire
 
@@ -26,6 +26,20 @@ const (
 	// sends a request. The server trusts all of it if its own process sent it. Another
 	// client may only say that it speaks MCP.
 	HeaderVia = "Orange-Via"
+)
+
+// Parameters of queries.
+const (
+	ParamAfter   = "after"   // continue after this row, entry or position
+	ParamAll     = "all"     // "1": include finished tasks
+	ParamAt      = "at"      // the state after this row of the journal
+	ParamAttempt = "attempt" // number of an attempt
+	ParamCode    = "code"    // from the notification, if an action is confirmed by a code
+	ParamPath    = "path"    // of a folder
+	ParamProject = "project" // name of a project
+	ParamRole    = "role"    // of an agent
+	ParamStatus  = "status"  // of a task
+	ParamTask    = "task"    // id of a task
 )
 
 // Content types besides application/json.

@@ -23,31 +23,31 @@ type WorkspaceList struct {
 	Workspaces []Workspace `json:"workspaces"`
 }
 
-// A PoolWish says which workspaces to prepare.
-type PoolWish struct {
+// A PoolRequest says which workspaces to prepare.
+type PoolRequest struct {
 	Project string `json:"project"`
 	Count   int    `json:"count"` // 0 for the whole pool
 }
 
-// A CleanWish says how to remove workspaces.
-type CleanWish struct {
+// A CleanRequest says how to remove workspaces.
+type CleanRequest struct {
 	DryRun bool          `json:"dry_run"`         // only say what would be done
 	Purge  bool          `json:"purge,omitempty"` // delete files that were set aside
 	Older  time.Duration `json:"older,omitempty"` // with Purge: only files set aside at least this long ago
 }
 
-// A Cleaned is a workspace, or a folder of files set aside from one, that was removed or kept, and the
+// A CleanedWorkspace is a workspace, or a folder of files set aside from one, that was removed or kept, and the
 // reason.
-type Cleaned struct {
+type CleanedWorkspace struct {
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"`
 	Why  string `json:"why"`
 }
 
-// A Cleaning says which unneeded workspaces were removed and which were kept.
-type Cleaning struct {
-	Kept    []Cleaned `json:"kept"`
-	Removed []Cleaned `json:"removed"`
+// A CleanResult says which unneeded workspaces were removed and which were kept.
+type CleanResult struct {
+	Kept    []CleanedWorkspace `json:"kept"`
+	Removed []CleanedWorkspace `json:"removed"`
 }
 
 // A Salvage is work that was in a workspace when it was released.

@@ -189,9 +189,9 @@ type Places struct {
 }
 
 // Find returns the task and the project that a folder belongs to.
-func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
+func (s Places) Find(_ context.Context, path string) (wire.Location, error) {
 	if !filepath.IsAbs(path) {
-		return wire.Place{}, task.Mistakef("path %q is not absolute", path)
+		return wire.Location{}, task.Mistakef("path %q is not absolute", path)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -203,7 +203,7 @@ func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
 		}
 	}
 	root := library.GitRoot(path)
-	place := wire.Place{GitRoot: root}
+	place := wire.Location{GitRoot: root}
 	for _, p := range s.Projects() {
 		if root != "" && p.Path == root {
 			place.Project = p.Name
@@ -212,16 +212,16 @@ func (s Places) Find(_ context.Context, path string) (wire.Place, error) {
 	return place, nil
 }
 
-func (s Places) workspacePlace(name string) (wire.Place, bool, error) {
+func (s Places) workspacePlace(name string) (wire.Location, bool, error) {
 	id, ok, err := s.Tasks.TaskByWorkspace(name)
 	if err != nil || !ok {
-		return wire.Place{}, false, err
+		return wire.Location{}, false, err
 	}
 	t, ok, err := s.Tasks.Task(id)
 	if err != nil || !ok {
-		return wire.Place{}, false, err
+		return wire.Location{}, false, err
 	}
-	place := wire.Place{Project: t.Project, Task: id}
+	place := wire.Location{Project: t.Project, Task: id}
 	for _, p := range s.Projects() {
 		if p.Name == t.Project {
 			place.GitRoot = p.Path

@@ -29,7 +29,7 @@ const maxFixes = 5
 
 // CheckBoard implements api.Trackers. It checks the cards of a board as they are stored here, and fixes what it can if
 // x.Fix is set.
-func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+func (t Registry) CheckBoard(ctx context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error) {
 	cards, tasks, err := t.loadCards(ctx, x)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (t Registry) CheckBoard(ctx context.Context, x wire.Examination) ([]boardch
 	return out, nil
 }
 
-func (t Registry) loadCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t Registry) loadCards(ctx context.Context, x wire.BoardCheckRequest) ([]cardCheck, []task.Task, error) {
 	if x.Tracker != "" {
 		return t.remoteCards(ctx, x)
 	}
@@ -81,7 +81,7 @@ func (t Registry) loadCards(ctx context.Context, x wire.Examination) ([]cardChec
 }
 
 // remoteCards returns the issues of a tracker as cards. It polls the tracker first if the cards are to be fixed.
-func (t Registry) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
+func (t Registry) remoteCards(ctx context.Context, x wire.BoardCheckRequest) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
 			return nil, nil, err

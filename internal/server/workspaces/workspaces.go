@@ -87,7 +87,7 @@ func (s Manager) InitPool(ctx context.Context, project string, count int) ([]wir
 }
 
 // CleanWorkspaces implements api.Workspaces.
-func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
 	if wish.Purge && wish.Older <= 0 {
 		return nil, nil, task.Mistakef("purge files that were set aside: give the least age as a positive duration")
 	}
@@ -97,13 +97,13 @@ func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (remo
 	}
 	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
 	for _, x := range swept.Removed {
-		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
+		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
 	}
 	for _, x := range swept.Purged {
-		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
+		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
 	}
 	for _, x := range swept.Kept {
-		kept = append(kept, wire.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
+		kept = append(kept, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: x.Reason})
 	}
 	return removed, kept, err
 }

@@ -89,7 +89,7 @@ type Server struct {
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
-	Where      func(ctx context.Context, path string) (wire.Place, error)
+	Where      func(ctx context.Context, path string) (wire.Location, error)
 	Checks     func(ctx context.Context) []doctor.Result
 	Repair     func(ctx context.Context) error
 	Stop       func() // asks the process to stop

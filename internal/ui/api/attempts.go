@@ -47,7 +47,7 @@ type spendQuery interface {
 }
 
 // loadSpentToday returns what a project has spent today, or nil if it has no daily budget.
-func (s *Server) loadSpentToday(project string) (*wire.Today, error) {
+func (s *Server) loadSpentToday(project string) (*wire.DailySpend, error) {
 	book, ok := s.Tasks.(spendQuery)
 	if !ok {
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *Server) loadSpentToday(project string) (*wire.Today, error) {
 		if p.Name != project || !p.Budget.HasDailyLimit() {
 			continue
 		}
-		out := &wire.Today{Day: task.DayOf(time.Now()), Budget: p.Budget}
+		out := &wire.DailySpend{Day: task.DayOf(time.Now()), Budget: p.Budget}
 		var err error
 		out.Attempts, out.Micros, err = book.SpentOn(project, out.Day)
 		return out, err
@@ -99,7 +99,7 @@ func (s *Server) attemptLog(r *http.Request) (wire.Log, error) {
 		return wire.Log{}, err
 	}
 	query := r.URL.Query()
-	out, err := s.Attempts.AttemptLog(t, number, query.Get("role"), query.Get("after"))
+	out, err := s.Attempts.AttemptLog(t, number, query.Get(wire.ParamRole), query.Get(wire.ParamAfter))
 	out.Turns, out.Lines = nonNil(out.Turns), nonNil(out.Lines)
 	return out, err
 }
@@ -109,14 +109,14 @@ func (s *Server) lastMessage(r *http.Request) (wire.Message, error) {
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return s.Attempts.LastMessage(t, number, r.URL.Query().Get("role"))
+	return s.Attempts.LastMessage(t, number, r.URL.Query().Get(wire.ParamRole))
 }
 
 // loadAttempt reads the task of a request, and the number of its attempt; 0 for the newest.
 func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
 	t, err := s.loadTask(r)
 	number := 0
-	if text := r.URL.Query().Get("attempt"); err == nil && text != "" {
+	if text := r.URL.Query().Get(wire.ParamAttempt); err == nil && text != "" {
 		if number, err = strconv.Atoi(text); err != nil || number < 1 {
 			err = task.Mistakef("attempt %q: give a positive integer", ansi.OneLine(text))
 		}
@@ -124,19 +124,19 @@ func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
 	return t, number, err
 }
 
-func (s *Server) attachCommand(r *http.Request) (wire.Attachment, error) {
+func (s *Server) attachCommand(r *http.Request) (wire.AttachCommand, error) {
 	t, err := s.loadTask(r)
 	if err != nil {
-		return wire.Attachment{}, err
+		return wire.AttachCommand{}, err
 	}
-	argv, err := s.Attempts.AttachCommand(t, r.URL.Query().Get("role"))
-	return wire.Attachment{Argv: argv, Session: t.TmuxSession}, err
+	argv, err := s.Attempts.AttachCommand(t, r.URL.Query().Get(wire.ParamRole))
+	return wire.AttachCommand{Argv: argv, Session: t.TmuxSession}, err
 }
 
-func (s *Server) handleHook(r *http.Request, h wire.HookEvent) (wire.Heard, error) {
+func (s *Server) handleHook(r *http.Request, h wire.HookEvent) (wire.HookReceived, error) {
 	c := callerOf(r)
 	if c == nil {
-		return wire.Heard{}, task.Mistakef("only an attempt reports events of its harness")
+		return wire.HookReceived{}, task.Mistakef("only an attempt reports events of its harness")
 	}
-	return wire.Heard{Heard: true}, s.Attempts.HandleHook(r.Context(), *c, h.Harness, h.Event, h.Payload)
+	return wire.HookReceived{Received: true}, s.Attempts.HandleHook(r.Context(), *c, h.Harness, h.Event, h.Payload)
 }

@@ -34,8 +34,8 @@ func TestAttemptsAreCountedAsTheRecordIs(t *testing.T) {
 		}
 	}
 	var got struct {
-		Attempts []wire.Attempt `json:"attempts"`
-		Today    *wire.Today    `json:"today"`
+		Attempts []wire.Attempt   `json:"attempts"`
+		Today    *wire.DailySpend `json:"today"`
 	}
 	must(t, json.Unmarshal([]byte(r.ask("GET", "/v1/tasks/"+string(id)+"/attempts", "").text), &got))
 	record, _, err := r.store.Task(id)

@@ -29,13 +29,13 @@ func (s *Server) addCard(r *http.Request, n wire.NewCard) (wire.AddedCard, error
 	return s.Boards.AddCard(r.Context(), r.PathValue("project"), n)
 }
 
-func (s *Server) showCard(r *http.Request) (wire.CardShown, error) {
+func (s *Server) showCard(r *http.Request) (wire.CardDetails, error) {
 	number, err := cardNumber(r)
 	if err != nil {
-		return wire.CardShown{}, err
+		return wire.CardDetails{}, err
 	}
 	card, comments, err := s.Boards.ReadCard(r.Context(), r.PathValue("project"), number)
-	return wire.CardShown{Card: card, Comments: nonNil(comments)}, err
+	return wire.CardDetails{Card: card, Comments: nonNil(comments)}, err
 }
 
 // changeCard makes a change on behalf of a person, whatever author it names.
@@ -45,7 +45,7 @@ func (s *Server) changeCard(r *http.Request, c board.Change) (wire.ChangedCard, 
 		return wire.ChangedCard{}, err
 	}
 	c.Author = string(task.Human)
-	card, changed, err := s.Boards.ChangeCard(r.Context(), r.PathValue("project"), number, c, r.URL.Query().Get("code"))
+	card, changed, err := s.Boards.ChangeCard(r.Context(), r.PathValue("project"), number, c, r.URL.Query().Get(wire.ParamCode))
 	return wire.ChangedCard{Card: card, Changed: changed}, err
 }
 

@@ -57,7 +57,7 @@ func open(t testing.TB) *env {
 	r.server = &api.Server{
 		Engine: r.runtime, Control: r.runtime, Projects: projects{r.runtime}, Tasks: r.store, Workflows: r.store, Folders: r.folders,
 		Rows: r.store, Definition: r.runtime.Definition, VerifyChain: r.store.VerifyChainOf, Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
-		Where: func(_ context.Context, path string) (wire.Place, error) { return wire.Place{GitRoot: path}, nil },
+		Where: func(_ context.Context, path string) (wire.Location, error) { return wire.Location{GitRoot: path}, nil },
 		Checks: func(context.Context) []doctor.Result {
 			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}
 		},

@@ -45,8 +45,8 @@ func (p pool) InitPool(ctx context.Context, _ string, _ int) ([]wire.Workspace, 
 	return p.ListWorkspaces(ctx)
 }
 
-func (pool) CleanWorkspaces(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
-	return nil, []wire.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
+func (pool) CleanWorkspaces(context.Context, wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
+	return nil, []wire.CleanedWorkspace{{Name: "p--1", Why: "a task works there"}}, nil
 }
 
 func (pool) ListSalvages(context.Context, string) ([]wire.Salvage, error) {

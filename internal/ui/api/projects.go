@@ -29,34 +29,34 @@ func (s *Server) listProjects(*http.Request) (wire.ProjectList, error) {
 }
 
 // withGitPrograms returns a project with the programs that git may run for it.
-func (s *Server) withGitPrograms(p task.Project) wire.ProjectShown {
+func (s *Server) withGitPrograms(p task.Project) wire.ProjectDetails {
 	if s.GitPrograms == nil {
-		return wire.ProjectShown{Project: p}
+		return wire.ProjectDetails{Project: p}
 	}
-	return wire.ProjectShown{Project: p, Git: s.GitPrograms.TrustedPrograms(p.Name)}
+	return wire.ProjectDetails{Project: p, Git: s.GitPrograms.TrustedPrograms(p.Name)}
 }
 
-func (s *Server) addProject(r *http.Request, p task.Project) (wire.ProjectShown, error) {
+func (s *Server) addProject(r *http.Request, p task.Project) (wire.ProjectDetails, error) {
 	defer s.streamWaker.wakeAll()
 	p, err := s.Projects.RegisterProject(r.Context(), p)
 	return s.withGitPrograms(p), err
 }
 
-func (s *Server) updateProject(r *http.Request, change wire.ProjectChange) (wire.ProjectShown, error) {
+func (s *Server) updateProject(r *http.Request, change wire.ProjectChange) (wire.ProjectDetails, error) {
 	defer s.streamWaker.wakeAll()
 	p, err := s.Projects.ChangeProject(r.Context(), r.PathValue("name"), change)
 	if change.TrustGit != nil && *change.TrustGit {
 		return s.withGitPrograms(p), err
 	}
-	return wire.ProjectShown{Project: p}, err
+	return wire.ProjectDetails{Project: p}, err
 }
 
-func (s *Server) removeProject(r *http.Request) (wire.ProjectShown, error) {
+func (s *Server) removeProject(r *http.Request) (wire.ProjectDetails, error) {
 	defer s.streamWaker.wakeAll()
 	name := r.PathValue("name")
-	return wire.ProjectShown{Project: task.Project{Name: name}}, s.Projects.UnregisterProject(r.Context(), name, r.URL.Query().Get("code"))
+	return wire.ProjectDetails{Project: task.Project{Name: name}}, s.Projects.UnregisterProject(r.Context(), name, r.URL.Query().Get(wire.ParamCode))
 }
 
-func (s *Server) findPlace(r *http.Request) (wire.Place, error) {
-	return s.Where(r.Context(), r.URL.Query().Get("path"))
+func (s *Server) findPlace(r *http.Request) (wire.Location, error) {
+	return s.Where(r.Context(), r.URL.Query().Get(wire.ParamPath))
 }

@@ -80,7 +80,7 @@ func (s *Server) readRecords(f task.Filter) ([]*record, error) {
 // readStatusLine returns what a status line shows.
 func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 	q := r.URL.Query()
-	want, id := stateQuery{project: q.Get("project")}, task.ID(q.Get("task"))
+	want, id := stateQuery{project: q.Get(wire.ParamProject)}, task.ID(q.Get(wire.ParamTask))
 	isWanted := func(p task.Project) bool { return p.Name == want.project }
 	out := wire.StatusLine{Paused: s.Control.Paused(), Project: want.project}
 	out.Unknown = want.project != "" && !slices.ContainsFunc(s.Projects.Projects(), isWanted)
@@ -121,7 +121,7 @@ func (s *Server) findStanding(t *record) overview.Standing {
 // listTaskLines lists the tasks as a table shows them.
 func (s *Server) listTaskLines(r *http.Request) (wire.TaskTable, error) {
 	q := r.URL.Query()
-	tasks, err := s.readRecords(task.Filter{Project: q.Get("project"), Status: q.Get("status"), All: q.Get("all") == "1"})
+	tasks, err := s.readRecords(task.Filter{Project: q.Get(wire.ParamProject), Status: q.Get(wire.ParamStatus), All: q.Get(wire.ParamAll) == "1"})
 	out := wire.TaskTable{Tasks: make([]wire.TaskLine, len(tasks))}
 	for i, t := range tasks {
 		if t != nil {

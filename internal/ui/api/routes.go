@@ -162,7 +162,7 @@ func serverRoutes() []route {
 		{method: "POST", path: wire.PathRepair, who: people, summary: "Write records anew that are not what their journals fold to", work: handleQuery((*Server).repairRecords)},
 		{method: "GET", path: wire.PathExport, who: everyone, summary: "Everything, as JSON lines", work: handleRaw[map[string]any]((*Server).exportAll).asLines()},
 		{method: "POST", path: wire.PathImport, who: people, summary: "Take over an export (application/jsonl), or a folder of an earlier installation",
-			must: []string{"path"}, work: handleRaw[wire.Imported]((*Server).importAll).readsBody(reflect.TypeFor[wire.ImportWish](), wire.TypeJSONLines)},
+			must: []string{"path"}, work: handleRaw[wire.Imported]((*Server).importAll).readsBody(reflect.TypeFor[wire.ImportRequest](), wire.TypeJSONLines)},
 		{method: "POST", path: wire.PathWeb, who: people, summary: "Open the web page, and say where it is", work: handleQuery((*Server).openPage)},
 		{method: "POST", path: wire.PathWebToken, who: people, summary: "Open the web page, and say what programs show there", work: handleQuery((*Server).webToken)},
 		{method: "POST", path: wire.PathStop, who: people, summary: "Leave; answered to a client of any version", work: handleRaw[wire.Stopped]((*Server).stopServer)},

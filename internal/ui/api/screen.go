@@ -35,7 +35,7 @@ func (s *Server) readScreen(r *http.Request) (wire.Screen, error) {
 	if err != nil {
 		return wire.Screen{}, err
 	}
-	out, err := s.Screens.ReadScreen(r.Context(), t, r.URL.Query().Get("role"))
+	out, err := s.Screens.ReadScreen(r.Context(), t, r.URL.Query().Get(wire.ParamRole))
 	out.Lines = nonNilLines(out.Lines)
 	return out, err
 }
@@ -61,7 +61,7 @@ func (s *Server) screenEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	look := screenStream{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get("role"), ping: ping.C}
+	look := screenStream{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get(wire.ParamRole), ping: ping.C}
 	for look.streamAgents(r.Context()) {
 	}
 }
@@ -154,12 +154,12 @@ func otherAgents(was, now *task.Task) bool {
 	})
 }
 
-func (s *Server) typeIn(r *http.Request, in wire.Typing) (wire.Typed, error) {
+func (s *Server) typeIn(r *http.Request, in wire.TerminalInput) (wire.InputAccepted, error) {
 	t, err := s.loadTask(r)
 	if err == nil {
 		err = s.Screens.TypeText(r.Context(), t, in.Role, in.Text)
 	}
-	return wire.Typed{Typed: true}, err
+	return wire.InputAccepted{Typed: true}, err
 }
 
 func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {

@@ -12,23 +12,23 @@ func (s *Server) sayHello(*http.Request) (wire.Hello, error) {
 	return wire.Hello{Version: s.Release, API: wire.Version, PID: s.PID, Home: s.Home}, nil
 }
 
-func (s *Server) pauseAll(*http.Request) (wire.Held, error)  { return s.setPaused(true) }
-func (s *Server) resumeAll(*http.Request) (wire.Held, error) { return s.setPaused(false) }
+func (s *Server) pauseAll(*http.Request) (wire.PauseState, error)  { return s.setPaused(true) }
+func (s *Server) resumeAll(*http.Request) (wire.PauseState, error) { return s.setPaused(false) }
 
-func (s *Server) setPaused(paused bool) (wire.Held, error) {
+func (s *Server) setPaused(paused bool) (wire.PauseState, error) {
 	defer s.streamWaker.wakeAll()
 	err := s.Control.SetPaused(paused)
-	return wire.Held{Paused: s.Control.Paused()}, err
+	return wire.PauseState{Paused: s.Control.Paused()}, err
 }
 
-func (s *Server) runChecks(r *http.Request) (wire.Checkup, error) {
-	return wire.Checkup{Checks: s.Checks(r.Context())}, nil
+func (s *Server) runChecks(r *http.Request) (wire.HealthReport, error) {
+	return wire.HealthReport{Checks: s.Checks(r.Context())}, nil
 }
 
-func (s *Server) repairRecords(r *http.Request) (wire.Checkup, error) {
+func (s *Server) repairRecords(r *http.Request) (wire.HealthReport, error) {
 	defer s.streamWaker.wakeAll()
 	if err := s.Repair(r.Context()); err != nil {
-		return wire.Checkup{}, err
+		return wire.HealthReport{}, err
 	}
 	return s.runChecks(r)
 }
@@ -56,7 +56,7 @@ func (s *Server) importAll(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Type") == wire.TypeJSONLines {
 		in, err = s.Transfer.Import(r.Context(), r.Body)
 	} else {
-		var from wire.ImportWish
+		var from wire.ImportRequest
 		if err = decodeBody(r, &from); err == nil {
 			in, err = s.Transfer.ImportFolder(r.Context(), from.Path)
 		}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/overview"
+	"orange/internal/wire"
 )
 
 const (
@@ -49,8 +50,8 @@ type stateQuery struct {
 
 func parseStateQuery(r *http.Request) (stateQuery, error) {
 	q := r.URL.Query()
-	s := stateQuery{project: q.Get("project"), task: task.ID(q.Get("task")), all: q.Get("all") == "1"}
-	text := q.Get("at")
+	s := stateQuery{project: q.Get(wire.ParamProject), task: task.ID(q.Get(wire.ParamTask)), all: q.Get(wire.ParamAll) == "1"}
+	text := q.Get(wire.ParamAt)
 	if text == "" {
 		return s, nil
 	}

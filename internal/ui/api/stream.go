@@ -146,7 +146,7 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, err)
 		return
 	}
-	id := task.ID(r.URL.Query().Get("task"))
+	id := task.ID(r.URL.Query().Get(wire.ParamTask))
 	out := openEvents(w)
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
@@ -197,7 +197,7 @@ func (e *events) addEntries(rows []journal.Row) (last int64, err error) {
 func resumeAt(r *http.Request) (int64, error) {
 	text := r.Header.Get(wire.HeaderLastEventID)
 	if text == "" {
-		text = r.URL.Query().Get("after")
+		text = r.URL.Query().Get(wire.ParamAfter)
 	}
 	if text == "" {
 		return 0, nil

@@ -28,7 +28,7 @@ func newAnswer(a engine.Answer, err error) (wire.Answer, error) {
 // the work.
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	f := task.Filter{Project: q.Get("project"), Status: q.Get("status"), All: q.Get("all") == "1"}
+	f := task.Filter{Project: q.Get(wire.ParamProject), Status: q.Get(wire.ParamStatus), All: q.Get(wire.ParamAll) == "1"}
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.WriteString(`{"tasks":[`)
@@ -110,7 +110,7 @@ func (s *Server) submitSignal(r *http.Request, sig signal.Signal) (wire.Answer, 
 	return newAnswer(s.Engine.Submit(r.Context(), id, sig))
 }
 
-func (s *Server) forkTask(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
+func (s *Server) forkTask(r *http.Request, in wire.ForkRequest) (wire.Answer, error) {
 	id, err := s.findTask(r)
 	if err != nil {
 		return wire.Answer{}, err
@@ -123,12 +123,12 @@ func (s *Server) forkTask(r *http.Request, in wire.ForkWish) (wire.Answer, error
 	return newAnswer(s.Engine.ForkTask(r.Context(), id, in.Seq, by))
 }
 
-func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
+func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 	t, err := s.loadTask(r)
 	if err != nil {
-		return wire.TaskShown{}, err
+		return wire.TaskDetails{}, err
 	}
-	out := wire.TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
+	out := wire.TaskDetails{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
 		out.Issue = s.Trackers.IssueStanding(&t)
 	}
@@ -161,7 +161,7 @@ func (s *Server) loadEntries(r *http.Request) ([]journal.Entry, error) {
 		return nil, err
 	}
 	after := 0
-	if text := r.URL.Query().Get("after"); text != "" {
+	if text := r.URL.Query().Get(wire.ParamAfter); text != "" {
 		if after, err = strconv.Atoi(text); err != nil {
 			return nil, task.Mistakef("after=%q is not a number", text)
 		}
@@ -210,7 +210,7 @@ func (s *Server) explainTask(r *http.Request) (explain.Explanation, error) {
 }
 
 func (s *Server) listInbox(r *http.Request) (wire.InboxList, error) {
-	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
+	items, err := s.Inbox(r.Context(), r.URL.Query().Get(wire.ParamProject))
 	for i := range items {
 		narrate.AddCommand(&items[i])
 	}

@@ -23,7 +23,7 @@ type Trackers interface {
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
 	SyncForges(ctx context.Context) (news []string, err error)
 	IssueStanding(t *task.Task) *tracker.Standing
-	CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error)
+	CheckBoard(ctx context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error)
 }
 
 func (s *Server) listTrackers(*http.Request) (wire.TrackerList, error) {
@@ -31,14 +31,14 @@ func (s *Server) listTrackers(*http.Request) (wire.TrackerList, error) {
 	return wire.TrackerList{Trackers: nonNil(list)}, err
 }
 
-func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (wire.TrackerSet, error) {
+func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (wire.TrackerUpdate, error) {
 	cfg, err := s.Trackers.SaveTracker(r.Context(), cfg)
-	return wire.TrackerSet{Tracker: cfg}, err
+	return wire.TrackerUpdate{Tracker: cfg}, err
 }
 
-func (s *Server) removeTracker(r *http.Request) (wire.Removed, error) {
+func (s *Server) removeTracker(r *http.Request) (wire.RemovedTracker, error) {
 	name := r.PathValue("name")
-	return wire.Removed{Removed: name}, s.Trackers.RemoveTracker(r.Context(), name)
+	return wire.RemovedTracker{Removed: name}, s.Trackers.RemoveTracker(r.Context(), name)
 }
 
 func (s *Server) listIssues(r *http.Request) (wire.IssueList, error) {
@@ -46,14 +46,14 @@ func (s *Server) listIssues(r *http.Request) (wire.IssueList, error) {
 	return wire.IssueList{Issues: nonNil(list)}, err
 }
 
-func (s *Server) syncTracker(r *http.Request, how wire.SyncWish) (tracker.Report, error) {
+func (s *Server) syncTracker(r *http.Request, how wire.SyncRequest) (tracker.Report, error) {
 	report, err := s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
 	return report, asTrackerMistake(err)
 }
 
-func (s *Server) syncForges(r *http.Request) (wire.News, error) {
+func (s *Server) syncForges(r *http.Request) (wire.SyncReport, error) {
 	news, err := s.Trackers.SyncForges(r.Context())
-	return wire.News{News: nonNil(news)}, asTrackerMistake(err)
+	return wire.SyncReport{News: nonNil(news)}, asTrackerMistake(err)
 }
 
 func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
@@ -61,14 +61,14 @@ func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
 	return trial, asTrackerMistake(err)
 }
 
-func (s *Server) dispatchIssues(r *http.Request, how wire.DispatchWish) (tracker.Round, error) {
+func (s *Server) dispatchIssues(r *http.Request, how wire.DispatchRequest) (tracker.Round, error) {
 	round, err := s.Trackers.Dispatch(r.Context(), r.PathValue("name"), how.Dry)
 	return round, asTrackerMistake(err)
 }
 
-func (s *Server) checkBoard(r *http.Request, x wire.Examination) (wire.Findings, error) {
+func (s *Server) checkBoard(r *http.Request, x wire.BoardCheckRequest) (wire.BoardCheckResult, error) {
 	found, err := s.Trackers.CheckBoard(r.Context(), x)
-	return wire.Findings{Findings: nonNil(found)}, asTrackerMistake(err)
+	return wire.BoardCheckResult{Findings: nonNil(found)}, asTrackerMistake(err)
 }
 
 // asTrackerMistake turns an error of a tracker into a Mistake of one line, because it is not a failure of the server.

@@ -74,7 +74,7 @@ func (y *fakeTrackers) IssueStanding(t *task.Task) *tracker.Standing {
 	return &tracker.Standing{Ref: t.TrackerRef, Column: "Backlog", Want: "Started", ReadAt: morning}
 }
 
-func (y *fakeTrackers) CheckBoard(_ context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+func (y *fakeTrackers) CheckBoard(_ context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error) {
 	return []boardcheck.Finding{{Card: "board:p/1", Anomaly: boardcheck.Anomaly{Type: boardcheck.StaleClaim, Text: "odd"}}}, y.note(flag("examine "+x.Project+x.Tracker+" "+x.Key, x.Fix))
 }
 

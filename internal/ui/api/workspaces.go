@@ -11,7 +11,7 @@ import (
 type Workspaces interface {
 	ListWorkspaces(ctx context.Context) ([]wire.Workspace, error)
 	InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error)
-	CleanWorkspaces(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error)
+	CleanWorkspaces(ctx context.Context, wish wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error)
 	ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error)
 }
 
@@ -20,17 +20,17 @@ func (s *Server) listWorkspaces(r *http.Request) (wire.WorkspaceList, error) {
 	return wire.WorkspaceList{Workspaces: nonNil(list)}, err
 }
 
-func (s *Server) initWorkspaces(r *http.Request, in wire.PoolWish) (wire.WorkspaceList, error) {
+func (s *Server) initWorkspaces(r *http.Request, in wire.PoolRequest) (wire.WorkspaceList, error) {
 	list, err := s.Workspaces.InitPool(r.Context(), in.Project, in.Count)
 	return wire.WorkspaceList{Workspaces: nonNil(list)}, err
 }
 
-func (s *Server) gcWorkspaces(r *http.Request, in wire.CleanWish) (wire.Cleaning, error) {
+func (s *Server) gcWorkspaces(r *http.Request, in wire.CleanRequest) (wire.CleanResult, error) {
 	removed, kept, err := s.Workspaces.CleanWorkspaces(r.Context(), in)
-	return wire.Cleaning{Removed: nonNil(removed), Kept: nonNil(kept)}, err
+	return wire.CleanResult{Removed: nonNil(removed), Kept: nonNil(kept)}, err
 }
 
 func (s *Server) listSalvages(r *http.Request) (wire.SalvageList, error) {
-	list, err := s.Workspaces.ListSalvages(r.Context(), r.URL.Query().Get("project"))
+	list, err := s.Workspaces.ListSalvages(r.Context(), r.URL.Query().Get(wire.ParamProject))
 	return wire.SalvageList{Salvages: nonNil(list)}, err
 }

@@ -32,7 +32,7 @@ func NewServer(store *FakeStore) *api.Server {
 		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store, Screens: Screens{}, Changes: changes{},
 		Library: FakeLibrary{}, Page: emptyPage{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler), Definition: store.Definition,
 		Inbox:  func(context.Context, string) ([]explain.Item, error) { return nil, nil },
-		Where:  func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
+		Where:  func(context.Context, string) (wire.Location, error) { return wire.Location{}, nil },
 		Checks: func(context.Context) []doctor.Result { return nil },
 		Repair: func(context.Context) error { return nil },
 		Stop:   func() {},
@@ -112,7 +112,7 @@ type workspaces struct{}
 
 func (workspaces) ListWorkspaces(context.Context) ([]wire.Workspace, error)        { return nil, nil }
 func (workspaces) InitPool(context.Context, string, int) ([]wire.Workspace, error) { return nil, nil }
-func (workspaces) CleanWorkspaces(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+func (workspaces) CleanWorkspaces(context.Context, wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
 	return nil, nil, nil
 }
 func (workspaces) ListSalvages(context.Context, string) ([]wire.Salvage, error) { return nil, nil }
@@ -161,7 +161,7 @@ func (t Trackers) Test(context.Context, string) (tracker.Trial, error) { return 
 func (t Trackers) Dispatch(context.Context, string, bool) (tracker.Round, error) {
 	return t.Round, nil
 }
-func (t Trackers) CheckBoard(context.Context, wire.Examination) ([]boardcheck.Finding, error) {
+func (t Trackers) CheckBoard(context.Context, wire.BoardCheckRequest) ([]boardcheck.Finding, error) {
 	return t.Findings, nil
 }
 

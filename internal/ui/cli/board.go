@@ -209,7 +209,7 @@ func claimText(now time.Time, c *board.Claim) string {
 	return fmt.Sprintf("claimed by %s until %s", c.Owner, formatClock(now, c.Until))
 }
 
-func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
+func printCard(w io.Writer, now time.Time, v wire.CardDetails) error {
 	c := &v.Card
 	rows := [][]string{}
 	add := func(name, value string) {

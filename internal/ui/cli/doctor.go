@@ -261,7 +261,7 @@ func printAgents(w io.Writer, r AgentsReport) error {
 }
 
 func newDoctorBoard(deps Deps) *cobra.Command {
-	var x wire.Examination
+	var x wire.BoardCheckRequest
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and fix them", Args: requireArguments(0, 1),

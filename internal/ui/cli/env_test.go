@@ -55,13 +55,13 @@ type env struct {
 	mu       sync.Mutex
 	asked    []string // what changed something: method, path, body
 	projects []task.Project
-	place    wire.Place
+	place    wire.Location
 	refuse   string            // why every request is refused
 	answers  map[string]string // by path: what the part behind it answers, as JSON
 	fails    map[string]error  // by path: what the part behind it fails with
 	handle   http.HandlerFunc  // a server that misbehaves, nil for none
 	tokens   map[string]bool   // that were shown
-	spent    wire.Today        // what a project has spent today
+	spent    wire.DailySpend   // what a project has spent today
 }
 
 func newEnv(t *testing.T) *env {
@@ -80,7 +80,7 @@ func newEnv(t *testing.T) *env {
 	w.api.Attempts, w.api.Workspaces, w.api.Boards, w.api.Trackers = p, p, p, p
 	w.api.Folders = apitest.FakeFolders{Dir: "/home/tasks/proj/one", Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n"}
 	w.api.Inbox, w.api.VerifyChain, w.api.Checks = p.inbox, p.verifyChain, p.checks
-	w.api.Where = func(context.Context, string) (wire.Place, error) { return w.place, nil }
+	w.api.Where = func(context.Context, string) (wire.Location, error) { return w.place, nil }
 	w.api.Stop = func() { go w.server.Config.Close() }
 	socket, server := apitest.Listen(t, w.record(w.api.Handler()))
 	w.server = server
@@ -260,12 +260,12 @@ func (p parts) RegisterProject(_ context.Context, n task.Project) (task.Project,
 }
 
 func (p parts) ChangeProject(_ context.Context, name string, _ wire.ProjectChange) (task.Project, error) {
-	a, err := answerOf[wire.ProjectShown](p, wire.PathProject, name)
+	a, err := answerOf[wire.ProjectDetails](p, wire.PathProject, name)
 	return a.Project, err
 }
 
 func (p parts) UnregisterProject(_ context.Context, name, _ string) error {
-	_, err := answerOf[wire.ProjectShown](p, wire.PathProject, name)
+	_, err := answerOf[wire.ProjectDetails](p, wire.PathProject, name)
 	return err
 }
 
@@ -295,7 +295,7 @@ func (p parts) ListAttempts(t task.Task) ([]wire.Attempt, error) {
 }
 
 func (p parts) AttachCommand(t task.Task, _ string) ([]string, error) {
-	a, err := answerOf[wire.Attachment](p, wire.PathTaskAttach, string(t.ID))
+	a, err := answerOf[wire.AttachCommand](p, wire.PathTaskAttach, string(t.ID))
 	return a.Argv, err
 }
 
@@ -321,8 +321,8 @@ func (p parts) InitPool(context.Context, string, int) ([]wire.Workspace, error) 
 	return a.Workspaces, err
 }
 
-func (p parts) CleanWorkspaces(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
-	a, err := answerOf[wire.Cleaning](p, wire.PathWorkspacesGC)
+func (p parts) CleanWorkspaces(context.Context, wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
+	a, err := answerOf[wire.CleanResult](p, wire.PathWorkspacesGC)
 	return a.Removed, a.Kept, err
 }
 
@@ -341,7 +341,7 @@ func (p parts) AddCard(_ context.Context, project string, _ wire.NewCard) (wire.
 }
 
 func (p parts) ReadCard(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
-	a, err := answerOf[wire.CardShown](p, wire.PathCard, project, fmt.Sprint(number))
+	a, err := answerOf[wire.CardDetails](p, wire.PathCard, project, fmt.Sprint(number))
 	return a.Card, a.Comments, err
 }
 
@@ -382,12 +382,12 @@ func (p parts) Dispatch(_ context.Context, name string, _ bool) (tracker.Round, 
 }
 
 func (p parts) SyncForges(context.Context) ([]string, error) {
-	a, err := answerOf[wire.News](p, wire.PathForgesSync)
+	a, err := answerOf[wire.SyncReport](p, wire.PathForgesSync)
 	return a.News, err
 }
 
-func (p parts) CheckBoard(context.Context, wire.Examination) ([]boardcheck.Finding, error) {
-	a, err := answerOf[wire.Findings](p, wire.PathDoctorBoard)
+func (p parts) CheckBoard(context.Context, wire.BoardCheckRequest) ([]boardcheck.Finding, error) {
+	a, err := answerOf[wire.BoardCheckResult](p, wire.PathDoctorBoard)
 	return a.Findings, err
 }
 
@@ -412,7 +412,7 @@ func (p parts) verifyChain(_ context.Context, id task.ID) (journal.Chain, error,
 }
 
 func (p parts) checks(context.Context) []doctor.Result {
-	a, err := answerOf[wire.Checkup](p, wire.PathDoctor)
+	a, err := answerOf[wire.HealthReport](p, wire.PathDoctor)
 	if err != nil {
 		return []doctor.Result{{Name: "answer", Detail: err.Error()}}
 	}

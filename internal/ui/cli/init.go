@@ -195,12 +195,12 @@ func (u *setup) write(ctx context.Context) error {
 	var err error
 	switch {
 	case !u.known:
-		var added wire.ProjectShown
+		var added wire.ProjectDetails
 		if added, err = u.AddProject(ctx, u.project); err == nil {
 			u.project = added.Project
 		}
 	case u.change != (wire.ProjectChange{}):
-		var changed wire.ProjectShown
+		var changed wire.ProjectDetails
 		if changed, err = u.UpdateProject(ctx, u.project.Name, u.change); err == nil {
 			u.project = changed.Project
 		}

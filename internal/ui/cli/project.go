@@ -140,7 +140,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 }
 
 // otherWorkflow returns an error if a repository is registered again only to change its workflow.
-func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow string) error {
+func (s session) otherWorkflow(ctx context.Context, at wire.Location, workflow string) error {
 	if workflow == "" || at.Project == "" {
 		return nil
 	}

@@ -104,7 +104,7 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 		return nil, err
 	}
 	defer c.Close()
-	at := wire.Place{Project: f.project}
+	at := wire.Location{Project: f.project}
 	if f.here {
 		if at, err = c.FindPlace(ctx, deps.Cwd); err != nil || at.Project == "" {
 			return nil, err

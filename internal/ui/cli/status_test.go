@@ -33,7 +33,7 @@ func TestStatus(t *testing.T) {
 	with := func(t task.Task, attempts []task.Attempt) task.Task { t.Attempts = attempts; return t }
 	busy := at(two, asks, queued)
 	of := func(w *env) { w.store.Tasks, w.projects = nil, []task.Project{{Name: "proj", Path: "/proj"}} }
-	inTask := func(w *env) { busy(w); w.place = wire.Place{Project: "proj", Task: idTwo} }
+	inTask := func(w *env) { busy(w); w.place = wire.Location{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
 		{name: "for a prompt", args: "status --timeout 1m --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
@@ -94,7 +94,7 @@ func TestAStatusLineNeverComplains(t *testing.T) {
 func TestNamesInAStatusLineAreTame(t *testing.T) {
 	w := newEnv(t)
 	w.store.Tasks = []task.Task{{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb"}}
-	w.place = wire.Place{Project: "proj", Task: idOne}
+	w.place = wire.Location{Project: "proj", Task: idOne}
 	for _, format := range []string{"plain", "prompt"} {
 		w.run(t, "status", "--timeout", "1m", "--here", "--format", format)
 		if strings.ContainsAny(strings.TrimSuffix(w.out.String(), "\n"), "#`$%\\\n") {

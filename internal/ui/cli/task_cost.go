@@ -65,11 +65,11 @@ func (s session) taskOrProject(ctx context.Context, args []string) (id, project 
 // taskCost is what the attempts of a task have consumed. Total is what the record counts.
 // Other is the part of Total that no known attempt accounts for.
 type taskCost struct {
-	Task     task.ID       `json:"task"`
-	Attempts []attemptCost `json:"attempts"`
-	Other    *task.Usage   `json:"other,omitempty"`
-	Total    task.Usage    `json:"total"`
-	Today    *wire.Today   `json:"today,omitempty"` // the project's use today, if it has a daily budget
+	Task     task.ID          `json:"task"`
+	Attempts []attemptCost    `json:"attempts"`
+	Other    *task.Usage      `json:"other,omitempty"`
+	Total    task.Usage       `json:"total"`
+	Today    *wire.DailySpend `json:"today,omitempty"` // the project's use today, if it has a daily budget
 }
 
 type attemptCost struct {
@@ -128,7 +128,7 @@ func printTaskCost(w io.Writer, project string, c *taskCost) error {
 }
 
 // todayText describes how much of a daily budget is used.
-func todayText(d *wire.Today) string {
+func todayText(d *wire.DailySpend) string {
 	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), formatDollars(d.Micros)
 	if d.Budget.DayAttempts > 0 {
 		attempts += fmt.Sprintf(" of %d", d.Budget.DayAttempts)

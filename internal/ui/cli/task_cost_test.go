@@ -55,7 +55,7 @@ func TestTaskCostOfAttemptsThatAreGone(t *testing.T) {
 	w.store.Tasks[0].Spent.CostMicroUSD += 500_000
 	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{InputTokens: 90_000, OutputTokens: 12_350, CachedTokens: 7, CostMicroUSD: 1_234_570}})
 	w.projects = []task.Project{{Name: "proj", Policy: task.Policy{Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}}}}
-	w.spent = wire.Today{Attempts: 3, Micros: 1_734_570}
+	w.spent = wire.DailySpend{Attempts: 3, Micros: 1_734_570}
 	const want = `NUMBER  ROLE    STATE  HARNESS  MODEL  INPUT  OUTPUT  CACHED  COST
 3       worker  -      pi       -      90000  12350   7       $1.23457
 other                                  1000   -       -       $0.50

@@ -293,7 +293,7 @@ func (s session) readRequirements(text, file string) (string, error) {
 }
 
 func newTaskFork(deps Deps) *cobra.Command {
-	var f wire.ForkWish
+	var f wire.ForkRequest
 	var id string
 	var wait bool
 	cmd := &cobra.Command{

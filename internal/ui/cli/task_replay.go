@@ -89,7 +89,7 @@ func (s session) verifyChain(ctx context.Context, id string) error {
 
 // pastTask is a task and the entries that led to its record.
 type pastTask struct {
-	wire.TaskShown
+	wire.TaskDetails
 	entries []journal.Entry
 }
 
@@ -121,9 +121,9 @@ func (s session) showAt(p pastTask, seq int) error {
 			events = append(events, line)
 		}
 	}
-	v := wire.TaskShown{Task: t, Dir: p.Dir}
+	v := wire.TaskDetails{Task: t, Dir: p.Dir}
 	all := struct {
-		wire.TaskShown
+		wire.TaskDetails
 		History []json.RawMessage `json:"history"`
 	}{v, events}
 	then := s.Deps

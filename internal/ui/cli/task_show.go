@@ -125,7 +125,7 @@ func newTaskShow(deps Deps) *cobra.Command {
 				return err
 			}
 			all := struct {
-				wire.TaskShown
+				wire.TaskDetails
 				History []json.RawMessage `json:"history"`
 			}{v, events}
 			return s.showResult(all, func(w io.Writer) error { return printView(w, s.Deps, v, events) })
@@ -133,7 +133,7 @@ func newTaskShow(deps Deps) *cobra.Command {
 	}
 }
 
-func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessage) error {
+func printView(w io.Writer, deps Deps, v wire.TaskDetails, events []json.RawMessage) error {
 	if err := printTable(w, 0, taskDetails(deps.Now(), v)); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessag
 }
 
 // taskDetails returns the facts that are known about a task, one row each.
-func taskDetails(now time.Time, v wire.TaskShown) [][]string {
+func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	t := &v.Task
 	rows := [][]string{}
 	add := func(name, value string) {

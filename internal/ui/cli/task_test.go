@@ -83,7 +83,7 @@ func TestTaskCreate(t *testing.T) {
 		{name: "no branch", args: "task create --project proj", out: "(proj/orange-tasks/" + idTwo + ")"},
 		{name: "invalid first status", args: "task create --project proj --status working b s", code: 1, err: "orange: task create: Invalid status"},
 		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `"decision":{"verdict":"refuse","refused":"Invalid status`, err: "Invalid status"},
-		{name: "project of the folder", args: "task create b s", prepare: func(w *env) { w.place = wire.Place{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
+		{name: "project of the folder", args: "task create b s", prepare: func(w *env) { w.place = wire.Location{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
 		{name: "repository that is no project yet", args: "task create b s", prepare: func(w *env) { w.place.GitRoot = "/src/my repo" },
 			out: "(my-repo/b)", err: "orange: added project my-repo (/src/my repo), 2 workspaces, workflow orange\n", asked: []string{
 				`POST /v1/projects {"name":"my-repo","path":"/src/my repo","default_branch":"","pool_size":2}`,
@@ -107,7 +107,7 @@ func TestTaskCreate(t *testing.T) {
 		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *env) { w.IsTerminal = true }, code: 2, out: `{"error":"it is not said what is wanted`, err: "it is not said", asked: []string{}},
 		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *env) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "it is not said what is wanted", asked: []string{}},
 		{name: "nothing at all, in a terminal", args: "task create", prepare: func(w *env) {
-			w.IsTerminal, w.place = true, wire.Place{Project: "here", GitRoot: "/repo"}
+			w.IsTerminal, w.place = true, wire.Location{Project: "here", GitRoot: "/repo"}
 			w.Dashboard = func(_ context.Context, o cli.DashboardOptions) error {
 				_, err := fmt.Fprintf(w.Stdout, "form %v of %s\n", o.Create, o.Project)
 				return err

@@ -102,7 +102,7 @@ func newWorkspaceList(deps Deps) *cobra.Command {
 }
 
 func newWorkspaceGC(deps Deps) *cobra.Command {
-	how := wire.CleanWish{}
+	how := wire.CleanRequest{}
 	older := days(14 * 24 * time.Hour)
 	cmd := &cobra.Command{
 		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: requireArguments(0, 0),

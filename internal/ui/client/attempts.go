@@ -18,7 +18,7 @@ func (c *Client) ListAttempts(ctx context.Context, id string) ([]wire.Attempt, e
 
 // AttemptsToday lists the attempts of a task, and returns what its project has spent today, or nil if it has no daily
 // budget.
-func (c *Client) AttemptsToday(ctx context.Context, id string) ([]wire.Attempt, *wire.Today, error) {
+func (c *Client) AttemptsToday(ctx context.Context, id string) ([]wire.Attempt, *wire.DailySpend, error) {
 	out := wire.AttemptList{Attempts: []wire.Attempt{}}
 	err := c.ofTask(ctx, id, wire.PathTaskAttempts, nil, &out)
 	return out.Attempts, out.Today, err
@@ -27,7 +27,7 @@ func (c *Client) AttemptsToday(ctx context.Context, id string) ([]wire.Attempt, 
 // ReadLog returns the log of an attempt; after is Next of an earlier response, or "".
 func (c *Client) ReadLog(ctx context.Context, id string, attempt int, after string) (wire.Log, error) {
 	var out wire.Log
-	err := c.ofTask(ctx, id, wire.PathTaskLog, url.Values{"attempt": {strconv.Itoa(attempt)}, "after": {after}}, &out)
+	err := c.ofTask(ctx, id, wire.PathTaskLog, url.Values{wire.ParamAttempt: {strconv.Itoa(attempt)}, wire.ParamAfter: {after}}, &out)
 	return out, err
 }
 
@@ -37,21 +37,21 @@ func (c *Client) LastMessage(ctx context.Context, id string, attempt int, role s
 	var out wire.Message
 	query := url.Values{}
 	if attempt > 0 {
-		query.Set("attempt", strconv.Itoa(attempt))
+		query.Set(wire.ParamAttempt, strconv.Itoa(attempt))
 	}
 	if role != "" {
-		query.Set("role", role)
+		query.Set(wire.ParamRole, role)
 	}
 	err := c.ofTask(ctx, id, wire.PathTaskOutput, query, &out)
 	return out, err
 }
 
 // AttachCommand returns the command that shows the terminal of a task's role, "" for the agent at work.
-func (c *Client) AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error) {
-	var out wire.Attachment
+func (c *Client) AttachCommand(ctx context.Context, id, role string) (wire.AttachCommand, error) {
+	var out wire.AttachCommand
 	query := url.Values{}
 	if role != "" {
-		query.Set("role", role)
+		query.Set(wire.ParamRole, role)
 	}
 	err := c.ofTask(ctx, id, wire.PathTaskAttach, query, &out)
 	return out, err
@@ -63,7 +63,7 @@ func (c *Client) ReportHook(ctx context.Context, harness, event string, payload 
 }
 
 // ForkTask creates a task that begins at an entry of the journal of id.
-func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkWish) (wire.Answer, error) {
+func (c *Client) ForkTask(ctx context.Context, id string, f wire.ForkRequest) (wire.Answer, error) {
 	var out wire.Answer
 	path, err := taskPath(id, wire.PathTaskFork)
 	if err != nil {
@@ -84,5 +84,5 @@ func ofProject(name string) url.Values {
 	if name == "" {
 		return nil
 	}
-	return url.Values{"project": {name}}
+	return url.Values{wire.ParamProject: {name}}
 }

@@ -34,8 +34,8 @@ func (c *Client) AddCard(ctx context.Context, project string, n wire.NewCard) (w
 }
 
 // ReadCard returns one card.
-func (c *Client) ReadCard(ctx context.Context, project string, number int) (wire.CardShown, error) {
-	var out wire.CardShown
+func (c *Client) ReadCard(ctx context.Context, project string, number int) (wire.CardDetails, error) {
+	var out wire.CardDetails
 	path, err := boardPath(wire.PathCard, project, strconv.Itoa(number))
 	if err != nil {
 		return out, err
@@ -52,7 +52,7 @@ func (c *Client) ChangeCard(ctx context.Context, project string, number int, cha
 		return out, err
 	}
 	if code != "" {
-		path += "?code=" + url.QueryEscape(code)
+		path += "?" + url.Values{wire.ParamCode: {code}}.Encode()
 	}
 	err = c.sendJSON(ctx, http.MethodPost, path, change, &out)
 	return out, err

@@ -158,7 +158,7 @@ func TestWhatIsAsked(t *testing.T) {
 			return c.ReportHook(ctx, "claude", "Stop", []byte("{}"))
 		}, `POST /v1/hooks {"harness":"claude","event":"Stop","payload":"e30="}`},
 		{"fork", func(ctx context.Context, c *client.Client) error {
-			_, err := c.ForkTask(ctx, "abc", wire.ForkWish{Seq: 3, Branch: "b", Spawn: true})
+			_, err := c.ForkTask(ctx, "abc", wire.ForkRequest{Seq: 3, Branch: "b", Spawn: true})
 			return err
 		}, `POST /v1/tasks/abc/fork {"seq":3,"branch":"b","spawn":true}`},
 		{"inbox", func(ctx context.Context, c *client.Client) error { _, err := c.ListInbox(ctx, ""); return err }, "GET /v1/inbox"},
@@ -167,7 +167,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"make workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.InitWorkspaces(ctx, "p", 2); return err },
 			`POST /v1/workspaces/init {"project":"p","count":2}`},
 		{"clean workspaces", func(ctx context.Context, c *client.Client) error {
-			_, err := c.CleanWorkspaces(ctx, wire.CleanWish{DryRun: true, Purge: true, Older: time.Second})
+			_, err := c.CleanWorkspaces(ctx, wire.CleanRequest{DryRun: true, Purge: true, Older: time.Second})
 			return err
 		}, `POST /v1/workspaces/gc {"dry_run":true,"purge":true,"older":1000000000}`},
 		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.ListSalvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
@@ -239,7 +239,7 @@ func TestListsAreNeverNull(t *testing.T) {
 	attempts, err1 := c.ListAttempts(t.Context(), "abc")
 	items, err2 := c.ListInbox(t.Context(), "")
 	workspaces, err3 := c.ListWorkspaces(t.Context())
-	cleanup, err4 := c.CleanWorkspaces(t.Context(), wire.CleanWish{})
+	cleanup, err4 := c.CleanWorkspaces(t.Context(), wire.CleanRequest{})
 	salvages, err5 := c.ListSalvages(t.Context(), "")
 	text, err := json.Marshal([]any{attempts, items, workspaces, cleanup, salvages})
 	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil || strings.Contains(string(text), "null") {

@@ -42,9 +42,9 @@ type EventOptions struct {
 // FollowEvents calls each for every committed entry, in order and once, until ctx ends or each or Opened returns an
 // error. A broken stream is resumed where it broke; after several failures in a row the last error is returned.
 func (c *Client) FollowEvents(ctx context.Context, w EventOptions, each func(StreamEvent) error) error {
-	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
+	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{wire.ParamAfter: {strconv.FormatInt(w.After, 10)}}}
 	if w.Task != "" {
-		q.query.Set("task", w.Task)
+		q.query.Set(wire.ParamTask, w.Task)
 	}
 	s := stream{client: c, call: q, opened: w.Opened, deliver: func(b block) error {
 		if b.event != wire.EventEntry {

@@ -17,17 +17,17 @@ func (c *Client) ListProjects(ctx context.Context) ([]task.Project, error) {
 }
 
 // AddProject registers a repository.
-func (c *Client) AddProject(ctx context.Context, p task.Project) (wire.ProjectShown, error) {
+func (c *Client) AddProject(ctx context.Context, p task.Project) (wire.ProjectDetails, error) {
 	return c.sendProject(ctx, http.MethodPost, wire.PathProjects, p)
 }
 
 // UpdateProject changes a project.
-func (c *Client) UpdateProject(ctx context.Context, name string, change wire.ProjectChange) (wire.ProjectShown, error) {
+func (c *Client) UpdateProject(ctx context.Context, name string, change wire.ProjectChange) (wire.ProjectDetails, error) {
 	return c.sendProject(ctx, http.MethodPatch, wire.FillPath(wire.PathProject, name), change)
 }
 
-func (c *Client) sendProject(ctx context.Context, method, path string, in any) (wire.ProjectShown, error) {
-	var out wire.ProjectShown
+func (c *Client) sendProject(ctx context.Context, method, path string, in any) (wire.ProjectDetails, error) {
+	var out wire.ProjectDetails
 	err := c.sendJSON(ctx, method, path, in, &out)
 	return out, err
 }
@@ -36,14 +36,14 @@ func (c *Client) sendProject(ctx context.Context, method, path string, in any) (
 func (c *Client) RemoveProject(ctx context.Context, name, code string) error {
 	q := url.Values{}
 	if code != "" {
-		q.Set("code", code)
+		q.Set(wire.ParamCode, code)
 	}
 	return c.callJSON(ctx, call{method: http.MethodDelete, path: wire.FillPath(wire.PathProject, name), query: q}, nil)
 }
 
 // FindPlace returns what the folder at an absolute path belongs to.
-func (c *Client) FindPlace(ctx context.Context, path string) (wire.Place, error) {
-	var out wire.Place
-	err := c.getJSON(ctx, wire.PathWhere, url.Values{"path": {path}}, &out)
+func (c *Client) FindPlace(ctx context.Context, path string) (wire.Location, error) {
+	var out wire.Location
+	err := c.getJSON(ctx, wire.PathWhere, url.Values{wire.ParamPath: {path}}, &out)
 	return out, err
 }

@@ -28,14 +28,14 @@ func (c *Client) ResumeAll(ctx context.Context) error {
 
 // RunChecks makes the server check itself.
 func (c *Client) RunChecks(ctx context.Context) ([]doctor.Result, error) {
-	var out wire.Checkup
+	var out wire.HealthReport
 	err := c.getJSON(ctx, wire.PathDoctor, nil, &out)
 	return out.Checks, err
 }
 
 // RepairRecords rebuilds the records from their journals and checks again.
 func (c *Client) RepairRecords(ctx context.Context) ([]doctor.Result, error) {
-	var out wire.Checkup
+	var out wire.HealthReport
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathRepair, nil, &out)
 	return out.Checks, err
 }
@@ -48,7 +48,7 @@ func (c *Client) ExportAll(ctx context.Context, w io.Writer) error {
 // ImportPath imports the data at an absolute path that the server can read.
 func (c *Client) ImportPath(ctx context.Context, path string) (wire.Imported, error) {
 	var out wire.Imported
-	err := c.sendJSON(ctx, http.MethodPost, wire.PathImport, wire.ImportWish{Path: path}, &out)
+	err := c.sendJSON(ctx, http.MethodPost, wire.PathImport, wire.ImportRequest{Path: path}, &out)
 	return out, err
 }
 

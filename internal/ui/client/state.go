@@ -22,16 +22,16 @@ type StateQuery struct {
 func (s StateQuery) queryValues() url.Values {
 	q := url.Values{}
 	if s.Project != "" {
-		q.Set("project", s.Project)
+		q.Set(wire.ParamProject, s.Project)
 	}
 	if s.Task != "" {
-		q.Set("task", s.Task)
+		q.Set(wire.ParamTask, s.Task)
 	}
 	if s.All {
-		q.Set("all", "1")
+		q.Set(wire.ParamAll, "1")
 	}
 	if s.At > 0 {
-		q.Set("at", strconv.FormatInt(s.At, 10))
+		q.Set(wire.ParamAt, strconv.FormatInt(s.At, 10))
 	}
 	return q
 }
@@ -46,7 +46,7 @@ func (c *Client) ReadState(ctx context.Context, s StateQuery) (overview.State, e
 // ReadStatusLine returns the state as a status line shows it: of a project or of all, and of a task if id is not "".
 func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID) (wire.StatusLine, error) {
 	var out wire.StatusLine
-	err := c.getJSON(ctx, wire.PathStateSummary, url.Values{"project": {project}, "task": {string(id)}}, &out)
+	err := c.getJSON(ctx, wire.PathStateSummary, url.Values{wire.ParamProject: {project}, wire.ParamTask: {string(id)}}, &out)
 	return out, err
 }
 
@@ -70,7 +70,7 @@ type FollowOptions struct {
 // missed.
 func (c *Client) FollowState(ctx context.Context, l FollowOptions) error {
 	q := call{method: http.MethodGet, path: wire.PathStateEvents, query: l.queryValues()}
-	q.query.Set("after", strconv.FormatInt(l.After, 10))
+	q.query.Set(wire.ParamAfter, strconv.FormatInt(l.After, 10))
 	s := stream{client: c, call: q, opened: l.Opened, lost: l.Lost, deliver: func(b block) error {
 		if b.event != wire.EventChange {
 			return nil
@@ -87,7 +87,7 @@ func (c *Client) FollowState(ctx context.Context, l FollowOptions) error {
 // ReadScreen returns the screen of a role's agent; "" for the agent at work.
 func (c *Client) ReadScreen(ctx context.Context, id, role string) (wire.Screen, error) {
 	var out wire.Screen
-	err := c.ofTask(ctx, id, wire.PathTaskScreen, url.Values{"role": {role}}, &out)
+	err := c.ofTask(ctx, id, wire.PathTaskScreen, url.Values{wire.ParamRole: {role}}, &out)
 	return out, err
 }
 
@@ -97,7 +97,7 @@ func (c *Client) WatchScreen(ctx context.Context, id, role string, each func(wir
 	if err != nil {
 		return err
 	}
-	s := stream{client: c, call: call{method: http.MethodGet, path: path, query: url.Values{"role": {role}}}, deliver: func(b block) error {
+	s := stream{client: c, call: call{method: http.MethodGet, path: path, query: url.Values{wire.ParamRole: {role}}}, deliver: func(b block) error {
 		if b.event != wire.EventScreen {
 			return nil
 		}
@@ -116,7 +116,7 @@ func (c *Client) TypeText(ctx context.Context, id, role, text string) error {
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(ctx, http.MethodPost, path, wire.Typing{Role: role, Text: text}, nil)
+	return c.sendJSON(ctx, http.MethodPost, path, wire.TerminalInput{Role: role, Text: text}, nil)
 }
 
 // ReadDiff returns what a task's branch changes.

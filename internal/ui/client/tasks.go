@@ -30,20 +30,20 @@ func (c *Client) TaskList(ctx context.Context, f task.Filter) ([]task.Task, erro
 func filterQuery(f task.Filter) url.Values {
 	q := url.Values{}
 	if f.Project != "" {
-		q.Set("project", f.Project)
+		q.Set(wire.ParamProject, f.Project)
 	}
 	if f.Status != "" {
-		q.Set("status", f.Status)
+		q.Set(wire.ParamStatus, f.Status)
 	}
 	if f.All {
-		q.Set("all", "1")
+		q.Set(wire.ParamAll, "1")
 	}
 	return q
 }
 
 // ReadTask returns one task. As in every method, id may be any name of the task.
-func (c *Client) ReadTask(ctx context.Context, id string) (wire.TaskShown, error) {
-	var out wire.TaskShown
+func (c *Client) ReadTask(ctx context.Context, id string) (wire.TaskDetails, error) {
+	var out wire.TaskDetails
 	err := c.ofTask(ctx, id, wire.PathTask, nil, &out)
 	return out, err
 }
@@ -60,7 +60,7 @@ func (c *Client) ReadHistory(ctx context.Context, id string) ([]json.RawMessage,
 // ReadJournal returns the entries of a task after sequence number after.
 func (c *Client) ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error) {
 	var out wire.Journal
-	err := c.ofTask(ctx, id, wire.PathTaskJournal, url.Values{"after": {strconv.Itoa(after)}}, &out)
+	err := c.ofTask(ctx, id, wire.PathTaskJournal, url.Values{wire.ParamAfter: {strconv.Itoa(after)}}, &out)
 	return out.Entries, err
 }
 

@@ -22,7 +22,7 @@ func (c *Client) ListTrackers(ctx context.Context) ([]tracker.Reading, error) {
 
 // SetTracker adds a tracker, or changes it.
 func (c *Client) SetTracker(ctx context.Context, cfg tracker.Config) (tracker.Config, error) {
-	var out wire.TrackerSet
+	var out wire.TrackerUpdate
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathTrackers, cfg, &out)
 	return out.Tracker, err
 }
@@ -42,13 +42,13 @@ func (c *Client) ListIssues(ctx context.Context, name string) ([]tracker.Issue, 
 // SyncTracker polls a tracker; with fix, it moves drifted issues back.
 func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracker.Report, error) {
 	var out tracker.Report
-	err := c.tellTracker(ctx, name, wire.PathTrackerSync, wire.SyncWish{Fix: fix}, &out)
+	err := c.tellTracker(ctx, name, wire.PathTrackerSync, wire.SyncRequest{Fix: fix}, &out)
 	return out, err
 }
 
 // SyncForges polls the pull requests of tasks that belong to no tracker.
 func (c *Client) SyncForges(ctx context.Context) ([]string, error) {
-	var out wire.News
+	var out wire.SyncReport
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathForgesSync, struct{}{}, &out)
 	return out.News, err
 }
@@ -63,13 +63,13 @@ func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, e
 // DispatchIssues creates tasks for the next issues; with dry, it only lists them.
 func (c *Client) DispatchIssues(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	var out tracker.Round
-	err := c.tellTracker(ctx, name, wire.PathTrackerDispatch, wire.DispatchWish{Dry: dry}, &out)
+	err := c.tellTracker(ctx, name, wire.PathTrackerDispatch, wire.DispatchRequest{Dry: dry}, &out)
 	return out, err
 }
 
 // CheckBoard returns what is wrong with the cards of a board.
-func (c *Client) CheckBoard(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
-	var out wire.Findings
+func (c *Client) CheckBoard(ctx context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error) {
+	var out wire.BoardCheckResult
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathDoctorBoard, x, &out)
 	return out.Findings, err
 }

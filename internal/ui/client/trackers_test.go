@@ -33,7 +33,7 @@ func TestWhatIsAskedAboutTrackers(t *testing.T) {
 			return err
 		},
 		`POST /v1/doctor/board {"tracker":"lin","key":"ENG-1","fix":true}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.CheckBoard(ctx, wire.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
+			_, err := c.CheckBoard(ctx, wire.BoardCheckRequest{Tracker: "lin", Key: "ENG-1", Fix: true})
 			return err
 		},
 	}
@@ -83,7 +83,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 			return len(got.Choices) == 1 && got.Choices[0].Dispatch, err
 		}},
 		"findings": {apitest.Trackers{Findings: []boardcheck.Finding{{Card: "c", Anomaly: boardcheck.Anomaly{Text: "odd"}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.CheckBoard(ctx, wire.Examination{})
+			got, err := c.CheckBoard(ctx, wire.BoardCheckRequest{})
 			return len(got) == 1 && got[0].Card == "c" && got[0].Text == "odd", err
 		}},
 	} {

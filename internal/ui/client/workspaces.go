@@ -16,15 +16,15 @@ func (c *Client) ListWorkspaces(ctx context.Context) ([]wire.Workspace, error) {
 
 // InitWorkspaces creates workspaces of a project before tasks need them; count 0 for the whole pool.
 func (c *Client) InitWorkspaces(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
-	in := wire.PoolWish{Project: project, Count: count}
+	in := wire.PoolRequest{Project: project, Count: count}
 	out := wire.WorkspaceList{Workspaces: []wire.Workspace{}}
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathWorkspacesInit, in, &out)
 	return out.Workspaces, err
 }
 
 // CleanWorkspaces removes unneeded workspaces, or lists them.
-func (c *Client) CleanWorkspaces(ctx context.Context, how wire.CleanWish) (wire.Cleaning, error) {
-	out := wire.Cleaning{Removed: []wire.Cleaned{}, Kept: []wire.Cleaned{}}
+func (c *Client) CleanWorkspaces(ctx context.Context, how wire.CleanRequest) (wire.CleanResult, error) {
+	out := wire.CleanResult{Removed: []wire.CleanedWorkspace{}, Kept: []wire.CleanedWorkspace{}}
 	err := c.sendJSON(ctx, http.MethodPost, wire.PathWorkspacesGC, how, &out)
 	return out, err
 }

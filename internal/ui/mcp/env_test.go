@@ -41,7 +41,7 @@ type env struct {
 	mu     sync.Mutex
 	body   string // of TASK.md
 	why    explain.Explanation
-	place  wire.Place
+	place  wire.Location
 	refuse string // why everything is refused
 	heard  []string
 }
@@ -49,7 +49,7 @@ type env struct {
 // newEnv returns a server with two tasks at work.
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	o := &env{Engine: apitest.Engine{FakeStore: apitest.NewStore()}, place: wire.Place{Project: "shop"}, body: "## Plan\n\nAPPROACH: x\n"}
+	o := &env{Engine: apitest.Engine{FakeStore: apitest.NewStore()}, place: wire.Location{Project: "shop"}, body: "## Plan\n\nAPPROACH: x\n"}
 	text, _ := builtin.Text("orange")
 	def := o.AddWorkflow(t, "orange.yaml", text)
 	for i, id := range []task.ID{idOne, idTwo} {
@@ -58,7 +58,7 @@ func newEnv(t testing.TB) *env {
 	}
 	o.api = apitest.NewServer(o.FakeStore)
 	o.api.Engine, o.api.Folders, o.api.Projects = o, o, apitest.Projects{{Name: "shop", Path: "/shop"}}
-	o.api.Where = func(context.Context, string) (wire.Place, error) { return o.place, nil }
+	o.api.Where = func(context.Context, string) (wire.Location, error) { return o.place, nil }
 	socket, _ := apitest.Listen(t, o.api.Handler())
 	o.client = client.New(socket)
 	t.Cleanup(o.client.Close)

@@ -40,9 +40,9 @@ const (
 // API is the part of the server's API that the tools use.
 type API interface {
 	ReadState(ctx context.Context, s client.StateQuery) (overview.State, error)
-	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
+	ReadTask(ctx context.Context, id string) (wire.TaskDetails, error)
 	ExplainTask(ctx context.Context, id string) (explain.Explanation, error)
-	FindPlace(ctx context.Context, path string) (wire.Place, error)
+	FindPlace(ctx context.Context, path string) (wire.Location, error)
 	CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error)
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 }

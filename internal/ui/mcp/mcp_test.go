@@ -141,7 +141,7 @@ func TestWhatIsNotUnderstoodIsSaidInOneLine(t *testing.T) {
 		"a spawn of what runs":     {"update", args{"task": idOne, "verb": "spawn"}, "is not pending: it is working"},
 	}
 	o := newEnv(t)
-	o.place = wire.Place{}
+	o.place = wire.Location{}
 	o.why = explain.Explanation{Kind: "agent", Status: "working"}
 	s := dial(t, mcp.Caller{API: o.client, Folder: "/elsewhere"})
 	for name, tt := range tests {

@@ -217,7 +217,7 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 		out.entries, out.err = api.ReadJournal(ctx, id, 0)
 		out.entries = out.entries[max(0, len(out.entries)-maxEntries):]
 	case tabText:
-		var v wire.TaskShown
+		var v wire.TaskDetails
 		v, out.err = api.ReadTask(ctx, id)
 		out.body = taskBody(v)
 	case tabExplain:
@@ -237,7 +237,7 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 }
 
 // taskBody returns the text of a task, truncated.
-func taskBody(v wire.TaskShown) string {
+func taskBody(v wire.TaskDetails) string {
 	text := v.Body
 	if v.Problem != "" {
 		text = v.Problem

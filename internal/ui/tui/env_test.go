@@ -40,7 +40,7 @@ type fake struct {
 	asked   []string
 	no      error           // why everything that is to change something is refused
 	reasons []engine.Reason // of that refusal
-	view    wire.TaskShown
+	view    wire.TaskDetails
 	argv    []string
 	feed    func(context.Context, client.FollowOptions) error
 	state   overview.State
@@ -208,7 +208,7 @@ type env struct {
 func newEnv(t *testing.T, width, height int, more ...func(*DashboardOptions)) *env {
 	t.Helper()
 	r := &env{t: t, api: newFake(t, overview.State{})}
-	r.api.argv, r.api.view = []string{"tmux", "attach"}, wire.TaskShown{Body: "## Plan\n\nAPPROACH: a form\n"}
+	r.api.argv, r.api.view = []string{"tmux", "attach"}, wire.TaskDetails{Body: "## Plan\n\nAPPROACH: a form\n"}
 	o := DashboardOptions{API: r.api, Now: func() time.Time { return noon }}
 	for _, f := range more {
 		f(&o)

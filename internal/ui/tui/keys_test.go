@@ -322,7 +322,7 @@ func TestTheDetailPane(t *testing.T) {
 
 func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r := newEnv(t, 80, 24)
-	r.api.view = wire.TaskShown{Body: strings.Repeat("a line of the text\n\n", 1<<15)}
+	r.api.view = wire.TaskDetails{Body: strings.Repeat("a line of the text\n\n", 1<<15)}
 	r.press("v")
 	r.press("end")
 	r.shows("bytes more: see orange task show")

@@ -252,7 +252,7 @@ func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	api := newFake(t, sampleState())
 	api.no = errors.New(evil)
 	text := strings.ReplaceAll(evil, "\x9b", "\u009b") // TASK.md is UTF-8
-	api.view = wire.TaskShown{Body: "# " + text + "\n\n" + text + "\n\n```\n" + text + "\n```\n<script>" + text}
+	api.view = wire.TaskDetails{Body: "# " + text + "\n\n" + text + "\n\n```\n" + text + "\n```\n<script>" + text}
 	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
 	api.state.Projects[0].Name = evil
 	loaded, quiet := make(chan struct{}, 100), make(chan struct{}, 100)

@@ -86,7 +86,7 @@ func TestTheHelpNamesEverything(t *testing.T) {
 
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	long := strings.Repeat("x", maxBody+123)
-	for name, v := range map[string]wire.TaskShown{
+	for name, v := range map[string]wire.TaskDetails{
 		"of the text":    {Body: long},
 		"of the problem": {Body: "short", Problem: long},
 	} {
@@ -94,7 +94,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 			t.Errorf("%s: %q", name, got[maxBody:])
 		}
 	}
-	if got := taskBody(wire.TaskShown{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
+	if got := taskBody(wire.TaskDetails{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
 		t.Errorf("within a character: %q", got[maxBody-1:])
 	}
 }

@@ -36,7 +36,7 @@ type doneMsg struct {
 // attachMsg is the command that attaches to an agent's terminal.
 type attachMsg struct {
 	id  task.ID
-	to  wire.Attachment
+	to  wire.AttachCommand
 	err error
 }
 

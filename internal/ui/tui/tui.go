@@ -48,13 +48,13 @@ type Feed interface {
 
 // Reader provides what the detail pane and the forms read.
 type Reader interface {
-	ReadTask(ctx context.Context, id string) (wire.TaskShown, error)
+	ReadTask(ctx context.Context, id string) (wire.TaskDetails, error)
 	ReadJournal(ctx context.Context, id string, after int) ([]journal.Entry, error)
 	ExplainTask(ctx context.Context, id string) (explain.Explanation, error)
 	ReadDiff(ctx context.Context, id string) (wire.Diff, error)
 	ReadWorkflow(ctx context.Context, hash string) (wire.WorkflowText, error)
 	ListWorkflows(context.Context) ([]wire.WorkflowInfo, error)
-	AttachCommand(ctx context.Context, id, role string) (wire.Attachment, error)
+	AttachCommand(ctx context.Context, id, role string) (wire.AttachCommand, error)
 }
 
 // Commands are the requests that keys send.

@@ -245,7 +245,7 @@ func (p *taskPage) linkMoment(m *taskMoment) {
 }
 
 // fillText renders TASK.md.
-func (p *taskPage) fillText(v *wire.TaskShown) {
+func (p *taskPage) fillText(v *wire.TaskDetails) {
 	body := v.Body
 	p.BodyProblem = ansi.OneLine(v.Problem)
 	if len(body) > maxBody {
