@@ -45,6 +45,7 @@ import (
 	"orange/internal/server/page"
 	"orange/internal/server/projects"
 	"orange/internal/server/reach"
+	"orange/internal/server/statistics"
 	"orange/internal/server/terminals"
 	"orange/internal/server/tracking"
 	"orange/internal/ui/api"
@@ -91,6 +92,7 @@ type Server struct {
 	receivesWebhooks bool          // trackers send webhooks
 	page             *page.Page
 	measure          *measure.Service
+	statistics       *statistics.Statistics
 	inbox            *inbox.Inbox
 	notifier         atomic.Pointer[notifier.Notifier]
 	live             atomic.Pointer[config.Config] // the settings in use
@@ -172,6 +174,7 @@ func (s *Server) buildParts() (err error) {
 	})
 	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log}
 	s.page, s.measure = s.newPage(), s.newMeasure()
+	s.statistics = statistics.New(statistics.Sources{Rows: s.store.Rows, Definition: s.runtime.Definition})
 	s.trackerService = s.newTrackerService()
 	s.fillExecutor()
 	s.notifier.Store(s.newNotifier())
@@ -360,7 +363,7 @@ func (s *Server) repairRecords(ctx context.Context) error {
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
-		Rows: s.store, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
+		Rows: s.store, Statistics: s.statistics, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}

@@ -31,6 +31,7 @@ const (
 	PathStateTasks   = "/state/tasks"
 	PathStateEvents  = "/state/events"
 	PathEvents       = "/events"
+	PathStats        = "/stats"
 
 	PathWorkflows = "/workflows"
 	PathWorkflow  = "/workflows/{hash}"

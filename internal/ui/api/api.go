@@ -78,6 +78,7 @@ type Server struct {
 	Boards       Boards   // nil: there are none
 	Trackers     Trackers // likewise
 	Rows         Rows
+	Statistics   Statistics
 	Measurements Measurements // nil: only journals are known
 	Screens      Screens      // nil: there are no agents
 	Changes      Changes

@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
+	"orange/internal/core/stats"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
@@ -25,6 +26,7 @@ func enumValues() map[reflect.Type][]any {
 		reflect.TypeFor[explain.ItemKind]():       stringValues(explain.ItemKinds()...),
 		reflect.TypeFor[explain.WaitReasonKind](): stringValues(explain.WaitReasonKinds()...),
 		reflect.TypeFor[workflow.Kind]():          stringValues(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
+		reflect.TypeFor[stats.By]():               stringValues(stats.Groupings()...),
 		reflect.TypeFor[overview.Life]():          stringValues(overview.Alive, overview.Dead, overview.None),
 		reflect.TypeFor[task.Left]():              stringValues(task.LeftWords, task.LeftQuestion),
 		reflect.TypeFor[task.Delivery]():          stringValues("", task.DeliverLocal, task.DeliverPush, task.DeliverPR),

@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
+	"orange/internal/core/stats"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
@@ -29,7 +30,7 @@ import (
 func NewServer(store *FakeStore) *api.Server {
 	s := &api.Server{
 		Engine: Engine{FakeStore: store}, Control: &Control{}, Projects: Projects{}, Tasks: store, Workflows: store, Folders: FakeFolders{}, Transfer: transfer{},
-		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store, Screens: Screens{}, Changes: changes{},
+		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store, Statistics: Statistics{}, Screens: Screens{}, Changes: changes{},
 		Library: FakeLibrary{}, Page: emptyPage{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler), Definition: store.Definition,
 		Inbox:  func(context.Context, string) ([]explain.Item, error) { return nil, nil },
 		Where:  func(context.Context, string) (wire.Location, error) { return wire.Location{}, nil },
@@ -39,6 +40,20 @@ func NewServer(store *FakeStore) *api.Server {
 	}
 	s.VerifyChain = func(context.Context, task.ID) (chain journal.Chain, broken, err error) { return chain, nil, nil }
 	return s
+}
+
+// Statistics returns its report, with the groups that were asked for.
+type Statistics struct{ wire.Stats }
+
+func (s Statistics) Report(_ context.Context, q wire.StatsQuery) (wire.Stats, error) {
+	s.By, s.Project, s.Since = q.By, q.Project, q.Since
+	if s.Groups == nil {
+		s.Groups = []stats.Group{}
+	}
+	if s.Total.Outcomes == nil {
+		s.Total.Outcomes = map[stats.Outcome]int{}
+	}
+	return s.Stats, nil
 }
 
 // Engine accepts everything and changes nothing.

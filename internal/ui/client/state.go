@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"orange/internal/core/task"
 	"orange/internal/view/overview"
@@ -47,6 +48,17 @@ func (c *Client) ReadState(ctx context.Context, s StateQuery) (overview.State, e
 func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID) (wire.StatusLine, error) {
 	var out wire.StatusLine
 	err := c.getJSON(ctx, wire.PathStateSummary, url.Values{wire.ParamProject: {project}, wire.ParamTask: {string(id)}}, &out)
+	return out, err
+}
+
+// ReadStats returns what became of tasks, by group.
+func (c *Client) ReadStats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
+	values := url.Values{"by": {string(q.By)}, "project": {q.Project}}
+	if !q.Since.IsZero() {
+		values.Set("since", q.Since.UTC().Format(time.RFC3339))
+	}
+	var out wire.Stats
+	err := c.getJSON(ctx, wire.PathStats, values, &out)
 	return out, err
 }
 
