@@ -91,6 +91,7 @@ var arrows = map[string][]string{
 	"internal/server/inbox":          {"internal/core/"},
 	"internal/server/library":        {"internal/core/", "internal/view/", "internal/adapter/workflowdir", "internal/ui/cli", "internal/wire"},
 	"internal/server/measure":        {"internal/core/", "internal/view/", "internal/outputlog", "internal/adapter/filewatch", "internal/adapter/git"},
+	"internal/server/metrics":        {"internal/core/"},
 	"internal/server/notifications":  {"internal/core/", "internal/adapter/git", "internal/adapter/notify", "internal/atomicfile", "internal/config", "internal/runtime/local", "internal/runtime/notifier"},
 	"internal/server/page":           {"internal/core/", "internal/adapter/shim", "internal/config", "internal/host/agents", "internal/server/callers", "internal/ui/", "internal/wire"},
 	"internal/server/projects":       {"internal/core/", "internal/adapter/git", "internal/host", "internal/runtime/local", "internal/server/gittrust", "internal/server/library", "internal/wire"},

@@ -73,13 +73,19 @@ run board tag 1 --remove Implementation-Failed
 until_it "the review" tagged Review-Approved
 
 say "4. The reviewer asked for Ops-Ready as well, which is not its to set: a person does"
-run board show 1
+run board show 1 | sed '/^Comment 1,/,$d' # the nine comments that the workers left are not shown here
+run board show 1 | sed -n 's/^  - not done: /The last comment says what was not done: /p'
 run board tag 1 Ops-Ready
 
 say "5. Operations asks the architect, goes on with the answer, and Orange merges"
 run task wait "$id" --for done --timeout 60s
-git log --oneline main
+printf '$ git log --oneline main\n'
+git --no-pager log --oneline main
 
-say "6. What the card has been through"
-run board history 1
-run task history "$id"
+say "6. What the card has been through, without comments and claims"
+run board history 1 | grep -Ev '  said: |; (claimed|released) by '
+
+say "7. Why the task moved: every line is a decision, and orange task history has the rest"
+run task history "$id" | sed -n '1p; s/^[^ ]* \([^ ]*\)  auto.advanced  */\1  /p' | cut -c1-120
+
+say "The same with a board of your own: in a repository, orange project add --workflow joan-board, then orange board add"

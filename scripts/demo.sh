@@ -1,16 +1,31 @@
 #!/bin/sh
 # The main job from end to end on the embedded default: two tasks at once, with agents
-# that play a script in real worktrees and, where tmux is installed, real terminals. One
-# review fails before it passes; one worker is killed and replaced; both are merged. No
-# key, no network. Everything happens in a temporary folder.
+# that play a script in real worktrees and real terminals. Four things go wrong, and each is
+# named when it happens: an agent needs an answer, a worker is killed, the server is killed,
+# and a review fails. Both tasks are merged. No key, no network. Everything happens in a
+# temporary folder.
 set -eu
 
 . "$(dirname "$0")/stage.sh"
 crashed() { orange task show "$1" --json | grep -q '"crashed":"worker"'; }
+in_state() { orange task show "$1" --json | grep -q "\"status\":\"$2\""; }
+failed_once() { orange task history "$1" | grep -q 'agent-review -> working'; }
+trouble() { printf '\n\033[1;33mTrouble %s\033[0m\n' "$*"; }
+# screen WORDS: shows the dashboard as a terminal of 110 columns shows it
+screen() {
+	tmux -S "$work/watch.sock" -f /dev/null new-session -d -x 110 -y 20 "ORANGE_HOME='$ORANGE_HOME' '$bin'"
+	until_it "the dashboard" sh -c "tmux -S '$work/watch.sock' capture-pane -p | grep -q '$1'"
+	printf '$ orange\n'
+	tmux -S "$work/watch.sock" capture-pane -p | sed 's/^/  | /; s/ *$//'
+	tmux -S "$work/watch.sock" kill-server
+}
 
-say "1. A repository, and a script for the agents to play"
+say "1. A repository, and a script for each worker and reviewer to play"
 cat >"$work/login.yaml" <<'SCRIPT'
 worker:
+  - section: {name: Questions, text: "May a user name have spaces?"}
+  - run: orange task update --status clarification
+  - wait:
   - section: {name: Plan, text: "APPROACH: a form and a session\nTOUCHING: login.txt"}
   - run: orange task update --status working
   - commit: {file: login.txt, text: "form\n", message: add the form}
@@ -19,12 +34,9 @@ worker:
   - wait:
   - commit: {file: login.txt, text: "form, with a label\n", message: label the form}
   - section: {name: Handoff, text: "DONE: the form, with a label"}
+  - usage: {input: 52000, output: 1800, cost: 0.12}
   - run: orange task update --status agent-review
   - wait:
-worker#2:
-  - commit: {file: login.txt, text: "form, with a label\n", message: label the form}
-  - section: {name: Handoff, text: "DONE: the form, with a label"}
-  - run: orange task update --status agent-review
 reviewer:
   - section: {name: Review, text: "Verdict: FAIL\n\nThe form has no label."}
   - run: orange task update --status working
@@ -48,7 +60,7 @@ reviewer:
 SCRIPT
 run project add --pool-size 2
 
-say "2. Two tasks, two worktrees, four kinds of trouble to come"
+say "2. Two tasks: each gets a branch, a worktree and an agent. Four things will go wrong"
 run task create login "Let customers log in" --harness "script:$work/login.yaml"
 run task create search "Let customers search" --harness "script:$work/search.yaml"
 for id in $(ids); do
@@ -58,37 +70,48 @@ for id in $(ids); do
 	esac
 done
 
-say "3. The worker of search is killed; a person does not wait for Orange to replace it"
+until_it "the question" in_state "$login" clarification
+trouble "1 of 4: the worker of login needs an answer before it goes on"
+run inbox | sed -n '1p;/question/,/orange task answer/p'
+run task answer "$login" "No. Refuse them."
+
 until_it "the crash is seen" crashed "$search"
-run inbox
+trouble "2 of 4: the worker of search was killed in the middle. What it committed is there; another goes on"
+git log --oneline main..search
 run task respawn "$search"
 
-say "4. Both reviews pass in the end, and the work waits for a person"
+trouble "3 of 4: the server is killed while agents work. Agents go on; the next command starts a server"
+pid=$(head -n 1 "$ORANGE_HOME/server.lock")
+printf '$ kill -9 %s\n' "$pid"
+kill -9 "$pid"
+run task list
+
+until_it "the failed review" failed_once "$login"
+trouble "4 of 4: the review of login failed, and the work went back to its worker"
 run task wait "$login" --for reviewing --timeout 60s
 run task wait "$search" --for reviewing --timeout 60s
-run task attempts "$login"
-run workspace list
-run inbox
+orange task history "$login" | sed -n 's/^[^ ]* *\([^ ]*\)  *status.changed  *\([a-z-]* -> [a-z-]*\).*/  \1  \2/p'
 
-say "5. Merge: done needs the commit in the default branch"
+say "3. Both reviews passed in the end. This is the dashboard: orange without arguments"
+screen reviewing
+
+say "4. Look at the change, and merge it. A task is done when its commit is in the default branch"
+printf '$ git diff main...login\n'
+git --no-pager diff main...login
 run task merge "$login"
 run task merge "$search"
 run task wait "$login" --for done --timeout 60s
 run task wait "$search" --for done --timeout 60s
-git log --oneline --graph | sed 's/^/  /'
+printf '$ git log --oneline --graph\n'
+git --no-pager log --oneline --graph
 
-say "The timeline"
-for id in "$login" "$search"; do
-	name=login; [ "$id" = "$search" ] && name=search
-	orange task history "$id" | grep -Ev 'effect.done|agent.condition|auto.advanced|agent.stopped' | sed "s/^\([^ ]* *[^ ]*\)  /\1  $(printf '%-7s' $name) /"
-done | sort -s -k1,2 | cut -c12-140
+say "5. What it came to, and whether every record is what its journal folds to"
+run stats --by role
+run doctor | grep -E '^\$|journal|chain|anchors'
 
-say "The way through the workflow"
-for id in "$login" "$search"; do
-	name=login; [ "$id" = "$search" ] && name=search
-	orange task history "$id" | sed -n 's/.*status.changed  *\([a-z-]*\) -> \([a-z-]*\).*/\1 \2/p' | awk -v n="$name" 'NR==1{p=$1}{p=p " -> " $2}END{printf "  %-7s %s\n", n, p}'
-done
-
-say "Every record is what its journal folds to"
-run doctor
-printf '\nDone. Look further with: %s --help\n' "$1"
+say "Now in a repository of yours, with an agent that you are logged in to (claude, codex, opencode, gemini or pi):"
+cat <<NEXT
+  export PATH="$(dirname "$bin"):\$PATH"
+  cd ~/code/shop
+  orange run "Keep the user name after a failed login"
+NEXT

@@ -17,7 +17,17 @@ finish() {
 }
 trap finish EXIT
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '$ orange %s\n' "$*"; orange "$@"; }
+run() { # run ARGUMENTS...: prints the command so that it can be pasted, and runs it
+	printf '$ orange'
+	for word; do
+		case $word in
+		*[!0-9A-Za-z_./:=@,%+-]*) printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+	printf '\n'
+	orange "$@"
+}
 until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
 	what=$1; shift; n=0
 	until "$@" >/dev/null 2>&1; do

@@ -43,6 +43,7 @@ type Config struct {
 	Hooks    string   // address for webhooks of trackers; "" for none
 	Web      string   // address of the web page; "" for none
 	WebInput bool     // people may type into agents' terminals on the page
+	Metrics  string   // address or port for Prometheus; "" for none
 	Notify   []Notify // channels for notifications that something waits for a person
 	NoColor  bool     // NO_COLOR is set
 	Record   bool     // effects are recorded instead of carried out

@@ -88,11 +88,11 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"web": &c.Web, "web_input": &c.WebInput, "effects": &effects,
+		"web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
-		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify, effects", key))})
+		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, notify, effects", key))})
 		return nil
 	}
 	if err := json.Unmarshal(value, to); err != nil {
@@ -108,6 +108,10 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 	case key == "web":
 		if err := CheckLoopback(c.Web); err != nil {
 			return r.errorAt(at, fmt.Sprintf("web %v", err))
+		}
+	case key == "metrics":
+		if _, err := MetricsAddress(c.Metrics); err != nil {
+			return r.errorAt(at, fmt.Sprintf("metrics %v", err))
 		}
 	case key == "effects":
 		if effects != "do" && effects != "record" {

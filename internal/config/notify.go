@@ -144,6 +144,21 @@ func plainURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
+// MetricsAddress returns the address at which metrics are served: a port alone is one of this machine only.
+func MetricsAddress(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		host, port = "", text
+	}
+	if n, bad := strconv.Atoi(port); bad != nil || n < 0 || n > 65535 {
+		return "", fmt.Errorf("%q: give a port such as 9464, or an address such as 127.0.0.1:9464", text)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
 // CheckLoopback returns an error if an address of the web page is not one of this machine only.
 func CheckLoopback(address string) error {
 	host, port, err := net.SplitHostPort(address)

@@ -41,6 +41,7 @@ import (
 	"orange/internal/server/inbox"
 	"orange/internal/server/library"
 	"orange/internal/server/measure"
+	"orange/internal/server/metrics"
 	"orange/internal/server/notifications"
 	"orange/internal/server/page"
 	"orange/internal/server/projects"
@@ -233,6 +234,9 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	}
 	s.runInBackground(s.runNotifier)
 	s.runInBackground(s.watchSettings)
+	if err := s.serveMetrics(); err != nil {
+		return err
+	}
 	closed, err := s.page.Start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
 	s.ends = append(s.ends, closed)
 	if err != nil {
@@ -247,6 +251,21 @@ func (s *Server) Start(ctx context.Context) (err error) {
 		s.served <- s.api.Serve(ctx, s.socket, cmp.Or(s.options.Idle, defaultIdle))
 	})
 	return nil
+}
+
+// serveMetrics serves metrics if a person wants them. A taken port in the configuration does not keep the server from
+// starting.
+func (s *Server) serveMetrics() error {
+	if s.options.Metrics == "" {
+		return nil
+	}
+	ended, err := metrics.Serve(s.ctx, s.options.Metrics, metrics.Handler(s.statistics.MeasureTasks, s.version, s.log), s.log)
+	s.ends = append(s.ends, ended)
+	if usual, wrong := config.MetricsAddress(s.cfg.Metrics); err != nil && wrong == nil && usual == s.options.Metrics {
+		s.log.Error("metrics are not served", "component", "metrics", "error", err)
+		return nil
+	}
+	return err
 }
 
 // runInBackground calls f in a goroutine that Close waits for.
@@ -362,7 +381,7 @@ func (s *Server) repairRecords(ctx context.Context) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
+		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks || s.options.Metrics != ""}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Statistics: s.statistics, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

@@ -74,6 +74,7 @@ type ServeOptions struct {
 
 	Web      string // address of the web page, "" for none
 	WebInput bool   // people may type into agents' terminals on the web page
+	Metrics  string // address of the metrics for Prometheus, "" for none
 	Hooks    string // address that receives webhooks of trackers, "" for none
 
 	CrashPoint string // count only boundaries whose name has this prefix

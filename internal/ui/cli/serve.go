@@ -20,13 +20,14 @@ func newServeCommand(deps Deps) *cobra.Command {
 			"There is one for each data folder, and every other command starts one in the background if there is\n" +
 			"none. Agents go on when it ends. With --web it serves the web page, prints the address that signs\n" +
 			"you in, and stays.",
-		Example: "  orange serve --web\n  orange serve --web=127.0.0.1:8080 --idle 8h\n  orange serve --hooks 127.0.0.1:8787",
+		Example: "  orange serve --web\n  orange serve --web=127.0.0.1:8080 --idle 8h\n  orange serve --hooks 127.0.0.1:8787\n  orange serve --metrics 9464",
 	}
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
 	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
 	cmd.Flags().StringVar(&o.Web, "web", deps.Config.Web, "serve the web page at this `address` of this machine; orange web prints how to open it")
 	cmd.Flags().Lookup("web").NoOptDefVal = UsualPage
 	cmd.Flags().BoolVar(&o.WebInput, "web-input", deps.Config.WebInput, "let people type into agents' terminals on the web page")
+	cmd.Flags().StringVar(&o.Metrics, "metrics", deps.Config.Metrics, "serve /metrics for Prometheus at this `address`; a port alone is one of this machine")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")
 	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only boundaries whose name begins like this")
@@ -40,6 +41,12 @@ func newServeCommand(deps Deps) *cobra.Command {
 		if o.Web != "" {
 			if err := config.CheckLoopback(o.Web); err != nil {
 				return usageError("web page: %v", err)
+			}
+		}
+		if o.Metrics != "" {
+			var err error
+			if o.Metrics, err = config.MetricsAddress(o.Metrics); err != nil {
+				return usageError("metrics: %v", err)
 			}
 		}
 		if !o.Detached {

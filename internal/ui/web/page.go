@@ -87,7 +87,7 @@ type navItem struct {
 
 // Nav returns the navigation of every page.
 func (p page) Nav() []navItem {
-	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}}
+	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}, {Path: "/stats", Name: "Stats"}}
 	for i := range list {
 		n := &list[i]
 		n.Here = p.Path == n.Path || n.Path != "/" && strings.HasPrefix(p.Path, n.Path+"/")

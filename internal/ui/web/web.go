@@ -84,6 +84,7 @@ func (s *Site) Handler() http.Handler {
 	s.liveRoutes(mux)
 	s.taskRoutes(mux)
 	s.workflowRoutes(mux)
+	s.statsRoutes(mux)
 	s.relayRoutes(mux)
 	mux.HandleFunc("GET /static/", s.serveStatic)
 	if s.o.MCP != nil {

@@ -40,6 +40,7 @@ text { fill: #1f2933; font-size: 12px; }
 .mark { fill: none; stroke-width: 1.2; stroke-dasharray: 4 3; }
 .v0 { stroke: #1565c0; } .f0 { fill: #1565c0; }
 .v1 { stroke: #d9480f; } .f1 { fill: #d9480f; }
+.f2 { fill: #7b8794; } .f3 { fill: #b3261e; } .f4 { fill: #8a6d00; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e8edf1; }
 .paper { fill: #14181c; }
@@ -48,6 +49,7 @@ text { fill: #e8edf1; }
 .grid { stroke: #2b333a; }
 .v0 { stroke: #64b5f6; } .f0 { fill: #64b5f6; }
 .v1 { stroke: #ff9f5a; } .f1 { fill: #ff9f5a; }
+.f2 { fill: #8795a1; } .f3 { fill: #ff6b5e; } .f4 { fill: #e0c04d; }
 }
 `
 
