@@ -86,25 +86,38 @@ func assignGroups(parent *cobra.Command, prefix string, of map[string]string) {
 	}
 }
 
-// unknownCommand returns the error for a word that is no command, with those that were probably meant.
+// unknownCommand returns the error for a word that is no command, with those that were probably meant. At the root, a
+// command of tasks may be meant.
 func unknownCommand(cmd *cobra.Command, word string) error {
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
-	near := cmd.SuggestionsFor(word)
-	if alike := slices.DeleteFunc(slices.Clone(near), func(name string) bool { return name[0] != word[0] }); len(alike) > 0 {
-		near = alike // people seldom mistype the first letter
-	}
-	for i := range near {
-		near[i] = cmd.CommandPath() + " " + near[i]
-	}
+	near := commandsLike(cmd, word)
 	if task, _, err := cmd.Find([]string{"task"}); err == nil && task != cmd && !cmd.HasParent() {
 		if own, _, err := task.Find([]string{word}); err == nil && own != task {
 			near = []string{own.CommandPath()}
+		} else if len(near) == 0 {
+			near = commandsLike(task, word)
 		}
 	}
 	if len(near) == 0 {
 		return usageError("command %q is not known: see %s --help", word, cmd.CommandPath())
 	}
 	return usageError("command %q is not known: did you mean %s? See %s --help", word, strings.Join(near, " or "), cmd.CommandPath())
+}
+
+// commandsLike returns the commands of parent whose names are like a word.
+func commandsLike(parent *cobra.Command, word string) (out []string) {
+	if parent.SuggestionsMinimumDistance <= 0 {
+		parent.SuggestionsMinimumDistance = 2
+	}
+	if word == "" { // every name begins with it
+		return nil
+	}
+	near := parent.SuggestionsFor(word)
+	alike := slices.DeleteFunc(slices.Clone(near), func(name string) bool { return name[0] != word[0] })
+	if len(alike) > 0 {
+		near = alike // people seldom mistype the first letter
+	}
+	for _, name := range near {
+		out = append(out, parent.CommandPath()+" "+name)
+	}
+	return out
 }
