@@ -363,6 +363,9 @@ func (r *Runtime) findWorkflow(name string, p task.Project) (*workflow.Definitio
 			return nil, task.Mistakef("workflow %q is not known: see orange workflow list", name)
 		}
 	}
+	if def := r.defs.findChecked(file, text); def != nil {
+		return def, nil
+	}
 	def, err := workflow.Parse(file, text)
 	if err != nil {
 		return nil, task.Mistakef("%v", err)
@@ -370,6 +373,6 @@ func (r *Runtime) findWorkflow(name string, p task.Project) (*workflow.Definitio
 	if found := workflow.ErrorFindings(def.Check()); len(found) > 0 {
 		return nil, task.Mistakef("workflow %s has %d findings, the first is %s; see orange workflow check %s", name, len(found), found[0], name)
 	}
-	r.defs.put(def)
+	r.defs.putChecked(def)
 	return def, nil
 }

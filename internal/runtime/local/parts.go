@@ -50,9 +50,14 @@ func (c *cache) forget(id task.ID) {
 type definitions struct {
 	mu     sync.Mutex
 	byHash map[string]*workflow.Definition
+
+	// By file, as it was last checked without a finding: to parse and check a text takes longer than to create a task.
+	checked map[string]*workflow.Definition
 }
 
-func (d *definitions) init() { d.byHash = make(map[string]*workflow.Definition) }
+func (d *definitions) init() {
+	d.byHash, d.checked = make(map[string]*workflow.Definition), make(map[string]*workflow.Definition)
+}
 
 func (d *definitions) loadPinned(hash string, notes Notes) (*workflow.Definition, error) {
 	d.mu.Lock()
@@ -75,10 +80,21 @@ func (d *definitions) loadPinned(hash string, notes Notes) (*workflow.Definition
 	return def, nil
 }
 
-func (d *definitions) put(def *workflow.Definition) {
+// findChecked returns the workflow of a file, nil if its text was not checked or has changed since.
+func (d *definitions) findChecked(file, text string) *workflow.Definition {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.byHash[def.Hash] = def
+	if def := d.checked[file]; def != nil && def.Text == text {
+		return def
+	}
+	return nil
+}
+
+// putChecked keeps a workflow that has no finding.
+func (d *definitions) putChecked(def *workflow.Definition) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byHash[def.Hash], d.checked[def.File] = def, def
 }
 
 // pool knows which workspaces of which project are bound.
