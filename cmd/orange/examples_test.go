@@ -2,13 +2,13 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/core/task"
-	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/testneeds"
 )
@@ -40,8 +40,12 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 				t.Errorf("its name is %s", def.Name)
 			}
 			testneeds.ModelChecker(t)
-			if r := verify.Verify(def, verify.SearchOptions{}); !r.OK {
-				t.Errorf("%v", r.Violations)
+			program, err := built() // without the race detector
+			check(t, err)
+			cmd := exec.Command(program, "workflow", "verify", file)
+			cmd.Env = []string{"HOME=" + t.TempDir()}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
 			}
 		})
 	}

@@ -23,6 +23,9 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
 		"orange": func() {
+			if program := os.Getenv(programVariable); program != "" && isSearch(os.Args[1:]) {
+				panic(syscall.Exec(program, os.Args, os.Environ()))
+			}
 			code := run(os.Args[1:])
 			if len(os.Args) > 1 && os.Args[1] == "record-effect" {
 				syscall.Exit(code) // it has no environment: the race detector would take a second to leave
@@ -30,6 +33,13 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		},
 	})
+}
+
+// isSearch reports whether a command only searches the states of a workflow. The race detector would make that ten
+// times as long and could find nothing: the search has no goroutines of its own, and a test of core/verify that lends it
+// some runs with the race detector.
+func isSearch(args []string) bool {
+	return len(args) > 1 && args[0] == "workflow" && (args[1] == "verify" || args[1] == "simulate")
 }
 
 // TestStories runs testdata/script/*.txtar, each with a data folder, a user and
@@ -70,6 +80,13 @@ func setUp(env *testscript.Env) error {
 		}
 	}
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	if withRace {
+		program, err := built()
+		if err != nil {
+			return err
+		}
+		env.Setenv(programVariable, program)
+	}
 	env.Defer(func() { tearDown(env) })
 	return nil
 }

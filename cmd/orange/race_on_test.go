@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// withRace says that the tests run with the race detector.
+const withRace = true
