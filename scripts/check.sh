@@ -46,7 +46,7 @@ if [ "${CI:-}" = true ]; then
 fi
 status=0
 # shellcheck disable=SC2086 # the flags are words
-go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- -race -timeout 60m || status=$?
+go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -timeout 60m || status=$?
 if [ -n "$reruns" ] && [ -s "$report" ]; then
 	echo "== tests that were run again"
 	cat "$report"

@@ -67,9 +67,10 @@ export ORANGE_TEST_PROGRAM
 go build -o "$ORANGE_TEST_PROGRAM" ./cmd/orange
 number=0
 for package in $packages; do
-	race=-race rounds=$count
+	race=$(scripts/race.sh) rounds=$count
 	case "$package" in */core/verify) race= rounds=1 ;; esac # it starts nothing and searches for long
 	number=$((number + 1))
+	# shellcheck disable=SC2086 # the flags are words
 	go test -c $race -o "$work/bin/$number.test" "$package"
 	[ -f "$work/bin/$number.test" ] || continue # it has no tests
 	go list "$package" >"$work/bin/$number.package"
