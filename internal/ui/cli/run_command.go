@@ -38,7 +38,7 @@ type runFlags struct {
 func newRunCommand(deps Deps) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run [words...|-]", Short: "Create a task from a few words, and follow it until you can review it",
+		Use: "run [words...|-]", Short: "Create a task from a few words, and follow it until you can review it", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the git repository of this folder, start its agent and follow it: a line for each state,\n" +
 			"and on a terminal the last line of the agent's output. A repository that is no project yet becomes one.\n" +
 			"The task follows the workflow of the project, or solo if the project names none: one agent works, you\n" +
