@@ -14,6 +14,7 @@ const gitlink = "160000"
 // An index is the part of a working tree's git index that matters here.
 type index struct {
 	submodules []submodule // those that are checked out
+	absent     []string    // paths of those that are not checked out
 	linked     bool        // there are submodules, checked out or not
 	hollow     []string    // content of the folders of submodules that are not checked out, which git does not list
 	assumed    []string    // files that git assumes to be unchanged
@@ -55,6 +56,7 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 			x.submodules = append(x.submodules, sub)
 			continue
 		}
+		x.absent = append(x.absent, name)
 		entries, _ := os.ReadDir(filepath.Join(dir, name)) // the folder may not exist
 		for _, entry := range entries {
 			x.hollow = append(x.hollow, name+"/"+entry.Name())

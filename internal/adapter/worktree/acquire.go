@@ -115,12 +115,25 @@ func (w *workspace) prepareForTask(ctx context.Context) error {
 		step{"bind", w.bindTask},
 		step{"exclude", w.excludeFiles},
 		step{"switch", func() error { return w.checkOut(ctx) }},
+		step{"submodules", func() error { w.initSubmodules(ctx); return nil }},
 		step{"link", func() error { return w.linkTaskFile(ctx) }},
 		step{"copy", func() error { return w.copyIncluded(ctx) }},
 		step{"setup", func() error { return w.runCommand(ctx, "setup", w.Setup) }},
 		step{"ready", w.markReady},
 		step{"acquired", func() error { return nil }},
 	)
+}
+
+// initSubmodules checks out the submodules. Work can begin without them, so a failure is a note.
+func (w *workspace) initSubmodules(ctx context.Context) {
+	const do = "run git submodule update --init there, or give the project a set-up command that does"
+	left, err := w.pool.git.InitSubmodules(ctx, w.path, w.git)
+	if err != nil {
+		w.reportNote("submodules of workspace %s are not checked out: %v: %s", w.Name, err, do)
+	}
+	if len(left) > 0 {
+		w.reportNote("submodules of workspace %s are not checked out, because an earlier task left their repositories: %s: %s", w.Name, strings.Join(left, ", "), do)
+	}
 }
 
 // MakeWorkspaces creates the first n workspaces of a project in advance.

@@ -56,6 +56,7 @@ type Worktrees interface {
 	// SwitchBranch checks out a branch, DetachHead a commit without one. An error with a method
 	// BlockingFiles names untracked files that would be overwritten.
 	SwitchBranch(ctx context.Context, dir, branch, base string) error
+	InitSubmodules(ctx context.Context, dir, admin string) (left []string, err error)
 	DetachHead(ctx context.Context, dir, commit string) error
 	Head(dir string) (commit, branch string, err error)
 }
