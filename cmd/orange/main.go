@@ -37,7 +37,8 @@ func run(args []string) int {
 	cfg, err := config.Load(os.Getenv, os.UserHomeDir)
 	cwd, _ := os.Getwd()
 	return cli.Run(ctx, cli.Deps{
-		Config: cfg, ConfigErr: err, Version: version, Commit: commit, Cwd: cwd,
+		Environ: config.Environ(),
+		Config:  cfg, ConfigErr: err, Version: version, Commit: commit, Cwd: cwd,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return server.Serve(ctx, cfg, version, o) },

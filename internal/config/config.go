@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,11 +31,12 @@ type Config struct {
 
 	LogLevel string // debug, info, warn or error
 
-	Workflow      string        // workflow of new projects; "" for the built-in default
-	PoolSize      int           // of new projects; 0 for the built-in default
-	Harness       string        // of new tasks; "" for the first one found
-	ReviewHarness string        // of new tasks; "" for the built-in default
-	IdleExit      time.Duration // when an idle server exits; 0 for the built-in default
+	Workflow      string                     // workflow of new projects; "" for the built-in default
+	PoolSize      int                        // of new projects; 0 for the built-in default
+	Harness       string                     // of new tasks; "" for the first one found
+	ReviewHarness string                     // of new tasks; "" for the built-in default
+	Harnesses     map[string]HarnessSettings // by name
+	IdleExit      time.Duration              // when an idle server exits; 0 for the built-in default
 
 	Sessions string   // tmux or headless; "" for tmux if it is installed
 	Terminal string   // socket of this data folder's tmux
@@ -57,6 +59,16 @@ type Config struct {
 	// RecordHere means that only ORANGE_EFFECTS of this process sets Record: a server that it
 	// starts would not know.
 	RecordHere bool
+}
+
+// HarnessSettings are the settings of one harness.
+type HarnessSettings struct {
+	Path string `json:"path"` // of its program; "" for the one in PATH
+}
+
+// FindProgram finds the program of a harness: the one that is set, else the one in PATH.
+func (c *Config) FindProgram(name string) (string, error) {
+	return exec.LookPath(cmp.Or(c.Harnesses[name].Path, name))
 }
 
 // MaxSocketPath is the longest socket path that every system accepts, in bytes.

@@ -78,6 +78,42 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	})
 }
 
+// RenewedEnv returns the variables of environ that a person's client sends to a server that runs, for the agents that it
+// starts from then on: the credentials and settings of harnesses, and more, the additional names for agents. It leaves
+// out what every process inherits, such as PATH: a terminal with another one would change what agents find.
+func RenewedEnv(environ []string, more ...string) []string {
+	return filterEnviron(environ, func(name string) bool {
+		return !TrackerSecret(name) && !slices.Contains(ofTmux[:], name) && !isCommon(name) && (slices.Contains(more, name) || ofProvider(name, ""))
+	})
+}
+
+// WithheldNames returns the names of variables that look like credentials and that no agent of these harnesses gets,
+// sorted. It never returns a value.
+func WithheldNames(environ []string, harnesses []string, more ...string) []string {
+	given := map[string]bool{}
+	for _, h := range harnesses {
+		for _, kv := range AgentEnv(environ, h, more...) {
+			name, _, _ := strings.Cut(kv, "=")
+			given[name] = true
+		}
+	}
+	var out []string
+	for _, kv := range environ {
+		name, value, ok := strings.Cut(kv, "=")
+		if ok && value != "" && !given[name] && looksSecret(name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// looksSecret reports whether a variable leads to something that work may need and agents get only if it is listed.
+func looksSecret(name string) bool {
+	return !strings.HasPrefix(name, "ORANGE_") && !TrackerSecret(name) && (strings.HasSuffix(name, "_KEY") || strings.HasSuffix(name, "_TOKEN") || strings.HasPrefix(name, "AWS_") ||
+		name == "DATABASE_URL" || name == "SSH_AUTH_SOCK")
+}
+
 // GitEnv returns the variables of environ that git may inherit; with keys, also those that lead
 // to keys and passwords. An agent may influence the programs that git runs, so they get no
 // credentials of agents, trackers or forges.

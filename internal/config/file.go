@@ -8,9 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"orange/internal/core/agent"
 )
 
 // readFile reads the keys of config.json. A missing file is no problem.
@@ -88,11 +91,11 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "effects": &effects,
+		"harnesses": &c.Harnesses, "web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
-		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, notify, effects", key))})
+		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, harnesses, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, notify, effects", key))})
 		return nil
 	}
 	if err := json.Unmarshal(value, to); err != nil {
@@ -105,6 +108,12 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		return r.errorAt(at, fmt.Sprintf("log_level %q: give debug, info, warn or error", c.LogLevel))
 	case key == "sessions" && c.Sessions != "tmux" && c.Sessions != "headless":
 		return r.errorAt(at, fmt.Sprintf("sessions %q: give tmux or headless", c.Sessions))
+	case key == "harnesses":
+		for name, h := range c.Harnesses {
+			if why := c.checkHarness(name, h); why != "" {
+				return r.errorAt(at, why)
+			}
+		}
 	case key == "web":
 		if err := CheckLoopback(c.Web); err != nil {
 			return r.errorAt(at, fmt.Sprintf("web %v", err))
@@ -152,6 +161,23 @@ func (r *reader) readChannels(c *Config, at int64, value json.RawMessage) error 
 	return nil
 }
 
+// checkHarness returns what is wrong with the settings of a harness, or "". It expands ~/ in the path.
+func (c *Config) checkHarness(name string, h HarnessSettings) string {
+	if _, known := agent.FindHarness(name); !known {
+		return fmt.Sprintf("harnesses: %q is not known: use %s", name, strings.Join(agent.HarnessNames(), ", "))
+	}
+	if rest, ok := strings.CutPrefix(h.Path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			h.Path = filepath.Join(home, rest)
+			c.Harnesses[name] = h
+		}
+	}
+	if !filepath.IsAbs(h.Path) {
+		return fmt.Sprintf("harnesses: the path %q of %s is not absolute: give the whole path of the program", h.Path, name)
+	}
+	return ""
+}
+
 func describeExpected(to any) string {
 	switch to.(type) {
 	case *int:
@@ -160,6 +186,8 @@ func describeExpected(to any) string {
 		return "give true or false"
 	case *[]string:
 		return "give a list of strings"
+	case *map[string]HarnessSettings:
+		return `give an object such as {"claude": {"path": "/opt/claude/bin/claude"}}`
 	}
 	return "give a string"
 }

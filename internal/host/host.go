@@ -41,6 +41,7 @@ type Parts struct {
 	Recording   bool            // effects are only recorded: no agents run
 	Git         *git.Git
 	Getenv      func(name string) string
+	Programs    func(harness string) string   // the path of its program that a person set, "" for the one in PATH
 	ToolEnv     func() []string               // what set-up commands inherit
 	AgentEnv    func(harness string) []string // what an agent inherits
 	TerminalEnv func() []string               // what the tmux of agents inherits
@@ -108,7 +109,7 @@ func (h *Host) newAgents() error {
 		Processes: running,
 		Harnesses: harness.Registry{
 			Call: func(name string) []string { return []string{h.Self, HookCommand, name} }, Env: h.Getenv,
-			Path: func(name string) string { return envValue(inPath(h.AgentEnv(name), h.Self), "PATH") },
+			Path: func(name string) string { return envValue(inPath(h.AgentEnv(name), h.Self), "PATH") }, Programs: h.Programs,
 		},
 		Workspaces: h, Engine: h.Engine, Task: h.Task, Prompts: h.Prompts, Term: tmux.Terminal,
 		Env:       func(name string) []string { return append(inPath(h.AgentEnv(name), h.Self), "ORANGE_HOME="+h.Home) },

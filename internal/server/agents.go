@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -23,10 +22,10 @@ import (
 func (s *Server) newHost() (*host.Host, error) {
 	return host.New(host.Parts{
 		Home: s.cfg.Home, Self: s.self, Socket: s.cfg.Socket, Data: dataFolder(s.cfg.Home), Terminal: s.cfg.Terminal, Headless: s.isHeadless(), Tmux: s.cfg.Tmux,
-		Recording: s.cfg.Record, Git: s.git, Getenv: config.Getenv, AgentEnv: s.agentEnv,
+		Recording: s.cfg.Record, Git: s.git, Getenv: config.Getenv, Programs: func(name string) string { return s.settings().Harnesses[name].Path }, AgentEnv: s.agentEnv,
 		ToolEnv:     func() []string { return config.ToolEnv(config.Environ()) },
 		TerminalEnv: func() []string { return config.TerminalEnv(config.Environ()) },
-		ServerEnv:   func() []string { return config.ServerEnv(config.Environ(), s.settings().AgentEnv...) },
+		ServerEnv:   func() []string { return config.ServerEnv(s.environment.variables(), s.settings().AgentEnv...) },
 		Project:     s.runtime.Project, Engine: s.runtime, Task: s.store.Task, Prompts: s.newPrompts(), Log: s.log,
 	})
 }
@@ -70,29 +69,36 @@ func (s *Server) isHeadless() bool {
 
 // agentEnv returns the environment that an agent of a harness inherits from this server.
 func (s *Server) agentEnv(name string) []string {
-	return config.AgentEnv(config.Environ(), name, s.settings().AgentEnv...)
+	return config.AgentEnv(s.environment.variables(), name, s.settings().AgentEnv...)
 }
 
 // checkHarness returns an error if a task cannot use an agent. Forms show the message too, so it does not mention flags.
-func (s *Server) checkHarness(name, effort string) error {
-	found, err := harness.Find(name)
+func (s *Server) checkHarness(t agent.Terms) error {
+	found, err := harness.Find(t.Harness)
 	if err != nil {
 		return err
 	}
-	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		if _, some := harness.FirstInstalled(exec.LookPath); !some && s.settings().Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
-			return errNoAgent
+	cfg := s.settings()
+	if _, err := cfg.FindProgram(found.Program()); err != nil && found.Program() != "" {
+		if set := cfg.Harnesses[t.Harness].Path; set != "" {
+			return fmt.Errorf("the program of %s cannot be started: %w: correct \"harnesses\" in %s", t.Harness, err, cfg.File())
 		}
-		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange restart where it is in PATH; or choose another agent", found.Program(), found.Name())
+		if _, some := harness.FirstInstalled(cfg.FindProgram); !some && cfg.Harness == "" && t.Harness == agent.HarnessNames()[0] { // as if none was chosen
+			return fmt.Errorf("no coding agent is installed here: install %s; or, if one is outside of PATH or a shell alias, set its path in %s, as in %s; or choose script:FILE or command:PROGRAM", anyHarness(), cfg.File(), programExample)
+		}
+		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange restart where it is in PATH; or set its path in %s, as in \"harnesses\": {\"%s\": {\"path\": \"/opt/%s\"}}; or choose another agent", found.Program(), found.Name(), cfg.File(), found.Name(), found.Name())
 	}
 	if err := harness.CheckScript(found, config.Getenv); err != nil {
 		return err
 	}
-	return harness.CheckEffort(found, effort)
+	if t.Permissions != "" && t.Permissions != agent.SkipPermissions && s.isHeadless() {
+		return fmt.Errorf("agents run without a terminal here, where nobody can be asked: install tmux, or leave the permissions at %s", agent.SkipPermissions)
+	}
+	return harness.CheckTerms(found, t)
 }
 
-// errNoAgent means that no agent is installed.
-var errNoAgent = errors.New("no coding agent is installed here: install " + anyHarness() + ", or choose script:FILE or command:PROGRAM")
+// programExample is a setting of config.json.
+const programExample = `"harnesses": {"claude": {"path": "/opt/claude"}}`
 
 // anyHarness names the agents of which one is enough.
 func anyHarness() string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/config"
+	"orange/internal/core/agent"
 )
 
 func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
@@ -15,7 +16,7 @@ func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
 	if err := os.WriteFile(play, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const none = "no coding agent is installed here: install claude, codex, opencode, gemini or pi, or choose script:FILE or command:PROGRAM"
+	const none = "no coding agent is installed here: install claude, codex, opencode, gemini or pi; or, if one is outside of PATH or a shell alias, set its path in "
 	tests := map[string]struct {
 		name, configured, installed, want string
 	}{
@@ -40,7 +41,7 @@ func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
 			}
 			s := &Server{cfg: config.Config{Harness: tt.configured}}
 			s.live.Store(&s.cfg)
-			err := s.checkHarness(tt.name, "")
+			err := s.checkHarness(agent.Terms{Harness: tt.name})
 			switch {
 			case tt.want == "" && err != nil, tt.want != "" && err == nil:
 				t.Errorf("it says %v, not %q", err, tt.want)

@@ -37,6 +37,7 @@ import (
 	"orange/internal/server/forges"
 	"orange/internal/server/gittrust"
 	"orange/internal/server/health"
+	"orange/internal/server/hints"
 	"orange/internal/server/homestore"
 	"orange/internal/server/inbox"
 	"orange/internal/server/library"
@@ -51,6 +52,7 @@ import (
 	"orange/internal/server/tracking"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
+	"orange/internal/wire"
 )
 
 // defaultIdle is how long a server keeps running without requests and without work.
@@ -105,6 +107,8 @@ type Server struct {
 	backups          *homestore.Backups
 	fault            func(point string) // kills the process at a chosen point, for tests; nil: never
 	api              *api.Server
+
+	environment environment // what agents inherit a part of
 
 	ctx    context.Context // of everything that Start starts
 	stop   context.CancelFunc
@@ -361,7 +365,7 @@ func (s *Server) library() library.Library {
 // newChecks returns the checks of the data folder.
 func (s *Server) newChecks() health.Checks {
 	check := health.Checks{
-		Store: s.store, Git: s.git, Trust: s.trust, Host: s.host, Projects: s.runtime.Projects, Workspaces: s.workspaces().ListWorkspaces,
+		Store: s.store, Git: s.git, Trust: s.trust, Host: s.host, Projects: s.runtime.Projects, FindProgram: func(name string) (string, error) { return s.settings().FindProgram(name) }, Workspaces: s.workspaces().ListWorkspaces,
 		Backups: s.backups.Check, Trackers: s.checkTrackers, Settings: s.checkSettings,
 		Notifications: func(ctx context.Context) (string, error) { return s.notifications().Check(ctx) },
 		Anchors:       func(context.Context) (string, error) { return "merges are only recorded, and none is anchored", nil },
@@ -383,10 +387,14 @@ func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks || s.options.Metrics != ""}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Statistics: s.statistics, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
+		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
+	out.KeepEnvironment = func(e wire.Environment) { s.environment.keep(e, s.settings().AgentEnv) }
 	if !s.cfg.Record {
+		out.Hints = hints.Hints{
+			Git: s.git, Project: s.runtime.Project, Definition: s.runtime.Definition, NoTmux: s.cfg.Sessions == "" && s.isHeadless(), Config: s.cfg.File(),
+		}.ForNewTask
 		shown := terminals.Viewer{Host: s.host, Definition: s.runtime.Definition}
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = s.host.Agents, shown, s.workspaces(), shown
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -153,7 +152,7 @@ func (s *Server) defaults() local.Defaults {
 		out.Review = cmp.Or(out.Review, "claude")
 		return out
 	}
-	if first, ok := harness.FirstInstalled(exec.LookPath); ok {
+	if first, ok := harness.FirstInstalled(now.FindProgram); ok {
 		out.Harness = cmp.Or(now.Harness, first)
 	}
 	return out

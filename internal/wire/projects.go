@@ -4,20 +4,22 @@ import "orange/internal/core/task"
 
 // A ProjectChange says which values of a project change; nil leaves a value as it is.
 type ProjectChange struct {
-	Path     *string        `json:"moved_to,omitempty"`       // new path of a repository that was moved
-	Base     *string        `json:"default_branch,omitempty"` // branch that new tasks start from and land on
-	Model    *string        `json:"model,omitempty"`
-	PoolSize *int           `json:"pool_size,omitempty"`
-	Workflow *string        `json:"workflow,omitempty"`
-	Delivery *task.Delivery `json:"delivery,omitempty"`
-	Setup    *string        `json:"setup,omitempty"`
-	Teardown *string        `json:"teardown,omitempty"`
-	Budget   *task.Budget   `json:"budget,omitempty"` // the whole budget: limits that it leaves out are removed
-	Forge    *task.Forge    `json:"forge,omitempty"`
-	TrustGit *bool          `json:"trust_git,omitempty"` // trust the programs that git's configuration names now
-	Confirm  *task.Confirm  `json:"confirm,omitempty"`
-	Vars     *task.Vars     `json:"vars,omitempty"` // variables to set; an empty text removes one
-	Code     string         `json:"code,omitempty"` // from the notification, to turn off confirmation by codes
+	Path        *string        `json:"moved_to,omitempty"`       // new path of a repository that was moved
+	Base        *string        `json:"default_branch,omitempty"` // branch that new tasks start from and land on
+	Model       *string        `json:"model,omitempty"`
+	AgentFlags  *string        `json:"agent_flags,omitempty"`
+	Permissions *string        `json:"permissions,omitempty"`
+	PoolSize    *int           `json:"pool_size,omitempty"`
+	Workflow    *string        `json:"workflow,omitempty"`
+	Delivery    *task.Delivery `json:"delivery,omitempty"`
+	Setup       *string        `json:"setup,omitempty"`
+	Teardown    *string        `json:"teardown,omitempty"`
+	Budget      *task.Budget   `json:"budget,omitempty"` // the whole budget: limits that it leaves out are removed
+	Forge       *task.Forge    `json:"forge,omitempty"`
+	TrustGit    *bool          `json:"trust_git,omitempty"` // trust the programs that git's configuration names now
+	Confirm     *task.Confirm  `json:"confirm,omitempty"`
+	Vars        *task.Vars     `json:"vars,omitempty"` // variables to set; an empty text removes one
+	Code        string         `json:"code,omitempty"` // from the notification, to turn off confirmation by codes
 }
 
 // A ProjectList is the list of projects.
@@ -36,4 +38,6 @@ type Location struct {
 	Project string  `json:"project"`
 	Task    task.ID `json:"task"`
 	GitRoot string  `json:"git_root"`
+
+	Worktree bool `json:"worktree,omitempty"` // a worktree of the project's repository that is not one of Orange
 }

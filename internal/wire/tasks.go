@@ -24,6 +24,7 @@ type Answer struct {
 	Task     task.Task `json:"task"`
 	Decision Decision  `json:"decision"`
 	Warning  string    `json:"warning,omitempty"`
+	Notes    []string  `json:"notes,omitempty"` // what a person should know about a task that was just created
 	Error    string    `json:"error,omitempty"` // why the request was refused
 }
 

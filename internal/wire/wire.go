@@ -22,6 +22,10 @@ const (
 	HeaderFolder      = "Orange-Folder"  // folder of the caller, escaped as in a path; its project decides what an ambiguous name of a task means
 	HeaderLastEventID = "Last-Event-ID"  // resumes a stream after this event
 
+	// HeaderEnvironment holds an Environment as JSON: the variables of a person's terminal that agents may have. The
+	// server keeps them in memory only, and takes none from an attempt.
+	HeaderEnvironment = "Orange-Environment"
+
 	// HeaderVia holds a signal.Via as JSON: on whose behalf the web page or MCP over HTTP
 	// sends a request. The server trusts all of it if its own process sent it. Another
 	// client may only say that it speaks MCP.

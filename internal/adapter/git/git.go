@@ -63,6 +63,12 @@ func (g *Git) CurrentBranch(ctx context.Context, root string) (string, error) {
 	return strings.TrimPrefix(ref, heads), nil
 }
 
+// HasIdentity reports whether git has a name and an address for the author of a commit.
+func (g *Git) HasIdentity(ctx context.Context, root string) bool {
+	_, err := g.run(ctx, root, "var", "GIT_AUTHOR_IDENT")
+	return err == nil
+}
+
 // DefaultBranch returns the branch that work is merged into: the default branch of origin, or
 // else main or master, or else the branch that is checked out.
 func (g *Git) DefaultBranch(ctx context.Context, root string) (string, error) {

@@ -36,11 +36,12 @@ func (c claude) PlanLaunch(l Launch) (Plan, error) {
 		return Plan{}, err
 	}
 	settings := filepath.Join(l.Dir, "claude-settings.json")
-	argv := []string{"claude"}
+	argv := []string{l.program("claude")}
 	if !l.Interactive {
 		argv = append(argv, "-p", "--output-format", "stream-json", "--verbose")
 	}
-	argv = append(argv, "--dangerously-skip-permissions", "--settings", settings)
+	argv = append(argv, claudePermissions(l)...)
+	argv = append(argv, "--settings", settings)
 	switch {
 	case l.Resume != "":
 		argv = append(argv, "--resume", l.Resume)
@@ -56,6 +57,7 @@ func (c claude) PlanLaunch(l Launch) (Plan, error) {
 	if l.ReadOnly {
 		argv = append(argv, "--disallowedTools="+claudeRules())
 	}
+	argv = append(argv, l.flags()...)
 	if prompt != "" {
 		argv = append(argv, "--", prompt)
 	}
@@ -64,6 +66,17 @@ func (c claude) PlanLaunch(l Launch) (Plan, error) {
 		Plan: agent.Plan{Argv: argv, Env: c.extraEnv()}, Excludes: []string{claudeLocal},
 		Files: []File{{Path: settings, Text: text, Mode: 0o600}},
 	}, err
+}
+
+// claudePermissions returns the option for what the agent may do without asking.
+func claudePermissions(l Launch) []string {
+	switch l.Permissions {
+	case agent.AllowEdits:
+		return []string{"--permission-mode", "acceptEdits"}
+	case agent.AskPermission:
+		return []string{"--permission-mode", "default"}
+	}
+	return []string{"--dangerously-skip-permissions"}
 }
 
 // extraEnv answers two dialogs in advance: the worktree is trusted, because Orange created it,
@@ -93,6 +106,9 @@ func (claude) settingsJSON(l Launch) ([]byte, error) {
 	}
 	addHook(hooks, "Notification", "elicitation_dialog", l.hookLine("Notification"))
 	settings := map[string]any{"skipDangerousModePermissionPrompt": true}
+	if l.asks() { // a person is not asked about every report
+		settings["permissions"] = map[string]any{"allow": []string{"Bash(orange task:*)", "Edit(TASK.md)", "Write(TASK.md)"}}
+	}
 	if len(hooks) > 0 {
 		settings["hooks"] = hooks
 	}

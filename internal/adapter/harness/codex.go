@@ -33,7 +33,7 @@ func (c codex) PlanLaunch(l Launch) (Plan, error) {
 		return Plan{}, err
 	}
 	var files []File
-	options := []string{"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"}
+	options := append(codexPermissions(l.Permissions), "--dangerously-bypass-hook-trust")
 	options = append(options, c.configOptions(l)...)
 	if l.ReadOnly {
 		guard := File{Path: filepath.Join(l.Dir, "codex-guard.sh"), Text: guardScript(), Mode: 0o700}
@@ -43,22 +43,34 @@ func (c codex) PlanLaunch(l Launch) (Plan, error) {
 	if l.Model != "" {
 		options = append(options, "--model", l.Model)
 	}
+	options = append(options, l.flags()...)
 	var argv []string
 	switch {
 	case !l.Interactive:
-		argv = append([]string{"codex", "exec", "--json", "--skip-git-repo-check"}, options...)
+		argv = append([]string{l.program("codex"), "exec", "--json", "--skip-git-repo-check"}, options...)
 		if l.Resume != "" {
 			argv = append(argv, "resume", l.Resume)
 		}
 	case l.Resume != "":
-		argv = append(append([]string{"codex", "resume", "--no-daemon"}, options...), l.Resume)
+		argv = append(append([]string{l.program("codex"), "resume", "--no-daemon"}, options...), l.Resume)
 	default:
-		argv = append([]string{"codex", "--no-daemon"}, options...)
+		argv = append([]string{l.program("codex"), "--no-daemon"}, options...)
 	}
 	if prompt != "" {
 		argv = append(argv, "--", prompt)
 	}
 	return Plan{Plan: agent.Plan{Argv: argv}, Files: files}, nil
+}
+
+// codexPermissions returns the options for what the agent may do without asking: Codex asks about what its sandbox forbids.
+func codexPermissions(mode string) []string {
+	switch mode {
+	case agent.AllowEdits:
+		return []string{"--ask-for-approval", "on-request", "--sandbox", "workspace-write"}
+	case agent.AskPermission:
+		return []string{"--ask-for-approval", "on-request", "--sandbox", "read-only"}
+	}
+	return []string{"--dangerously-bypass-approvals-and-sandbox"}
 }
 
 // configOptions returns what Orange sets on top of the user's configuration: its hooks, trust

@@ -38,7 +38,7 @@ func (g gemini) PlanLaunch(l Launch) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{Plan: agent.Plan{Env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}}}
-	argv := []string{"gemini", "--yolo", "--skip-trust"}
+	argv := []string{l.program("gemini"), geminiApproval(l.Permissions), "--skip-trust"}
 	if !l.Interactive {
 		argv = append(argv, "--output-format=stream-json")
 	}
@@ -56,6 +56,7 @@ func (g gemini) PlanLaunch(l Launch) (Plan, error) {
 		plan.Files = append(plan.Files, policy)
 		argv = append(argv, "--policy="+policy.Path)
 	}
+	argv = append(argv, l.flags()...)
 	switch {
 	case prompt == "":
 	case l.Interactive:
@@ -65,6 +66,17 @@ func (g gemini) PlanLaunch(l Launch) (Plan, error) {
 	}
 	plan.Argv = argv
 	return plan, g.addSettings(l, &plan)
+}
+
+// geminiApproval returns the option for what the agent may do without asking.
+func geminiApproval(mode string) string {
+	switch mode {
+	case agent.AllowEdits:
+		return "--approval-mode=auto_edit"
+	case agent.AskPermission:
+		return "--approval-mode=default"
+	}
+	return "--yolo"
 }
 
 // addSettings adds Orange's hooks to the worktree's settings. It leaves settings that the

@@ -6,6 +6,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,7 +24,11 @@ type Launch struct {
 	agent.Launch
 	Hook []string            // the command to call on events; the name of the event is appended
 	Env  func(string) string // the environment of this process
+	Path string              // the program to start, "" for the one in PATH
 }
+
+// program returns the word that starts the agent.
+func (l Launch) program(name string) string { return cmp.Or(l.Path, name) }
 
 // Plan is how to start an agent, and what must exist before.
 type Plan struct {
@@ -136,6 +141,46 @@ func CheckEffort(h Harness, effort string) error {
 		return fmt.Errorf("%s takes no effort: leave it empty", h.Name())
 	}
 	return fmt.Errorf("effort %q is not one of %s: use %s", cleanLine(effort, 40), h.Name(), strings.Join(known, ", "))
+}
+
+// CheckTerms returns an error if a harness does not accept what it is given.
+func CheckTerms(h Harness, t agent.Terms) error {
+	if err := CheckEffort(h, t.Effort); err != nil {
+		return err
+	}
+	if _, err := flagWords(h, t.Flags); err != nil {
+		return err
+	}
+	return checkPermissions(h, t.Permissions)
+}
+
+// flagWords splits the further arguments of an agent. They are options: anything else could be taken for a prompt.
+func flagWords(h Harness, flags string) ([]string, error) {
+	words, err := splitWords(flags)
+	switch _, known := agent.FindHarness(h.Name()); {
+	case err != nil:
+		return nil, fmt.Errorf("flags %q of %s: %w", cleanLine(flags, 80), h.Name(), err)
+	case len(words) == 0:
+		return nil, nil
+	case !known:
+		return nil, fmt.Errorf("%s takes no flags: put them into its command line", cleanLine(h.Name(), 60))
+	case !strings.HasPrefix(words[0], "-") || slices.Contains(words, "--"):
+		return nil, fmt.Errorf("flags %q of %s: give options, as in \"--max-turns 50\", and no --", cleanLine(flags, 80), h.Name())
+	}
+	return words, nil
+}
+
+// checkPermissions returns an error if a harness does not have a mode of permissions.
+func checkPermissions(h Harness, mode string) error {
+	known, _ := agent.FindHarness(h.Name())
+	modes := append([]string{agent.SkipPermissions}, known.Permissions...)
+	switch {
+	case mode == "" || slices.Contains(modes, mode), h.Name() == agent.Script:
+		return nil
+	case len(modes) == 1:
+		return fmt.Errorf("%s never asks for permission: use %s", cleanLine(h.Name(), 60), agent.SkipPermissions)
+	}
+	return fmt.Errorf("permissions %q are not a mode of %s: use %s", cleanLine(mode, 40), h.Name(), strings.Join(modes, ", "))
 }
 
 // ExcludedPaths returns every path in a worktree at which a harness may create a file.

@@ -62,14 +62,19 @@ func (opencode) buildArgv(l Launch) ([]string, error) {
 	if l.Model != "" {
 		options = append(options, "--model", l.Model)
 	}
+	options = append(options, l.flags()...)
 	if !l.Interactive {
 		if l.Prompt == "" || l.PromptFile == "" {
 			return nil, errors.New("opencode without a terminal needs a prompt in a file: give one")
 		}
-		argv := []string{"sh", "-c", `exec opencode "$@" <"$0"`, l.PromptFile, "run", "--format", "json", "--auto"}
+		argv := []string{"sh", "-c", "exec " + shellWord(l.program("opencode")) + ` "$@" <"$0"`, l.PromptFile, "run", "--format", "json", "--auto"}
 		return append(argv, options...), nil
 	}
-	argv := append([]string{"opencode", "--auto"}, options...)
+	argv := []string{l.program("opencode")}
+	if !l.asks() {
+		argv = append(argv, "--auto")
+	}
+	argv = append(argv, options...)
 	if l.Resume != "" {
 		if l.Prompt != "" && l.PromptFile == "" {
 			return nil, errors.New("opencode resumes a session only with a prompt in a file: give one")
@@ -95,12 +100,21 @@ func (opencode) buildConfig(l Launch, pluginPath string) (string, error) {
 	if l.Effort != "" {
 		ours["agent"] = map[string]any{"build": map[string]any{"variant": l.Effort}}
 	}
-	if l.ReadOnly {
-		rules := map[string]any{}
-		for _, command := range publishingCommands() {
-			rules[command+"*"] = "deny"
+	if l.ReadOnly || l.asks() {
+		rules, permission := map[string]any{}, map[string]any{}
+		if l.asks() {
+			rules["*"], rules["orange task *"] = "ask", "allow"
 		}
-		ours["permission"] = map[string]any{"bash": rules}
+		if l.Permissions == agent.AskPermission {
+			permission["edit"], permission["webfetch"] = "ask", "ask"
+		}
+		for _, command := range publishingCommands() {
+			if l.ReadOnly {
+				rules[command+"*"] = "deny"
+			}
+		}
+		permission["bash"] = rules
+		ours["permission"] = permission
 	}
 	text, err := json.Marshal(ours)
 	if err != nil {

@@ -37,7 +37,7 @@ func (p pi) PlanLaunch(l Launch) (Plan, error) {
 	if file.Text, err = pluginSource("pi.js", values); err != nil {
 		return Plan{}, err
 	}
-	argv := []string{"pi", "--extension", file.Path}
+	argv := []string{l.program("pi"), "--extension", file.Path}
 	if !l.Interactive {
 		argv = append(argv, "--mode", "json")
 	}
@@ -50,6 +50,7 @@ func (p pi) PlanLaunch(l Launch) (Plan, error) {
 	if l.Model != "" {
 		argv = append(argv, "--model", l.Model)
 	}
+	argv = append(argv, l.flags()...)
 	if !l.Interactive {
 		argv = append(argv, "--print")
 	}

@@ -193,7 +193,7 @@ func TestPromptsArriveWhole(t *testing.T) {
 					t.Fatalf("%s: %q: %v", name, cutText(prompt, 40), err)
 				}
 				if name == "opencode" && !interactive {
-					if !slices.Equal(plan.Argv[:4], []string{"sh", "-c", `exec opencode "$@" <"$0"`, l.PromptFile}) {
+					if !slices.Equal(plan.Argv[:4], []string{"sh", "-c", `exec 'opencode' "$@" <"$0"`, l.PromptFile}) {
 						t.Errorf("%s: its input is not the prompt: %q", name, plan.Argv)
 					}
 					continue
@@ -344,5 +344,89 @@ func TestSkillDirs(t *testing.T) {
 	dirs = SkillDirs("/home/u", func(n string) string { return env[n] })
 	if dirs["claude"] != "/c/skills" || dirs["codex"] != "/x/skills" || dirs["opencode"] != "/home/u/.config/opencode/skills" {
 		t.Errorf("%v", dirs)
+	}
+}
+
+func TestPermissionsAndFlagsBecomeOptions(t *testing.T) {
+	for _, c := range []struct {
+		harness, mode string
+		want          []string
+		not           string
+	}{
+		{"claude", "", []string{"--dangerously-skip-permissions"}, "--permission-mode"},
+		{"claude", "skip", []string{"--dangerously-skip-permissions"}, "--permission-mode"},
+		{"claude", "edits", []string{"--permission-mode", "acceptEdits"}, "--dangerously-skip-permissions"},
+		{"claude", "ask", []string{"--permission-mode", "default"}, "--dangerously-skip-permissions"},
+		{"codex", "", []string{"--dangerously-bypass-approvals-and-sandbox"}, "--ask-for-approval"},
+		{"codex", "edits", []string{"--ask-for-approval", "on-request", "--sandbox", "workspace-write"}, "--dangerously-bypass-approvals-and-sandbox"},
+		{"codex", "ask", []string{"--ask-for-approval", "on-request", "--sandbox", "read-only"}, "--dangerously-bypass-approvals-and-sandbox"},
+		{"gemini", "", []string{"--yolo"}, "--approval-mode=default"},
+		{"gemini", "edits", []string{"--approval-mode=auto_edit"}, "--yolo"},
+		{"gemini", "ask", []string{"--approval-mode=default"}, "--yolo"},
+		{"opencode", "", []string{"--auto"}, "ask"},
+		{"opencode", "ask", []string{"opencode"}, "--auto"},
+		{"pi", "", []string{"pi"}, "ask"},
+	} {
+		h, err := Find(c.harness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		l := Launch{Launch: agent.Launch{
+			Harness: c.harness, Prompt: "Work.", PromptFile: dir + "/prompt.md", Dir: dir, Interactive: true, Permissions: c.mode, Flags: `--one "two three"`,
+		}}
+		plan, err := h.PlanLaunch(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := "\n" + strings.Join(plan.Argv, "\n") + "\n"
+		if !strings.Contains(line, "\n"+strings.Join(c.want, "\n")+"\n") || strings.Contains(line, "\n"+c.not+"\n") || !strings.Contains(line, "\n--one\ntwo three\n") {
+			t.Errorf("%s with permissions %q: %q", c.harness, c.mode, plan.Argv)
+		}
+		if l.Interactive = false; l.asks() {
+			if _, err := h.PlanLaunch(l); err == nil || !strings.Contains(err.Error(), "nobody can be asked") {
+				t.Errorf("%s without a terminal: %v", c.harness, err)
+			}
+		}
+	}
+}
+
+func TestTermsThatAHarnessDoesNotHaveAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		terms agent.Terms
+		want  string
+	}{
+		{agent.Terms{Harness: "pi", Permissions: "ask"}, "pi never asks for permission: use skip"},
+		{agent.Terms{Harness: "command:true", Permissions: "ask"}, "command:true never asks for permission: use skip"},
+		{agent.Terms{Harness: "claude", Permissions: "plan"}, `permissions "plan" are not a mode of claude: use skip, edits, ask`},
+		{agent.Terms{Harness: "claude", Flags: "do this"}, `flags "do this" of claude: give options`},
+		{agent.Terms{Harness: "claude", Flags: "--x -- do"}, "and no --"},
+		{agent.Terms{Harness: "claude", Flags: `--x "`}, `flags "--x \"" of claude`},
+		{agent.Terms{Harness: "command:true", Flags: "--x"}, "command:true takes no flags"},
+		{agent.Terms{Harness: "claude", Flags: "--x y", Permissions: "ask"}, ""},
+	} {
+		h, err := Find(c.terms.Harness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckTerms(h, c.terms); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.terms, err)
+		}
+	}
+}
+
+func TestASetPathIsStarted(t *testing.T) {
+	for _, name := range agent.HarnessNames() {
+		for _, terminal := range []bool{true, false} {
+			dir := t.TempDir()
+			r := Registry{Programs: func(string) string { return "/opt/the agent" }, Path: func(string) string { return "" }}
+			plan, err := r.PlanLaunch(agent.Launch{Harness: name, Prompt: "Work.", PromptFile: dir + "/prompt.md", Dir: dir, Interactive: terminal})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(strings.Join(plan.Argv[:3], " "), "/opt/the agent") {
+				t.Errorf("%s, terminal %v: %q", name, terminal, plan.Argv)
+			}
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"orange/internal/core/agent"
 )
 
 // maxArgument is how long a prompt may be to be passed as one argument. Linux allows 128 KiB.
@@ -56,13 +58,25 @@ func plainID(id string) bool {
 
 // checkLaunch checks what every harness requires of a launch.
 func (l Launch) checkLaunch(h Harness) error {
-	if err := CheckEffort(h, l.Effort); err != nil {
+	if err := CheckTerms(h, agent.Terms{Effort: l.Effort, Flags: l.Flags, Permissions: l.Permissions}); err != nil {
 		return err
+	}
+	if l.asks() && !l.Interactive {
+		return fmt.Errorf("%s runs without a terminal, where nobody can be asked for permission: use a terminal, or permissions %s", cleanLine(h.Name(), 60), agent.SkipPermissions)
 	}
 	if !plainModel(l.Model) {
 		return fmt.Errorf("model %q is not a name: give one as %s knows it", cleanLine(l.Model, 60), cleanLine(h.Name(), 60))
 	}
 	return l.checkIDs()
+}
+
+// asks reports whether the agent asks before it acts.
+func (l Launch) asks() bool { return l.Permissions != "" && l.Permissions != agent.SkipPermissions }
+
+// flags returns the further arguments of the agent. checkLaunch has checked them.
+func (l Launch) flags() []string {
+	words, _ := splitWords(l.Flags)
+	return words
 }
 
 // plainModel reports whether the name of a model, which comes from a file, is safe as an

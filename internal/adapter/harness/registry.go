@@ -13,7 +13,9 @@ import (
 type Registry struct {
 	Call func(harness string) []string // the command that agents call on events, without the name of the event, which is appended; nil for none
 	Env  func(string) string           // the environment of this process
-	Path func(harness string) string   //  the PATH that an agent has
+	Path func(harness string) string   // the PATH that an agent has
+
+	Programs func(harness string) string // the path of its program that a person set, "" for the one in PATH; nil: none is set
 }
 
 // PlanLaunch plans the start of an agent and writes the files that it needs.
@@ -23,6 +25,9 @@ func (r Registry) PlanLaunch(l agent.Launch) (agent.Plan, error) {
 		return agent.Plan{}, task.Mistakef("%v", err)
 	}
 	launch := Launch{Launch: l, Env: r.Env}
+	if r.Programs != nil {
+		launch.Path = r.Programs(h.Name())
+	}
 	if r.Call != nil {
 		launch.Hook = r.Call(h.Name())
 	}

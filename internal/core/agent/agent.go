@@ -21,6 +21,8 @@ type Launch struct {
 	Resume      string // the agent's id of the session to continue; "" starts a new one
 	Effort      string // one of the harness's efforts, or ""
 	Model       string // in the agent's spelling; "" for the agent's default
+	Flags       string // further arguments, as in a shell
+	Permissions string // what it may do without asking; "" for all
 	ReadOnly    bool   // a reviewer, which may not push or post to a forge
 	Workspace   string // the worktree
 	Dir         string // the attempt's folder
@@ -28,13 +30,15 @@ type Launch struct {
 
 // A StartPlan selects the agent to start for a role of a task.
 type StartPlan struct {
-	Harness  string
-	Effort   string
-	Model    string
-	ReadOnly bool
-	Reports  bool // its last message is searched for a report
-	GoesOn   bool // it continues the conversation of the role's last attempt, if there is one
-	Answers  bool // it is started with a person's answer
+	Harness     string
+	Effort      string
+	Model       string
+	Flags       string
+	Permissions string
+	ReadOnly    bool
+	Reports     bool // its last message is searched for a report
+	GoesOn      bool // it continues the conversation of the role's last attempt, if there is one
+	Answers     bool // it is started with a person's answer
 }
 
 // A Start is what is known about an agent that was started.

@@ -20,6 +20,22 @@ type Harness struct {
 	Exclusive bool        // it works with one provider: it gets no variables of other harnesses
 	Skills    SkillFolder // where it reads the user's skills
 	Silent    bool        // it has no hook that reports a failed turn
+
+	Permissions []string // modes in which it asks before it acts; nil if it has none
+}
+
+// Modes of permissions: what an agent may do without asking a person. Orange's own commands are always allowed.
+const (
+	SkipPermissions = "skip"  // everything; the default
+	AllowEdits      = "edits" // change files of its worktree; it asks before other commands
+	AskPermission   = "ask"   // read; it asks before anything else
+)
+
+// Terms are what a person decided about the agents of a task, besides which program runs.
+type Terms struct {
+	Harness, Effort, Model string
+	Flags                  string // further arguments, as in a shell
+	Permissions            string // a mode, "" for SkipPermissions
 }
 
 // A SkillFolder is the folder Path in the folder that the variable Variable names, or in the folder Default in the
@@ -30,28 +46,32 @@ type SkillFolder struct{ Variable, Default, Path string }
 var harnesses = [...]Harness{
 	{
 		Name: "claude", Program: "claude", Tried: "2.1.197", Exclusive: true,
-		Efforts:   []string{"low", "medium", "high", "xhigh", "max"},
-		Variables: []string{"ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX"},
-		Skills:    SkillFolder{"CLAUDE_CONFIG_DIR", ".claude", "skills"},
+		Efforts:     []string{"low", "medium", "high", "xhigh", "max"},
+		Permissions: []string{AllowEdits, AskPermission},
+		Variables:   []string{"ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX"},
+		Skills:      SkillFolder{"CLAUDE_CONFIG_DIR", ".claude", "skills"},
 	},
 	{
 		Name: "codex", Program: "codex", Tried: "0.166.0", Exclusive: true, Silent: true,
-		Efforts:   []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"},
-		Variables: []string{"OPENAI_", "CODEX_"},
-		Skills:    SkillFolder{"CODEX_HOME", ".codex", "skills"},
+		Efforts:     []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"},
+		Permissions: []string{AllowEdits, AskPermission},
+		Variables:   []string{"OPENAI_", "CODEX_"},
+		Skills:      SkillFolder{"CODEX_HOME", ".codex", "skills"},
 	},
 	{
 		Name: "opencode", Program: "opencode", Tried: "1.18.33",
 		// opencode calls them variants. The set depends on the model; a variant that a model does not have has no
 		// effect.
-		Efforts:   []string{"minimal", "low", "medium", "high", "xhigh", "max"},
-		Variables: []string{"OPENCODE_"},
-		Skills:    SkillFolder{"XDG_CONFIG_HOME", ".config", "opencode/skills"},
+		Efforts:     []string{"minimal", "low", "medium", "high", "xhigh", "max"},
+		Permissions: []string{AllowEdits, AskPermission},
+		Variables:   []string{"OPENCODE_"},
+		Skills:      SkillFolder{"XDG_CONFIG_HOME", ".config", "opencode/skills"},
 	},
 	{
 		Name: "gemini", Program: "gemini", Tried: "0.61.0", Exclusive: true, Silent: true,
-		Variables: []string{"GEMINI_", "GOOGLE_"},
-		Skills:    SkillFolder{"GEMINI_CLI_HOME", "", ".gemini/skills"},
+		Permissions: []string{AllowEdits, AskPermission},
+		Variables:   []string{"GEMINI_", "GOOGLE_"},
+		Skills:      SkillFolder{"GEMINI_CLI_HOME", "", ".gemini/skills"},
 	},
 	{
 		Name: "pi", Program: "pi", Tried: "0.73.1",

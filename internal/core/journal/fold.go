@@ -59,7 +59,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}

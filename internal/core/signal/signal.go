@@ -205,6 +205,9 @@ type New struct {
 	Model       string `json:"model,omitempty"`        // of Harness
 	ReviewModel string `json:"review_model,omitempty"` // of ReviewHarness
 
+	AgentFlags  string `json:"agent_flags,omitempty"` // for agents of Harness
+	Permissions string `json:"permissions,omitempty"`
+
 	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles; of several for one role, the preferred one first
 
 	TrackerRef string `json:"tracker_ref,omitempty"`

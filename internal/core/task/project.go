@@ -25,14 +25,16 @@ func (p Project) ForTask(t *Task) Project {
 
 // A Policy holds what a person configured for a project's tasks.
 type Policy struct {
-	Delivery Delivery `json:"delivery,omitempty"` // "" for local
-	Setup    string   `json:"setup,omitempty"`    // shell command for a workspace when a task takes it
-	Teardown string   `json:"teardown,omitempty"` // likewise, before the workspace is released
-	Budget   Budget   `json:"budget,omitzero"`
-	Forge    Forge    `json:"forge,omitzero"`
-	Confirm  Confirm  `json:"confirm,omitzero"`
-	Vars     Vars     `json:"vars,omitempty"`  // for the prompts of its tasks
-	Model    string   `json:"model,omitempty"` // of the harness that tasks have if they name none
+	Delivery    Delivery `json:"delivery,omitempty"` // "" for local
+	Setup       string   `json:"setup,omitempty"`    // shell command for a workspace when a task takes it
+	Teardown    string   `json:"teardown,omitempty"` // likewise, before the workspace is released
+	Budget      Budget   `json:"budget,omitzero"`
+	Forge       Forge    `json:"forge,omitzero"`
+	Confirm     Confirm  `json:"confirm,omitzero"`
+	Vars        Vars     `json:"vars,omitempty"`        // for the prompts of its tasks
+	Model       string   `json:"model,omitempty"`       // of the harness that tasks have if they name none
+	AgentFlags  string   `json:"agent_flags,omitempty"` // likewise
+	Permissions string   `json:"permissions,omitempty"` // what agents may do without asking; "" for all
 }
 
 // A Confirm lists the actions that need a person's confirmation.
@@ -117,6 +119,8 @@ func (p Policy) validatePolicy() error {
 		return fmt.Errorf("forge %q: give github or gitea", p.Forge.Kind)
 	case p.Confirm.Merge != "" && p.Confirm.Merge != ConfirmCode:
 		return fmt.Errorf("confirm merge=%q: give code or none", p.Confirm.Merge)
+	case p.Permissions != "" && p.Permissions != "skip" && p.Permissions != "edits" && p.Permissions != "ask":
+		return fmt.Errorf("permissions %q: give skip, edits or ask", p.Permissions)
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
 		return errors.New("a budget is not negative: give 0 for no bound")
 	}

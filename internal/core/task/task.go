@@ -58,6 +58,8 @@ type Setup struct {
 	ReviewEffort  string       `json:"review_effort,omitempty"`
 	Model         string       `json:"model,omitempty"`        // in the spelling of Harness, "" for its default
 	ReviewModel   string       `json:"review_model,omitempty"` // likewise of ReviewHarness
+	AgentFlags    string       `json:"agent_flags,omitempty"`  // further arguments for agents of Harness, as in a shell
+	Permissions   string       `json:"permissions,omitempty"`  // what agents may do without asking: a mode of package agent, "" for all
 	Roles         []RoleChoice `json:"roles,omitempty"`        // the task's own agents for roles, in order of preference
 	Vars          Vars         `json:"vars,omitempty"`         // for its prompts, set by people
 	Delivery      Delivery     `json:"delivery,omitempty"`     // how finished work leaves this machine

@@ -106,7 +106,7 @@ func (a *Agents) buildLaunch(ctx context.Context, start agent.StartPlan, t *task
 	k := Key{t.ID, e.Attempt}
 	l := agent.Launch{
 		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
-		Harness: start.Harness, Effort: start.Effort, Model: start.Model, ReadOnly: start.ReadOnly,
+		Harness: start.Harness, Effort: start.Effort, Model: start.Model, Flags: start.Flags, Permissions: start.Permissions, ReadOnly: start.ReadOnly,
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
 	if start.GoesOn {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -25,13 +26,15 @@ func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, 
 }
 
 // onlyPeopleChoose returns an error if anybody but a person chooses what affects more than the task's own branch. Work
-// is merged into its base.
+// is merged into its base, and flags and permissions say what its agents may do.
 func onlyPeopleChoose(w *signal.NewTask) error {
 	switch {
 	case w.Actor == task.Human || w.Actor == "":
 		return nil
 	case w.BaseBranch != "":
 		return task.Mistakef("only a person chooses the base of a task: leave it out, and the task has that of its parent or its project")
+	case w.AgentFlags != "" || w.Permissions != "":
+		return task.Mistakef("only a person gives agents flags and permissions: leave them out, and the task has those of its parent or its project")
 	}
 	return nil
 }
@@ -136,17 +139,17 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	if w.ReviewHarness == "" {
 		w.ReviewHarness = cmp.Or(r.Defaults().Review, w.Harness)
 	}
-	chosenModels(w, p, r.Defaults().Harness)
 	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
 		w.Delivery = p.Delivery
 	}
+	if err := r.parentOf(&w.New); err != nil {
+		return nil, err
+	}
+	chosenTerms(w, p, r.Defaults().Harness)
 	if err := r.checkHarnesses(&w.New); err != nil {
 		return nil, err
 	}
 	if err := ownVars(w); err != nil {
-		return nil, err
-	}
-	if err := r.parentOf(&w.New); err != nil {
 		return nil, err
 	}
 	w.BaseBranch = cmp.Or(w.BaseBranch, p.DefaultBranch) // it stays with the task if the project's changes
@@ -166,10 +169,14 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	return def, r.roleHarnesses(def, &w.New)
 }
 
-// chosenModels sets the models of a task that names none. The project's is for the harness of tasks that name none.
-func chosenModels(w *signal.NewTask, p task.Project, usual string) {
-	if w.Model == "" && w.Harness == usual {
-		w.Model = p.Model
+// chosenTerms sets the models, the flags and the permissions of a task that names none. The model and the flags of the
+// project are for the harness of tasks that name none.
+func chosenTerms(w *signal.NewTask, p task.Project, usual string) {
+	if w.Harness == usual {
+		w.Model, w.AgentFlags = cmp.Or(w.Model, p.Model), cmp.Or(w.AgentFlags, p.AgentFlags)
+	}
+	if w.Permissions = cmp.Or(w.Permissions, p.Permissions); w.Permissions == agent.SkipPermissions {
+		w.Permissions = ""
 	}
 	if w.ReviewModel == "" && w.ReviewHarness == w.Harness {
 		w.ReviewModel = w.Model
@@ -199,6 +206,15 @@ func (r *Runtime) nameBranch(w *signal.NewTask, p task.Project) string {
 	return "orange-tasks/" + string(w.ID)
 }
 
+// termsOf returns what an agent of a new task is given.
+func termsOf(n *signal.New, c task.Choice) agent.Terms {
+	out := agent.Terms{Harness: c.Harness, Effort: c.Effort, Model: c.Model, Permissions: n.Permissions}
+	if c.Harness == n.Harness {
+		out.Flags = n.AgentFlags
+	}
+	return out
+}
+
 // roleHarnesses returns an error if the workflow or the task names agents for a role and none of them can be started.
 func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 	for _, c := range n.Roles {
@@ -213,7 +229,7 @@ func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 		var first error
 		usable := false
 		for _, c := range engine.HarnessChoices(engine.RecordOf(n), &def.Roles[i]) {
-			err := r.Harnesses(c.Harness, c.Effort)
+			err := r.Harnesses(termsOf(n, c))
 			usable = usable || err == nil
 			first = cmp.Or(first, err)
 		}
@@ -245,7 +261,7 @@ func (r *Runtime) missingHarnesses(def *workflow.Definition, t *task.Task, sig *
 	for i := range def.Roles {
 		list := engine.HarnessChoices(t, &def.Roles[i])
 		for _, c := range list {
-			if len(list) > 1 && !slices.Contains(out, c.Harness) && r.Harnesses(c.Harness, "") != nil {
+			if len(list) > 1 && !slices.Contains(out, c.Harness) && r.Harnesses(agent.Terms{Harness: c.Harness}) != nil {
 				out = append(out, c.Harness)
 			}
 		}
@@ -269,10 +285,10 @@ func (r *Runtime) checkHarnesses(n *signal.New) error {
 	if r.Harnesses == nil {
 		return nil
 	}
-	if err := r.Harnesses(n.Harness, n.Effort); err != nil {
+	if err := r.Harnesses(termsOf(n, engine.RecordOf(n).OwnChoice())); err != nil {
 		return task.Mistakef("%v", err)
 	}
-	if err := r.Harnesses(n.ReviewHarness, n.ReviewEffort); err != nil {
+	if err := r.Harnesses(termsOf(n, engine.RecordOf(n).ReviewChoice())); err != nil {
 		return task.Mistakef("review: %v", err)
 	}
 	return nil

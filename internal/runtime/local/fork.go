@@ -51,7 +51,7 @@ func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.N
 	w.Requirements, w.Context = r.forkTexts(&t, seq)
 	w.New = signal.New{
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
-		Model: t.Model, ReviewModel: t.ReviewModel, Delivery: t.Delivery, Base: commit, BaseBranch: t.BaseBranch, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
+		Model: t.Model, ReviewModel: t.ReviewModel, AgentFlags: t.AgentFlags, Permissions: t.Permissions, Delivery: t.Delivery, Base: commit, BaseBranch: t.BaseBranch, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
 	}
 	if by.Actor == task.Human { // an agent sets no variables, not even those of a person
 		w.Vars = t.Vars

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/board"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -164,7 +165,7 @@ type RuntimeOptions struct {
 	SpendQuery     SpendQuery                                        // nil: projects have no daily budget
 	Branch         func(p task.Project, branch string) error         // returns why a task cannot have a branch; nil: every branch is allowed
 	HasBranch      func(p task.Project, branch string) (bool, error) // whether the repository has a branch; nil: it has none
-	Harnesses      func(name, effort string) error                   // returns what is wrong with a harness or its effort
+	Harnesses      func(agent.Terms) error                           // returns what is wrong with a harness, or with what it is given
 	Log            *slog.Logger
 	Clock          func() time.Time
 	Defaults       func() Defaults    // what tasks get that name nothing else; it may change

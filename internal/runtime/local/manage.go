@@ -121,7 +121,7 @@ func (r *Runtime) AddProject(p task.Project) error {
 		case have.Path == p.Path:
 			return task.Mistakef("%s is registered already: project %q already exists", p.Path, have.Name)
 		case have.Name == p.Name:
-			return task.Mistakef("project %q already exists: choose another with --name", p.Name)
+			return task.Mistakef("project %q already exists, for %s: give this one another name with orange project add %s --name NAME", p.Name, have.Path, p.Path)
 		case have.Confirm.Merge == task.ConfirmCode && r.Codes != nil && r.Codes.Shares(r.ctx, have, p):
 			return task.Mistakef("%s belongs to the repository of project %q, which asks for a code before a merge: work on it there", p.Path, have.Name)
 		}

@@ -119,7 +119,8 @@ func (r *Runtime) CatchUp(waiting func() ([]task.Task, error), readCard func(t *
 	}()
 }
 
-// parentOf returns an error if the parent does not exist or is over. A child has the base of its parent.
+// parentOf returns an error if the parent does not exist or is over. A child has the base and the permissions of its parent, and with the same
+// harness its model and flags.
 func (r *Runtime) parentOf(n *signal.New) error {
 	if n.Parent == "" {
 		return nil
@@ -140,7 +141,10 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	if isOver(def, &p) {
 		return task.Mistakef("task %s is over, it is %s: name a parent that is still open", n.Parent, p.Status)
 	}
-	n.BaseBranch = cmp.Or(n.BaseBranch, p.BaseBranch)
+	n.BaseBranch, n.Permissions = cmp.Or(n.BaseBranch, p.BaseBranch), cmp.Or(n.Permissions, p.Permissions)
+	if n.Harness == p.Harness {
+		n.Model, n.AgentFlags = cmp.Or(n.Model, p.Model), cmp.Or(n.AgentFlags, p.AgentFlags)
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -45,8 +46,8 @@ func newEnv(t *testing.T, p task.Project) *env {
 	rt, err := local.Open(local.RuntimeOptions{
 		Store: c.store, Files: c.pages, Library: library(func(string) (string, bool) { return "", false }), Log: slog.New(slog.DiscardHandler),
 		Performer: c, Activity: c, SpendQuery: c, TaskFileSync: c,
-		Harnesses: func(name, effort string) error {
-			if name == "odd" || effort == "odd" {
+		Harnesses: func(t agent.Terms) error {
+			if t.Harness == "odd" || t.Effort == "odd" {
 				return errors.New("odd is not known")
 			}
 			return nil

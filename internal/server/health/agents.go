@@ -68,7 +68,7 @@ func (d *agentDoctor) checkAgent(ctx context.Context, name string) cli.AgentChec
 	out := cli.AgentCheck{Name: name, Tried: known.Tried, State: "missing"}
 	h, err := harness.Find(name)
 	if err == nil {
-		out.Path, err = exec.LookPath(h.Program())
+		out.Path, err = d.cfg.FindProgram(h.Program())
 	}
 	if err != nil {
 		out.Path = ""
@@ -85,7 +85,7 @@ func (d *agentDoctor) checkAgent(ctx context.Context, name string) cli.AgentChec
 	case string(harness.Ready):
 		return out
 	case string(harness.NoLogin):
-		out.Fix = "run " + h.Program() + " and log in, or set the key that it needs; then run orange restart, so that the server has it"
+		out.Fix = "run " + h.Program() + " and log in, or set the key that it needs, and run orange again"
 	case "ended":
 		out.Fix = "run " + h.Program() + " and fix the error that it shows"
 	default:

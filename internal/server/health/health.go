@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -33,6 +32,7 @@ type Checks struct {
 	Trust         *gittrust.Trust
 	Host          *host.Host
 	Projects      func() []task.Project
+	FindProgram   func(harness string) (string, error)
 	Workspaces    func(ctx context.Context) ([]wire.Workspace, error)
 	Backups       Check
 	Anchors       Check
@@ -60,6 +60,7 @@ func (s Checks) Run(ctx context.Context) []doctor.Result {
 	if s.Host.Agents != nil {
 		list = append(list,
 			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "run orange restart"},
+			doctor.Check{Name: "git identity", Run: s.checkIdentity, Fix: "run git config --global user.name \"YOUR NAME\" and git config --global user.email YOU@EXAMPLE.COM"},
 			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
 			doctor.Check{Name: "workspaces", Run: s.checkWorkspaces, Fix: "see orange workspace list; orange workspace gc removes what is not needed"},
 		)
@@ -92,11 +93,28 @@ func (s Checks) checkAgents(context.Context) (string, error) {
 	if lost > 0 {
 		return "", fmt.Errorf("%d attempts that are not over are not watched, and %d agents are alive", lost, alive)
 	}
-	first, ok := harness.FirstInstalled(exec.LookPath)
+	first, ok := harness.FirstInstalled(s.FindProgram)
+	if path, err := s.FindProgram(first); ok && err == nil {
+		first += " at " + path
+	}
 	if !ok {
 		first = "no coding agent is installed"
 	}
 	return fmt.Sprintf("%d alive, all watched; %s", alive, first), nil
+}
+
+// checkIdentity checks that agents can commit in every project.
+func (s Checks) checkIdentity(ctx context.Context) (string, error) {
+	var lacking []string
+	for _, p := range s.Projects() {
+		if !s.Git.HasIdentity(ctx, p.Path) {
+			lacking = append(lacking, p.Name)
+		}
+	}
+	if len(lacking) > 0 {
+		return "", fmt.Errorf("git knows no author in %s: commits of agents fail there", strings.Join(lacking, ", "))
+	}
+	return "git knows the author of commits", nil
 }
 
 func (s Checks) checkTerminal(ctx context.Context) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -89,6 +90,8 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	}
 	setIfGiven(&have.DefaultBranch, c.Base)
 	setIfGiven(&have.Model, c.Model)
+	setIfGiven(&have.AgentFlags, c.AgentFlags)
+	setIfGiven(&have.Permissions, c.Permissions)
 	setIfGiven(&have.PoolSize, c.PoolSize)
 	setIfGiven(&have.Workflow, c.Workflow)
 	setIfGiven(&have.Delivery, c.Delivery)
@@ -186,10 +189,11 @@ type Places struct {
 	Home     string
 	Tasks    Holders
 	Projects func() []task.Project
+	Git      *git.Git
 }
 
 // Find returns the task and the project that a folder belongs to.
-func (s Places) Find(_ context.Context, path string) (wire.Location, error) {
+func (s Places) Find(ctx context.Context, path string) (wire.Location, error) {
 	if !filepath.IsAbs(path) {
 		return wire.Location{}, task.Mistakef("path %q is not absolute", path)
 	}
@@ -209,7 +213,24 @@ func (s Places) Find(_ context.Context, path string) (wire.Location, error) {
 			place.Project = p.Name
 		}
 	}
+	if root != "" && place.Project == "" {
+		place.Project = s.projectOfWorktree(ctx, root)
+		place.Worktree = place.Project != ""
+	}
 	return place, nil
+}
+
+// projectOfWorktree returns the project whose repository a worktree belongs to, or "" if there is none.
+func (s Places) projectOfWorktree(ctx context.Context, root string) string {
+	if info, err := os.Lstat(filepath.Join(root, ".git")); err != nil || info.IsDir() { // no worktree of another checkout
+		return ""
+	}
+	for _, p := range s.Projects() {
+		if same, err := s.Git.SameRepository(ctx, p.Path, root); err == nil && same {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 func (s Places) workspacePlace(name string) (wire.Location, bool, error) {

@@ -43,8 +43,11 @@ func (s Renderer) PlanStart(t *task.Task, e *task.Effect) (agent.StartPlan, erro
 	}
 	choice := engine.ChoiceOf(t, role, e)
 	out := agent.StartPlan{
-		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, ReadOnly: role.Access == "read-only",
+		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, Permissions: t.Permissions, ReadOnly: role.Access == "read-only",
 		Reports: role.Protocol != "", GoesOn: role.Session == workflow.Persistent || workflow.GoesOn(e.Message), Answers: e.Message == workflow.MessageReply,
+	}
+	if choice.Harness == t.Harness {
+		out.Flags = t.AgentFlags // another harness would not know them
 	}
 	if st, ok := def.StateNamed(t.Status); ok && st.Role == role.Name && out.Model == "" && choice.Harness == engine.HarnessChoices(t, role)[0].Harness {
 		out.Model = st.Model // the state names a model of the preferred agent

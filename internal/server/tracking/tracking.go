@@ -19,6 +19,7 @@ import (
 	"orange/internal/adapter/mcpboard"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/local"
@@ -144,8 +145,8 @@ func loadMapping(name string) (mcpboard.Mapping, error) {
 type Registry struct {
 	*trackers.Service
 	Connector    Connector
-	CheckHarness func(name, effort string) error // nil: no agents run
-	Changed      func()                          // called after the list of trackers changed
+	CheckHarness func(agent.Terms) error // nil: no agents run
+	Changed      func()                  // called after the list of trackers changed
 }
 
 var _ api.Trackers = Registry{}
@@ -177,7 +178,7 @@ func (t Registry) SaveTracker(_ context.Context, cfg tracker.Config) (tracker.Co
 		}
 	}
 	if cfg.Harness != "" && t.CheckHarness != nil {
-		if err := t.CheckHarness(cfg.Harness, ""); err != nil {
+		if err := t.CheckHarness(agent.Terms{Harness: cfg.Harness}); err != nil {
 			return cfg, task.Mistakef("%v", err)
 		}
 	}

@@ -101,6 +101,9 @@ type Server struct {
 
 	GitPrograms GitPrograms // nil: unknown
 
+	Hints           func(ctx context.Context, w *signal.NewTask, t *task.Task) []string // what a person should know about a new task; nil: nothing
+	KeepEnvironment func(wire.Environment)                                              // keeps what agents may have of a person's environment; nil: nothing is kept
+
 	streamWaker streamWaker // signals changes that no journal records
 	records     recordCache
 	walks       chan struct{} // limits concurrent reads of the whole journal

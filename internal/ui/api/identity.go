@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -54,6 +55,19 @@ func (s *Server) identifyCaller(w http.ResponseWriter, r *http.Request, who acce
 		return r, true
 	}
 	return r.WithContext(context.WithValue(r.Context(), callerKey, caller)), true
+}
+
+// keepEnvironment keeps what agents may have of the environment of a person's client, for agents that are started from now
+// on. It takes nothing from an attempt, and nothing where callers are not identified.
+func (s *Server) keepEnvironment(r *http.Request) {
+	text := r.Header.Get(wire.HeaderEnvironment)
+	if text == "" || s.KeepEnvironment == nil || s.Identity == nil || callerOf(r) != nil {
+		return
+	}
+	var e wire.Environment
+	if json.Unmarshal([]byte(text), &e) == nil {
+		s.KeepEnvironment(e)
+	}
 }
 
 // notForAttempts returns the error for an attempt that may not use a route.

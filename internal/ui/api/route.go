@@ -124,6 +124,7 @@ func (s *Server) serveRoute(rt *route) http.HandlerFunc {
 			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (effects: record)"))
 			return
 		}
+		s.keepEnvironment(r)
 		rt.work.do(s, w, r)
 	}
 }

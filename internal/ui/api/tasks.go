@@ -62,7 +62,11 @@ func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, 
 	} else {
 		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
 	}
-	return newAnswer(s.Engine.Create(r.Context(), wish))
+	out, err := newAnswer(s.Engine.Create(r.Context(), wish))
+	if err == nil && out.Error == "" && s.Hints != nil && wish.Actor == task.Human {
+		out.Notes = s.Hints(r.Context(), &wish, &out.Task)
+	}
+	return out, err
 }
 
 // carriesOut reports whether the text of a new task is an instruction: it is by a person, or by an attempt of the new

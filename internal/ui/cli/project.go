@@ -111,6 +111,9 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if at.GitRoot == "" {
 			return fmt.Errorf("%s is not a git repository: run git init there, or give another path", path)
 		}
+		if at.Worktree && name == "" {
+			return fmt.Errorf("%s is a worktree of the repository of project %s: tasks that are created there belong to it; for a project of its own, give --name", at.GitRoot, at.Project)
+		}
 		if err := s.otherWorkflow(ctx, at, workflow); err != nil {
 			return err
 		}
@@ -323,6 +326,7 @@ type policyFlags struct {
 	forge                     task.Forge
 	confirm                   string
 	base, model               string
+	agentFlags, permissions   string
 	set                       []string
 	vars                      task.Vars
 	given                     func(flag string) bool
@@ -333,6 +337,8 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f := cmd.Flags()
 	f.StringVar(&p.base, "base", "", "`branch` that its tasks start from and land on (default: the repository's default branch)")
 	f.StringVar(&p.model, "model", "", "model of its agents, as the agent spells it; of tasks that name no other agent")
+	f.StringVar(&p.agentFlags, "agent-flags", "", "further options of its agents, as in \"--max-turns 50\"; of tasks that name no other agent")
+	f.StringVar(&p.permissions, "permissions", "", "what its agents may do without asking: skip (everything), edits or ask (default skip)")
 	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
 	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
 	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
@@ -398,7 +404,7 @@ func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 // newPolicy returns the policy that the flags give to a new project.
 func (p *policyFlags) newPolicy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, Vars: task.Vars(nil).WithChanges(p.vars)}
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}
 }
 
 // applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
@@ -418,6 +424,12 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	}
 	if p.given("model") {
 		c.Model = &p.model
+	}
+	if p.given("agent-flags") {
+		c.AgentFlags = &p.agentFlags
+	}
+	if p.given("permissions") {
+		c.Permissions = &p.permissions
 	}
 	if p.given("setup") {
 		c.Setup = &p.setup
@@ -472,6 +484,12 @@ func policyText(p task.Project) string {
 	}
 	if p.Model != "" {
 		out += ", model " + p.Model
+	}
+	if p.AgentFlags != "" {
+		out += ", flags " + p.AgentFlags
+	}
+	if p.Permissions != "" {
+		out += ", permissions " + p.Permissions
 	}
 	if p.Delivery != "" {
 		out += ", delivery " + string(p.Delivery)

@@ -25,7 +25,8 @@ type Deps struct {
 	Stdout     io.Writer
 	Stderr     io.Writer
 	Cwd        string
-	IsTerminal bool // Stdin and Stdout are a terminal
+	Environ    []string // the environment of this process
+	IsTerminal bool     // Stdin and Stdout are a terminal
 	Version    string
 	Commit     string // the commit that the program was built from, "" if unknown
 	Workflows  WorkflowSource

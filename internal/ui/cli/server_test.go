@@ -44,7 +44,7 @@ func TestProject(t *testing.T) {
 		{name: "list", args: "project list", prepare: func(w *env) {
 			w.projects = []task.Project{{Name: "a", Path: "/a", PoolSize: 2, DefaultBranch: "main"}}
 		},
-			out: "NAME  POOL  WORKFLOW  BRANCH  PATH\na     2     -         main    /a\n"},
+			out: "NAME  POOL  WORKFLOW  BASE  PATH\na     2     -         main  /a\n"},
 		{name: "list none", args: "project list", out: "No projects."},
 		{name: "list as JSON", args: "project list --json", prepare: func(w *env) { w.projects = []task.Project{} }, out: `{"projects":[]}`},
 		{name: "update", args: "project update p --pool-size 5", prepare: patch, out: "5 workspaces", asked: []string{`PATCH /v1/projects/p {"pool_size":5}`}},
@@ -76,7 +76,7 @@ func TestPolicyOfAProject(t *testing.T) {
 		{name: "add, too fine a cost", args: "project add --max-day-cost 0.0000001", code: 2, err: "give at most 6 decimals"},
 		{name: "add, a cost below nothing", args: "project add --max-day-cost=-1", code: 2, err: "give dollars"},
 		{name: "add, attempts below nothing", args: "project add --max-task-attempts -1", code: 2, err: "--max-task-attempts -1: give a positive integer, or 0 for no bound"},
-		{name: "update one bound and keep the others", args: "project update p --max-task-cost 7.5", prepare: known, out: "Updated project p: 2 workspaces, workflow -, delivery pr, at most $5.00 a task",
+		{name: "update one bound and keep the others", args: "project update p --max-task-cost 7.5", prepare: known, out: "Updated project p: 2 workspaces, workflow -, base main, delivery pr, at most $5.00 a task",
 			asked: []string{`PATCH /v1/projects/p {"budget":{"task_attempts":4,"task_cost_micro_usd":7500000,"day_attempts":9,"day_cost_micro_usd":1500}}`}},
 		{name: "take bounds away", args: "project update p --max-task-cost 0 --max-task-attempts 0 --max-day-cost 0 --max-day-attempts 0", prepare: known,
 			asked: []string{`PATCH /v1/projects/p {"budget":{}}`}},
@@ -85,15 +85,15 @@ func TestPolicyOfAProject(t *testing.T) {
 		{name: "update to an odd delivery", args: "project|update|p|--delivery|", prepare: known, code: 2, err: `delivery "" is not known`, asked: []string{}},
 		{name: "update the budget of nothing", args: "project update nope --max-task-cost 1", prepare: known, code: 1, err: `project "nope" is not registered: see orange project list`, asked: []string{}},
 		{name: "list", args: "project list", prepare: known, out: "" +
-			"NAME   POOL  WORKFLOW  BRANCH  DELIVERY  BUDGET                                                            PATH\n" +
-			"other  1     -         -       -         -                                                                 /o\n" +
-			"p      2     -         main    pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
+			"NAME   POOL  WORKFLOW  BASE  DELIVERY  BUDGET                                                            PATH\n" +
+			"other  1     -         -     -         -                                                                 /o\n" +
+			"p      2     -         main  pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
 		{name: "list with variables", args: "project list", prepare: func(w *env) {
 			w.projects = []task.Project{{Name: "other", Path: "/o", PoolSize: 1}, {Name: "p", Path: "/p", PoolSize: 2, Policy: task.Policy{Vars: task.Vars{"team": "web", "owner": "x"}}}}
 		}, out: "" +
-			"NAME   POOL  WORKFLOW  BRANCH  VARIABLES    PATH\n" +
-			"other  1     -         -       -            /o\n" +
-			"p      2     -         -       owner, team  /p\n"},
+			"NAME   POOL  WORKFLOW  BASE  VARIABLES    PATH\n" +
+			"other  1     -         -     -            /o\n" +
+			"p      2     -         -     owner, team  /p\n"},
 		{name: "list as JSON", args: "project list --json", prepare: known, out: `"delivery":"pr","budget":{"task_attempts":4,"task_cost_micro_usd":5000000,"day_attempts":9,"day_cost_micro_usd":1500}`},
 		{name: "complete a delivery", args: "__complete|project|update|--delivery|", out: "local\tit stays here\npush\tthe branch is pushed\npr\ta pull request is opened\n", err: "Completion ended"},
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/config"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
@@ -40,7 +41,10 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 
 // clientOptions returns the options to connect to the server of the data folder, if one runs.
 func (d Deps) clientOptions() client.DialOptions {
-	return client.DialOptions{Socket: d.Config.Socket, Home: d.Config.Home, Folder: d.Cwd, Token: d.Config.Token, Owner: d.Owner}
+	return client.DialOptions{
+		Socket: d.Config.Socket, Home: d.Config.Home, Folder: d.Cwd, Token: d.Config.Token, Owner: d.Owner,
+		Environment: &wire.Environment{Since: d.Now(), Variables: config.RenewedEnv(d.Environ, d.Config.AgentEnv...)},
+	}
 }
 
 // findOwner returns the server that holds the data folder. It returns false if there is none

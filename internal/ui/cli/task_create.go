@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/config"
 	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -55,6 +56,8 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Status, "status", "", "state it begins in (default: the workflow's first)")
 	f.StringVar(&n.Harness, "harness", "", "agent that works on it: "+strings.Join(agent.HarnessNames(), ", ")+", \"command:PROGRAM ARGS\" or script:FILE")
 	f.StringVar(&n.Model, "model", "", "model of that agent, as it spells it (default: the project's, then the agent's own)")
+	f.StringVar(&n.AgentFlags, "agent-flags", "", "further options of that agent, as in \"--max-turns 50\" (default: the project's)")
+	f.StringVar(&n.Permissions, "permissions", "", "what agents may do without asking: skip (everything), edits or ask (default: the project's, then skip)")
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewModel, "review-model", "", "model of the reviewer (default: that of --model, if both are the same agent)")
@@ -176,7 +179,22 @@ func (s session) createTask(ctx context.Context, n signal.NewTask) error {
 	if a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 	}
+	s.printNotes(a)
 	return s.showResult(a, func(w io.Writer) error { return printCreated(w, a.Task, "") })
+}
+
+// printNotes prints what a person should know about a new task. Variables of this terminal are printed by name only.
+func (s session) printNotes(a wire.Answer) {
+	if s.Config.Role != "" || s.Config.Record {
+		return
+	}
+	notes := a.Notes
+	if names := config.WithheldNames(s.Environ, []string{a.Task.Harness, a.Task.ReviewHarness}, s.Config.AgentEnv...); len(names) > 0 {
+		notes = append(notes, fmt.Sprintf("agents do not get %s of this terminal: list those that they need in \"agent_env\" in %s", strings.Join(names, ", "), s.Config.File()))
+	}
+	for _, line := range notes {
+		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(line))
+	}
 }
 
 // printCreated prints a new task. what describes the task and may be "".

@@ -169,6 +169,8 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Note", describeFlags(t))
 	add("Workflow", t.Workflow)
 	add("Harness", narrate.DescribeHarness(t.OwnChoice()))
+	add("Flags", t.AgentFlags)
+	add("Permissions", t.Permissions)
 	add("Review by", narrate.DescribeHarness(t.ReviewChoice()))
 	for _, c := range t.Roles {
 		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice()))

@@ -23,11 +23,12 @@ const maxErrorBody = 4 << 20
 
 // A Client calls the server of one data folder. It is safe for concurrent use.
 type Client struct {
-	http      *http.Client
-	folder    string                      // in which the caller works, "" if that does not matter
-	token     string                      // of the attempt in which this process runs, "" outside any
-	server    string                      // version of the server that Connect reached
-	reconnect func(context.Context) error // finds another server if this one stops; nil: there is none
+	http        *http.Client
+	folder      string                      // in which the caller works, "" if that does not matter
+	token       string                      // of the attempt in which this process runs, "" outside any
+	environment string                      // header with the variables for agents, "" for none
+	server      string                      // version of the server that Connect reached
+	reconnect   func(context.Context) error // finds another server if this one stops; nil: there is none
 }
 
 // New returns a client of the server that listens on socket. It does not dial.
@@ -37,7 +38,7 @@ func New(socket string) *Client { return newClient(func() string { return socket
 // now, and starts none.
 func FromOptions(o DialOptions) *Client {
 	c := newClient(func() string { return FindSocket(o) })
-	c.token, c.folder = o.Token, o.Folder
+	c.token, c.folder, c.environment = o.Token, o.Folder, o.environmentHeader()
 	return c
 }
 
@@ -124,6 +125,9 @@ func (c *Client) sendOnce(ctx context.Context, q call) (*http.Response, error) {
 	}
 	if c.folder != "" {
 		req.Header.Set(wire.HeaderFolder, url.PathEscape(c.folder))
+	}
+	if c.environment != "" && q.method != http.MethodGet {
+		req.Header.Set(wire.HeaderEnvironment, c.environment)
 	}
 	if q.form != "" {
 		req.Header.Set("Content-Type", q.form)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,13 +28,29 @@ var ErrNoServer = errors.New("no server is running: start one with orange serve"
 
 // DialOptions are how to reach a server.
 type DialOptions struct {
-	Socket string
-	Home   string                // the data folder, which a new server must be able to write
-	Folder string                // in which the caller works, which decides what an ambiguous name of a task means
-	Token  string                // sent with every request; identifies the attempt
-	Start  func() (Child, error) // starts a server in the background; nil: never start one
-	Owner  func() (Owner, bool)  // the server that owns the data folder, if any; nil: unknown
+	Socket      string
+	Home        string                // the data folder, which a new server must be able to write
+	Folder      string                // in which the caller works, which decides what an ambiguous name of a task means
+	Token       string                // sent with every request; identifies the attempt
+	Start       func() (Child, error) // starts a server in the background; nil: never start one
+	Environment *wire.Environment     // sent with every change, for the agents that it starts; nil: none
+	Owner       func() (Owner, bool)  // the server that owns the data folder, if any; nil: unknown
 }
+
+// environmentHeader returns the variables for agents as text of a header. An attempt sends none.
+func (o DialOptions) environmentHeader() string {
+	if o.Environment == nil || o.Token != "" || len(o.Environment.Variables) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(o.Environment)
+	if err != nil || len(text) > maxEnvironment {
+		return ""
+	}
+	return string(text)
+}
+
+// maxEnvironment bounds the variables for agents, in bytes: a server reads headers of up to a megabyte.
+const maxEnvironment = 256 << 10
 
 // An Owner is the server that owns a data folder, whether it responds or not.
 type Owner struct {
@@ -63,7 +80,7 @@ func Connect(ctx context.Context, o DialOptions) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	c := newClient(func() string { return FindSocket(o) })
-	c.token, c.folder = o.Token, o.Folder
+	c.token, c.folder, c.environment = o.Token, o.Folder, o.environmentHeader()
 	if err := c.reachServer(ctx, o); err != nil {
 		c.Close()
 		return nil, o.explainTimeout(err)

@@ -43,13 +43,13 @@ type form struct {
 const (
 	formSummary = iota
 	formBranch
-	formBase
 	formProject
 	formHarness
-	formModel
 	formWorkflow
 	formStatus
 	formStart
+	formBase
+	formModel
 )
 
 type workflowsMsg struct {
@@ -119,13 +119,13 @@ func (m *model) newForm() *form {
 	return &form{at: formSummary, entries: []entry{
 		{name: "Summary", hint: "what is to be done"},
 		{name: "Branch", hint: "may stay empty: the server names it"},
-		{name: "Base", hint: "the branch it starts from and lands on: the project's"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
 		{name: "Harness", hint: "the project's", choices: append([]string{""}, agent.HarnessNames()...)},
-		{name: "Model", hint: "the project's, or the agent's own"},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
 		{name: "Status", hint: "the workflow's first"},
 		{name: "Start now", toggle: true, on: true},
+		{name: "Base", hint: "the branch it starts from and lands on: the project's"},
+		{name: "Model", hint: "the project's, or the agent's own"},
 	}}
 }
 

@@ -73,6 +73,9 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	if a.Warning != "" {
 		said += " " + a.Warning
 	}
+	for _, line := range a.Notes {
+		said += " Note: " + line + "."
+	}
 	s.finishForm(w, r, "/tasks/"+string(a.Task.ID), said)
 	return nil
 }

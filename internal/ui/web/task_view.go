@@ -37,6 +37,8 @@ func taskFacts(p *taskPage) []taskFact {
 	add("Base", t.BaseBranch, "")
 	add("Workflow", t.Workflow, "/workflows/"+t.WorkflowHash)
 	add("Harness", narrate.DescribeHarness(t.OwnChoice()), "")
+	add("Flags", t.AgentFlags, "")
+	add("Permissions", t.Permissions, "")
 	add("Review by", narrate.DescribeHarness(t.ReviewChoice()), "")
 	add("Workspace", t.Workspace, "")
 	if r := p.Look.PR; r != nil {
