@@ -74,13 +74,16 @@ orange version
 orange task create login "Let customers log in" --harness script:/root/login.yaml
 id=$(orange task list --json | tr '{' '\n' | sed -n 's/.*"id":"\([0-9A-Za-z]\{21\}\)".*/\1/p')
 orange task wait "$id" --for working --timeout 120s
-if orange upgrade --help >/dev/null 2>&1; then
+case $(orange version --json) in
+*'"formats"'*)
 	orange upgrade --from /release --dry-run
 	orange upgrade --from /release
-else
+	;;
+*) # it is older than orange upgrade
 	sh /release/install.sh --from /release
 	orange restart
-fi
+	;;
+esac
 orange doctor
 echo >/root/upgraded
 orange task wait "$id" --for reviewing --timeout 120s
