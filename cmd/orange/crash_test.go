@@ -10,7 +10,7 @@ import (
 )
 
 // TestCrashAtEveryBoundary kills real server processes: at every boundary for the workflow orange, at the
-// first 20 for the others; make soak kills them at every boundary of orange-direct too. The program is built
+// first 20 for the others (-short: of orange alone); make soak kills them at every boundary of orange-direct too. The program is built
 // without the race detector, because it runs some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
 	program, err := built()
@@ -19,6 +19,9 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 	}
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != builtin.Default {
+				t.Skip("-short kills servers of the default workflow only: run make check")
+			}
 			text, _ := builtin.Text(name)
 			def, err := workflow.Parse(name+".yaml", text)
 			if err != nil {
