@@ -31,19 +31,19 @@ func aliasCommand(cmd *cobra.Command, name string, more ...string) *cobra.Comman
 	return cmd
 }
 
-// commandGroups are the groups of the help, in order, with the commands that belong to them by their paths. A command
-// that is in no group is one that operates Orange.
+// commandGroups are the groups of the help, in order, with the commands that belong to them by their paths, the common ones
+// first. A command that is in no group is one that operates Orange.
 var commandGroups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"start", "Start work:", []string{"run", "init", "task", "project", "board", "task create", "task spawn", "task fork"}},
+	{"start", "Start work:", []string{"run", "task", "init", "project", "board", "task create", "task spawn", "task fork"}},
 	{"decide", "Decide:", []string{"inbox", "pause", "resume", "task merge", "task request-changes", "task approve", "task answer", "task complete", "task cancel", "task reopen",
 		"task respawn", "task update", "task push", "task create-pr", "task delete"}},
 	{"look", "Look:", []string{"dashboard", "web", "status", "stats", "log", "task list", "task show", "task diff", "task log", "task attach", "task output", "task explain", "task history",
 		"task attempts", "task cost", "task path", "task open", "task checkout", "task replay"}},
 	{"automate", "Automate:", []string{"tracker", "dispatch", "notify", "mcp", "install", "task wait", "task verdict", "task report", "task stuck"}},
-	{"operate", "Operate Orange:", nil},
+	{"operate", "Operate Orange:", []string{"doctor", "config", "version", "upgrade", "serve", "restart", "stop", "workspace"}},
 	{"author", "Write workflows:", []string{"workflow", "schema", "detect", "handoff", "als"}},
 }
 
@@ -61,6 +61,28 @@ func groupCommands(root *cobra.Command) {
 		}
 	}
 	assignGroups(root, "", of)
+	printUsage := root.UsageFunc()
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		sortByGroup(c)
+		return printUsage(c)
+	})
+}
+
+// sortByGroup puts the commands of parent in the order of commandGroups, the others behind them by name. Cobra sorts by
+// name when commands were added, so this comes right before they are printed.
+func sortByGroup(parent *cobra.Command) {
+	var order []string
+	for _, g := range commandGroups {
+		order = append(order, g.commands...)
+	}
+	_, prefix, _ := strings.Cut(parent.CommandPath(), " ")
+	place := func(c *cobra.Command) int {
+		if at := slices.Index(order, strings.TrimSpace(prefix+" "+c.Name())); at >= 0 {
+			return at
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(parent.Commands(), func(a, b *cobra.Command) int { return place(a) - place(b) })
 }
 
 // assignGroups assigns the commands of parent to groups, and declares those groups that have one.

@@ -37,7 +37,7 @@ type Repository interface {
 func newAuditCommand(deps Deps) *cobra.Command {
 	var repo, from string
 	cmd := &cobra.Command{
-		Use: "audit <commit>", Short: "Say who and what led to a merged commit, and decide it again", Args: requireArguments(1, 1),
+		Use: "audit <commit>", Short: "Explain who and what led to a merged commit, and verify it", Args: requireArguments(1, 1),
 		Long: "Find the task whose merge brought a commit into the default branch: the merge itself, or a commit\n" +
 			"of the task's branch. Say every step that led there, who took it, which gates were open and by\n" +
 			"what; whether the journal is what was written, and agrees with its anchors in the repository; and\n" +

@@ -129,7 +129,7 @@ func (d Deps) readDescription(text string) (string, error) {
 
 func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [card]", Short: "Show the board, or a card with all that was said about it", Args: requireArguments(0, 1),
+		Use: "show [card]", Short: "Show the board, or one card with its comments", Args: requireArguments(0, 1),
 		Long: "Show the columns of the board with their cards, or one card with its comments and tags.",
 		Example: "  orange board show\n" +
 			"  orange board show 3\n" +
@@ -261,7 +261,7 @@ func indentText(text string) string {
 func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	var n wire.NewCard
 	cmd := &cobra.Command{
-		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: requireArguments(1, -1),
+		Use: "add <title...>", Short: "Add a card to the board, and start a task for it if the workflow has one", Args: requireArguments(1, -1),
 		Long: "Put a card on the project's board. If the workflow works on cards, a task is created for it.",
 		Example: "  orange board add \"Login form\" --tag Ready\n" +
 			"  orange board add \"Only an idea\" --no-task --description -",
@@ -336,7 +336,7 @@ func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 	var remove []string
 	cmd := &cobra.Command{
-		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: requireArguments(1, -1),
+		Use: "tag <card> [tag...]", Short: "Add and remove tags of a card in one step", Args: requireArguments(1, -1),
 		Long: "Put tags on a card and take others off in one change, so that nobody sees half of it.",
 		Example: "  orange board tag 3 Ready\n" +
 			"  orange board tag 3 Approved --remove Review",
@@ -369,7 +369,7 @@ func newBoardDescribe(deps Deps, f *boardFlags) *cobra.Command {
 
 func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "comment <card> <text...>", Short: "Say something about a card; - reads it from standard input", Args: requireArguments(2, -1),
+		Use: "comment <card> <text...>", Short: "Comment on a card; - reads the text from standard input", Args: requireArguments(2, -1),
 		Long:    "Say something about a card. Agents read it; what they say comes as comments, too.",
 		Example: "  orange board comment 3 \"The label is missing\"",
 		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
@@ -384,7 +384,7 @@ func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
 
 func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "history <card>", Short: "Show what became of a card", Args: requireArguments(1, 1),
+		Use: "history <card>", Short: "Show the history of a card", Args: requireArguments(1, 1),
 		Long:    "Show every change of a card and who made it, oldest first.",
 		Example: "  orange board history 3",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {

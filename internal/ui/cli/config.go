@@ -27,7 +27,7 @@ type shownConfig struct {
 
 func newConfigCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "config", Short: "Print where the configuration is, and what is in it", Args: requireArguments(0, 0),
+		Use: "config", Short: "Print the paths and the contents of the configuration", Args: requireArguments(0, 0),
 		Annotations: map[string]string{needsNothing: "yes"},
 		Long: "Print the path of config.json, the folders that Orange uses, and the settings of the file. Secrets and\n" +
 			"the paths of addresses are left out. docs/OPERATIONS.md describes the settings.",

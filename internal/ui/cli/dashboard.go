@@ -45,7 +45,7 @@ func (f *dashboardFlags) declareFlags(deps Deps, cmd *cobra.Command) {
 func newDashboardCommand(deps Deps) *cobra.Command {
 	var f dashboardFlags
 	cmd := &cobra.Command{
-		Use: "dashboard", Short: "Show all tasks on this terminal, live", Args: requireArguments(0, 0),
+		Use: "dashboard", Short: "Show all tasks in this terminal, live", Args: requireArguments(0, 0),
 		Long: "Show all tasks on this terminal, and keep them up to date: who must act, how the agents are, what was\n" +
 			"done and what it cost; and of the selected one its timeline, TASK.md, why it is where it is, its\n" +
 			"agent's terminal, its way through the workflow and what it changed. The key ? lists the keys. In a\n" +

@@ -25,7 +25,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	var repair, restore, agents bool
 	var o RestoreOptions
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check that everything Orange needs is there", Args: requireArguments(0, 0),
+		Use: "doctor", Short: "Check the installation", Args: requireArguments(0, 0),
 		Long: "Check programs, folders, the store and everything that tasks need. Each failure comes with what to\n" +
 			"do about it; the exit code is 1 if there is one.\n\n" +
 			"With --restore, which needs that no server runs, put a lost, damaged or old store right: take the\n" +

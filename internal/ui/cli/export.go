@@ -15,7 +15,7 @@ import (
 
 func newExportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [file]", Short: "Write everything as JSON lines, to a file or to standard output", Args: requireArguments(0, 1),
+		Use: "export [file]", Short: "Export everything as JSON lines, to a file or to standard output", Args: requireArguments(0, 1),
 		Long: "Write projects and tasks with their journals and texts as JSON lines, which orange import reads.\n" +
 			"Attempts, boards and trackers are not in it.",
 		Example: "  orange export backup.jsonl\n" +
@@ -38,7 +38,7 @@ func newExportCommand(deps Deps) *cobra.Command {
 
 func newImportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "import <path|->", Short: "Take over an earlier data folder, or what orange export wrote", Args: requireArguments(1, 1),
+		Use: "import <path|->", Short: "Import an earlier data folder, or a file from orange export", Args: requireArguments(1, 1),
 		Long: "Take over the tasks of an earlier data folder, or everything that orange export wrote. What is there\n" +
 			"already is skipped, and said; tasks that are not over go on here.",
 		Example: "  orange import backup.jsonl\n" +

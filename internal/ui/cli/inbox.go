@@ -29,7 +29,7 @@ type inboxFlags struct {
 func newInboxCommand(deps Deps) *cobra.Command {
 	var f inboxFlags
 	cmd := &cobra.Command{
-		Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: requireArguments(0, 0),
+		Use: "inbox", Short: "List what waits for you, with the command that resolves it", Args: requireArguments(0, 0),
 		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has\n" +
 			"why it waits and the command that helps below it. Tasks that were created and not started are the\n" +
 			"backlog: they wait for nobody, are counted apart and come last. With --follow, what comes is\n" +

@@ -45,7 +45,7 @@ func newInitCommand(deps Deps) *cobra.Command {
 	questions := setupQuestions()
 	given := make([]string, len(questions))
 	cmd := &cobra.Command{
-		Use: "init", Short: "Set up Orange for the repository of this folder, with a few questions", Args: requireArguments(0, 0),
+		Use: "init", Short: "Set up Orange for this repository, with a few questions", Args: requireArguments(0, 0),
 		Long: "Set up Orange for the git repository of this folder: look for agents and whether they are logged in,\n" +
 			"ask a few questions, and write the answers to the project and to config.json. Enter keeps what is set, or\n" +
 			"takes the default. A flag answers its question. Without a terminal, or with --yes, questions that no flag\n" +

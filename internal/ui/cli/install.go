@@ -12,7 +12,7 @@ func newInstallCommand(deps Deps) *cobra.Command {
 	var harnesses []string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: requireArguments(0, 0),
+		Use: "install", Short: "Install the skill that teaches your agents to use Orange", Args: requireArguments(0, 0),
 		Long: "Put a file that teaches agents to use Orange where each of them looks for such files. It is replaced\n" +
 			"if it is another version; a file of that name that is not Orange's is left alone.",
 		Example: "  orange install --dry-run\n" +

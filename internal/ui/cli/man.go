@@ -19,7 +19,7 @@ const manDate = "2026-11-15"
 
 func newManCommand(deps Deps) *cobra.Command {
 	return needsNoServer(&cobra.Command{
-		Use: "man [folder]", Short: "Print the manual page of orange, or write those of all commands into a folder", Args: requireArguments(0, 1),
+		Use: "man [folder]", Short: "Print the manual page of orange, or write all manual pages into a folder", Args: requireArguments(0, 1),
 		Long: "Print the manual page orange(1) as roff. With a folder, write a page for every command into\n" +
 			"it: orange.1, orange-task.1, orange-task-create.1 and so on. The folder is made if it is not\n" +
 			"there, and older pages in it are replaced. A new folder that has the name of a command or of\n" +

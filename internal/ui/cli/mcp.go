@@ -12,7 +12,7 @@ import (
 func newMCPCommand(deps Deps) *cobra.Command {
 	var http bool
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Speak the Model Context Protocol, for agents and their people", Args: requireArguments(0, 0),
+		Use: "mcp", Short: "Serve the Model Context Protocol (MCP), for agents and people", Args: requireArguments(0, 0),
 		Long: "Speak the Model Context Protocol on standard input and output until the input ends. The\n" +
 			"tools are list, show, explain, inbox, create, update, answer, approve and verify. Inside\n" +
 			"an attempt they act for that attempt. docs/MCP.md says how agents are told of it.",

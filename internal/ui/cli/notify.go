@@ -16,7 +16,7 @@ import (
 )
 
 func newNotifyCommand(deps Deps) *cobra.Command {
-	return groupCommand("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
+	return groupCommand("notify", "List and test notification channels", newNotifyList(deps), newNotifyTest(deps))
 }
 
 // A notifyChannel is one notification channel of the configuration, as listed.
@@ -36,7 +36,7 @@ const noWays = "Nobody is told anything: add notify to config.json, see docs/OPE
 
 func newNotifyList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List who is told what, and how it went", Args: requireArguments(0, 0), Annotations: map[string]string{needsKeys: "notify"},
+		Use: "list", Short: "List the notification channels and the result of their last message", Args: requireArguments(0, 0), Annotations: map[string]string{needsKeys: "notify"},
 		Long:    "List the ways of config.json by which people are told that something waits for them: what each is told\nof, and how it went the last time. Of addresses only the host is shown.",
 		Example: "  orange notify list",
 	}
@@ -108,7 +108,7 @@ type notifyResult struct {
 
 func newNotifyTest(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "test [kind|number]", Short: "Tell a test: every way, those of a kind, or one", Args: requireArguments(0, 1), Annotations: map[string]string{needsKeys: "notify"},
+		Use: "test [kind|number]", Short: "Send a test notification: to all channels, to one kind, or to one channel", Args: requireArguments(0, 1), Annotations: map[string]string{needsKeys: "notify"},
 		Long: `Tell a test by every way of config.json, by those of a kind (desktop, webhook, ntfy,
 slack, bell), or by the one with a number of orange notify list. What arrives says that
 it is a test; a webhook has "test": true.

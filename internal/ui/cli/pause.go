@@ -11,7 +11,7 @@ import (
 
 func newPauseCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: requireArguments(0, 1),
+		Use: "pause [id]", Short: "Pause one task or all tasks: nothing new starts", Args: requireArguments(0, 1),
 		Long: "Start nothing new and fire no timer, for one task or, without an id, for all. Agents that are at work\n" +
 			"go on.",
 		Example: "  orange pause MFTsZyeO\n" +
@@ -46,7 +46,7 @@ func (d Deps) personOnly() error {
 
 func newResumeCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: requireArguments(0, 1),
+		Use: "resume [id]", Short: "Resume after a pause, or retry failed effects", Args: requireArguments(0, 1),
 		Long: "Let go on what was paused, one task or, without an id, everything. What was given up after several\n" +
 			"failures is tried again.",
 		Example: "  orange resume MFTsZyeO\n" +

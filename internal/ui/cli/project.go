@@ -19,7 +19,7 @@ import (
 )
 
 func newProjectCommand(deps Deps) *cobra.Command {
-	return groupCommand("project", "Register the repositories that tasks are about",
+	return groupCommand("project", "Register and change projects (repositories)",
 		newProjectAdd(deps), newProjectList(deps), newProjectUpdate(deps), newProjectRemove(deps))
 }
 
@@ -505,7 +505,7 @@ func policyText(p task.Project) string {
 
 func newProjectRemove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove <name>", Short: "Forget a project; its repository stays as it is",
+		Use: "remove <name>", Short: "Remove a project; its repository stays",
 		Long:    "Forget a project that has no task left to do. Its repository and its branches stay as they are.",
 		Example: "  orange project remove shop",
 		Args:    requireArguments(1, 1),

@@ -35,7 +35,7 @@ func newDetectCommand(deps Deps) *cobra.Command {
 	var f detectFlags
 	cmd := needsNoServer(&cobra.Command{
 		Use: "detect [FILE|-]", Args: requireArguments(0, 1),
-		Short: "Say which outcome a text of an agent reports",
+		Short: "Print the outcome that an agent's text reports",
 		Long: "Say which outcome a text of an agent reports, and what in it does not count and why.\n\n" +
 			"Without a file the text comes from standard input. The exit code is 0 whenever the\n" +
 			"text could be read, whatever it says. For artifacts the file is a TASK.md; for exit\n" +

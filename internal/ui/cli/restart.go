@@ -24,7 +24,7 @@ type restartResult struct {
 
 func newRestartCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "End the server and start another one; agents go on", Args: requireArguments(0, 0),
+		Use: "restart", Short: "Restart the server; agents keep running", Args: requireArguments(0, 0),
 		Long: "End the server of this data folder, start one of this program in the background, and wait until it\n" +
 			"answers. Agents go on meanwhile. The new server has the environment of this command, so restart it\n" +
 			"after you set a variable, such as a key, that agents or trackers need; and after you replaced the\n" +

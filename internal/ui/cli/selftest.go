@@ -11,13 +11,13 @@ import (
 )
 
 func newSelftestCommand(deps Deps) *cobra.Command {
-	return groupCommand("selftest", "Prove on this machine what Orange promises", newSelftestCrashCommand(deps))
+	return groupCommand("selftest", "Test on this machine that Orange survives crashes", newSelftestCrashCommand(deps))
 }
 
 func newSelftestCrashCommand(deps Deps) *cobra.Command {
 	var o selftest.CrashOptions
 	cmd := &cobra.Command{
-		Use: "crash [NAME|FILE]", Short: "Kill a server at every commit and effect boundary and compare what is left", Args: requireArguments(0, 1),
+		Use: "crash [NAME|FILE]", Short: "Kill a server at every commit and effect boundary and compare the results", Args: requireArguments(0, 1),
 		Example: "  orange selftest crash orange --parallel 4",
 		Long: "Walks a task through the workflow in an empty folder of its own, kills the server with\n" +
 			"SIGKILL at the first commit or effect boundary, starts it again and compares the record,\n" +

@@ -15,7 +15,7 @@ const UsualPage = "127.0.0.1:4747"
 func newServeCommand(deps Deps) *cobra.Command {
 	var o ServeOptions
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the server here; every other command starts one by itself", Args: requireArguments(0, 0),
+		Use: "serve", Short: "Run the server in the foreground; other commands start one when they need it", Args: requireArguments(0, 0),
 		Long: "Run the server of the data folder in the foreground, until Ctrl-C, orange stop, or a while of idleness.\n" +
 			"There is one for each data folder, and every other command starts one in the background if there is\n" +
 			"none. Agents go on when it ends. With --web it serves the web page, prints the address that signs\n" +

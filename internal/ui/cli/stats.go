@@ -18,7 +18,7 @@ import (
 func newStatsCommand(deps Deps) *cobra.Command {
 	var by, project, since string
 	cmd := &cobra.Command{
-		Use: "stats", Short: "Say what became of tasks, what they cost and how long they took", Args: requireArguments(0, 0),
+		Use: "stats", Short: "Summarize outcomes, cost and duration of tasks", Args: requireArguments(0, 0),
 		Long: "Say what became of tasks, what they cost and how long they took, from their journals.\n" +
 			"By harness, model, role or prompt, a task counts in the group of every such attempt that it had, and cost,\n" +
 			"tokens and times are those of the attempts. By workflow or project they are those of the tasks.\n" +

@@ -28,7 +28,7 @@ type statusFlags struct {
 func newStatusCommand(deps Deps) *cobra.Command {
 	var f statusFlags
 	cmd := &cobra.Command{
-		Use: "status", Short: "Say in one line how many agents work and what waits for you", Args: requireArguments(0, 0),
+		Use: "status", Short: "Print one line: how many agents work and what waits for you", Args: requireArguments(0, 0),
 		Annotations: map[string]string{needsNothing: "yes"},
 		Long: "Say in one line how many agents work, how many tasks wait for a person and how many for a\n" +
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +

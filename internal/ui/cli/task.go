@@ -10,7 +10,7 @@ import (
 )
 
 func newTaskCommand(deps Deps) *cobra.Command {
-	return groupCommand("task", "Create tasks, look at them and move them on",
+	return groupCommand("task", "Create, show and move tasks",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
 		newTaskComplete(deps), newTaskVerdict(deps), newTaskReport(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskApprove(deps),
 		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps),

@@ -26,7 +26,7 @@ import (
 
 func newTaskSpawn(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "spawn <id>", Short: "Start a task that was created and waits", Args: requireArguments(1, 1),
+		Use: "spawn <id>", Short: "Start a task that has not been started", Args: requireArguments(1, 1),
 		Long: "Start a task that was created with --no-spawn. It leaves its queue as soon as a workspace of the\n" +
 			"project is free.",
 		Example: "  orange task spawn MFTsZyeO",
@@ -45,7 +45,7 @@ func newTaskSpawn(deps Deps) *cobra.Command {
 
 func newTaskRespawn(deps Deps) *cobra.Command {
 	cmd := verbCommand(deps, engine.Respawn, &cobra.Command{
-		Use: "respawn <id>", Short: "Start the dead agent of a task's state again", Args: requireArguments(1, 1),
+		Use: "respawn <id>", Short: "Start a new agent for a task whose agent ended", Args: requireArguments(1, 1),
 		Long: "Start another agent at once in place of one that died or did not say how it went, without\n" +
 			"waiting for Orange to do it.",
 		Example: "  orange task respawn MFTsZyeO",
@@ -133,7 +133,7 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	var role string
 	var printed bool
 	cmd := &cobra.Command{
-		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: requireArguments(0, 1),
+		Use: "attach [id]", Short: "Attach to the terminal of a task's agent", Args: requireArguments(0, 1),
 		Long: "Go to the tmux window of the task's agent on this terminal. Ctrl-Q leaves it, also inside your own\n" +
 			"tmux; the agent goes on. If it asks for something, answer it there. Ctrl-b Ctrl-Q sends a Ctrl-Q to\n" +
 			"the agent.",
@@ -207,7 +207,7 @@ func newTaskOutput(deps Deps) *cobra.Command {
 	var attempt int
 	var role string
 	cmd := &cobra.Command{
-		Use: "output [id]", Short: "Print the last message of a task's agent, by default the newest one", Args: requireArguments(0, 1),
+		Use: "output [id]", Short: "Print the last message of a task's newest agent", Args: requireArguments(0, 1),
 		Long: "Print what an agent said last, as it said it: no prompt, no call of a tool, no answer of one. It is an\n" +
 			"error if the agent has said nothing. orange task log shows the whole conversation.",
 		Example: "  orange task output MFTsZyeO\n" +

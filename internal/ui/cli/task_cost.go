@@ -19,7 +19,7 @@ func newTaskCost(deps Deps) *cobra.Command {
 	var project string
 	var everything bool
 	cmd := &cobra.Command{
-		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: requireArguments(0, 1),
+		Use: "cost [id]", Short: "Print the tokens and the cost of one task or of all tasks", Args: requireArguments(0, 1),
 		Long: "Say what the agents of a task have consumed, by role: tokens and dollars, as far as they report it.",
 		Example: "  orange task cost MFTsZyeO\n" +
 			"  orange task cost --project shop --json",

@@ -315,7 +315,7 @@ func newTaskFork(deps Deps) *cobra.Command {
 	var id string
 	var wait bool
 	cmd := &cobra.Command{
-		Use: "fork <id@seq>", Short: "Create a task that begins where another one stood at an entry of its history",
+		Use: "fork <id@seq>", Short: "Create a task from an earlier point in the history of another one",
 		Long: "Create a task that begins at the commit that another one had at an entry of its history, on a\n" +
 			"branch of its own and with the text of the old one as its context. The old task stays as it is.",
 		Example: "  orange task history MFTsZyeO --json\n" +

@@ -13,7 +13,7 @@ import (
 func newTaskMerge(deps Deps) *cobra.Command {
 	d := newMergeAction()
 	cmd := personActionCommand(deps, d, &cobra.Command{
-		Use: "merge <id>", Short: "Merge the branch of a task that waits for it",
+		Use: "merge <id>", Short: "Merge the branch of a task",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
 			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
 			"asked for. The task moves on by its workflow once the commit is there.",

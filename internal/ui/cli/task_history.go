@@ -144,7 +144,7 @@ func formatJSONValue(v any) string {
 
 func newTaskExplain(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "explain [id]", Short: "Say why a task is where it is, and what would move it",
+		Use: "explain [id]", Short: "Explain why a task is where it is, and what moves it on",
 		Example: "  orange task explain MFTsZyeO\n" +
 			"  orange task explain --json",
 		Long: "Say who must act and the cheapest way on, every way out with the rules weighed for it,\n" +

@@ -128,7 +128,7 @@ func (s session) updatedFields(ctx context.Context, c changes) ([]signal.Field, 
 
 func newTaskVerdict(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "verdict PASS|FAIL [id]", Short: "State what a review found (for agents that review)", Args: requireArguments(1, 2),
+		Use: "verdict PASS|FAIL [id]", Short: "Report the verdict of a review (for agents that review)", Args: requireArguments(1, 2),
 		Long: "State the verdict of a review. It is written at the head of the section that the workflow's gate reads,\n" +
 			"what the section says already stays below it, and the task takes the way on that the verdict opens: the\n" +
 			"engine decides whether FAIL means rework or that the task is stuck. Only an agent of a role that may\n" +
@@ -184,7 +184,7 @@ func newTaskReport(deps Deps) *cobra.Command {
 
 func newTaskAnswer(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: requireArguments(1, -1),
+		Use: "answer <id> <text...|->", Short: "Answer an agent's question so that it continues", Args: requireArguments(1, -1),
 		Long: "Answer the question that a task waits with, or that its agent ended its turn with, or help a task that\n" +
 			"is stuck. The words are written into TASK.md and told to the agent, and the task goes on. An agent\n" +
 			"that ended meanwhile is started again with them.",
@@ -207,7 +207,7 @@ func newTaskAnswer(deps Deps) *cobra.Command {
 
 func newTaskApprove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: requireArguments(1, 1),
+		Use: "approve <id>", Short: "Approve the move that an agent requested", Args: requireArguments(1, 1),
 		Long:    "Grant a move that an agent asked for and that its workflow leaves to a person. Agents cannot.",
 		Example: "  orange task approve MFTsZyeO --note \"seen and fine\"",
 	}
@@ -232,7 +232,7 @@ func newTaskApprove(deps Deps) *cobra.Command {
 
 func newTaskRequestChanges(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "request-changes <id> [message...]", Short: "Send reviewed work back to its worker, and say what is to change",
+		Use: "request-changes <id> [message...]", Short: "Send work back to its agent with the changes you want",
 		Long: "Send work that waits for a decision back to its worker. What is to change is written into TASK.md\n" +
 			"and told to the agent.",
 		Example: "  orange task request-changes MFTsZyeO \"The form needs a label\"\n" +
@@ -258,7 +258,7 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 
 func newTaskComplete(deps Deps) *cobra.Command {
 	return verbCommand(deps, "complete", &cobra.Command{
-		Use: "complete [id]", Short: "Finish the task's present state and go on to the next", Args: requireArguments(0, 1),
+		Use: "complete [id]", Short: "Finish the current state of a task and move to the next", Args: requireArguments(0, 1),
 		Long: "Ask for the way on that the workflow calls complete. Gates are weighed as always: what is missing\n" +
 			"is said. Agents use it to say that a stage is done, people to go on in their place.",
 		Example: "  orange task complete\n" +
@@ -268,7 +268,7 @@ func newTaskComplete(deps Deps) *cobra.Command {
 
 func newTaskStuck(deps Deps) *cobra.Command {
 	return verbCommand(deps, "stuck", &cobra.Command{
-		Use: "stuck [id]", Short: "Say that the work cannot go on without a person", Args: requireArguments(0, 1),
+		Use: "stuck [id]", Short: "Report that the work cannot continue without a person", Args: requireArguments(0, 1),
 		Long:    "Say that the work cannot go on. The task waits in the inbox of a person, with your words.",
 		Example: "  orange task stuck --note \"the schema is missing\"",
 	})
@@ -276,7 +276,7 @@ func newTaskStuck(deps Deps) *cobra.Command {
 
 func newTaskReopen(deps Deps) *cobra.Command {
 	return verbCommand(deps, engine.Reopen, &cobra.Command{
-		Use: "reopen <id>", Short: "Take up a cancelled task again", Args: requireArguments(1, 1),
+		Use: "reopen <id>", Short: "Reopen a cancelled task", Args: requireArguments(1, 1),
 		Long:    "Take up a task again that was cancelled, where its workflow says.",
 		Example: "  orange task reopen MFTsZyeO",
 	})
@@ -311,7 +311,7 @@ func newTaskCancel(deps Deps) *cobra.Command {
 
 func newTaskDelete(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete <id>", Short: "Remove a task that is over", Args: requireArguments(1, 1),
+		Use: "delete <id>", Short: "Delete a closed task", Args: requireArguments(1, 1),
 		Long:    "Remove a task that is over, with its folder and what is kept of its attempts. Its branch stays.",
 		Example: "  orange task delete MFTsZyeO --yes",
 	}

@@ -30,7 +30,7 @@ type replayFlags struct {
 func newTaskReplay(deps Deps) *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use: "replay [id]", Short: "Fold a task's journal again and make every decision once more",
+		Use: "replay [id]", Short: "Fold a task's journal again and repeat every decision",
 		Long: "Make sure that the journal, up to the task's last row, is what was written. Then fold\n" +
 			"the task's journal again and compare it with the stored record, byte for byte; then\n" +
 			"make every decision once more, each on the record that was there, and compare the entries.\n" +

@@ -20,7 +20,7 @@ func newTaskList(deps Deps) *cobra.Command {
 	var f task.Filter
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default those of this folder's project that are not over", Args: requireArguments(0, 0),
+		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default the open tasks of this folder's project", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
 			"note says what is particular: paused, queued, crashed, or who is at work.",
 		Example: "  orange task list\n" +

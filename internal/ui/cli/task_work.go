@@ -175,7 +175,7 @@ func newTaskOpen(deps Deps) *cobra.Command {
 
 func newTaskCheckout(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "checkout [id]", Short: "Check the work of a task out in your own repository, to try it", Args: requireArguments(0, 1),
+		Use: "checkout [id]", Short: "Check out the work of a task in your own repository", Args: requireArguments(0, 1),
 		Long: "Check the last commit of a task's branch out in the repository of this folder. The branch itself stays\n" +
 			"checked out in the task's workspace, so HEAD is detached. Changes of yours that are in the way are\n" +
 			"not touched: the command is refused. It says how to go back.",

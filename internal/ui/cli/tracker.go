@@ -19,7 +19,7 @@ import (
 )
 
 func newTrackerCommand(deps Deps) *cobra.Command {
-	return groupCommand("tracker", "Work with issues that live in Linear, on GitHub or on a board over MCP",
+	return groupCommand("tracker", "Work with issues in Linear, GitHub or a board over MCP",
 		newTrackerAdd(deps), newTrackerList(deps), newTrackerIssues(deps), newTrackerSync(deps), newTrackerTest(deps), newTrackerRemove(deps))
 }
 
@@ -28,7 +28,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	var columns []string
 	var command string
 	cmd := &cobra.Command{
-		Use: "add name", Short: "Add a tracker, or change what was said about it", Args: requireArguments(1, 1),
+		Use: "add name", Short: "Add a tracker, or change its settings", Args: requireArguments(1, 1),
 		Long: "Add a tracker whose issues become tasks of a project.\n\n" +
 			"The secret stays where it is; only its place is kept: env:NAME, file:PATH (mode 600),\n" +
 			"command:PROGRAM ARGS, or gh for the login that gh has.",
@@ -158,7 +158,7 @@ func columnNames(list []string) (map[string]string, error) {
 
 func newTrackerList(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the trackers, and when they were last looked at", Args: requireArguments(0, 0),
+		Use: "list", Short: "List the trackers, and when each was last read", Args: requireArguments(0, 0),
 		Long:    "List the trackers with their projects, and when each was last looked at and with what result.",
 		Example: "  orange tracker list",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
@@ -216,7 +216,7 @@ func newTrackerIssues(deps Deps) *cobra.Command {
 func newTrackerSync(deps Deps) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
-		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: requireArguments(0, 1),
+		Use: "sync [name]", Short: "Read one tracker or all, and pass changes on to their tasks", Args: requireArguments(0, 1),
 		Long: "Look at a tracker now, or at all of them and at pull requests. What is new becomes moves and orders\n" +
 			"of tasks; issues that are not where their tasks say are named, and put back with --fix.",
 		Example: "  orange tracker sync\n" +
@@ -292,7 +292,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 
 func newTrackerTest(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: requireArguments(1, 1),
+		Use: "test name", Short: "Check the connection to a tracker", Args: requireArguments(1, 1),
 		Long: "Ask a tracker who Orange is there and what its columns and tags are, and say what of the workflow's\n" +
 			"words is missing. The exit code is 1 if it cannot be worked with.",
 		Example: "  orange tracker test lin",
@@ -318,7 +318,7 @@ func newTrackerTest(deps Deps) *cobra.Command {
 
 func newTrackerRemove(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: requireArguments(1, 1),
+		Use: "remove name", Short: "Remove a tracker and what Orange stored about it", Args: requireArguments(1, 1),
 		Long:    "Forget a tracker and what was kept of its issues. Tasks that were made of them stay.",
 		Example: "  orange tracker remove lin",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
@@ -353,7 +353,7 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	var once, watch, dry bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: requireArguments(0, 1),
+		Use: "dispatch [tracker]", Short: "Create tasks for the next issues", Args: requireArguments(0, 1),
 		Long: "Look at a tracker and make tasks of the issues that are next, no more than it may have at work. An\n" +
 			"issue becomes one task at most.",
 		Example: "  orange dispatch lin --dry-run\n" +

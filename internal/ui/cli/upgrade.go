@@ -82,7 +82,7 @@ func newUpgradeCommand(deps Deps) *cobra.Command {
 	var from string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "upgrade --from FILE|FOLDER", Short: "Replace this program by that of a release, and restart the server; agents go on", Args: requireArguments(0, 0),
+		Use: "upgrade --from FILE|FOLDER", Short: "Install another release and restart the server; agents keep running", Args: requireArguments(0, 0),
 		Long: "Replace this program by that of a release: an archive, a folder that holds the archive for this\n" +
 			"machine or the program, or the program itself. If SHA256SUMS is beside the file, its sum must match.\n" +
 			"Then the server is restarted, and agents go on: their hooks and commands use the new program.\n\n" +

@@ -42,7 +42,7 @@ type WorkflowEntry struct {
 }
 
 func newWorkflowCommand(deps Deps) *cobra.Command {
-	return groupCommand("workflow", "See, check and try workflows",
+	return groupCommand("workflow", "Show, check, verify and simulate workflows",
 		newWorkflowListCommand(deps), newWorkflowShowCommand(deps), newWorkflowCheckCommand(deps),
 		newWorkflowDecideCommand(deps), newWorkflowGraphCommand(deps), newWorkflowVerifyCommand(deps),
 		newWorkflowScenarioCommand(deps), newWorkflowSimulateCommand(deps), newWorkflowPromptCommand(deps),
@@ -201,7 +201,7 @@ func workflowRows(list []listedWorkflow) [][]string {
 func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 	var strict bool
 	cmd := needsNoServer(&cobra.Command{
-		Use: "check NAME|FILE", Short: "Say what is wrong with a workflow file", Args: requireArguments(1, 1),
+		Use: "check NAME|FILE", Short: "Check a workflow file for mistakes", Args: requireArguments(1, 1),
 		Example: "  orange workflow check orange\n" +
 			"  orange workflow check .orange/workflows/mine.yaml --json\n" +
 			"  orange workflow check mine --strict",
@@ -246,7 +246,7 @@ func printFindings(w io.Writer, def *workflow.Definition, found []workflow.Findi
 func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 	var format, output string
 	cmd := needsNoServer(&cobra.Command{
-		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: requireArguments(1, 1),
+		Use: "graph NAME|FILE", Short: "Draw a workflow as a graph", Args: requireArguments(1, 1),
 		Long:    "Draw the states and edges of a workflow as Mermaid text, an SVG picture or a DOT graph.",
 		Example: "  orange workflow graph orange --format svg -o orange.svg",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -298,7 +298,7 @@ func writeGraph(deps Deps, file, text string) error {
 func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 	var file string
 	cmd := needsNoServer(&cobra.Command{
-		Use: "prompt NAME|FILE STATE", Short: "Print what the agent of a state is told", Args: requireArguments(2, 2),
+		Use: "prompt NAME|FILE STATE", Short: "Print the prompt of a state's agent", Args: requireArguments(2, 2),
 		Long: "Print what a new agent of a state is told, for a supposed task. Summary, branch and the\n" +
 			"like are taken from --task-file. A step of a step workflow may be given by its number,\n" +
 			"from 0. Words that a repository has of its own are not looked for.",

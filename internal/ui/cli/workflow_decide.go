@@ -53,7 +53,7 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	var f decideFlags
 	cmd := needsNoServer(&cobra.Command{
 		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: requireArguments(1, 1),
-		Short: "Try what the engine would decide, touching nothing",
+		Short: "Print what the engine would decide, without changing anything",
 		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
 			"Sections of the task file count as fresh and own, evidence as present and agents as alive,\n" +
 			"unless a flag says otherwise. Without --actor the question is: may anyone? An outcome\n" +

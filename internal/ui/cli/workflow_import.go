@@ -25,7 +25,7 @@ type workflowImport struct {
 func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	var f workflowImport
 	cmd := needsNoServer(&cobra.Command{
-		Use: "import FILE", Short: "Take over step workflows in JSON", Args: requireArguments(1, 1),
+		Use: "import FILE", Short: "Import step workflows from JSON", Args: requireArguments(1, 1),
 		Long: "Take over the step workflows of a JSON file: one, or a file of several,\n" +
 			"{\"workflows\": {\"ID\": {\"steps\": [...]}}}. Each becomes .orange/workflows/ID.json in the\n" +
 			"repository. Contracts of agents, {\"agents\": {\"NAME\": {\"statuses\": ...}}}, become one workflow\n" +

@@ -39,7 +39,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	var f simulateFlags
 	cmd := needsNoServer(&cobra.Command{
 		Use: "simulate NAME|FILE", Args: requireArguments(1, 1),
-		Short: "Play many tasks through a workflow, at no cost, and say how they fare",
+		Short: "Simulate many tasks in a workflow and report the results",
 		Long: "Plays tasks from their creation to their end with the engine's own decisions and simulated agents and\n" +
 			"people, and prints how long they take, what they cost and where they get stuck.\n" +
 			"The same seed gives the same numbers.",

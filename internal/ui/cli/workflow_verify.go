@@ -31,7 +31,7 @@ type verifyFlags struct {
 func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	var f verifyFlags
 	cmd := needsNoServer(&cobra.Command{
-		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop or act twice", Args: requireArguments(1, 1),
+		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop forever or act twice", Args: requireArguments(1, 1),
 		Example: "  orange workflow verify orange\n" +
 			"  orange workflow verify mine.yaml --max-states 200000 --emit-test found.json",
 		Long: "Searches every state that a task of the workflow can get into, whatever agents, people,\n" +
@@ -255,7 +255,7 @@ func emitScenario(note io.Writer, path string, def *workflow.Definition, r verif
 func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
 	var against string
 	cmd := needsNoServer(&cobra.Command{
-		Use: "scenario FILE", Short: "Play a counterexample again that verify --emit-test wrote", Args: requireArguments(1, 1),
+		Use: "scenario FILE", Short: "Replay a counterexample that verify --emit-test wrote", Args: requireArguments(1, 1),
 		Long: "Play the steps that led to a violation, and compare where they lead now. The exit code is 0 if every\n" +
 			"step leads where it led, 1 if one does not, and 2 if the file cannot be read.",
 		Example: "  orange workflow scenario found.json\n" +

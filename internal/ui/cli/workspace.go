@@ -15,7 +15,7 @@ import (
 )
 
 func newWorkspaceCommand(deps Deps) *cobra.Command {
-	return groupCommand("workspace", "Look after the worktrees that tasks work in",
+	return groupCommand("workspace", "List, create and clean up the worktrees of tasks",
 		newWorkspaceList(deps), newWorkspaceInit(deps), newWorkspaceGC(deps), newWorkspaceSalvage(deps))
 }
 
@@ -35,7 +35,7 @@ func workspaceState(w *wire.Workspace) string {
 func newWorkspaceInit(deps Deps) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
-		Use: "init [project]", Short: "Make workspaces before tasks need them, by default all of this folder's project",
+		Use: "init [project]", Short: "Create workspaces before tasks need them, by default all of this folder's project",
 		Long:    "Make worktrees of a project and run its set-up command in them, so that the first tasks need not wait.",
 		Example: "  orange workspace init shop --count 2",
 		Args:    requireArguments(0, 1),
@@ -105,7 +105,7 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 	how := wire.CleanRequest{}
 	older := days(14 * 24 * time.Hour)
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: requireArguments(0, 0),
+		Use: "gc", Short: "Remove unused workspaces; work in them is salvaged first", Args: requireArguments(0, 0),
 		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
 			"kept first, and files that git ignores are moved to a folder that is named; one that a task holds\n" +
 			"stays. Such folders are deleted only with --purge.",
@@ -185,7 +185,7 @@ func (d *days) Set(text string) error {
 func newWorkspaceSalvage(deps Deps) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: requireArguments(0, 0),
+		Use: "salvage", Short: "List salvaged work, with the command that restores it", Args: requireArguments(0, 0),
 		Long: "List work that was not committed when a workspace was given back, and commits in its submodules that\n" +
 			"no remote has. It is kept in the repository, and the commands that bring it back are printed with it,\n" +
 			"in the order in which they are to be run. A submodule must be checked out there:\n" +
