@@ -52,6 +52,7 @@ var arrows = map[string][]string{
 	"internal/keyedmutex":            {},
 	"internal/lazy":                  {},
 	"internal/testneeds":             {},
+	"internal/wait":                  {},
 	"internal/outputlog":             {},
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/", "internal/view/", "internal/keyedmutex"},

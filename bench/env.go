@@ -105,7 +105,7 @@ func (s *env) close() error {
 
 // endAll ends the attempts that have folders, a few at a time.
 func (s *env) endAll(ctx context.Context) error {
-	supervisor := shim.New([]string{s.path, "attend"}, shim.DataFolder{})
+	supervisor := shim.New([]string{s.path, "shim"}, shim.DataFolder{})
 	defer supervisor.Close()
 	folders, err := filepath.Glob(filepath.Join(s.cfg.Home, "attempts", "*", "*"))
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/wait"
 )
 
 // dashboardTerminal is a real terminal on which the real dashboard is shown, in a tmux of its own.
@@ -93,11 +93,7 @@ func (g *dashboardTerminal) hides(words ...string) {
 
 func (g *dashboardTerminal) until(what string, holds func(string) bool) {
 	g.t.Helper()
-	for end := time.Now().Add(longest); !holds(g.text()); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			g.t.Fatalf("it does not come: %s\n%s", what, g.text())
-		}
-	}
+	wait.Until(g.t, what, func() bool { return holds(g.text()) }, func() any { return g.text() })
 }
 
 // on puts the cursor on the only task that has these words.

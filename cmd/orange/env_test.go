@@ -23,6 +23,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/testneeds"
 	"orange/internal/ui/client"
+	"orange/internal/wait"
 )
 
 // built is the program, built once for all tests that kill it or run many of it.
@@ -44,8 +45,8 @@ const programVariable = "ORANGE_TEST_PROGRAM"
 // programs is where it is built.
 var programs string
 
-// attendCommand is the hidden command of the process that attends to an attempt.
-const attendCommand = "attend"
+// shimCommand is the hidden command of the parent of an agent.
+const shimCommand = "shim"
 
 func storePath(home string) string    { return filepath.Join(home, "orange.db") }
 func backupFolder(home string) string { return filepath.Join(home, "backups") }
@@ -136,7 +137,7 @@ func (s *env) close() {
 	}
 	// With a server that answers, and starts nothing, no attendant starts another.
 	s.run("pause") //nolint:errcheck // the attempts are ended all the same
-	supervisor := shim.New([]string{s.program, attendCommand}, dataFolder(s.home))
+	supervisor := shim.New([]string{s.program, shimCommand}, dataFolder(s.home))
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
@@ -249,12 +250,7 @@ func (s *env) task(id task.ID) task.Task {
 func (s *env) await(id task.ID, what string, holds func(t task.Task) bool) task.Task {
 	s.t.Helper()
 	var t task.Task
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if t = s.task(id); holds(t) {
-			return t
-		}
-	}
-	s.t.Fatalf("it does not come: %s\n%+v\n%s", what, t, s.orange("task", "history", string(id)))
+	wait.Until(s.t, what, func() bool { t = s.task(id); return holds(t) }, func() any { return t }, func() any { return s.orange("task", "history", string(id)) })
 	return t
 }
 
@@ -351,11 +347,7 @@ func (s *env) crashingServer(at int, point string) *exec.Cmd {
 
 func (s *env) eventually(what string, holds func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(longest); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("it does not come: %s", what)
-		}
-	}
+	wait.Until(s.t, what, holds)
 }
 
 func kill(t *testing.T, pid int) {

@@ -333,7 +333,7 @@ func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	mark := string(id) + "/1"
-	supervisor := shim.New([]string{s.program, attendCommand}, shim.DataFolder{})
+	supervisor := shim.New([]string{s.program, shimCommand}, shim.DataFolder{})
 	defer supervisor.Close()
 	started, err := supervisor.StartAttempt(t.Context(), s.folder(id, 1), shim.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", "(setsid sh -c 'echo $$ >" + s.dir + "/detached; exec sleep 1000' &); exec sleep 1000"},

@@ -92,7 +92,7 @@ func TestAnAttendantThatWaitsGetsItsOrdersFromTheNextServer(t *testing.T) {
 	id := s.create("feature", "worker:\n  - idle:\n")
 	f := s.folder(id, 1)
 	check(t, f.PrepareStart())
-	cmd := exec.Command(s.program, attendCommand, string(f)) // as a server left it that died at this moment
+	cmd := exec.Command(s.program, shimCommand, string(f)) // as a server left it that died at this moment
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	check(t, cmd.Start())
 	go cmd.Wait() //nolint:errcheck // it is ended with the shop

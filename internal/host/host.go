@@ -24,7 +24,7 @@ import (
 
 // Names of the hidden commands of this program that run on a host.
 const (
-	ShimCommand   = "attend"        // the parent of an agent
+	ShimCommand   = "shim"          // the parent of an agent
 	OutputCommand = "record-output" // writes the log of a window
 	HookCommand   = "hook"          // reports how an agent is doing
 )

@@ -17,6 +17,7 @@ import (
 const (
 	recordEffect = "record-effect" // records effects
 	playCommand  = "play"          // plays the script of an agent
+	oldShim      = "attend"        // the name of host.ShimCommand before; servers of a release before still start it
 )
 
 // RunHelper runs a hidden command, if command names one, and returns its exit code.
@@ -24,7 +25,7 @@ func RunHelper(command, path string) (code int, ok bool) {
 	switch command {
 	case recordEffect:
 		return appendEffect(path), true
-	case host.ShimCommand:
+	case host.ShimCommand, oldShim:
 		return runShim(path), true
 	case host.OutputCommand:
 		return shim.RecordMain(path), true

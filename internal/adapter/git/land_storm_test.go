@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orange/internal/wait"
 )
 
 // stormOrder is the variable that makes this test program a process that merges: the
@@ -255,7 +257,7 @@ func TestAProcessIsKilledDuringAHook(t *testing.T) {
 			hook(t, root, name, strings.ReplaceAll(script, "{git}", filepath.Join(root, ".git")))
 			s := &storm{t: t, root: root, strategy: Auto, refused: map[string]string{}}
 			process, heard := s.process([]string{"x"})
-			await(t, "the hook runs", func() bool { return pathExists(root, ".git/begun") })
+			wait.Until(t, "the hook runs", func() bool { return pathExists(root, ".git/begun") })
 			if err := process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
@@ -288,7 +290,7 @@ func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
 	do(t, root, "config", "filter.slow.smudge", strings.ReplaceAll("cat; test -e {git}/go || { echo $PPID >{git}/pid; mv {git}/pid {git}/begun; while ! test -e {git}/go; do sleep 0.02; done; }", "{git}", filepath.Join(root, ".git")))
 	s := &storm{t: t, root: root, strategy: Auto, refused: map[string]string{}}
 	process, heard := s.process([]string{"x"})
-	await(t, "git writes files", func() bool { return pathExists(root, ".git/begun") })
+	wait.Until(t, "git writes files", func() bool { return pathExists(root, ".git/begun") })
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, root, ".git/begun")))
 	if err != nil {
 		t.Fatal(err)
@@ -312,14 +314,5 @@ func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
 	}
 	if _, err := merge(root, "x", "main", Auto, ""); err != nil || read(t, root, "f") != "new\n" {
 		t.Errorf("f is %q, %v", read(t, root, "f"), err)
-	}
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it does not come: %s", what)
-		}
 	}
 }

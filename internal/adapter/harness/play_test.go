@@ -20,6 +20,7 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
+	"orange/internal/wait"
 )
 
 // TestMain plays a script where the program is started as one, as orange play is.
@@ -223,7 +224,7 @@ worker:
 			t.Fatal(err)
 		}
 	}
-	eventually(t, func() bool { return len(s.conditions()) == 10 })
+	wait.Until(t, "ten conditions are reported", func() bool { return len(s.conditions()) == 10 }, func() any { return s.conditions() })
 	cancel()
 	if exit := <-done; exit != exitEnded {
 		t.Errorf("exit %d", exit)
@@ -249,17 +250,6 @@ worker:
 	}
 }
 
-// eventually waits for a condition, with a generous bound.
-func eventually(t *testing.T, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 func TestPlayIsToldToEnd(t *testing.T) {
 	for _, steps := range []string{"[idle]", "[wait]", `[{ask: "x"}]`, "[{sleep: 1h}]", "[{limit: 1h, stay: true}]", `[{run: "exec sleep 3600"}, {print: never}]`} {
 		t.Run(steps, func(t *testing.T) {
@@ -268,7 +258,7 @@ func TestPlayIsToldToEnd(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan int, 1)
 			go func() { done <- s.play(t, ctx, in, nil) }()
-			eventually(t, func() bool { return len(s.conditions()) > 0 })
+			wait.Until(t, "a condition is reported", func() bool { return len(s.conditions()) > 0 })
 			cancel()
 			if exit := <-done; exit != exitEnded || strings.Contains(s.printed(), "never") {
 				t.Errorf("exit %d: %s", exit, s.printed())
@@ -355,17 +345,17 @@ func TestPlayAtATerminal(t *testing.T) {
 			return err == nil && strings.Contains(string(text), word)
 		}
 	}
-	eventually(t, heard("idle "))
-	eventually(t, func() bool {
+	wait.Until(t, "the agent is idle", heard("idle "))
+	wait.Until(t, "the terminal shows the prompt", func() bool {
 		return tmux("display-message", "-p", "#{pane_in_mode}#{bracket_paste_flag}") != "" && strings.Contains(tmux("capture-pane", "-p"), "ready")
 	})
 	tmux("set-buffer", "two\nlines; rm -rf $HOME")
-	eventually(t, func() bool {
+	wait.Until(t, "the terminal shows the prompt", func() bool {
 		stty, err := exec.Command("stty", "-F", strings.TrimSpace(tmux("display-message", "-p", "#{pane_tty}")), "-a").Output()
 		return err != nil || strings.Contains(string(stty), "-icanon")
 	})
 	tmux("paste-buffer", "-p")
 	tmux("send-keys", "Enter")
-	eventually(t, heard("prompt "))
-	eventually(t, func() bool { return strings.Contains(tmux("capture-pane", "-p"), "two\nlines; rm -rf $HOME\nover") })
+	wait.Until(t, "the agent got a prompt", heard("prompt "))
+	wait.Until(t, "the terminal shows the text", func() bool { return strings.Contains(tmux("capture-pane", "-p"), "two\nlines; rm -rf $HOME\nover") })
 }

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
+	"orange/internal/wait"
 )
 
 // TestScriptsSayAndSpend plays scripts and reads what they leave behind, without a
@@ -69,7 +70,7 @@ func TestWhatIsHeardIsNotSaid(t *testing.T) {
 	if _, err := out.Write([]byte("yours\r")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { return len(s.conditions()) == 4 })
+	wait.Until(t, "four conditions are reported", func() bool { return len(s.conditions()) == 4 }, func() any { return s.conditions() })
 	cancel()
 	<-done
 	if err := out.Close(); err != nil {

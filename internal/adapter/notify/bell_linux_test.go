@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orange/internal/adapter/notify"
+	"orange/internal/wait"
 )
 
 // terminal opens a pseudo terminal: the side of a person, and that of a program.
@@ -81,26 +82,14 @@ func TestBellRingsWhoeverLooksAtTmux(t *testing.T) {
 		_ = tmux("kill-server").Run()
 		_ = look.Wait()
 	})
-	until(t, func() bool {
+	wait.Until(t, "the bell rings in the terminal", func() bool {
 		out, err := tmux("list-clients", "-F", "#{client_tty}").Output()
 		return err == nil && strings.HasPrefix(string(out), "/dev/pts/")
 	})
 	if err := bell.SendMessage(t.Context(), message("?")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return bytes.Contains(available(t, person), []byte{'\a'}) })
-}
-
-// until asks again and again, with a bound.
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatal("it never came")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	wait.Until(t, "a bell arrives", func() bool { return bytes.Contains(available(t, person), []byte{'\a'}) })
 }
 
 // available returns what a terminal shows next.

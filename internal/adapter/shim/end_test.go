@@ -18,6 +18,7 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
+	"orange/internal/wait"
 )
 
 // daemon is a part of a script that leaves a process behind which has a session of its
@@ -235,7 +236,7 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 					t.Fatal(err)
 				}
 			case "started again":
-				eventually(t, "the attendant is gone", func() bool { return s.state().Phase == shim.Lost })
+				wait.Until(t, "the attendant is gone", func() bool { return s.state().Phase == shim.Lost })
 				if again := s.start(o); again.Child != started.Child {
 					t.Errorf("started again: %+v", again)
 				}
@@ -286,7 +287,7 @@ func TestAnotherSupervisorTakesOver(t *testing.T) {
 func TestAnEndWhileNobodyWatchedIsReportedLater(t *testing.T) {
 	s := newEnv(t)
 	s.start(s.orders("exit 2"))
-	eventually(t, "it is over", func() bool { return s.state().Phase == shim.Over })
+	wait.Until(t, "it is over", func() bool { return s.state().Phase == shim.Over })
 	if exit := receive(t, s.watch()); exit.Code != 2 {
 		t.Errorf("exit: %+v", exit)
 	}
@@ -344,7 +345,7 @@ func TestEndWhileTheAttendantWaitsForOrders(t *testing.T) {
 	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
+	wait.Until(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
 	exit, err := s.EndAttempt(t.Context(), s.folder)
 	if err != nil || exit.Reason != "it was ended before it began" {
 		t.Errorf("End: %+v, %v", exit, err)
@@ -362,7 +363,7 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
+	wait.Until(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
 	// A part of the orders, as a server leaves them that dies while it writes.
 	pipe, err := os.OpenFile(string(s.folder)+"/orders", os.O_WRONLY, 0)
 	if err != nil {
@@ -557,7 +558,7 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 				}
 				return
 			}
-			eventually(t, "the wake command has run", func() bool { _, err := os.Stat(s.dir + "/woken"); return err == nil })
+			wait.Until(t, "the wake command has run", func() bool { _, err := os.Stat(s.dir + "/woken"); return err == nil })
 			text, err := os.ReadFile(s.dir + "/woken")
 			if err != nil || strings.Contains(string(text), "ORANGE_") || !strings.Contains(string(text), "KEEP=1\n") {
 				t.Errorf("environment: %s, %v", text, err)

@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
+	"orange/internal/wait"
 )
 
 // TestMain lets the test binary be an attendant, and a small agent. They leave without
@@ -24,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
-		case "attend":
+		case "shim":
 			syscall.Exit(shim.RunShim(os.Args[2], dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(os.Args[2]))))))
 		case "attend-briefly":
 			syscall.Exit(shim.AttendBriefly(os.Args[2], 20*time.Millisecond))
@@ -74,7 +75,7 @@ func self(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{path, "attend"}
+	return []string{path, "shim"}
 }
 
 // A env is a supervisor and a folder for one attempt.
@@ -147,7 +148,7 @@ func (s *env) state() shim.State {
 func (s *env) pid(name string) int {
 	s.t.Helper()
 	var pid int
-	eventually(s.t, name+" has been written", func() bool {
+	wait.Until(s.t, name+" has been written", func() bool {
 		text, err := os.ReadFile(filepath.Join(s.dir, name))
 		if err == nil && strings.HasSuffix(string(text), "\n") {
 			pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
@@ -166,16 +167,6 @@ func receive(t *testing.T, exits <-chan agent.Exit) agent.Exit {
 	case <-time.After(time.Minute):
 		t.Fatal("no exit was reported")
 		return agent.Exit{}
-	}
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
 	}
 }
 
@@ -315,7 +306,7 @@ func TestAnArgumentThatCannotBePassedIsAnError(t *testing.T) {
 func TestSecretsAreInNoFile(t *testing.T) {
 	s := newEnv(t)
 	s.start(s.orders("echo up >$DIR/up; exec sleep 1000"))
-	eventually(t, "the agent is up", func() bool { _, err := os.Stat(s.dir + "/up"); return err == nil })
+	wait.Until(t, "the agent is up", func() bool { _, err := os.Stat(s.dir + "/up"); return err == nil })
 	search := func() {
 		t.Helper()
 		err := filepath.WalkDir(string(s.folder), func(path string, d fs.DirEntry, err error) error {
@@ -371,7 +362,7 @@ func TestStartingTwiceStartsOnce(t *testing.T) {
 			t.Errorf("pids: %v", pids)
 		}
 	}
-	eventually(t, "the agent has started", func() bool { _, err := os.Stat(s.dir + "/starts"); return err == nil })
+	wait.Until(t, "the agent has started", func() bool { _, err := os.Stat(s.dir + "/starts"); return err == nil })
 	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 		t.Fatal(err)
 	}

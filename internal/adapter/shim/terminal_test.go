@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
+	"orange/internal/wait"
 )
 
 // A tmux is a terminal for one test.
@@ -97,7 +98,7 @@ func TestInATerminalTheAgentIsInTheForeground(t *testing.T) {
 		t.Error("the agent has left the terminal's session")
 	}
 	x.run("send-keys", "-t", "=s:", "hello", "Enter")
-	eventually(t, "the agent reads from the terminal", func() bool {
+	wait.Until(t, "the agent reads from the terminal", func() bool {
 		text, err := os.ReadFile(s.dir + "/line")
 		return err == nil && string(text) == "hello\n"
 	})
@@ -143,7 +144,7 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 				if !gone(agent) || carried(s.key) != 0 {
 					t.Errorf("the agent is gone: %v; with its key: %d", gone(agent), carried(s.key))
 				}
-				eventually(t, "the attendant leaves", func() bool { return gone(started.Shim.PID) })
+				wait.Until(t, "the attendant leaves", func() bool { return gone(started.Shim.PID) })
 			})
 		}
 	}
@@ -170,7 +171,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 		if exit := receive(t, s.watch()); exit.Code != 137 {
 			t.Errorf("exit: %+v", exit)
 		}
-		eventually(t, "all output is in the log", func() bool {
+		wait.Until(t, "all output is in the log", func() bool {
 			text, err := os.ReadFile(log)
 			return err == nil && string(text) == want.String()
 		})
@@ -189,7 +190,7 @@ func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 	if _, err := s.StartAttempt(t.Context(), s.folder, o, launch); err == nil || !strings.Contains(err.Error(), "not in the path") {
 		t.Errorf("Start: %v", err)
 	}
-	eventually(t, "it is said in the terminal", func() bool {
+	wait.Until(t, "it is said in the terminal", func() bool {
 		text, err := os.ReadFile(said)
 		return err == nil && strings.Contains(string(text), `cannot start "no-such-program"`)
 	})
@@ -210,7 +211,7 @@ func TestAnAttendantAtRestIsSmall(t *testing.T) {
 	o.Argv = append(o.Argv, strings.Repeat("x", 100_000))
 	started := s.start(o)
 	pss := 0
-	eventually(t, "the attendant is small", func() bool {
+	wait.Until(t, "the attendant is small", func() bool {
 		for line := range strings.Lines(readProc(t, started.Shim.PID, "smaps_rollup")) {
 			if value, found := strings.CutPrefix(line, "Pss:"); found {
 				pss, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"orange/internal/adapter/tmux"
+	"orange/internal/wait"
 )
 
 // shows waits until a window shows something.
 func shows(t *testing.T, s *tmux.Server, session, window, want string) string {
 	t.Helper()
 	var text string
-	eventually(t, "the window shows "+want, func() bool {
+	wait.Until(t, "the window shows "+want, func() bool {
 		var err error
 		if text, err = s.CaptureStyled(t.Context(), session, window); err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestLookAtAProgramThatHasEnded(t *testing.T) {
 	if err := s.PressEnter(t.Context(), "p/b", "worker"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it ends", func() bool { return windows(t, s)[0] == "p/b worker dead=true" })
+	wait.Until(t, "it ends", func() bool { return windows(t, s)[0] == "p/b worker dead=true" })
 	if text := shows(t, s, "p/b", "worker", "last words"); !strings.Contains(text, "\x1b[32m") {
 		t.Errorf("%q", text)
 	}

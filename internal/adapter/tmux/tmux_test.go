@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"orange/internal/adapter/tmux"
 	"orange/internal/testneeds"
+	"orange/internal/wait"
 )
 
 // terminal returns a tmux server for one test. Its socket is in a separate folder with a short
@@ -41,16 +41,6 @@ func terminalAt(t *testing.T, socket func(dir string) string) *tmux.Server {
 		}
 	})
 	return s
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 func read(t *testing.T, path string) string {
@@ -152,12 +142,12 @@ func TestNamesAreNeverActedUpon(t *testing.T) {
 			open(t, s, tmux.Window{Session: session, Name: window, Dir: dir, Log: log,
 				Argv: []string{"sh", "-c", `pwd; printf '<%s>' "$@"; exec cat`, "sh", name, "end;"}})
 			want = append(want, fmt.Sprintf("%s %s dead=false", session, window))
-			eventually(t, "the window prints its folder and arguments", func() bool { return read(t, log) == prints })
+			wait.Until(t, "the window prints its folder and arguments", func() bool { return read(t, log) == prints })
 		}
 		if err := s.PasteText(t.Context(), session, name, "hello"); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		eventually(t, "pasted text is shown", func() bool {
+		wait.Until(t, "pasted text is shown", func() bool {
 			shown, err := s.CaptureText(t.Context(), session, name)
 			return err == nil && strings.Contains(shown, "hello")
 		})
@@ -217,8 +207,8 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	if err := s.PressEnter(t.Context(), "p/b", "worker"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the program ends", func() bool { return slices.Equal(windows(t, s), []string{"p/b worker dead=true"}) })
-	eventually(t, "its last words are in the log", func() bool { return strings.Contains(read(t, log), "two\r\n") })
+	wait.Until(t, "the program ends", func() bool { return slices.Equal(windows(t, s), []string{"p/b worker dead=true"}) })
+	wait.Until(t, "its last words are in the log", func() bool { return strings.Contains(read(t, log), "two\r\n") })
 	shown, err := s.CaptureText(t.Context(), "p/b", "worker")
 	if err != nil || !strings.Contains(shown, "one") {
 		t.Errorf("a dead window shows %q, %v", shown, err)
@@ -231,7 +221,7 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	}
 	w.Argv = []string{"sh", "-c", `printf 'three<%s>' "$1"; exec cat`, "sh", `it's;\n;`}
 	open(t, s, w)
-	eventually(t, "the second program prints", func() bool { return strings.Contains(read(t, log), `three<it's;\n;>`) })
+	wait.Until(t, "the second program prints", func() bool { return strings.Contains(read(t, log), `three<it's;\n;>`) })
 	if got, want := windows(t, s), []string{"p/b worker dead=false"}; !slices.Equal(got, want) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}
@@ -250,7 +240,7 @@ func TestAWindowIsFoundInASessionWithAGap(t *testing.T) {
 	}
 	log := filepath.Join(t.TempDir(), "log")
 	open(t, s, tmux.Window{Session: "p/b", Name: "d", Log: log, Argv: []string{"sh", "-c", "echo this is d; exec cat"}})
-	eventually(t, "the log is that of the new window", func() bool { return strings.Contains(read(t, log), "this is d") })
+	wait.Until(t, "the log is that of the new window", func() bool { return strings.Contains(read(t, log), "this is d") })
 	if got, want := windows(t, s), []string{"p/b a dead=false", "p/b c dead=false", "p/b d dead=false"}; !slices.Equal(got, want) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}
@@ -261,7 +251,7 @@ func TestTheLogHasTheFirstAndAllOutput(t *testing.T) {
 	for i := range 5 {
 		log := filepath.Join(t.TempDir(), "it's a #[log]; $HOME %H")
 		open(t, s, tmux.Window{Session: fmt.Sprintf("p/%d", i), Name: "w", Log: log, Argv: []string{"sh", "-c", "seq 1 20000; exec cat"}})
-		eventually(t, "the last line is in the log", func() bool { return strings.HasSuffix(read(t, log), "\n20000\r\n") })
+		wait.Until(t, "the last line is in the log", func() bool { return strings.HasSuffix(read(t, log), "\n20000\r\n") })
 		var want strings.Builder
 		for n := 1; n <= 20000; n++ {
 			fmt.Fprintf(&want, "%d\r\n", n)
@@ -284,14 +274,14 @@ func TestALargePasteArrivesByteForByte(t *testing.T) {
 	want := "\x1b[200~" + text + "\x1b[201~\r"
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c",
 		`stty raw -echo; printf '\033[?2004hready'; head -c "$1" >"$2.tmp"; mv "$2.tmp" "$2"`, "sh", fmt.Sprint(len(want)), got}})
-	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
+	wait.Until(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
 	if err := s.PasteText(t.Context(), "p/b", "w", text); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PressEnter(t.Context(), "p/b", "w"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all of it has been read", func() bool { return read(t, got) != "" })
+	wait.Until(t, "all of it has been read", func() bool { return read(t, got) != "" })
 	if read(t, got) != want {
 		t.Error("what arrived differs from what was pasted")
 	}
@@ -303,14 +293,14 @@ func TestAPasteIsNotBracketedForAProgramThatDidNotAsk(t *testing.T) {
 	log, got := filepath.Join(dir, "log"), filepath.Join(dir, "got")
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c",
 		`stty raw -echo; printf ready; head -c 8 >"$1.tmp"; mv "$1.tmp" "$1"`, "sh", got}})
-	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
+	wait.Until(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready") })
 	if err := s.PasteText(t.Context(), "p/b", "w", "a\x1b[201~b"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PressEnter(t.Context(), "p/b", "w"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it has been read", func() bool { return read(t, got) != "" })
+	wait.Until(t, "it has been read", func() bool { return read(t, got) != "" })
 	if want := "a[201~b\r"; read(t, got) != want {
 		t.Errorf("got %q, want %q", read(t, got), want)
 	}
@@ -381,7 +371,7 @@ func TestOfManyThatOpenTheSameWindowOneSucceeds(t *testing.T) {
 		if got := windows(t, s); len(got) != 1 {
 			t.Errorf("windows: %q", got)
 		}
-		eventually(t, "true ends", func() bool { return argv[0] == "cat" || windows(t, s)[0] == "p/b w dead=true" })
+		wait.Until(t, "true ends", func() bool { return argv[0] == "cat" || windows(t, s)[0] == "p/b w dead=true" })
 	}
 }
 
@@ -415,7 +405,7 @@ func TestTheProgramIsRunWithoutAShellAndWithTheGivenEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Dir: dir, Argv: []string{program}, Width: 91, Height: 17})
-	eventually(t, "the program has started", func() bool { return strings.Contains(read(t, program+".env"), "TERM=") })
+	wait.Until(t, "the program has started", func() bool { return strings.Contains(read(t, program+".env"), "TERM=") })
 	env := read(t, program+".env")
 	if !strings.Contains(env, "TERM="+tmux.Terminal+"\n") || strings.Contains(env, "elsewhere") {
 		t.Errorf("environment:\n%s", env)
@@ -459,7 +449,7 @@ func TestAPersonAttachesToTheWindow(t *testing.T) {
 	attach := s.AttachArgv(session, "2")
 	// The person's own tmux stands for their terminal.
 	open(t, outer, tmux.Window{Session: "me/me", Name: "me", Argv: append([]string{"env", "-u", "TMUX"}, attach...)})
-	eventually(t, "the second window is seen", func() bool {
+	wait.Until(t, "the second window is seen", func() bool {
 		shown, err := outer.CaptureText(t.Context(), "me/me", "me")
 		return err == nil && strings.Contains(shown, "this is two") && !strings.Contains(shown, "this is one")
 	})
@@ -482,7 +472,7 @@ func TestAMessageReachesTheProgramWhateverAPersonDoesInTheWindow(t *testing.T) {
 		if err := errors.Join(s.PasteText(t.Context(), "p/b", "w", text), s.PressEnter(t.Context(), "p/b", "w")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, text+" arrives", func() bool { return strings.Contains(read(t, log), "got "+text+"\r\n") })
+		wait.Until(t, text+" arrives", func() bool { return strings.Contains(read(t, log), "got "+text+"\r\n") })
 	}
 	person("copy-mode", "-t", "=p/b:")
 	say("while the history is read")
@@ -496,5 +486,5 @@ func TestAMessageReachesTheProgramWhateverAPersonDoesInTheWindow(t *testing.T) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}
 	open(t, s, tmux.Window{Session: "p/b", Name: "v", Log: log, Argv: []string{"sh", "-c", "echo second; exec cat"}})
-	eventually(t, "the second window's output arrives", func() bool { return strings.Contains(read(t, log), "second\r\n") })
+	wait.Until(t, "the second window's output arrives", func() bool { return strings.Contains(read(t, log), "second\r\n") })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/adapter/tmux"
+	"orange/internal/wait"
 )
 
 // What was seen is checked by tmux itself in the step that types: a cursor that moved, and a mode in
@@ -17,7 +18,7 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 	dir := t.TempDir()
 	log, got := filepath.Join(dir, "log"), filepath.Join(dir, "got")
 	open(t, s, tmux.Window{Session: "p/b", Name: "w", Log: log, Argv: []string{"sh", "-c", `stty raw; printf 'ready> '; exec cat >"$1"`, "sh", got}})
-	eventually(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready> ") })
+	wait.Until(t, "the reader is ready", func() bool { return strings.Contains(read(t, log), "ready> ") })
 	seen, err := s.ReadView(t.Context(), "p/b", "w")
 	if err != nil || seen.X != len("ready> ") || seen.Y != 0 || seen.InMode || seen.Width == 0 || !strings.HasPrefix(seen.Text, "ready>") {
 		t.Fatalf("%+v, %v", seen, err)
@@ -53,7 +54,7 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 	if a := paste("two;"); a != (outcome{done: true}) {
 		t.Errorf("at the prompt: %+v", a)
 	}
-	eventually(t, "the cursor moves", func() bool {
+	wait.Until(t, "the cursor moves", func() bool {
 		v, err := s.ReadView(t.Context(), "p/b", "w")
 		return err == nil && v.X > seen.X
 	})
@@ -66,7 +67,7 @@ func TestOnlyAWindowThatIsAsItWasSeenIsTypedAt(t *testing.T) {
 	if b := enter(); b != (outcome{done: true}) {
 		t.Errorf("seen again: %+v", b)
 	}
-	eventually(t, "it is read", func() bool { return strings.HasSuffix(read(t, got), "\r") })
+	wait.Until(t, "it is read", func() bool { return strings.HasSuffix(read(t, got), "\r") })
 	if text := read(t, got); text != "two;\r" {
 		t.Errorf("it read %q", text)
 	}

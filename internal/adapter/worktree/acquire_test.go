@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/wait"
 )
 
 func TestAcquireAndRelease(t *testing.T) {
@@ -324,29 +324,19 @@ func TestACommandThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- b.Acquire(ctx, s) }()
-	await(t, func() bool { return there(b.Path(s.Name), "cache/pid") })
+	wait.Until(t, "the set-up command has started", func() bool { return there(b.Path(s.Name), "cache/pid") })
 	cancel()
 	wantError(t, <-done, "it was interrupted")
 	pid, err := strconv.Atoi(strings.TrimSpace(content(t, b.Path(s.Name), "cache/pid")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() bool { return gone(pid) })
+	wait.Until(t, "the set-up command has ended", func() bool { return gone(pid) })
 	if _, err := b.Release(ctx, s); err == nil {
 		t.Error("a cancelled release worked")
 	}
 	b.release(s)
 	b.isClear(s.Name)
-}
-
-// await waits until something holds.
-func await(t *testing.T, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not come about")
-		}
-	}
 }
 
 // gone reports whether a process has ended, even if its parent has not waited for it.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"orange/internal/core/task"
+	"orange/internal/wait"
 )
 
 // noted collects the notes for a person.
@@ -314,7 +315,7 @@ func TestALockThatIsHeldStays(t *testing.T) {
 		wantError(t, err, "index.lock exists")
 		check(t, f.Close())
 		// A process that a test beside it starts has the file open for a moment, too.
-		await(t, func() bool { _, err := b.Release(context.Background(), s); return err == nil })
+		wait.Until(t, "the workspace is released", func() bool { _, err := b.Release(context.Background(), s); return err == nil })
 		b.isClear(s.Name)
 	})
 	t.Run("a commit whose message is being written", func(t *testing.T) {
@@ -326,7 +327,7 @@ func TestALockThatIsHeldStays(t *testing.T) {
 		cmd := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-a")
 		cmd.Env = append(os.Environ(), `GIT_EDITOR=f() { echo message >"$1"; while test ! -e `+filepath.Join(b.home, "go")+`; do sleep 0.05; done; }; f`)
 		check(t, cmd.Start())
-		await(t, func() bool { return there(b.admin("p--1"), "index.lock") })
+		wait.Until(t, "git locks the index", func() bool { return there(b.admin("p--1"), "index.lock") })
 		_, err := b.Release(context.Background(), s)
 		wantError(t, err, "index.lock exists")
 		write(t, b.home, "go", "")

@@ -21,6 +21,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 	"orange/internal/view/overview"
+	"orange/internal/wait"
 	"orange/internal/wire"
 )
 
@@ -272,11 +273,11 @@ func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 		}
 		await(t, "what "+keys+" asks for", loaded)
 	}
-	eventually(t, "the harmless part is shown", func() bool { return strings.Contains(p.out.String(), "abcd") })
+	wait.Until(t, "the harmless part is shown", func() bool { return strings.Contains(p.out.String(), "abcd") })
 	if _, err := p.keys.Write([]byte("qc")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the form is shown", func() bool { return strings.Contains(p.out.String(), "Workflow") })
+	wait.Until(t, "the form is shown", func() bool { return strings.Contains(p.out.String(), "Workflow") })
 	if _, err := p.keys.Write([]byte{3}); err != nil { // ctrl+c
 		t.Fatal(err)
 	}
@@ -289,16 +290,6 @@ func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	}
 	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r >= 0x80 && r < 0xa0 }) {
 		t.Error("a C1 sequence reached the terminal")
-	}
-}
-
-// eventually waits until something holds that must.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it does not come: %s", what)
-		}
 	}
 }
 
