@@ -38,10 +38,12 @@ const (
 	ParamAll     = "all"     // "1": include finished tasks
 	ParamAt      = "at"      // the state after this row of the journal
 	ParamAttempt = "attempt" // number of an attempt
+	ParamBy      = "by"      // how statistics are grouped
 	ParamCode    = "code"    // from the notification, if an action is confirmed by a code
 	ParamPath    = "path"    // of a folder
 	ParamProject = "project" // name of a project
 	ParamRole    = "role"    // of an agent
+	ParamSince   = "since"   // statistics from this time on
 	ParamStatus  = "status"  // of a task
 	ParamTask    = "task"    // id of a task
 )

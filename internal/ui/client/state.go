@@ -53,9 +53,9 @@ func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID)
 
 // ReadStats returns what became of tasks, by group.
 func (c *Client) ReadStats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
-	values := url.Values{"by": {string(q.By)}, "project": {q.Project}}
+	values := url.Values{wire.ParamBy: {string(q.By)}, wire.ParamProject: {q.Project}}
 	if !q.Since.IsZero() {
-		values.Set("since", q.Since.UTC().Format(time.RFC3339))
+		values.Set(wire.ParamSince, q.Since.UTC().Format(time.RFC3339))
 	}
 	var out wire.Stats
 	err := c.getJSON(ctx, wire.PathStats, values, &out)
