@@ -125,7 +125,7 @@ func (s *env) close() {
 		s.report()
 	}
 	s.run("stop") //nolint:errcheck // there may be none
-	supervisor := shim.New([]string{program, "shim"}, shim.DataFolder{})
+	supervisor := shim.New([]string{program, "attend"}, shim.DataFolder{})
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()

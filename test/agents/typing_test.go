@@ -12,7 +12,6 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
-	"orange/internal/wait"
 )
 
 const (
@@ -105,5 +104,9 @@ func (s *env) screen() string {
 
 func (s *env) awaitScreen(what, words string) {
 	s.t.Helper()
-	wait.Until(s.t, what, func() bool { return strings.Contains(s.screen(), words) }, func() any { return s.screen() })
+	for end := time.Now().Add(longest); !strings.Contains(s.screen(), words); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("it does not come: %s\n%s", what, s.screen())
+		}
+	}
 }

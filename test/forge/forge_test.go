@@ -18,7 +18,6 @@ import (
 	"orange/internal/adapter/gitea"
 	"orange/internal/core/tracker"
 	"orange/internal/trackertest"
-	"orange/internal/wait"
 )
 
 // reviewer is the second person.
@@ -179,7 +178,7 @@ func conflict(t *testing.T, w *world) {
 	pr := w.pull(t, "work", "Work")
 	w.commit(t, "main", "README.md", "theirs\n")
 	f := w.later(t)
-	wait.Until(t, "the conflict is seen", func() bool {
+	until(t, "the conflict is seen", func() bool {
 		whole, err := f.ReadPR(t.Context(), pr.Number)
 		must(t, err)
 		return whole.Mergeable == "no"

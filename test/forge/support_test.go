@@ -12,7 +12,6 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/trackers"
-	"orange/internal/wait"
 )
 
 // pull opens a pull request with the adapter.
@@ -38,6 +37,21 @@ func (w *world) unmerged(t *testing.T, number int, commit string) {
 	}
 }
 
+// until waits until the forge has done something.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(time.Minute)
+	for !so() {
+		select {
+		case <-late:
+			t.Fatalf("it does not happen that %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
 func refused(t *testing.T, err error, why string) {
 	t.Helper()
 	var no *board.Refusal
@@ -56,7 +70,7 @@ func number(t *testing.T, id string) int64 {
 // merge merges a pull request, as soon as Gitea has checked whether it merges cleanly.
 func (w *world) merge(t *testing.T, number int, head string) {
 	t.Helper()
-	wait.Until(t, "the merge", func() bool {
+	until(t, "the merge", func() bool {
 		err := w.OpenClient(t).MergePR(t.Context(), number, head)
 		if err != nil && strings.Contains(err.Error(), "try again in a moment") {
 			return false

@@ -24,7 +24,6 @@ import (
 	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/transport"
-	"orange/internal/wait"
 )
 
 // A world is one repository of the server, a clone of it, and people. The adapter's requests go through a proxy that
@@ -55,7 +54,7 @@ func (s *server) open(t *testing.T, repo string) *world {
 	w.write(t, "README.md", "hello\n")
 	w.git(t, "commit", "--quiet", "-m", "begin")
 	w.git(t, "push", "--quiet", "origin", "main")
-	wait.Until(t, "the repository is empty no more", func() bool { // the forge notices it a moment later
+	until(t, "the repository is empty no more", func() bool { // the forge notices it a moment later
 		r, _, err := s.as(t, chief).GetRepo(chief, repo)
 		return err == nil && !r.Empty
 	})
