@@ -114,6 +114,8 @@ func (h *Host) newAgents() error {
 		Workspaces: h, Engine: h.Engine, Task: h.Task, Prompts: h.Prompts, Term: tmux.Terminal,
 		Env:       func(name string) []string { return append(inPath(h.AgentEnv(name), h.Self), "ORANGE_HOME="+h.Home) },
 		LastLines: h.lastLines, Mask: h.maskAgentSecrets, WatchOutput: h.watchOutput,
+		CheckArgv: []string{h.Self, CheckCommand}, CheckEnv: func() []string { return append(inPath(h.ToolEnv(), h.Self), "ORANGE_HOME="+h.Home) },
+		MaskCheck: func(text string) string { return MaskSecrets(h.ToolEnv(), text) },
 	}
 	if h.terminal != nil {
 		o.Terminal = terminal{h.terminal}

@@ -115,7 +115,7 @@ func (o CrashOptions) runWalk(ctx context.Context, crashAt int) (result, error) 
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder of ours in a folder of the caller's
 	w := &walker{
-		def: o.Workflow, dir: dir, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home"),
+		def: o.Workflow.ForTask(nil), dir: dir, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home"),
 		server: &process{program: o.Program, home: filepath.Join(dir, "home")},
 		taken:  map[string]int{},
 	}

@@ -29,6 +29,8 @@ func RunHelper(command, path string) (code int, ok bool) {
 		return runShim(path), true
 	case host.OutputCommand:
 		return shim.RecordMain(path), true
+	case host.CheckCommand:
+		return host.RunCheck(path), true
 	case playCommand:
 		return playScript(path), true
 	}

@@ -1,6 +1,10 @@
 package wire
 
-import "orange/internal/core/task"
+import (
+	"reflect"
+
+	"orange/internal/core/task"
+)
 
 // A ProjectChange says which values of a project change; nil leaves a value as it is.
 type ProjectChange struct {
@@ -18,8 +22,9 @@ type ProjectChange struct {
 	Forge       *task.Forge    `json:"forge,omitempty"`
 	TrustGit    *bool          `json:"trust_git,omitempty"` // trust the programs that git's configuration names now
 	Confirm     *task.Confirm  `json:"confirm,omitempty"`
-	Vars        *task.Vars     `json:"vars,omitempty"` // variables to set; an empty text removes one
-	Code        string         `json:"code,omitempty"` // from the notification, to turn off confirmation by codes
+	Vars        *task.Vars     `json:"vars,omitempty"`   // variables to set; an empty text removes one
+	Code        string         `json:"code,omitempty"`   // from the notification, to turn off confirmation by codes
+	Checks      []string       `json:"checks,omitempty"` // NAME=COMMAND sets a check, NAME= removes one, NAME.KEY=VALUE sets its timeout, retries, env, folder or setup
 }
 
 // A ProjectList is the list of projects.
@@ -41,3 +46,6 @@ type Location struct {
 
 	Worktree bool `json:"worktree,omitempty"` // a worktree of the project's repository that is not one of Orange
 }
+
+// IsEmpty reports whether nothing is to change.
+func (c *ProjectChange) IsEmpty() bool { return reflect.ValueOf(*c).IsZero() }

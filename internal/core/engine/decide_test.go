@@ -36,6 +36,13 @@ func load(t testing.TB, name string) *workflow.Definition {
 	if !ok {
 		t.Fatalf("no built-in %s", name)
 	}
+	return first.read(t, name+".yaml", text).ForTask(nil)
+}
+
+// loadChecked is the built-in workflow as a task with checks follows it.
+func loadChecked(t testing.TB, name string) *workflow.Definition {
+	t.Helper()
+	text, _ := builtin.Text(name)
 	return first.read(t, name+".yaml", text)
 }
 

@@ -45,7 +45,7 @@ const Rules = 2
 
 // Decide returns what sig means for t under def. A refusal has no entries.
 func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
-	d := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
+	d := &decider{def: definitionFor(def, &t, &sig), task: t, signal: sig, reasons: make([]Reason, 0, 8)}
 	d.t, d.sig = &d.task, &d.signal
 	d.sig.Rules = max(d.sig.Rules, d.t.Rules) // a record never goes back to older rules
 	d.classifyLastMessage()

@@ -22,8 +22,12 @@ func (d *decider) decideOnExit() Verdict {
 	s, ok := d.def.StateNamed(d.t.Status)
 	ended := journal.Ended{Number: a.Number, Role: a.Role, Code: d.sig.Code}
 	switch {
+	case ok && a.Role == workflow.CheckRole && !d.def.DeclaresRole(a.Role):
+		return d.decideOnCheck(s, a, ended)
 	case !ok || a.Ending || s.Kind == workflow.Terminal:
 		return d.recordExit(ended, "as ordered")
+	case s.Kind == workflow.CheckDo:
+		return d.recordExit(ended, d.t.Status+" waits for checks, not for agents")
 	case d.t.WorkFailed != "":
 		return d.recordExit(ended, d.heldReason())
 	case s.Kind == workflow.Queued:
@@ -70,6 +74,7 @@ func (d *decider) recordExit(ended journal.Ended, why string) Verdict {
 	e := d.newEntry(journal.AgentExited)
 	e.Ended = []journal.Ended{ended}
 	e.Reason = why
+	d.startWaitingCheck(&e, task.Attempt{Number: ended.Number})
 	return d.finishWith(e, Stay)
 }
 

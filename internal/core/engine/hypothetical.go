@@ -42,6 +42,7 @@ func Hypothetical(def *workflow.Definition, s Assumptions) (task.Task, signal.Si
 	if s.At.IsZero() {
 		s.At = time.Unix(0, 0).UTC()
 	}
+	def = def.ForTask(nil)
 	s.Stale, s.Foreign = slices.Clone(s.Stale), slices.Clone(s.Foreign)
 	p := hypotheticalBuilder{def: def, s: &s}
 	p.checkNames()

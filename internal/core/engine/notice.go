@@ -48,6 +48,9 @@ func (d *decider) decideOnNotice() Verdict {
 	if e.Condition == nil && e.Usage == nil && e.Model == "" && len(d.sig.Samples) == 0 {
 		return Stay
 	}
+	if e.Condition != nil && !e.Condition.InTurn() {
+		d.startWaitingCheck(&e, a)
+	}
 	return d.finishWith(e, Record)
 }
 

@@ -98,7 +98,10 @@ func (p *plan) findAttempt(number int) (task.Attempt, bool) {
 // endOldAgent ends the agent of the old state, unless it lives on or the edge ends it.
 func (p *plan) endOldAgent(e *workflow.Edge) {
 	s, ok := p.d.def.StateNamed(p.d.t.Status)
-	if !ok || s.Role == "" || p.d.t.Seq == 0 {
+	if p.d.t.Seq > 0 {
+		p.endCheck(e)
+	}
+	if !ok || s.Role == "" || s.Kind == workflow.CheckDo || p.d.t.Seq == 0 {
 		return
 	}
 	role, _ := p.d.def.RoleNamed(s.Role)
@@ -124,6 +127,8 @@ func (p *plan) addEffects(list []workflow.Effect, by string) {
 // enterState adds what the new state needs: an agent, its own effects, or the clean-up.
 func (p *plan) enterState(s *workflow.State) {
 	switch until := p.d.coolingUntil(s); {
+	case s.Kind == workflow.CheckDo:
+		p.beginChecks(s)
 	case s.Role == "" || s.Kind != workflow.Agent && s.Kind != workflow.Halt:
 	case !until.IsZero() && !p.isLive(s.Role) && p.d.personMoves() && p.d.sig.Rules >= 2:
 		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+humanize.FormatDuration(s.Cooldown)+" in "+s.Name, "; ")
@@ -153,6 +158,10 @@ func (p *plan) enterState(s *workflow.State) {
 // other agent gets a message instead.
 func (p *plan) ensureAgent(s *workflow.State) {
 	if p.isLive(s.Role) {
+		return
+	}
+	if s.Kind == workflow.CheckDo {
+		p.beginChecks(s)
 		return
 	}
 	role, _ := p.d.def.RoleNamed(s.Role)

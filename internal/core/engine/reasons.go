@@ -171,6 +171,8 @@ func (d *decider) checkGate(g *workflow.Gate) (bool, string) {
 		return false, "nothing was committed since " + d.t.Status + " began: commit the work"
 	case g.HandsOver() && g.Fresh != workflow.FreshVisit && !slices.ContainsFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
 		return true, g.Evidence + ": nobody looked"
+	case g.Check != "":
+		return findEvidence(d.sig.Evidence, g.FactName(), "check "+g.Check)
 	case g.Evidence != "":
 		return findEvidence(d.sig.Evidence, g.Evidence, g.Evidence)
 	}

@@ -204,7 +204,7 @@ func NextEffect(t *task.Task) (e task.Effect, ok bool) {
 			}
 			away = true
 		case stuck && !p.NonBlocking:
-		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0:
+		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0, waitsForCheck(t, p):
 			stuck = true
 		default:
 			return *p, true

@@ -25,6 +25,8 @@ func (d *decider) decideOnRequest() Verdict {
 			return d.respawnNow()
 		case VerbMerge, VerbPush, VerbCreatePR:
 			return d.requestPersonAction()
+		case VerbCheck:
+			return d.requestCheck()
 		case VerbAnswer:
 			if d.answerVerb() == "" {
 				return d.answerIdle()
@@ -39,7 +41,7 @@ func (d *decider) decideOnRequest() Verdict {
 		return d.refuseNoEdge()
 	}
 	for _, e := range edges {
-		if !d.weighEdge(e, d.sig.Actor) || !d.checkSpeaker(e) {
+		if !d.weighEdge(e, d.sig.Actor) || !d.checkSpeaker(e) || !d.mayLeaveCheck(e) {
 			continue
 		}
 		switch {
@@ -68,7 +70,7 @@ func (d *decider) requestedEdges() []*workflow.Edge {
 			if d.verdictFits(e) {
 				out = append(out, e)
 			}
-		case e.To == d.sig.To || d.sig.To == "" && e.As == verb:
+		case d.sig.To != "" && d.def.LeadsTo(e, d.sig.To) || d.sig.To == "" && e.As == verb:
 			out = append(out, e)
 		}
 	}

@@ -15,7 +15,7 @@ type Situation struct{ d decider }
 // NewSituation returns the situation of t. sig carries the present: the time, the sections, the evidence. Its kind is
 // not used, and it may be nil for queries that only need the record.
 func NewSituation(def *workflow.Definition, t *task.Task, sig *signal.Signal) *Situation {
-	s := &Situation{decider{def: def, t: t, sig: sig}}
+	s := &Situation{decider{def: def.ForTask(t.Checks), t: t, sig: sig}}
 	if sig == nil {
 		s.d.sig = &s.d.signal
 	}

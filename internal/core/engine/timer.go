@@ -32,11 +32,12 @@ const (
 
 // Timers lists the timers of a task, in no particular order. The caller sends a timer signal when one is due.
 func Timers(def *workflow.Definition, t *task.Task) []Timer {
+	def = def.ForTask(t.Checks)
 	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Paused || t.Deleted || s.Kind == workflow.Terminal {
 		return nil
 	}
-	var out []Timer
+	out := checkTimers(s, t)
 	if !t.RespawnAt.IsZero() {
 		what := "start the " + s.Role
 		if coolsDown(s, t) {
@@ -158,6 +159,10 @@ func (d *decider) decideOnTimer() Verdict {
 		return d.resumeAfterLimit(s)
 	case Fallback:
 		return d.fallsBack(s)
+	case CheckWait:
+		return d.holdWaitingCheck(s)
+	case CheckDeadline:
+		return d.endOverdueCheck()
 	}
 	return d.takeEventEdge(workflow.OnTimer, d.sig.Timer)
 }
@@ -203,6 +208,8 @@ func (d *decider) respawnNow() Verdict {
 	switch {
 	case d.sig.Actor != task.Human && d.sig.Actor != "":
 		return d.refuse("only a person may start an agent again")
+	case ok && s.Kind == workflow.CheckDo:
+		return d.requestCheck()
 	case !ok || s.Role == "" || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
 		return d.refuse("%s needs no agent", d.t.Status)
 	}

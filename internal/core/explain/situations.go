@@ -114,6 +114,26 @@ var situations = []situation{
 		},
 	},
 	{
+		name:  "held for a check",
+		holds: func(d *explainer, s *workflow.State) bool { return s.Kind == workflow.CheckDo && d.t.WorkFailed != "" },
+		item: func(d *explainer, _ *workflow.State, it *Item) {
+			it.Kind, it.Text, it.Since, it.Action = ItemFailed, d.t.WorkFailed+"; it is your turn: repair that and run the check again", d.t.UpdatedAt, d.taskAction(engine.Respawn)
+		},
+		owner: func(d *explainer, _ *workflow.State) (string, string) { return aPerson, d.t.WorkFailed },
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return d.unblockBy(engine.Respawn, "the check runs again")
+		},
+	},
+	{
+		name:  "a check runs",
+		holds: isKind(workflow.CheckDo),
+		item:  nothingWaits,
+		owner: func(d *explainer, _ *workflow.State) (string, string) { return theEngine, d.checkText() },
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return Unblock{Opens: d.checkText()}
+		},
+	},
+	{
 		name:  "the work failed",
 		holds: func(d *explainer, _ *workflow.State) bool { return d.t.WorkFailed != "" },
 		item:  (*explainer).heldItem,
@@ -364,4 +384,16 @@ func (d *explainer) atTerminal() *task.Attempt {
 		return a
 	}
 	return nil
+}
+
+// checkText returns what the check of the task does: it runs, or waits for an agent.
+func (d *explainer) checkText() string {
+	run := d.t.CheckRun
+	if run == nil {
+		return "no check of the state is defined"
+	}
+	if _, live := d.t.LiveAttempt(workflow.CheckRole); live {
+		return "check " + run.Name + " runs"
+	}
+	return "check " + run.Name + " waits until no agent is in a turn"
 }

@@ -48,8 +48,23 @@ func Apply(t *task.Task, e *Entry) error {
 	}
 	t.Pending = append(t.Pending, e.Effects...)
 	applyWords(t, e)
+	applyCheck(t, e)
 	applyFlags(t, e)
 	return nil
+}
+
+// applyCheck folds the check that runs or waits, and the result of one. A move ends the run.
+func applyCheck(t *task.Task, e *Entry) {
+	if e.To != "" || e.Type == CheckEnded || e.Type == CheckHeld || e.CheckRun != nil {
+		t.CheckRun = e.CheckRun
+	}
+	if e.Type == CheckAsked {
+		t.WorkFailed = ""
+	}
+	if r := e.Check; r != nil {
+		t.CheckResults = slices.DeleteFunc(t.CheckResults, func(old task.CheckResult) bool { return old.Name == r.Name })
+		t.CheckResults = append(t.CheckResults, *r)
+	}
 }
 
 func beginTask(t *task.Task, e *Entry) {
@@ -59,7 +74,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
@@ -255,8 +270,10 @@ func applyAttempts(t *task.Task, e *Entry) {
 	}
 	for _, a := range e.Started {
 		t.Attempts = append(t.Attempts, a)
-		t.Spent = t.Spent.OnDay(e.At)
-		t.Spent.DayAttempts++
+		if e.CheckRun == nil { // a check costs no agent
+			t.Spent = t.Spent.OnDay(e.At)
+			t.Spent.DayAttempts++
+		}
 		countAttempt(t, a.Role)
 		t.Crashed, t.WorkFailed, t.Unanswered = "", "", nil
 		t.RespawnAt = time.Time{}

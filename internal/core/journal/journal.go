@@ -52,6 +52,9 @@ const (
 	AskedPerson   Type = "confirmation.asked"
 	EntryLost     Type = "entry.lost"    // an entry that the store had before it was restored
 	TaskRestored  Type = "task.restored" // the store was restored, and the task's folder was newer
+	CheckAsked    Type = "check.asked"   // a person asked for a check
+	CheckEnded    Type = "check.ended"   // a check ended; the task stays
+	CheckHeld     Type = "check.held"    // a check could not run: the task is held for a person
 )
 
 // knownTypes are the types of entries that this version can fold.
@@ -60,6 +63,7 @@ var knownTypes = [...]Type{
 	AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
+	CheckAsked, CheckEnded, CheckHeld,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
@@ -137,6 +141,7 @@ type RecordChanges struct {
 	GaveUp          *task.GaveUp    `json:"gave_up,omitempty"`          // with Attention: the merge it is about
 	Asked           *task.Asked     `json:"asked,omitempty"`
 	PauseCause      task.PauseCause `json:"pause_cause,omitempty"` // with task.paused; conversion adds it to entries that lack it
+	CheckRun        *task.CheckRun  `json:"check_run,omitempty"`   // the check that is wanted next
 }
 
 // AttemptChanges are the changes of attempts.
@@ -169,12 +174,13 @@ type EffectChanges struct {
 
 // Results are an agent's report about its work, and the snapshot of the card.
 type Results struct {
-	LastReport   *task.LastReport `json:"last_report,omitempty"`
-	WorkFailed   string           `json:"work_failed,omitempty"`
-	Handoff      *handoff.Handoff `json:"handoff,omitempty"`
-	Handover     *task.Handover   `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
-	CardSnapshot *board.Snapshot  `json:"card_snapshot,omitempty"`
-	Rejected     []string         `json:"rejected,omitempty"` // actions of a worker that are not done, and why
+	LastReport   *task.LastReport  `json:"last_report,omitempty"`
+	WorkFailed   string            `json:"work_failed,omitempty"`
+	Handoff      *handoff.Handoff  `json:"handoff,omitempty"`
+	Handover     *task.Handover    `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
+	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"`
+	Check        *task.CheckResult `json:"check,omitempty"`    // the result of a check
+	Rejected     []string          `json:"rejected,omitempty"` // actions of a worker that are not done, and why
 }
 
 // Signal returns the signal of the entry's decision, of which the entry must be the first. Of TASK.md it has what
@@ -195,7 +201,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.WorkspaceProblem
 		s.Busy, s.Children, s.Report, s.Final, s.CardSnapshot = h.Busy, h.Children, h.Report, h.Final, h.CardSnapshot
 		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing, s.Left = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing, h.Left
-		s.Unstarted, s.Last = h.Unstarted, h.Last
+		s.Unstarted, s.Last, s.Check = h.Unstarted, h.Last, h.Check
 	}
 	return s
 }

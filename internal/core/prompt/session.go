@@ -68,7 +68,7 @@ func (f *Facts) requestCommands(role *workflow.Role) []command {
 		if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(actor) && !e.AsksForConsent(actor) {
 			continue
 		}
-		m := move{line: "orange task update --status " + e.To, asks: e.AsksForConsent(actor), froms: e.From}
+		m := move{line: "orange task update --status " + f.Def.AskedState(e), asks: e.AsksForConsent(actor), froms: e.From}
 		if to, ok := f.Def.StateNamed(e.To); ok && to.Kind == workflow.Halt { // a person must know the reason
 			m.line += ` --note "why"`
 		}

@@ -54,12 +54,13 @@ type Signal struct {
 	Unstarted bool   `json:"unstarted,omitempty"` // exit: it ended by itself within seconds of its start, before its first turn
 	Last      string `json:"last,omitempty"`      // exit: the last lines of its output; untrusted
 
-	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
-	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: the total so far
-	Model     string          `json:"model,omitempty"`     // notice, exit: the model that the harness reports
-	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt was last active
-	Commit    string          `json:"commit,omitempty"`    // the commit of the branch at that time
-	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
+	Check     *task.CheckResult `json:"check,omitempty"`     // exit of a check: its result, nil if it broke off
+	Condition *task.Condition   `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
+	Usage     *task.Usage       `json:"usage,omitempty"`     // notice, exit: the total so far
+	Model     string            `json:"model,omitempty"`     // notice, exit: the model that the harness reports
+	Active    time.Time         `json:"active,omitzero"`     // timer: when the attempt was last active
+	Commit    string            `json:"commit,omitempty"`    // the commit of the branch at that time
+	Workspace string            `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
 	Report       *Report         `json:"report,omitempty"`        // outcome, exit: the attempt's report
 	Final        string          `json:"final,omitempty"`         // notice, outcome, exit: its last message, truncated; untrusted
@@ -82,12 +83,13 @@ type Signal struct {
 	Free       []string        `json:"free,omitempty"` // workspaces of the project that no task holds
 	Busy       []string        `json:"busy,omitempty"` // serial groups of the project in which another task works
 	Children   []Child         `json:"children,omitempty"`
-	Missing    []string        `json:"missing,omitempty"` // harnesses that a role may use and that are not installed
-	Absent     []int           `json:"-"`                 // attempts that have no process now; used only by explanations
-	Lost       *Lost           `json:"lost,omitempty"`    // restore, import: what the store does not contain
-	PauseCause task.PauseCause `json:"-"`                 // pause: what caused it, "" for a request; only the server sets it
-	Rules      int             `json:"rules,omitempty"`   // the rules to decide by; see engine.Rules
-	Told       bool            `json:"told,omitempty"`    // hypothetical: every agent already knows of the move
+	Missing    []string        `json:"missing,omitempty"`   // harnesses that a role may use and that are not installed
+	Absent     []int           `json:"-"`                   // attempts that have no process now; used only by explanations
+	Lost       *Lost           `json:"lost,omitempty"`      // restore, import: what the store does not contain
+	PauseCause task.PauseCause `json:"-"`                   // pause: what caused it, "" for a request; only the server sets it
+	Rules      int             `json:"rules,omitempty"`     // the rules to decide by; see engine.Rules
+	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move
+	Unchecked  bool            `json:"unchecked,omitempty"` // hypothetical: nobody defined checks
 
 	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it; "" if unknown
 	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil if unknown
@@ -156,6 +158,8 @@ type Snapshot struct {
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Last      string `json:"last,omitempty"`
 	Confirmed string `json:"confirmed,omitempty"`
+
+	Check *task.CheckResult `json:"check,omitempty"`
 }
 
 // WeighsEvidence reports whether a decision about the signal may depend on evidence.
@@ -174,6 +178,7 @@ func (s *Signal) Snapshot() *Snapshot {
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.WithoutText(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, CardSnapshot: s.CardSnapshot, WorkspaceProblem: s.Workspace, Lost: s.Lost,
 		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left, Unstarted: s.Unstarted, Last: s.Last,
+		Check: s.Check,
 	}
 }
 
@@ -218,7 +223,8 @@ type New struct {
 	BaseBranch string        `json:"base_branch,omitempty"` // the branch that the work starts from and lands on, "" for the project's
 	ForkOf     string        `json:"fork_of,omitempty"`
 	Parent     task.ID       `json:"parent,omitempty"`
-	Vars       task.Vars     `json:"vars,omitempty"` // for its prompts
+	Vars       task.Vars     `json:"vars,omitempty"`   // for its prompts
+	Checks     task.Checks   `json:"checks,omitempty"` // set by the runtime: those of the workflow and the project
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

@@ -24,6 +24,7 @@ type profileFile struct {
 // WithFile returns the profile changed by a profile file (JSON): first by its roles, then by
 // its states. The errors are one line.
 func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error) {
+	def = def.ForTask(nil)
 	var f profileFile
 	if err := decodeStrict(text, &f); err != nil {
 		return Profile{}, err

@@ -24,6 +24,7 @@ type Learned struct {
 // the workflow. A figure with fewer than MinSamples samples stays unchanged, and so do tokens,
 // cost and usage limits, which journals do not contain.
 func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.Entry) Learned {
+	def = def.ForTask(nil)
 	l := journalLearner{def: def, states: map[string]*stateSamples{}}
 	out := Learned{Profile: base.clone()}
 	for name := range base.States {

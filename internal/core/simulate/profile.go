@@ -85,6 +85,7 @@ const (
 // DefaultProfile returns the default profile for def. The duration of a turn follows from the
 // deadline of its state: the median is an eighth of it, the 95th percentile a half.
 func DefaultProfile(def *workflow.Definition) Profile {
+	def = def.ForTask(nil)
 	p := Profile{
 		States:  map[string]Habits{},
 		Human:   Person{Delay: Pace{Span(time.Hour), Span(16 * time.Hour)}, RequestChanges: 0.15, Cancel: 0.02},

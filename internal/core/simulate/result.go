@@ -179,6 +179,7 @@ type Stay struct {
 
 // Summary returns the result in a few numbers.
 func (s *Result) Summary(def *workflow.Definition) Summary {
+	def = def.ForTask(nil)
 	out := Summary{Runs: s.Runs, Figures: []Figure{}, Ends: []Share{}, States: []Stay{}}
 	runs := float64(max(s.Runs, 1))
 	for i := range s.figures {

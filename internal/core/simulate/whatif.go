@@ -115,6 +115,7 @@ func (e *boundEdit) verifyEdit(out *workflow.Definition) error {
 }
 
 func counterList(def *workflow.Definition) string {
+	def = def.ForTask(nil)
 	if len(def.Counters) == 0 {
 		return "none"
 	}

@@ -35,6 +35,7 @@ type Policy struct {
 	Model       string   `json:"model,omitempty"`       // of the harness that tasks have if they name none
 	AgentFlags  string   `json:"agent_flags,omitempty"` // likewise
 	Permissions string   `json:"permissions,omitempty"` // what agents may do without asking; "" for all
+	Checks      Checks   `json:"checks,omitempty"`      // commands that Orange runs on the work of its tasks
 }
 
 // A Confirm lists the actions that need a person's confirmation.
@@ -123,6 +124,9 @@ func (p Policy) validatePolicy() error {
 		return fmt.Errorf("permissions %q: give skip, edits or ask", p.Permissions)
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
 		return errors.New("a budget is not negative: give 0 for no bound")
+	}
+	if err := p.Checks.Validate(); err != nil {
+		return err
 	}
 	return p.Vars.Check()
 }

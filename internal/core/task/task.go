@@ -67,6 +67,7 @@ type Setup struct {
 	BaseBranch    string       `json:"base_branch,omitempty"`  // branch that its work starts from and lands on, "" for the project's
 	ForkOf        string       `json:"fork_of,omitempty"`      // ID@SEQ that it was created from
 	Parent        ID           `json:"parent,omitempty"`       // task of which this is a part
+	Checks        Checks       `json:"checks,omitempty"`       // commands that Orange runs on its work, as defined when it was created
 }
 
 // Resources are things outside the record that belong to a task.
@@ -93,6 +94,7 @@ type CurrentVisit struct {
 	Crashed     string      `json:"crashed,omitempty"`      // role that died in this visit and was not replaced
 	Unanswered  *Unanswered `json:"unanswered,omitempty"`   // the agent of this visit that ended while it waited for a person
 	Unstarted   *Unstarted  `json:"unstarted,omitempty"`    // its agent could not start in this visit, nil if it could
+	CheckRun    *CheckRun   `json:"check_run,omitempty"`    // the check that runs or waits
 	Answered    *Answered   `json:"answered,omitempty"`     // the last answer of a person in this visit, or the one that began it
 }
 
@@ -128,6 +130,7 @@ type Results struct {
 	Salvages     []string          `json:"salvages,omitempty"`      // refs at which its uncommitted work is kept
 	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
 	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as last read
+	CheckResults []CheckResult     `json:"check_results,omitempty"` // the newest of each check
 }
 
 // Unanswered is an agent that ended while it waited for a person's answer. No other agent was started since.
@@ -371,7 +374,8 @@ func (t *Task) Clone() Task {
 	c.Samples = slices.Clone(t.Samples)
 	c.Handoffs = slices.Clone(t.Handoffs)
 	c.LastReport, c.CardSnapshot, c.Handover, c.Work, c.GaveUp = clonePointer(t.LastReport), clonePointer(t.CardSnapshot), clonePointer(t.Handover), clonePointer(t.Work), clonePointer(t.GaveUp)
-	c.Unstarted = clonePointer(t.Unstarted)
+	c.Unstarted, c.CheckRun = clonePointer(t.Unstarted), clonePointer(t.CheckRun)
+	c.CheckResults = slices.Clone(t.CheckResults)
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)

@@ -38,6 +38,8 @@ type action struct {
 	cardSnapshot *board.Snapshot // the state of the card
 	mass         mass            // an agent's end that is not a crash, and whether it is one too many
 	ends         bool            // the process ends first
+	check        *checkEnd       // the end of a check
+	unchecked    bool            // the task has no checks
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 }
 
@@ -95,12 +97,18 @@ const (
 // listActions returns everything that can happen in a world. The list depends only on what
 // worlds with the same key have in common, so that a path can be followed again.
 func (m *model) listActions(w *world, buffer []action) []action {
+	first := len(buffer)
+	if m.endsCheck(w) {
+		return m.effectActions(w, buffer)
+	}
 	out := m.processActions(w, buffer)
 	out = m.effectActions(w, out)
 	out = m.requestActions(w, out)
 	out = m.idleActions(w, out)
+	out = m.restActions(w, out)
+	out = m.checkRequests(w, out)
 	out = m.eventActions(w, out)
-	return m.timerActions(w, out)
+	return m.uncheckedActions(w, first, m.timerActions(w, out))
 }
 
 // processActions returns the ends of agents, and the reports of these ends. If nothing can
@@ -112,6 +120,8 @@ func (m *model) processActions(w *world, out []action) []action {
 		switch {
 		case w.procs[i] == alive && m.tellsDead():
 			out = append(out, action{event: endProcess, actor: i})
+		case w.procs[i] != unborn && m.isEndReported(w, i) && m.isCheck(&w.t.Attempts[i]):
+			out = m.checkEnds(w, i, out)
 		case w.procs[i] != unborn && m.isEndReported(w, i):
 			out = m.endReports(w, i, out)
 		}
@@ -310,6 +320,9 @@ func (m *model) trackerTriggers(state string) []workflow.Trigger {
 
 func (m *model) timerActions(w *world, out []action) []action {
 	for _, tm := range m.runningTimers(w) {
+		if tm.Name == engine.CheckDeadline && !m.quotient.off {
+			continue // it leads where the timeout of the check does, only later
+		}
 		var gates []*workflow.Edge
 		switch tm.Name {
 		case engine.Respawn:
@@ -470,7 +483,7 @@ func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
 func (m *model) sectionMatters(section int, edges []*workflow.Edge) bool {
 	s := &m.sections[section]
 	for _, e := range edges {
-		if s.verdict && m.asks[m.stateNumber[e.To]][section] {
+		if s.verdict && (m.asks[m.stateNumber[e.To]][section] || m.asksBehindCheck(e.To, section)) {
 			return true
 		}
 		for _, g := range m.def.EdgeGates(e) {

@@ -19,6 +19,9 @@ func (g *graph) findBounds() Bounds {
 		total.raiseTo(worst.ofNode(at, roles))
 	}
 	b := Bounds{Unbounded: g.loop, Attempts: []Bound{}, Counters: []Bound{}, Crashes: int(total[roles]), Moves: int(total[roles+1])}
+	if at := g.m.checks.rounds; at >= 0 {
+		b.FailedChecks = g.m.def.Counters[at].Max
+	}
 	for i := range g.m.def.Roles {
 		b.Attempts = append(b.Attempts, Bound{Name: g.m.def.Roles[i].Name, Max: int(total[i])})
 	}

@@ -33,6 +33,7 @@ type model struct {
 	verdicts     bool               // a gate requires a verdict
 	harnesses    []string           // of all roles; falling back to another harness is like a mass death, so it is not tried separately
 	quotient     quotient
+	checks       checkModel
 }
 
 // asking is a state that can be requested, and the edges that may accept.
@@ -58,6 +59,10 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 	for i := range def.Roles {
 		m.roleNumber[def.Roles[i].Name] = byte(i + 1)
 	}
+	if !def.DeclaresRole(workflow.CheckRole) {
+		m.roleNumber[workflow.CheckRole] = byte(len(def.Roles) + 1)
+	}
+	m.checks = newCheckModel(def, o.Full)
 	for i, e := range workflow.EffectVocabulary() {
 		m.effectNumber[e.Name] = byte(i + 1)
 	}

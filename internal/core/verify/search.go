@@ -67,7 +67,7 @@ func (s *search) possibleCreations() []*signal.New {
 	for _, i := range s.m.def.EdgesFrom(workflow.New) {
 		e := &s.m.def.Edges[i]
 		for _, spawn := range [...]bool{true, false} {
-			out = append(out, &signal.New{ID: "VERIFY000000000000000", Project: "p", Branch: "b", Summary: "s", Status: e.To, Spawn: spawn})
+			out = append(out, &signal.New{ID: "VERIFY000000000000000", Project: "p", Branch: "b", Summary: "s", Status: e.To, Spawn: spawn, Checks: s.m.checks.checks})
 		}
 	}
 	return out
@@ -159,7 +159,9 @@ func (s *search) costOf(o *outcome) cost {
 	for i := range o.entries {
 		e := &o.entries[i]
 		for _, a := range e.Started {
-			c.starts += 1 << (4 * (s.m.roleNumber[a.Role] - 1))
+			if n := s.m.roleNumber[a.Role]; int(n) <= len(s.m.def.Roles) { // Orange runs checks itself
+				c.starts += 1 << (4 * (n - 1))
+			}
 		}
 		c.crash = c.crash || e.Type == journal.AgentCrashed && len(e.Counters) > 0
 		c.move = c.move || e.To != ""

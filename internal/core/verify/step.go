@@ -82,7 +82,7 @@ func (s *search) tellEngine(w *world, a *action) outcome {
 
 // newSignal returns the signal of an action.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling]}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
@@ -96,7 +96,7 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 		if sig.To = a.word; a.verb != "" {
 			sig.To, sig.Verb = "", a.verb
 		}
-		if a.word == engine.Respawn || a.word == engine.VerbAnswer {
+		if a.word == engine.Respawn || a.word == engine.VerbAnswer || a.word == engine.VerbCheck {
 			sig.To, sig.Verb = "", a.word
 		}
 	case signal.Notice:
@@ -104,6 +104,7 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 	case signal.Exit:
 		sig.Left = a.left
 		sig.Role = w.t.Attempts[a.actor].Role
+		s.m.writeCheck(w, a, &sig)
 		switch w.t.Lost, w.t.Unstarted = nil, nil; a.mass {
 		case together:
 			sig.Mass = signal.MassReboot
@@ -350,7 +351,11 @@ func (s *search) finishFirstEffect(w *world, ok bool, choices []choice) outcome 
 			if at < 0 {
 				continue
 			}
-			exit := s.tellEngine(w, &action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: at, choice: choices})
+			end := action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: at, choice: choices}
+			if s.m.isCheck(&w.t.Attempts[at]) { // that it failed below its bound is tried with its own ends
+				end.check = &checkEnd{atBound: true}
+			}
+			exit := s.tellEngine(w, &end)
 			o.entries = append(o.entries, exit.entries...)
 			o.told = append(o.told, exit.told...)
 			o.problems = append(o.problems, exit.problems...)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,8 +161,11 @@ func doubtText(d doubt) string {
 
 // factName returns the name of what a gate requires besides sections, for people.
 func factName(g *workflow.Gate) string {
-	if g.File != "" {
+	switch {
+	case g.File != "":
 		return "file " + g.File
+	case g.Check != "":
+		return "check " + g.Check
 	}
 	return g.Evidence
 }
@@ -184,6 +188,9 @@ func whatHappens(w *world, a *action) string {
 	case endProcess:
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
 	case reportEnd:
+		if a.check != nil {
+			return "Orange learns that the check ended: " + cmp.Or(a.check.outcome, task.CheckBroken) + uncheckedText(a)
+		}
 		text := "Orange learns that the " + w.t.Attempts[a.actor].Role + " ended"
 		switch a.mass {
 		case together, togetherAgain:
@@ -191,7 +198,7 @@ func whatHappens(w *world, a *action) string {
 		case unstarted, unstartedAgain:
 			text += " before its first turn"
 		}
-		return text + leftText(a.left)
+		return text + leftText(a.left) + uncheckedText(a)
 	case deliverSignal:
 		if a.kind == signal.Notice && a.word == task.Running {
 			return "a person talks to the " + w.t.Attempts[a.actor].Role + " at its terminal"
@@ -200,7 +207,15 @@ func whatHappens(w *world, a *action) string {
 			return "the turn of the " + w.t.Attempts[a.actor].Role + " ends" + leftText(a.left)
 		}
 	}
-	return whatIsTold(a)
+	return whatIsTold(a) + uncheckedText(a)
+}
+
+// uncheckedText says that the task of an action has no checks.
+func uncheckedText(a *action) string {
+	if a.unchecked {
+		return "; nobody defined checks"
+	}
+	return ""
 }
 
 // leftText returns what a turn, or an agent, ended with.

@@ -106,6 +106,8 @@ type Bounds struct {
 	Unbounded bool    `json:"unbounded"` // there is a loop that nothing ends
 	Crashes   int     `json:"crashes"`
 	Moves     int     `json:"moves"` // changes of state
+
+	FailedChecks int `json:"failed_checks,omitempty"` // how often a check can fail; the other bounds hold between two of them
 }
 
 // A Bound is a worst case.

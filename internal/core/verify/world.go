@@ -69,6 +69,7 @@ func (m *model) makeCanonical(w *world) {
 	t.Restated, t.Samples = min(t.Restated, 1), nil
 	t.Seq, t.Visit = 1, 1
 	m.forgetPast(w)
+	m.forgetChecks(w)
 	if t.WorkFailed != "" {
 		t.WorkFailed = "held"
 	}
@@ -222,6 +223,9 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	}
 	if m.verdicts {
 		b = append(b, bitIf(t.Restated != 0, 0))
+	}
+	if len(m.checks.checks) > 0 {
+		b = append(b, m.checkByte(t))
 	}
 	return append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
 }

@@ -31,6 +31,8 @@ const (
 	RuleGuardNever     = "guard-never"     // the guard holds for no value
 	RuleGateGiven      = "gate-given"      // a gate requires text that no agent writes as its work
 	RuleOutcomeCode    = "outcome-code"    // no agent that is asked can report the code
+	RuleCheckUncovered = "check-uncovered" // a check can end in a way for which there is no edge
+	RuleCheckUnbounded = "check-unbounded" // checks can fail forever
 )
 
 // The rules below give advice: the file works, but something in it is probably a mistake.
@@ -91,6 +93,7 @@ func (d *Definition) Check() []Finding {
 	c := &checker{d: d, budget: maxEvaluations}
 	c.checkStates()
 	c.checkEdges()
+	c.checkCheckStates()
 	c.checkPaths()
 	c.checkGuards()
 	c.checkPrompts()
@@ -212,6 +215,8 @@ func happensIn(k Kind, t TriggerKind) bool {
 		return k == Agent
 	case OnReady:
 		return k == Queued
+	case OnCheck:
+		return k == CheckDo
 	}
 	return true
 }

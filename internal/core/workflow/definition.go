@@ -4,6 +4,7 @@
 package workflow
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +26,9 @@ type Definition struct {
 	Edges       []Edge
 	Prompts     []Prompt
 	Projections []Projection
-	Board       *Board // nil if its tasks are on no board
-	Vars        []Var  // texts that its prompts need from a project or a task
+	Board       *Board      // nil if its tasks are on no board
+	Vars        []Var       // texts that its prompts need from a project or a task
+	Checks      task.Checks // commands that Orange runs, unless the project defines them otherwise
 
 	File string // where the text came from, for messages
 	Hash string // hash of Text, to which a task is pinned
@@ -38,6 +40,7 @@ type Definition struct {
 	mergesAlone map[string]bool     // states from which a merge follows without a person
 	visitGates  []string            // sections whose text is recorded when a visit begins
 	steps       []string            // states, if the workflow is written in steps
+	unchecked   *Definition         // without check states, nil if there are none
 }
 
 // New stands for "no task yet" in the from of an edge with on: create.
@@ -52,6 +55,7 @@ const (
 	Agent    Kind = "agent"    // a live role
 	Waiting  Kind = "waiting"  // an answer from a person
 	HumanDo  Kind = "human"    // a decision of a person
+	CheckDo  Kind = "check"    // the end of commands that Orange runs
 	Halt     Kind = "halt"     // a person to resume
 	Terminal Kind = "terminal" // nothing
 )
@@ -75,6 +79,7 @@ type State struct {
 	Returns       bool          // remembers where the task came from; returning needs no gate
 	Reopen        string        // where a person may send a finished task again
 	OnEnter       []Effect
+	Checks        []string // kind check: the checks that run, in order; none for all
 	Pos           Pos
 }
 
@@ -176,6 +181,7 @@ type Gate struct {
 	File     string   // a file of the worktree, written in this visit
 	Header   []string // fields that the file's frontmatter must have
 	Children []string // states, in one of which every child of the task must be
+	Check    string   // a check that passed on the branch's present tree
 	Pos      Pos
 
 	title string
@@ -201,6 +207,7 @@ const (
 	OnUnexpected TriggerKind = "unexpected" // an outcome that no edge names
 	OnConsult    TriggerKind = "consult"    // another role is asked for advice
 	OnBoard      TriggerKind = "board"      // the columns and tags of the card
+	OnCheck      TriggerKind = "check"      // how the checks of the state went: passed or failed
 )
 
 // A Trigger is one event that an edge responds to. Value is an outcome's code, a tracker's
@@ -321,7 +328,15 @@ func (d *Definition) RoleNamed(name string) (*Role, bool) {
 			return &d.Roles[i], true
 		}
 	}
+	if name == CheckRole {
+		return &builtinCheck, true
+	}
 	return nil, false
+}
+
+// DeclaresRole reports whether the file declares a role.
+func (d *Definition) DeclaresRole(name string) bool {
+	return slices.ContainsFunc(d.Roles, func(r Role) bool { return r.Name == name })
 }
 
 // GateNamed returns the gate with a name.
@@ -389,8 +404,7 @@ func (d *Definition) KnowsActor(a task.Actor) bool {
 	if a == task.Human || a == task.Engine || a == task.Tracker {
 		return true
 	}
-	_, ok := d.RoleNamed(string(a))
-	return ok
+	return d.DeclaresRole(string(a))
 }
 
 // AnswersTo reports whether the edge has a trigger of that kind and value.

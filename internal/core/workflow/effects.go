@@ -46,6 +46,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: NotifyAgent, Notifies: true, Own: true, Describe: "tell an agent something"},
 	{Name: WriteSection, Twice: true, Own: true, Describe: "add a person's words to TASK.md"},
 	{Name: RenameBranch, Twice: true, Own: true, Describe: "give branch and session their new name"},
+	{Name: RunCheck, Role: CheckRole, Spawns: true, Twice: true, Own: true, Describe: "start a check of the project"},
 }
 
 // EffectNamed returns the effect with a name.
@@ -114,6 +115,7 @@ const (
 	CommentCard      = "comment_card"
 	DescribeCard     = "describe_card"
 	ReadCard         = "read_card"
+	RunCheck         = "run_check"
 
 	DeleteRemoteBranch = "delete_remote_branch"
 )

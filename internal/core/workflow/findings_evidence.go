@@ -134,7 +134,7 @@ func (d *Definition) workAuthors(state string) []string {
 			seen[name] = true
 			switch {
 			case s.Kind == Halt && s.Role == "" || s.Kind == Terminal:
-			case s.Role == "" || s.Kind == Waiting || s.Kind == HumanDo || s.Kind == Queued || d.onlyJudges(s):
+			case s.Role == "" || s.Kind == CheckDo || s.Kind == Waiting || s.Kind == HumanDo || s.Kind == Queued || d.onlyJudges(s):
 				queue = append(queue, name)
 			case d.makesSomething(s) && !slices.Contains(out, s.Role):
 				out = append(out, s.Role)

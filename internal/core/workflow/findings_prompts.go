@@ -98,7 +98,7 @@ func (c *checker) promptVerdicts(p *Prompt, told audience) {
 // gets the prompt, and whether the audience may request it.
 func (d *Definition) mayAsk(a audience, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
-		return e.To == to && e.AnswersTo(OnRequest, "") && (e.PermitsActor(task.Actor(a.role)) || e.AsksForConsent(task.Actor(a.role))) &&
+		return d.LeadsTo(&e, to) && e.AnswersTo(OnRequest, "") && (e.PermitsActor(task.Actor(a.role)) || e.AsksForConsent(task.Actor(a.role))) &&
 			slices.ContainsFunc(e.From, func(from string) bool { return d.worksIn(a.in, from) })
 	})
 }

@@ -21,6 +21,7 @@ func GateKinds() []GateKind {
 		{"evidence", func(g *Gate) bool { return g.Evidence != "" }},
 		{"file", func(g *Gate) bool { return g.File != "" }},
 		{"children", func(g *Gate) bool { return len(g.Children) > 0 }},
+		{"check", func(g *Gate) bool { return g.Check != "" }},
 	}
 }
 
@@ -52,6 +53,8 @@ func (g *Gate) FactName() string {
 		return g.Evidence
 	case g.File != "":
 		return FileFact + g.Name
+	case g.Check != "":
+		return CheckFact + g.Check
 	}
 	return ""
 }
@@ -69,6 +72,9 @@ const (
 
 // FileFact is the prefix of the name of the evidence that a gate's file exists.
 const FileFact = "file:"
+
+// CheckFact is the prefix of the name of the evidence that a check passed on the present tree.
+const CheckFact = "check:"
 
 // badPath returns why a file of a gate cannot be a file of the worktree, or "" if it can.
 func badPath(file string) string {

@@ -80,6 +80,8 @@ func (d *Definition) readRoot(r *reader, root value, fragments []fragment) {
 			d.readPrompts(p.val)
 		case "vars":
 			d.readVars(p.val)
+		case "checks":
+			d.readChecks(p.val)
 		case "include":
 			include = p.val.includedFiles()
 		case "board":
@@ -89,7 +91,7 @@ func (d *Definition) readRoot(r *reader, root value, fragments []fragment) {
 				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.readText("tracker status"), Pos: q.pos})
 			}
 		default:
-			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "vars", "include", "tracker")
+			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "vars", "checks", "include", "tracker")
 		}
 	}
 	d.readFragments(r, include, fragments)
@@ -116,7 +118,15 @@ func (d *Definition) readStates(v value) {
 			readStateKey(&s, q)
 		}
 		if s.Kind == "" {
-			v.r.failAt(p.pos, "state %s has no kind: add kind: queued, agent, waiting, human, halt or terminal", p.key)
+			v.r.failAt(p.pos, "state %s has no kind: add kind: %s", p.key, orList(kindWords))
+		}
+		switch {
+		case s.Kind == CheckDo && s.Role != "":
+			v.r.failAt(p.pos, "state %s is of kind check, where no agent works: drop role:", p.key)
+		case s.Kind == CheckDo:
+			s.Role = CheckRole
+		case len(s.Checks) > 0:
+			v.r.failAt(p.pos, "state %s has checks: and is of kind %s: write kind: check", p.key, s.Kind)
 		}
 		d.States = append(d.States, s)
 	}
@@ -160,8 +170,10 @@ func readStateKey(s *State, q pair) {
 		s.Reopen = q.val.readName(what)
 	case "on_enter":
 		s.OnEnter = readEffects(q.val, what)
+	case "checks":
+		s.Checks = q.val.readTexts(what)
 	default:
-		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "on_idle", "prompt", "respawn_prompt", "model", "mode", "cooldown", "returns", "reopen", "on_enter")
+		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "on_idle", "prompt", "respawn_prompt", "model", "mode", "cooldown", "returns", "reopen", "on_enter", "checks")
 	}
 }
 
@@ -238,10 +250,12 @@ func readTriggers(v value) []Trigger {
 				out = append(out, Trigger{Kind: OnTimer, Value: after.String(), After: after})
 			case "tracker":
 				out = append(out, Trigger{Kind: OnTracker, Value: p.val.readText("on tracker")})
+			case "check":
+				out = append(out, Trigger{Kind: OnCheck, Value: p.val.oneOf("on check", checkWords[:]...)})
 			case "tag", "pr":
 				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.readText("on "+p.key)})
 			default:
-				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr")
+				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr", "check")
 			}
 		}
 	}

@@ -109,8 +109,10 @@ func (d *Definition) readGates(v value) {
 				g.Header = q.val.readTexts(what)
 			case "children":
 				g.Children = q.val.readTexts(what)
+			case "check":
+				g.Check = q.val.readName(what)
 			default:
-				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence", "file", "header", "children")
+				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence", "file", "header", "children", "check")
 			}
 		}
 		if g.kindCount() != 1 {

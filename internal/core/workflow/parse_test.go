@@ -78,7 +78,7 @@ func TestParseSaysWhereAndWhatToDo(t *testing.T) {
 		{"a counter without bound", "round: {max: 2}", "round: {}", "counter round: give max:"},
 		{"a counter that falls", "round: +1", "round: -1", "a counter rises (+1) or is set (0)"},
 		{"two counters of crashes", "round: {max: 2}", "round: {max: 2, counts: crashes}", "keep one"},
-		{"a gate of nothing", "gates:\n", "gates:\n  none: {fresh: off}\n", "gate none: give one of section:, evidence:, file: and children:"},
+		{"a gate of nothing", "gates:\n", "gates:\n  none: {fresh: off}\n", "gate none: give one of section:, evidence:, file:, children: and check:"},
 		{"an edge from nowhere", "from: hold, ", "", "an edge needs from: and to:"},
 		{"an edge from a state twice", "from: hold", "from: [hold, hold]", `state "hold" is given twice: keep one`},
 		{"a beginning that is not created", "on: create, ", "", "from: new and on: create belong together"},

@@ -13,6 +13,14 @@ import (
 
 // buildIndex builds the lookup tables for decisions.
 func (d *Definition) buildIndex() {
+	for i := range d.Edges {
+		d.Edges[i].number = i + 1
+	}
+	d.indexEdges()
+	d.buildUnchecked()
+}
+
+func (d *Definition) indexEdges() {
 	d.stateIndex = make(map[string]int, len(d.States))
 	for i := range d.States {
 		d.stateIndex[d.States[i].Name] = i
@@ -20,7 +28,6 @@ func (d *Definition) buildIndex() {
 	d.edgesFrom = make(map[string][]int, len(d.States)+1)
 	for i := range d.Edges {
 		e := &d.Edges[i]
-		e.number = i + 1
 		for _, from := range e.From {
 			d.edgesFrom[from] = append(d.edgesFrom[from], i)
 		}
@@ -92,6 +99,7 @@ func (d *Definition) resolveNames() []error {
 
 func (n *nameResolver) checkRole(r *Role) {
 	reserved := r.Name == string(task.Human) || r.Name == string(task.Engine) || r.Name == string(task.Tracker)
+	n.requireThat(r.Name != CheckRole || !n.d.HasCheckStates(), r.Pos, "role %q: this is the name of the role that runs checks: choose another", r.Name)
 	n.requireThat(!reserved, r.Pos, "role %q: this is the name of an actor that is not an agent: choose another", r.Name)
 	n.checkPrompt(r.Prompt, r.Pos, "role "+r.Name)
 	n.checkPrompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
@@ -104,7 +112,9 @@ func (n *nameResolver) checkRole(r *Role) {
 
 func (n *nameResolver) checkState(s *State) {
 	what := "state " + s.Name
-	n.roleName(s.Role, s.Pos, what)
+	if s.Kind != CheckDo {
+		n.roleName(s.Role, s.Pos, what)
+	}
 	n.checkPrompt(s.Prompt, s.Pos, what)
 	n.checkPrompt(s.RespawnPrompt, s.Pos, what)
 	n.checkEffects(s.OnEnter, s.Pos, what)
@@ -170,8 +180,7 @@ func (n *nameResolver) checkEffectWord(e Effect, pos Pos, what string) {
 }
 
 func (n *nameResolver) roleName(name string, pos Pos, what string) {
-	_, ok := n.d.RoleNamed(name)
-	n.requireThat(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:%s", what, name, suggestSimilar(name, n.d.roleList()))
+	n.requireThat(name == "" || n.d.DeclaresRole(name), pos, "%s: role %q is not declared: add it to roles:%s", what, name, suggestSimilar(name, n.d.roleList()))
 }
 
 func (n *nameResolver) checkPrompt(name string, pos Pos, what string) {

@@ -26,6 +26,7 @@ func Schema() *jsonschema.Schema {
 		key{"vars", namedSchema("Texts that people give a project or a task, for {vars.NAME} in prompts. No place for secrets.", mappingSchema("A variable.",
 			key{"default", textSchema("What it is where nobody gives it.")},
 			key{"describe", textSchema("What it is for.")}))},
+		key{"checks", checksSchema()},
 		key{"include", listOf(textSchema("The name of a file in the same folder."), "Fragments with roles, counters, gates and prompts that belong to the workflow.")},
 		key{"tracker", namedSchema("The status that a tracker shows for each state.", textSchema("A status of the tracker."))},
 	)
@@ -88,6 +89,7 @@ func gateSchema() *jsonschema.Schema {
 		key{"file", textSchema("A file of the worktree that must be there, not empty, and written in this visit; {variables} are filled in.")},
 		key{"header", listOf(textSchema("A field."), "Fields that the frontmatter of the file must have.")},
 		key{"children", listOf(nameOf("A state."), "Every child of the task must be in one of these states; it must have one.")},
+		key{"check", nameOf("A check that passed on the present tree of the branch.")},
 	)
 	for _, kind := range GateKinds() {
 		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{kind.Key}})
@@ -97,7 +99,7 @@ func gateSchema() *jsonschema.Schema {
 
 func stateSchema() *jsonschema.Schema {
 	s := mappingSchema("Where a task can be.",
-		key{"kind", wordsSchema("What the state waits for: a resource, an agent, an answer, a decision, a person to resume, or nothing.", kindWords...)},
+		key{"kind", wordsSchema("What the state waits for: a resource, an agent, checks that Orange runs, an answer, a decision, a person to resume, or nothing.", kindWords...)},
 		key{"role", nameOf("Who works here.")},
 		key{"deadline", mappingSchema("How long its agent may take.",
 			key{"wall", durationSchema("In all.")}, key{"idle", durationSchema("Without a sign of life.")})},
@@ -111,6 +113,7 @@ func stateSchema() *jsonschema.Schema {
 		key{"returns", &jsonschema.Schema{Type: "boolean", Description: "Remember where the task came from; going back needs no gate."}},
 		key{"reopen", nameOf("Where a person may send a finished task again.")},
 		key{"on_enter", listOf(effectSchema(), "Effects of entering, in order.")},
+		key{"checks", listOf(nameOf("A check."), "The checks that run here, in order; all if nothing is given.")},
 	)
 	s.Required = []string{"kind"}
 	return s
@@ -149,6 +152,7 @@ func triggerSchema() *jsonschema.Schema {
 		key{"tracker", textSchema("An event of a tracker.")},
 		key{"tag", textSchema("A tag that was set on the tracker.")},
 		key{"pr", textSchema("What became of the pull request, such as merged.")},
+		key{"check", wordsSchema("How the checks of the state went.", checkWords[:]...)},
 	)
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, object}}
 }
@@ -201,4 +205,17 @@ func countsSchema() *jsonschema.Schema {
 	return namedSchema("Changes of counters: +1 raises, 0 sets.", &jsonschema.Schema{
 		Types: []string{"integer", "string"}, Pattern: "^\\+?[0-9]+$", Description: "+1 raises, 0 sets.",
 	})
+}
+
+func checksSchema() *jsonschema.Schema {
+	one := mappingSchema("A command that Orange runs on the work of a task.",
+		key{"run", textSchema("The command, for the shell.")},
+		key{"timeout", durationSchema("How long it may run.")},
+		key{"retries", &jsonschema.Schema{Type: "integer", Description: "How often it is run again after it failed."}},
+		key{"env", namedSchema("Variables of its environment.", textSchema("A value."))},
+		key{"folder", textSchema("The folder of the worktree in which it runs.")},
+		key{"setup", textSchema("A command that runs first.")})
+	one.Required = []string{"run"}
+	return namedSchema("Checks of workflows whose project does not define them. The project's definition wins.",
+		&jsonschema.Schema{AnyOf: []*jsonschema.Schema{textSchema("The command, for the shell."), one}})
 }

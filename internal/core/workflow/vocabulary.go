@@ -1,7 +1,9 @@
 package workflow
 
+import "orange/internal/core/task"
+
 // Kinds returns the kinds of states.
-func Kinds() []Kind { return []Kind{Queued, Agent, Waiting, HumanDo, Halt, Terminal} }
+func Kinds() []Kind { return []Kind{Queued, Agent, CheckDo, Waiting, HumanDo, Halt, Terminal} }
 
 // The words that a file may use where one of a fixed list is expected. Parse and Schema use the
 // same lists.
@@ -14,6 +16,7 @@ var (
 	perWords      = [...]string{"task", "state"}
 	countsWords   = [...]string{"crashes", "no-answers"}
 	resetWords    = [...]string{"person"}
+	checkWords    = [...]string{task.CheckPassed, task.CheckFailed}
 	verdictWords  = [...]string{"PASS", "FAIL"}
 	formWords     = [...]string{"line", "word"}
 	protocolWords = [...]string{"work-result", "completion-block", "worker-result"}

@@ -102,7 +102,10 @@ type AgentOptions struct {
 	Mask       func(harness, text string) string // removes secrets from what a harness shows
 	// WatchOutput calls changed shortly after each write to an output file, until stop is called.
 	WatchOutput func(file string, changed func()) (stop func(), err error)
-	Term        string // TERM for programs in the terminal
+	Term        string                   // TERM for programs in the terminal
+	CheckArgv   []string                 // the program that runs a check; the folder of its attempt follows
+	CheckEnv    func() []string          // what a check inherits
+	MaskCheck   func(text string) string // removes secrets from what a check printed
 	Log         *slog.Logger
 	Clock       func() time.Time
 }

@@ -28,6 +28,7 @@ type Card struct {
 	Role       string      `json:"role"`
 	Since      time.Time   `json:"since"`
 	Harness    string      `json:"harness"`
+	Check      string      `json:"check,omitempty"` // the check that it runs, "" for an agent
 	Model      string      `json:"model,omitempty"` // that the agent reports, else the one it was started with
 	PromptHash string      `json:"prompt_hash,omitempty"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal

@@ -13,6 +13,7 @@ import (
 	"orange/internal/atomicfile"
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // StartAgent starts the agent of an effect. If the agent was started already, StartAgent only watches it.
@@ -39,6 +40,13 @@ func (a *Agents) startOnce(ctx context.Context, t *task.Task, e *task.Effect, k 
 	}
 	if phase != agent.Absent {
 		return session, a.watchAttempt(k, pids)
+	}
+	if e.Do == workflow.RunCheck {
+		orders, err := a.prepareCheck(t, e)
+		if err != nil {
+			return "", err
+		}
+		return t.TmuxSession, a.launchAndWatch(ctx, k, orders)
 	}
 	orders, err := a.prepareOrders(ctx, t, e, session)
 	if err != nil {
@@ -181,17 +189,24 @@ func (a *Agents) askedMessage(t *task.Task, e *task.Effect, goesOn bool) string 
 // its processes.
 func (a *Agents) agentEnvironment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
 	k := Key{t.ID, e.Attempt}
-	env := append(a.Env(harness),
-		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
-		"ORANGE_ROLE_RUN="+strconv.Itoa(t.AttemptsOfRole(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.CounterValue("review_round")), "ORANGE_TOKEN="+a.AttemptToken(k), "ORANGE_NONCE="+a.AttemptNonce(k),
-		keyVariable+"="+a.attemptMark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
-	if n := workspaceSlot(t.Workspace); n > 0 {
-		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
-	}
+	env := append(a.markedEnvironment(t, e, a.Env(harness)),
+		"ORANGE_ROLE_RUN="+strconv.Itoa(t.AttemptsOfRole(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.CounterValue("review_round")), "ORANGE_TOKEN="+a.AttemptToken(k), "ORANGE_NONCE="+a.AttemptNonce(k))
 	if terminal {
 		env = append(env, "TERM="+a.Term)
 	}
 	return withVariables(env, more)
+}
+
+// markedEnvironment adds to an environment which attempt its processes belong to, and where they may work.
+func (a *Agents) markedEnvironment(t *task.Task, e *task.Effect, env []string) []string {
+	k := Key{t.ID, e.Attempt}
+	env = append(env,
+		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
+		keyVariable+"="+a.attemptMark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
+	if n := workspaceSlot(t.Workspace); n > 0 {
+		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
+	}
+	return env
 }
 
 // withVariables adds variables to an environment and removes those of the same name, because programs disagree about

@@ -130,6 +130,10 @@ func (a *Agents) reportEnd(k Key, x agent.Exit) {
 		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	a.removeTmuxFolder(k)
+	if card.Check != "" {
+		a.reportCheckEnd(k, x)
+		return
+	}
 	left := a.Harnesses.ReadOutput(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keepNotice(k, left, &x)
 	last := a.lastLines(k, card, left.Failure)

@@ -4,19 +4,23 @@ import (
 	"fmt"
 
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // checkBudget returns an error if the project's budget does not allow another agent. The effect is then given up with
 // the reason, and a person resumes the task when the budget allows it.
 func (r *Runtime) checkBudget(t *task.Task, e *task.Effect) error {
 	p, ok := r.pool.findProject(t.Project)
-	if !e.Start || !ok || p.Budget == (task.Budget{}) {
+	if !e.Start || e.Do == workflow.RunCheck || !ok || p.Budget == (task.Budget{}) {
 		return nil
 	}
-	b := p.Budget
+	b, attempted := p.Budget, t.AttemptCount()
+	if len(t.Checks) > 0 { // a check costs no agent
+		attempted -= t.AttemptsOfRole(workflow.CheckRole)
+	}
 	switch {
-	case b.TaskAttempts > 0 && t.AttemptCount() > b.TaskAttempts:
-		return overBudget(t, "the task has had %d attempts of %d", t.AttemptCount()-1, b.TaskAttempts)
+	case b.TaskAttempts > 0 && attempted > b.TaskAttempts:
+		return overBudget(t, "the task has had %d attempts of %d", attempted-1, b.TaskAttempts)
 	case b.TaskMicros > 0 && t.Spent.CostMicroUSD >= b.TaskMicros:
 		return overBudget(t, "the task has cost %s of %s", formatDollars(t.Spent.CostMicroUSD), formatDollars(b.TaskMicros))
 	case !b.HasDailyLimit() || r.SpendQuery == nil:

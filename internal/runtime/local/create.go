@@ -166,6 +166,12 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	if err != nil {
 		return nil, err
 	}
+	w.Checks = task.MergeChecks(def.Checks, p.Checks)
+	for _, name := range def.NamedChecks() {
+		if _, ok := w.Checks.Named(name); !ok {
+			return nil, task.Mistakef("workflow %s asks for check %s, which neither the file nor project %s defines: orange project update %s --check %s=COMMAND", def.Name, name, p.Name, p.Name, name)
+		}
+	}
 	return def, r.roleHarnesses(def, &w.New)
 }
 
@@ -218,7 +224,7 @@ func termsOf(n *signal.New, c task.Choice) agent.Terms {
 // roleHarnesses returns an error if the workflow or the task names agents for a role and none of them can be started.
 func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 	for _, c := range n.Roles {
-		if _, ok := def.RoleNamed(c.Role); !ok {
+		if !def.DeclaresRole(c.Role) {
 			return task.Mistakef("role %q is not known: workflow %s has %s", c.Role, def.Name, strings.Join(roleNames(def), ", "))
 		}
 	}

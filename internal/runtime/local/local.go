@@ -361,7 +361,11 @@ func (r *Runtime) admitCaller() error {
 	return nil
 }
 
-// pinnedDefinition returns the workflow a task is pinned to.
+// pinnedDefinition returns the workflow a task is pinned to, without check states if the task has no checks.
 func (r *Runtime) pinnedDefinition(t *task.Task) (*workflow.Definition, error) {
-	return r.defs.loadPinned(t.WorkflowHash, r.Store)
+	def, err := r.defs.loadPinned(t.WorkflowHash, r.Store)
+	if err != nil {
+		return nil, err
+	}
+	return def.ForTask(t.Checks), nil
 }

@@ -389,11 +389,11 @@ func concernsEdge(def *workflow.Definition, sig *signal.Signal, e *workflow.Edge
 	case signal.Request:
 		answer := sig.Verb == engine.VerbAnswer && (e.As == engine.Complete || e.As == "resume")
 		_, rules := def.AsksForVerdict(e, sig.Arg)
-		return e.To == sig.To || sig.To == "" && (e.As == sig.Verb || answer || sig.Verb == engine.VerbVerdict && rules)
+		return sig.To != "" && def.LeadsTo(e, sig.To) || sig.To == "" && (e.As == sig.Verb || answer || sig.Verb == engine.VerbVerdict && rules)
 	case signal.Tracker:
 		return sig.CardSnapshot != nil && e.MatchesCard(sig.CardSnapshot) || e.AnswersTo(workflow.OnTracker, sig.Word)
 	case signal.Outcome, signal.Exit:
-		return sig.Kind == signal.Exit && e.AnswersTo(workflow.OnExit, "") || answersReport(sig, e)
+		return sig.Kind == signal.Exit && (e.AnswersTo(workflow.OnExit, "") || sig.Check != nil && (e.AnswersTo(workflow.OnCheck, task.CheckPassed) || e.AnswersTo(workflow.OnCheck, task.CheckFailed))) || answersReport(sig, e)
 	case signal.Timer:
 		return e.AnswersTo(workflow.OnTimer, sig.Timer)
 	case signal.Ready: // of a queue, of a card, or of a parent that waits for a workspace

@@ -62,6 +62,8 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	case q.Name == workflow.ClaimsFact:
 		e.Detail, err = s.checkClaims(ctx, &q)
 		e.Holds = e.Detail == ""
+	case q.Gate != nil && q.Gate.Check != "":
+		e.Holds, e.Detail, err = s.checkPassed(ctx, &q)
 	case q.Gate != nil && q.Gate.File != "":
 		e.Holds, e.Detail, err = s.checkFile(&q)
 	default:
@@ -195,4 +197,27 @@ func (s Source) checkFile(q *local.Question) (bool, string, error) {
 		Task: q.Task.ID, Workspace: q.Task.Workspace, Path: prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""),
 		Header: q.Gate.Header, Attempt: q.Attempt, Since: q.Task.Since,
 	})
+}
+
+// checkPassed reports whether a check passed, as the task defines it, on the present tree of the branch.
+func (s Source) checkPassed(ctx context.Context, q *local.Question) (bool, string, error) {
+	c, ok := q.Task.Checks.Named(q.Gate.Check)
+	if !ok {
+		return false, "the task has no such check", nil
+	}
+	r, ok := q.Task.CheckResultOf(c.Name)
+	if !ok {
+		return false, fmt.Sprintf("it has not run yet: orange task check %s %s", q.Task.ID, c.Name), nil
+	}
+	_, tree, err := s.Git.ReadTree(ctx, q.Project.Path, "refs/heads/"+q.Task.Branch)
+	if err != nil {
+		return false, "", err
+	}
+	switch {
+	case r.Covers(c, tree):
+		return true, fmt.Sprintf("passed on tree %.12s", tree), nil
+	case r.Outcome != task.CheckPassed:
+		return false, r.Describe(), nil
+	}
+	return false, fmt.Sprintf("it passed on tree %.12s, and the branch is at %.12s now: orange task check %s %s", r.Tree, tree, q.Task.ID, c.Name), nil
 }

@@ -103,6 +103,11 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	if c.Vars != nil {
 		have.Vars = have.Vars.WithChanges(*c.Vars)
 	}
+	checks, err := have.Checks.WithChanges(c.Checks)
+	if err != nil {
+		return have, task.Mistakef("%v", err)
+	}
+	have.Checks = checks
 	if err := p.Runtime.UpdateProject(have); err != nil {
 		return have, err
 	}

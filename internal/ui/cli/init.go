@@ -199,7 +199,7 @@ func (u *setup) write(ctx context.Context) error {
 		if added, err = u.AddProject(ctx, u.project); err == nil {
 			u.project = added.Project
 		}
-	case u.change != (wire.ProjectChange{}):
+	case !u.change.IsEmpty():
 		var changed wire.ProjectDetails
 		if changed, err = u.UpdateProject(ctx, u.project.Name, u.change); err == nil {
 			u.project = changed.Project

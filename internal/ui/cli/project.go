@@ -118,7 +118,10 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return err
 		}
 		p := s.newProject(at.GitRoot)
-		p.Policy, p.DefaultBranch = policy.newPolicy(), policy.base
+		if p.Policy, err = policy.newPolicy(); err != nil {
+			return err
+		}
+		p.DefaultBranch = policy.base
 		if name != "" {
 			p.Name = name
 		}
@@ -175,11 +178,11 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "PATH"}}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "PATH"}}
 	for _, p := range projects {
 		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
 		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), p.Model,
-			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, p.Path})
+			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), p.Path})
 	}
 	return printTable(w, 0, dropEmptyColumns(rows))
 }
@@ -249,7 +252,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			return err
 		}
 		policy.applyTo(&change)
-		if change == (wire.ProjectChange{}) && !policy.hasBudget() {
+		if change.IsEmpty() && !policy.hasBudget() {
 			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
 		}
 		return checkPoolSize(cmd, size)
@@ -329,6 +332,7 @@ type policyFlags struct {
 	agentFlags, permissions   string
 	set                       []string
 	vars                      task.Vars
+	check                     []string
 	given                     func(flag string) bool
 }
 
@@ -348,6 +352,7 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
 	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
 	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= takes it away; no place for secrets. May be repeated")
+	f.StringArrayVar(&p.check, "check", nil, "`NAME=COMMAND` that Orange runs on finished work; NAME= takes it away; NAME.timeout=20m, NAME.retries=1, NAME.env=NAME=VALUE, NAME.folder=DIR and NAME.setup=COMMAND set its keys. For tasks that are created afterwards. May be repeated")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
@@ -359,6 +364,11 @@ func (p *policyFlags) checkFlags() error {
 	var wrong error
 	if p.vars, wrong = task.ParseVars(p.set); wrong != nil {
 		return usageError("--var: %w", wrong)
+	}
+	for _, text := range p.check {
+		if _, _, _, err := task.ParseCheck(text); err != nil {
+			return usageError("--check: %w", err)
+		}
 	}
 	d := task.Delivery(p.delivery)
 	_, known := confirmOf(p.confirm)
@@ -402,9 +412,13 @@ func (p *policyFlags) mergedBudget(b task.Budget) task.Budget {
 }
 
 // newPolicy returns the policy that the flags give to a new project.
-func (p *policyFlags) newPolicy() task.Policy {
+func (p *policyFlags) newPolicy() (task.Policy, error) {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}
+	checks, err := task.Checks(nil).WithChanges(p.check)
+	if err != nil {
+		return task.Policy{}, usageError("--check: %w", err)
+	}
+	return task.Policy{Checks: checks, Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}, nil
 }
 
 // applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
@@ -431,6 +445,7 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	if p.given("permissions") {
 		c.Permissions = &p.permissions
 	}
+	c.Checks = p.check
 	if p.given("setup") {
 		c.Setup = &p.setup
 	}
@@ -451,6 +466,15 @@ func confirmOf(text string) (c task.Confirm, ok bool) {
 		return task.Confirm{}, true
 	}
 	return task.Confirm{}, false
+}
+
+// checkNames lists the names of checks.
+func checkNames(list task.Checks) string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // confirmText describes what a person must confirm, "" for nothing.

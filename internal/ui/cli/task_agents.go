@@ -67,6 +67,27 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 	return cmd
 }
 
+func newTaskCheck(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "check <id> [name]", Short: "Run a check of the project on a task's work", Args: requireArguments(1, 2),
+		Long: "Run a command that the project's owner defined (orange project update --check) in the task's\n" +
+			"workspace. In a check state the state's checks run again, and the task goes on with their result;\n" +
+			"where a person decides, the result is recorded and shown, and moves nothing.",
+		Example: "  orange task check MFTsZyeO\n  orange task check MFTsZyeO tests",
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			sig := signal.Signal{Kind: signal.Request, Verb: engine.VerbCheck}
+			if len(args) > 1 {
+				sig.Arg = args[1]
+			}
+			a, err := s.sendSignal(ctx, args[0], sig)
+			if err != nil {
+				return err
+			}
+			return s.sayLine(a, "%s: check %s is wanted: see orange task show %s", shortID(string(a.Task.ID)), a.Task.CheckRun.Name, shortID(string(a.Task.ID)))
+		}),
+	}
+}
+
 // startedAgain describes which agent an answer starts again, or else what the answer changed.
 func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {

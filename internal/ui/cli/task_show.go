@@ -175,6 +175,9 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	for _, c := range t.Roles {
 		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice()))
 	}
+	for i := range t.CheckResults {
+		add("Check", t.CheckResults[i].Lines()[0])
+	}
 	add("Counters", narrate.DescribeCounters(t.Counters))
 	add("Agents", describeAgents(now, t.Attempts))
 	add("Spent", describeSpent(t))

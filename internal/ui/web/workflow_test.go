@@ -31,7 +31,7 @@ func TestWorkflowPages(t *testing.T) {
 			`<svg class="drawing"`, `href="#state-reviewing"`, `<tr id="state-reviewing">`, "pending, working, reviewing, asking", "as request-changes",
 			`<tr id="L5">`, "&lt;b&gt;well&lt;/b&gt;", "Searches every state", `action="/workflows/` + s.def.Hash + `/simulate"`, `href="#L`,
 		}, []string{"Every property", "Not every property", `class="chart"`}},
-		"one that comes with the program": {"/workflows/" + shipped.Hash, 200, []string{"orange.yaml", "agent-review", ">clean</span>: 9 states"}, nil},
+		"one that comes with the program": {"/workflows/" + shipped.Hash, 200, []string{"orange.yaml", "agent-review", ">clean</span>: 10 states"}, nil},
 		"one that cannot be read":         {"/workflows/broken", 200, []string{"b.yaml:", `<tr id="L1">`}, []string{`id="verify"`}},
 		"one that is not there":           {"/workflows/nothing", 404, []string{"no task uses this workflow"}, nil},
 	}

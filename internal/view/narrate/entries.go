@@ -174,6 +174,10 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 			return "starts the " + e.Started[0].Role + " again", Plain
 		}
 		return "is started again", Plain
+	case journal.CheckAsked:
+		return "asks for a check", Plain
+	case journal.CheckEnded, journal.CheckHeld:
+		return describeCheck(e)
 	case journal.AgentOverdue:
 		return "is past its deadline", Warn
 	case journal.AgentLimited:
@@ -197,6 +201,20 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return e.Reason, Warn // the agent waits
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
+}
+
+// describeCheck describes how a check ended.
+func describeCheck(e *journal.Entry) (string, Tone) {
+	switch r := e.Check; {
+	case r == nil:
+		return "waits for a person", Warn
+	case r.Outcome == task.CheckPassed:
+		return r.Name + " passed", Plain
+	case r.Failed():
+		return r.Name + " failed", Bad
+	default:
+		return r.Name + " has no result (" + r.Outcome + ")", Warn
+	}
 }
 
 // describeSilence describes how an agent ended without a report.

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// good is a check that wants the worker to write good into cart.txt.
+const good = `tests=test "$(cat cart.txt)" = good || { echo "expected good, got $(cat cart.txt)"; exit 1; }`
+
+// Each built-in workflow has a life in which a check fails, the worker gets the failing lines, and the check passes.
+func TestAFailedCheckSendsTheWorkBack(t *testing.T) {
+	bad, fine := "  - commit: {file: cart.txt, text: \"bad\\n\", message: first}\n", "  - commit: {file: cart.txt, text: \"good\\n\", message: second}\n"
+	hand := "  - section: {name: Handoff, text: \"DONE: try {attempt}\"}\n"
+	to := func(state string) string { return "  - run: orange task update --status " + state + "\n" }
+	for _, life := range []struct {
+		workflow, script, then string
+	}{
+		{"solo", "worker:\n" + bad + to("reviewing") + "worker#2:\n" + fine + to("reviewing"), "reviewing"},
+		{"orange", "worker:\n  - section: {name: Plan, text: \"APPROACH: a file\"}\n" + to("working") + bad + hand + to("agent-review") + "worker#2:\n" + fine + hand + to("agent-review") +
+			"reviewer:\n  - run: orange task verdict PASS -m ok\n", "reviewing"},
+		{"orange-direct", "worker:\n" + bad + hand + to("agent-review") + "worker#2:\n" + fine + hand + to("agent-review") + "reviewer:\n  - run: orange task verdict PASS -m ok\n", "reviewing"},
+		{"linear-sdlc", "development:\n" + bad + "development#2:\n" + fine + "qa:\n  - idle:\n", "Finished"},
+	} {
+		t.Run(life.workflow, func(t *testing.T) {
+			t.Parallel()
+			s := openEnv(t, "headless", "--workflow", life.workflow, "--check", good)
+			id := s.create("feat/cart", life.script)
+			got := s.reaches(id, life.then)
+			var seen []string
+			second := 0
+			for _, e := range s.journal(id) {
+				if e.Check != nil {
+					seen = append(seen, e.Check.Outcome)
+				}
+				for _, a := range e.Started {
+					if len(seen) == 1 && second == 0 && a.Role != "check" {
+						second = a.Number
+					}
+				}
+			}
+			if !slices.Equal(seen, []string{task.CheckFailed, task.CheckPassed}) {
+				t.Fatalf("the checks were %v", seen)
+			}
+			if text := s.prompt(id, second); !strings.Contains(text, "> expected good, got bad") {
+				t.Errorf("the second worker is not told what failed:\n%s", text)
+			}
+			if text := s.taskText(id); strings.Count(text, "## Checks") != 2 || !strings.Contains(text, "> expected good, got bad") {
+				t.Errorf("TASK.md has:\n%s", text)
+			}
+			if r, ok := got.CheckResultOf("tests"); !ok || r.Tree != strings.TrimSpace(s.git(s.repo, "rev-parse", "feat/cart^{tree}")) || r.Place != task.PlaceWorkspace {
+				t.Errorf("the result is bound to %+v", r)
+			}
+		})
+	}
+}
+
+// A cancel during a long check ends it, with everything that it started.
+func TestACancelEndsACheck(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=setsid sleep 601 & sleep 600")
+	id := s.create("feat/a", "worker:\n  - commit: {file: a, text: a, message: a}\n  - run: orange task update --status reviewing\n")
+	s.await(id, "the check runs", func(t task.Task) bool {
+		return slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Role == "check" && a.Running })
+	})
+	s.refused("check tests is in progress", "task", "update", string(id), "--status", "reviewing")
+	began := time.Now()
+	s.orange("task", "cancel", string(id), "--yes")
+	s.rests(id, "cancelled")
+	t.Logf("cancelled after %s", time.Since(began).Round(time.Millisecond))
+}
+
+// A server that is killed while a check runs does not run it twice: the next one finds its result.
+func TestAServerIsKilledDuringACheck(t *testing.T) {
+	t.Parallel()
+	runs := filepath.Join(t.TempDir(), "runs")
+	s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=echo run >>"+runs+"; while test ! -e "+runs+".go; do sleep 0.1; done")
+	id := s.create("feat/a", "worker:\n  - commit: {file: a, text: a, message: a}\n  - run: orange task update --status reviewing\n")
+	s.eventually("the check runs", func() bool { _, err := os.Stat(runs); return err == nil })
+	s.killServer()
+	check(t, os.WriteFile(runs+".go", nil, 0o600))
+	s.reaches(id, "reviewing")
+	if text, err := os.ReadFile(runs); err != nil || string(text) != "run\n" {
+		t.Errorf("it ran %q, %v", text, err)
+	}
+	ended := 0
+	for _, e := range s.journal(id) {
+		if e.Check != nil {
+			ended++
+		}
+	}
+	if ended != 1 {
+		t.Errorf("%d results are in the journal", ended)
+	}
+}
+
+// A command that does not exist, and a check that changes files, hold the task for a person, who runs the check again or
+// goes on without it.
+func TestAHeldCheckIsForAPerson(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=no-such-command")
+	s.refused("given twice", "project", "update", "shop", "--check", "a=b", "--check", "a=c")
+	s.refused("use letters, digits", "project", "update", "shop", "--check", "a b=c")
+	script := "worker:\n  - commit: {file: a, text: a, message: a}\n  - run: orange task update --status reviewing\n"
+	id := s.create("feat/a", script)
+	held := s.await(id, "it is held", func(t task.Task) bool { return t.WorkFailed != "" })
+	if held.Status != "checking" || !strings.Contains(held.WorkFailed, "not found") {
+		t.Errorf("%s: %s", held.Status, held.WorkFailed)
+	}
+	if text := s.orange("inbox"); !strings.Contains(text, "run the check again") {
+		t.Error(text)
+	}
+	s.refused(`check "lint" is not known: the task has tests`, "task", "check", string(id), "lint")
+	s.orange("task", "check", string(id))
+	s.await(id, "it is held again", func(t task.Task) bool { return t.WorkFailed != "" && t.AttemptsOfRole("check") == 2 })
+	s.orange("task", "update", string(id), "--status", "reviewing")
+
+	s.orange("project", "update", "shop", "--check", "tests=echo more >>a")
+	id = s.create("feat/b", script)
+	held = s.await(id, "it is held", func(t task.Task) bool { return t.WorkFailed != "" })
+	if r, _ := held.CheckResultOf("tests"); r.Outcome != task.CheckInvalid || held.AttemptsOfRole("check") != 2 || !slices.Equal(r.Files, []string{"a"}) {
+		t.Errorf("%+v", held.CheckResults)
+	}
+	if e := s.journal(id); e[len(e)-1].Type == journal.CheckEnded {
+		t.Errorf("%+v", e[len(e)-1])
+	}
+}
+
+// The server is killed before and after each effect of a life with a check. Each run of the check ended with a result, or
+// is recorded as broken off.
+func TestTheServerIsKilledAtEachEffectAroundACheck(t *testing.T) {
+	t.Parallel()
+	for at := 1; at <= 8; at++ {
+		t.Run(strconv.Itoa(at), func(t *testing.T) {
+			t.Parallel()
+			runs := filepath.Join(t.TempDir(), "runs")
+			s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=echo run >>"+runs)
+			first := s.crashingServer(at, "effect.")
+			file := s.write("scripts/a.yaml", "worker:\n  - commit: {file: a, text: a, message: a}\n  - run: orange task update --status reviewing\n")
+			s.run("task", "create", "--project", "shop", "feat/a", "do it", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
+			var tasks []task.Task
+			s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
+			s.reaches(tasks[0].ID, "reviewing")
+			if err := first.Wait(); !killed(err) {
+				t.Errorf("the server was not killed: %v", err)
+			}
+			results, passed := 0, 0
+			for _, e := range s.journal(tasks[0].ID) {
+				if e.Check != nil {
+					if results++; e.Check.Outcome == task.CheckPassed {
+						passed++
+					}
+				}
+			}
+			text, err := os.ReadFile(runs)
+			if n := strings.Count(string(text), "run\n"); err != nil || passed != 1 || n < 1 || n > results {
+				t.Errorf("it ran %d times, with %d results, %d of them passed: %v", n, results, passed, err)
+			}
+		})
+	}
+}

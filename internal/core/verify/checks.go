@@ -1,0 +1,225 @@
+package verify
+
+import (
+	"slices"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// checkEnd is one way in which a check can end.
+type checkEnd struct {
+	outcome string // "" for an end without a result
+	again   bool   // a run without a valid result came before
+	atBound bool   // of the counter of failed checks
+}
+
+// checkModel is what the search knows of the checks of a workflow.
+type checkModel struct {
+	checks task.Checks // of the tasks that it creates
+	rounds int         // the counter that bounds failed checks, -1 if the search has to count it
+	before []string    // by state number: a check state to which an edge leads, "" for none
+}
+
+// newCheckModel gives tasks every check that the file names, or one where a state runs all.
+func newCheckModel(def *workflow.Definition, full bool) checkModel {
+	c := checkModel{rounds: -1, before: make([]string, len(def.States)+1)}
+	for _, name := range def.NamedChecks() {
+		c.checks = append(c.checks, task.CheckDefinition{Name: name, Run: "true"})
+	}
+	if !def.HasCheckStates() {
+		return c
+	}
+	if len(c.checks) == 0 {
+		c.checks = task.Checks{{Name: "tests", Run: "true"}}
+	}
+	if !full {
+		c.rounds = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailedChecks(def, &n) })
+	}
+	for i := range def.States {
+		for _, k := range def.EdgesFrom(def.States[i].Name) {
+			if e := &def.Edges[k]; def.PassedEdge(e.To) != nil {
+				c.before[i+1] = e.To
+			}
+		}
+	}
+	return c
+}
+
+// countsFailedChecks reports whether a counter only bounds how often checks fail until a person acts: checks raise it by
+// one, below its bound, and nothing else reads or changes it. Then its value is chosen where it is compared, and a loop
+// through a failed check is bounded by it (decision 81).
+func countsFailedChecks(def *workflow.Definition, c *workflow.Counter) bool {
+	if !c.ByPerson || c.PerState || c.Crashes || c.Silence {
+		return false
+	}
+	raised := false
+	for i := range def.Edges {
+		e := &def.Edges[i]
+		failed := len(e.On) == 1 && e.AnswersTo(workflow.OnCheck, task.CheckFailed)
+		reads := e.When != nil && slices.Contains(e.When.Names, c.Name)
+		at := slices.IndexFunc(e.Count, func(op workflow.CountOp) bool { return op.Counter == c.Name })
+		switch {
+		case reads && (!failed || len(e.When.Names) != 1):
+			return false
+		case at >= 0 && (!failed || !reads || !e.Count[at].Add || e.Count[at].Value != 1):
+			return false
+		}
+		raised = raised || at >= 0
+	}
+	return raised
+}
+
+// endsCheck reports whether the next effect ends a check that the task has left. No decision depends on whether that has
+// happened yet, so nothing else is tried before it.
+func (m *model) endsCheck(w *world) bool {
+	e, ok := engine.NextEffect(&w.t)
+	info, _ := workflow.EffectNamed(e.Do)
+	return ok && !m.quotient.off && info.Kills && e.Role == workflow.CheckRole && e.Attempt == 0 && !m.def.DeclaresRole(workflow.CheckRole)
+}
+
+// isCheck reports whether an attempt runs a check.
+func (m *model) isCheck(a *task.Attempt) bool {
+	return a.Role == workflow.CheckRole && !m.def.DeclaresRole(workflow.CheckRole)
+}
+
+// asksBehindCheck reports whether a gate of the state behind a check requires a section.
+func (m *model) asksBehindCheck(state string, section int) bool {
+	passed := m.def.PassedEdge(state)
+	return passed != nil && m.asks[m.stateNumber[passed.To]][section]
+}
+
+// checkEnds returns the ways in which the check that runs can end.
+func (m *model) checkEnds(w *world, i int, out []action) []action {
+	end := func(e checkEnd, outside bool, edges []*workflow.Edge) {
+		for _, c := range m.sectionChoices(w, edges) {
+			out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, check: &e, human: outside})
+		}
+	}
+	s, _ := m.def.StateNamed(w.t.Status)
+	if w.t.Attempts[i].Ending || w.t.CheckRun == nil || s.Kind != workflow.CheckDo {
+		end(checkEnd{}, false, nil)
+		return out
+	}
+	failed := m.edgesOf(w.t.Status, workflow.OnCheck, task.CheckFailed, "")
+	end(checkEnd{outcome: task.CheckPassed}, false, m.edgesOf(w.t.Status, workflow.OnCheck, task.CheckPassed, ""))
+	for _, outcome := range [...]string{task.CheckFailed, task.CheckTimeout} {
+		end(checkEnd{outcome: outcome}, m.checks.rounds >= 0, failed)
+		if m.checks.rounds >= 0 {
+			end(checkEnd{outcome: outcome, atBound: true}, false, failed)
+		}
+	}
+	if w.t.Attempts[i].Overdue { // without a result it timed out
+		end(checkEnd{atBound: true}, false, failed)
+		return out
+	}
+	for _, outcome := range [...]string{task.CheckInvalid, ""} {
+		end(checkEnd{outcome: outcome}, true, nil)
+		end(checkEnd{outcome: outcome, again: true}, false, nil)
+	}
+	end(checkEnd{outcome: task.CheckMissing}, false, nil)
+	return out
+}
+
+// writeCheck puts the end of a check into the signal, and what came before it into the record.
+func (m *model) writeCheck(w *world, a *action, sig *signal.Signal) {
+	e := a.check
+	if e == nil || w.t.CheckRun == nil {
+		return
+	}
+	run := *w.t.CheckRun
+	if run.Again = 0; e.again {
+		run.Again = 1
+	}
+	w.t.CheckRun = &run
+	if e.outcome != "" {
+		sig.Check = &task.CheckResult{Name: run.Name, Outcome: e.outcome, Tree: "t"}
+	}
+	if m.checks.rounds >= 0 {
+		w.t.Counters = slices.Clone(w.t.Counters)
+		c := &w.t.Counters[m.checks.rounds]
+		if c.Value = m.def.Counters[m.checks.rounds].Max; !e.atBound {
+			c.Value--
+		}
+	}
+}
+
+// uncheckedActions adds each action that can lead to a check state once more, for a task without checks.
+func (m *model) uncheckedActions(w *world, first int, out []action) []action {
+	check := m.checks.before[m.stateNumber[w.t.Status]]
+	if check == "" {
+		return out
+	}
+	for _, a := range out[first:] {
+		switch {
+		case a.event != deliverSignal && a.event != reportEnd, a.kind == signal.Notice, a.kind == signal.Resume:
+			continue
+		case a.kind == signal.Request && (a.word != check || a.who == ""):
+			continue
+		case a.kind == signal.Request:
+			a.word = m.def.PassedEdge(check).To
+		}
+		a.unchecked = true
+		out = append(out, a)
+	}
+	return out
+}
+
+// restActions returns the ends of turns for which a check waits.
+func (m *model) restActions(w *world, out []action) []action {
+	if w.t.CheckRun == nil || w.t.WorkFailed != "" {
+		return out
+	}
+	if slices.ContainsFunc(w.t.Attempts, func(a task.Attempt) bool { return m.isCheck(&a) }) {
+		return out
+	}
+	for i := range w.t.Attempts {
+		if a := &w.t.Attempts[i]; w.procs[i] == alive && !a.Ending && !m.isCheck(a) {
+			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Idle, actor: i, left: task.LeftWords})
+		}
+	}
+	return out
+}
+
+// checkRequests returns the requests of a person for a check: where the task is held for one and, in a full search, where
+// a person decides. There the run moves nothing, and every move ends it.
+func (m *model) checkRequests(w *world, out []action) []action {
+	s, ok := m.def.StateNamed(w.t.Status)
+	if !ok || len(m.checks.checks) == 0 || !m.def.HasCheckStates() || len(w.t.Pending) > 0 {
+		return out
+	}
+	quiet := s.Kind == workflow.HumanDo || s.Kind == workflow.Halt || s.Kind == workflow.Waiting
+	if s.Kind == workflow.CheckDo && w.t.WorkFailed != "" || quiet && m.quotient.off && w.t.Workspace != "" && w.t.CheckRun == nil {
+		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbCheck, actor: -1, human: true})
+	}
+	return out
+}
+
+// forgetChecks makes the checks of a world canonical.
+func (m *model) forgetChecks(w *world) {
+	w.t.CheckResults = nil
+	if r := w.t.CheckRun; r != nil {
+		w.t.CheckRun = &task.CheckRun{Name: r.Name, Since: origin, ByHand: r.ByHand}
+	}
+	if m.checks.rounds >= 0 && m.checks.rounds < len(w.t.Counters) {
+		w.t.Counters[m.checks.rounds].Value = 0
+	}
+	for i := range w.t.Attempts { // whether a check that is being ended ever ran makes no difference
+		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.quotient.off {
+			w.procs = slices.Clone(w.procs)
+			a.Running, a.Overdue, w.procs[i] = true, false, alive
+		}
+	}
+}
+
+// checkByte is what is compared of the check that runs or waits.
+func (m *model) checkByte(t *task.Task) byte {
+	r := t.CheckRun
+	if r == nil {
+		return 0
+	}
+	at := slices.IndexFunc(m.checks.checks, func(c task.CheckDefinition) bool { return c.Name == r.Name })
+	return byte(at+1)<<1 | bitIf(r.ByHand, 0)
+}
