@@ -104,6 +104,15 @@ func (d *Definition) Check() []Finding {
 	c.checkActors()
 	c.checkHarnesses()
 	c.checkAgents()
+	if d.unchecked != nil { // agents before and behind a check are beside each other
+		u := &checker{d: d.unchecked, budget: maxEvaluations}
+		u.checkAgents()
+		for _, f := range u.found {
+			if !slices.Contains(c.found, f) {
+				c.found = append(c.found, f)
+			}
+		}
+	}
 	c.personTags()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))

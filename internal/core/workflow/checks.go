@@ -94,7 +94,8 @@ func (d *Definition) NamedChecks() []string {
 // buildUnchecked builds the definition for tasks without checks. The numbers of edges stay those of the file.
 func (d *Definition) buildUnchecked() {
 	d.unchecked = nil
-	if !d.HasCheckStates() {
+	unpassed := func(s State) bool { return s.Kind == CheckDo && d.PassedEdge(s.Name) == nil } // Check reports it
+	if !d.HasCheckStates() || slices.ContainsFunc(d.States, unpassed) {
 		return
 	}
 	u := *d

@@ -24,7 +24,7 @@ func TestMistakesInCopiesOfTheBuiltInsAreFound(t *testing.T) {
 		edit             []string
 	}{
 		{"a code of another protocol", linear, workflow.RuleOutcomeCode, []string{"from: Finished, to: Delivered, on: {outcome: passed}", "from: Finished, to: Delivered, on: {outcome: approved}"}},
-		{"a code of another protocol beside exit", linear, workflow.RuleOutcomeCode, []string{"to: Finished, on: [exit, {outcome: passed}]", "to: Finished, on: [exit, {outcome: done}]"}},
+		{"a code of another protocol beside exit", linear, workflow.RuleOutcomeCode, []string{"to: Checking, on: [exit, {outcome: passed}]", "to: Checking, on: [exit, {outcome: done}]"}},
 		{"a code of another protocol in a list of states", joan, workflow.RuleOutcomeCode, []string{"from: [ba-evaluate, ba-reevaluate], to: board, on: {outcome: success}", "from: [ba-evaluate, ba-reevaluate], to: board, on: {outcome: passed}"}},
 		{"a code of another protocol without by", joan, workflow.RuleOutcomeCode, []string{`to: dev-implement, on: {outcome: success}, when`, `to: dev-implement, on: {outcome: answered}, when`}},
 		{"another protocol for the same codes", linear, workflow.RuleOutcomeCode, []string{"window: dev-{sessions}", "window: dev-{sessions}\n    work_type: qa", "rework_prompt: rework\n    protocol: work-result", "rework_prompt: rework\n    protocol: worker-result"}},
@@ -46,7 +46,7 @@ func TestMistakesInCopiesOfTheBuiltInsAreFound(t *testing.T) {
 
 		{"an agent resumes itself", orange, workflow.RuleAgentDecides, []string{"to: working, as: resume, by: [human]", "to: working, as: resume, by: [human, fixer]"}},
 		{"an agent accepts", orange, workflow.RuleAgentDecides, []string{"as: accept, by: [human], confirm: [fixer, worker]", "as: accept, by: [human, fixer], confirm: [worker]"}},
-		{"an agent resumes one of several states", linear, workflow.RuleAgentDecides, []string{"from: [Finished, Delivered, Merging], to: Started, as: request-changes, by: [human, tracker]", "from: [Finished, Delivered, Merging], to: Started, as: request-changes, by: [human, tracker, qa]"}},
+		{"an agent resumes one of several states", linear, workflow.RuleAgentDecides, []string{"from: [Checking, Finished, Delivered, Merging], to: Started, as: request-changes, by: [human, tracker]", "from: [Checking, Finished, Delivered, Merging], to: Started, as: request-changes, by: [human, tracker, qa]"}},
 		{"an agent finishes", joan, workflow.RuleAgentDecides, []string{"from: merging, to: board, as: request-changes, by: [human]", "from: merging, to: board, as: request-changes, by: [human, ops]"}},
 
 		{"an approval stays on the card", joan, workflow.RuleTagKept, []string{", do: [{untag_card: Plan-Approved}]", ""}},
