@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 
 	"orange/internal/adapter/git"
@@ -117,9 +118,35 @@ func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge
 	if f.Kind == task.ForgeGitea {
 		return gitea.New(gitea.ForgeOptions{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
 	}
-	_, forge, err := github.New(github.RepositoryOptions{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
-	return forge, err
+	api := cmp.Or(f.URL, github.APIBase(host))
+	issues, forge, err := github.New(github.RepositoryOptions{URL: api, Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
+	if err != nil {
+		return nil, err
+	}
+	return githubForge{Forge: forge, issues: issues, host: tracker.HostOfAddress(api), scope: f.Scope}, nil
 }
+
+// githubForge is a repository on GitHub: its pull requests, and its issues to read.
+type githubForge struct {
+	*github.Forge
+	issues      *github.Tracker
+	host, scope string
+}
+
+// ReadIssue implements trackers.IssueReader.
+func (g githubForge) ReadIssue(ctx context.Context, key string) (tracker.Issue, error) {
+	return g.issues.ReadIssue(ctx, key)
+}
+
+// HasRepository implements trackers.IssueReader.
+func (g githubForge) HasRepository(host, scope string) bool {
+	return g.host == host && strings.EqualFold(g.scope, scope)
+}
+
+var (
+	_ trackers.IssueReader = githubForge{}
+	_ trackers.IssueReader = (*gitea.Repository)(nil)
+)
 
 // FindPullRequest finds a pull request by its URL, or by its branch if url is "".
 func (d *Directory) FindPullRequest(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {

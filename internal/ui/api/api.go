@@ -91,13 +91,17 @@ type Server struct {
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Location, error)
-	Checks     func(ctx context.Context) []doctor.Result
-	Repair     func(ctx context.Context) error
-	Stop       func() // asks the process to stop
-	Release    string // version of the program
-	Home       string
-	PID        int
-	Log        *slog.Logger
+
+	// CreateFromIssue creates a task for the issue that w.Issue names; nil: there are no trackers.
+	CreateFromIssue func(ctx context.Context, w signal.NewTask) (engine.Answer, error)
+
+	Checks  func(ctx context.Context) []doctor.Result
+	Repair  func(ctx context.Context) error
+	Stop    func() // asks the process to stop
+	Release string // version of the program
+	Home    string
+	PID     int
+	Log     *slog.Logger
 
 	GitPrograms GitPrograms // nil: unknown
 

@@ -62,7 +62,14 @@ func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, 
 	} else {
 		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
 	}
-	out, err := newAnswer(s.Engine.Create(r.Context(), wish))
+	create := s.Engine.Create
+	if wish.Issue != "" {
+		if wish.Actor != task.Human || s.CreateFromIssue == nil {
+			return wire.Answer{}, task.Mistakef("only a person creates a task for an issue by its address: leave issue out")
+		}
+		create = s.CreateFromIssue
+	}
+	out, err := newAnswer(create(r.Context(), wish))
 	if err == nil && out.Error == "" && s.Hints != nil && wish.Actor == task.Human {
 		out.Notes = s.Hints(r.Context(), &wish, &out.Task)
 	}
