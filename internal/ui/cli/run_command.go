@@ -142,6 +142,7 @@ func (s session) startRun(ctx context.Context, f *runFlags, args []string) (task
 	if a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 	}
+	s.printNotes(a)
 	return a.Task, nil
 }
 
