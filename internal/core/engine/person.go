@@ -11,11 +11,14 @@ import (
 )
 
 // personDecides reports whether a person does something that begins a new round: moves, answers, resumes or respawns
-// the task, or changes column or tags of its card. A comment, a field and a push do not count.
+// the task, or changes column or tags of its card. A comment, a field, a message and a push do not count.
 func (d *decider) personDecides() bool {
 	switch d.sig.Kind {
 	case signal.Request:
-		return d.personMoves() && (d.sig.To != "" || d.sig.Verb != VerbMerge && d.sig.Verb != VerbPush && d.sig.Verb != VerbCreatePR)
+		if d.sig.To == "" && slices.Contains(minorVerbs[:], d.sig.Verb) {
+			return false
+		}
+		return d.personMoves()
 	case signal.Resume:
 		return d.sig.Actor == task.Human || d.sig.Actor == task.Tracker
 	case signal.Tracker:
@@ -23,6 +26,9 @@ func (d *decider) personDecides() bool {
 	}
 	return false
 }
+
+// minorVerbs are the verbs of a person that begin no new round.
+var minorVerbs = [...]string{VerbMerge, VerbPush, VerbCreatePR, VerbSend}
 
 // personMoves reports whether a person requests a move, by command or by moving the issue in the tracker. Requests of
 // forges, such as changes after a failed check, name a verb.

@@ -27,6 +27,8 @@ func (d *decider) decideOnRequest() Verdict {
 			return d.requestPersonAction()
 		case VerbCheck:
 			return d.requestCheck()
+		case VerbSend:
+			return d.sendMessage()
 		case VerbAnswer:
 			if d.answerVerb() == "" {
 				return d.answerIdle()

@@ -213,19 +213,58 @@ func (d *decider) respawnNow() Verdict {
 	case !ok || s.Role == "" || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
 		return d.refuse("%s needs no agent", d.t.Status)
 	}
-	if a, live := d.t.LiveAttempt(s.Role); live {
-		return d.refuse("attempt %d of the %s is alive: nothing is to be replaced", a.Number, s.Role)
-	}
 	e := d.newEntry(journal.AgentRespawn)
 	e.Reason = "a person asked for it"
 	p := d.newPlan(&e)
-	switch p.ensureAgent(s); {
+	begin := func() { p.ensureAgent(s) }
+	if a, live := d.t.LiveAttempt(s.Role); live {
+		if why := d.mayNotReplace(a); why != "" {
+			return d.refuse("%s", why)
+		}
+		e.Reason = fmt.Sprintf("a person asked for it: attempt %d of the %s is ended first", a.Number, a.Role)
+		begin = p.endForReplacement(s, a)
+	}
+	switch begin(); {
 	case p.busy != "":
 		return d.refuse("%s: try again when it is done", d.othersWork(p.busy))
 	case p.starved:
 		return d.refuseStarved()
 	}
 	return d.finishWith(e, Record)
+}
+
+// Force is the argument of Respawn that ends a living agent first.
+const Force = "force"
+
+// mayNotReplace returns why a living agent is not ended and replaced, or "" if it is.
+func (d *decider) mayNotReplace(a task.Attempt) string {
+	switch {
+	case d.sig.Arg != Force:
+		return fmt.Sprintf("attempt %d of the %s is alive: end it and start another one with orange task respawn %s --force", a.Number, a.Role, d.t.ID)
+	case a.Overdue:
+		return fmt.Sprintf("attempt %d of the %s is being ended at its deadline: see orange task explain %s", a.Number, a.Role, d.t.ID)
+	case !a.Running:
+		return fmt.Sprintf("attempt %d of the %s is still being started: see orange task explain %s", a.Number, a.Role, d.t.ID)
+	}
+	return ""
+}
+
+// endForReplacement orders the end of the state's agent, and returns what starts the next one. Effects run in order, so
+// the end is confirmed before the start. The new agent gets the message that the old one did not receive.
+func (p *plan) endForReplacement(s *workflow.State, a task.Attempt) (begin func()) {
+	owed := p.d.undeliveredMessage(a.Number)
+	for i := range p.d.t.Pending {
+		old := &p.d.t.Pending[i]
+		if info, _ := workflow.EffectNamed(old.Do); info.Notifies && old.Attempt == a.Number {
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+		}
+	}
+	p.addEffect(workflow.Effect{Name: workflow.KillName(a.Role), Role: a.Role}, task.ByState)
+	if owed == nil {
+		return func() { p.ensureAgent(s) }
+	}
+	p.said = owed.Text
+	return func() { p.addEffect(workflow.Effect{Name: owed.Do, Role: owed.Role, Message: owed.Prompt}, owed.By) }
 }
 
 func (d *decider) refuseStarved() Verdict {

@@ -40,6 +40,7 @@ const (
 	AgentNudged   Type = "agent.nudged"    // was told to continue
 	AgentSilent   Type = "agent.no-answer" // ended without a report
 	AgentAnswered Type = "agent.answered"  // a person answered it; the task stays
+	AgentMessaged Type = "agent.messaged"  // a person sent it a message; the task stays
 	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
 	AgentRestate  Type = "agent.restate"   // ended, left a verdict that may not be its own, and was asked to state it
 	WorkFailed    Type = "work.failed"     // an agent reports that the work failed; the task stays
@@ -63,7 +64,7 @@ var knownTypes = [...]Type{
 	AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
-	CheckAsked, CheckEnded, CheckHeld,
+	CheckAsked, CheckEnded, CheckHeld, AgentMessaged,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as

@@ -134,6 +134,8 @@ func builtinMessage(name string) (string, bool) {
 		return "A person answered your questions: read ## Answer in TASK.md. The status is {status} again; go on from there.", true
 	case workflow.MessageReply:
 		return "A person answered you: the words stand below, and under ## Answer in TASK.md. The status is still {status}; go on from there.", true
+	case workflow.MessagePerson:
+		return "A person sends you the message below. The status is still {status}: do what it says, and go on from there.", true
 	case workflow.MessageNudge:
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true

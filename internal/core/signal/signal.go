@@ -47,7 +47,7 @@ type Signal struct {
 	Arg  string `json:"arg,omitempty"`  // request: the argument of the verb, such as a merge strategy
 	Note string `json:"note,omitempty"` // the reason, in the actor's words
 
-	Role string `json:"role,omitempty"` // exit: whose
+	Role string `json:"role,omitempty"` // exit: whose; request to send a message: to whom, "" for the state's role
 	Code int    `json:"code,omitempty"` // exit: of the process
 	Mass string `json:"mass,omitempty"` // exit: what ended it together with others; "" if it ended alone
 

@@ -30,7 +30,7 @@ type action struct {
 	who          task.Actor
 	word         string   // the requested state or verb, the outcome, the event, the timer
 	actor        int      // index of the attempt that acts or ends; -1 for none
-	verb         string   // the verb that requests word; "" if word is named directly
+	verb         string   // the verb that requests word, "" if word is named directly; of a respawn, its argument; of a message, the role
 	choice       []choice // the versions of the sections when the signal is decided
 	human        bool     // a person does it
 	newTask      *signal.New
@@ -221,6 +221,14 @@ func (m *model) requestActions(w *world, out []action) []action {
 	}
 	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Agent && (w.t.Crashed != "" || w.t.WorkFailed != "") && w.t.RespawnAt.IsZero() {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, actor: -1, human: true})
+	}
+	if a, ok := w.t.LiveAttempt(m.ownRole(w.t.Status)); ok && a.Running && !a.Overdue {
+		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, verb: engine.Force, actor: -1, human: true})
+	}
+	for i := range w.t.Attempts {
+		if a := &w.t.Attempts[i]; !a.Ending && !a.Overdue && len(w.t.Pending) == 0 { // what is pending is done before the message is sent
+			out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbSend, verb: a.Role, actor: -1, human: true})
+		}
 	}
 	if w.t.Attention != "" {
 		out = append(out, action{kind: signal.Resume, who: task.Human, actor: -1, human: true})

@@ -93,11 +93,15 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 	}
 	switch a.kind {
 	case signal.Request:
-		if sig.To = a.word; a.verb != "" {
-			sig.To, sig.Verb = "", a.verb
-		}
-		if a.word == engine.Respawn || a.word == engine.VerbAnswer || a.word == engine.VerbCheck {
-			sig.To, sig.Verb = "", a.word
+		switch {
+		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck:
+			sig.Verb, sig.Arg = a.word, a.verb
+		case a.word == engine.VerbSend:
+			sig.Verb, sig.Role, sig.Note = a.word, a.verb, "a message"
+		case a.verb != "":
+			sig.Verb = a.verb
+		default:
+			sig.To = a.word
 		}
 	case signal.Notice:
 		sig.Condition = &task.Condition{Name: a.word, Left: a.left}

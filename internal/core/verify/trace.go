@@ -239,6 +239,12 @@ func whatIsTold(a *action) string {
 		if a.word == engine.VerbAnswer {
 			return "a person answers"
 		}
+		if a.word == engine.Respawn && a.verb == engine.Force {
+			return "a person replaces a living agent"
+		}
+		if a.word == engine.VerbSend {
+			return "a person sends a message to the " + a.verb
+		}
 		return who + " asks for " + a.word
 	case signal.Resume:
 		return "a person resumes the task"

@@ -146,14 +146,15 @@ func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabu
 
 // The engine's own messages. A file may replace their text with a prompt of the same name.
 const (
-	MessageAnswer = "answered"     // a person answered the agent's questions
-	MessageReply  = "replied"      // a person answered the question at the end of its turn; the task stays
-	MessageNudge  = "nudge"        // the agent was silent for a while
-	MessageReset  = "limit-over"   // the provider's limit is lifted
-	MessageState  = "state-result" // it ended without a report
-	MessageFinish = "finish"       // it handed over, and its work is not committed
-	MessageTurn   = "your-turn"    // someone else brought the task to a state of its role
-	MessageRule   = "say-verdict"  // it ended, and the verdict may not be its own
+	MessageAnswer = "answered"       // a person answered the agent's questions
+	MessageReply  = "replied"        // a person answered the question at the end of its turn; the task stays
+	MessagePerson = "person-message" // a person sent it a message; the task stays
+	MessageNudge  = "nudge"          // the agent was silent for a while
+	MessageReset  = "limit-over"     // the provider's limit is lifted
+	MessageState  = "state-result"   // it ended without a report
+	MessageFinish = "finish"         // it handed over, and its work is not committed
+	MessageTurn   = "your-turn"      // someone else brought the task to a state of its role
+	MessageRule   = "say-verdict"    // it ended, and the verdict may not be its own
 )
 
 // GoesOn reports whether an agent that is started with the message only continues the
@@ -165,7 +166,7 @@ func GoesOn(name string) bool {
 // OwnMessage reports whether name is one of the engine's own messages.
 func OwnMessage(name string) bool {
 	switch name {
-	case MessageAnswer, MessageReply, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
+	case MessageAnswer, MessageReply, MessagePerson, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
 		return true
 	}
 	return false

@@ -45,17 +45,24 @@ func newTaskSpawn(deps Deps) *cobra.Command {
 
 func newTaskRespawn(deps Deps) *cobra.Command {
 	cmd := verbCommand(deps, engine.Respawn, &cobra.Command{
-		Use: "respawn <id>", Short: "Start a new agent for a task whose agent ended", Args: requireArguments(1, 1),
-		Long: "Start another agent at once in place of one that died or did not say how it went, without\n" +
-			"waiting for Orange to do it.",
-		Example: "  orange task respawn MFTsZyeO",
+		Use: "respawn <id>", Short: "Start a new agent for a task whose agent ended or hangs", Args: requireArguments(1, 1),
+		Long: "Start another agent now in place of one that died or did not say how it went, without waiting for\n" +
+			"Orange to do it. With --force a living agent, such as one that hangs, is ended first; this is not\n" +
+			"counted as a crash. The new agent starts when the old one has ended, in the same worktree.",
+		Example: "  orange task respawn MFTsZyeO\n" +
+			"  orange task respawn MFTsZyeO --force",
 	})
+	force := cmd.Flags().Bool("force", false, "end the agent first if it lives")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		note, err := cmd.Flags().GetString("note")
 		if err != nil {
 			return err
 		}
-		a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.Respawn, Note: note})
+		sig := signal.Signal{Kind: signal.Request, Verb: engine.Respawn, Note: note}
+		if *force {
+			sig.Arg = engine.Force
+		}
+		a, err := s.sendSignal(ctx, args[0], sig)
 		if err != nil {
 			return err
 		}
@@ -91,7 +98,11 @@ func newTaskCheck(deps Deps) *cobra.Command {
 // startedAgain describes which agent an answer starts again, or else what the answer changed.
 func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {
-		for _, n := range a.Decision.Entries[i].Started {
+		e := &a.Decision.Entries[i]
+		for _, n := range e.Started {
+			if len(e.Ending) > 0 {
+				return fmt.Sprintf("%s: attempt %d of the %s is ended, and attempt %d is started, in %s", shortID(string(a.Task.ID)), e.Ending[0], n.Role, n.Number, a.Task.Status)
+			}
 			return fmt.Sprintf("%s: the %s is started again, in %s", shortID(string(a.Task.ID)), n.Role, a.Task.Status)
 		}
 	}

@@ -205,6 +205,31 @@ func newTaskAnswer(deps Deps) *cobra.Command {
 	return cmd
 }
 
+func newTaskSend(deps Deps) *cobra.Command {
+	var role string
+	cmd := &cobra.Command{
+		Use: "send <id> <text...|->", Short: "Send a message to a task's living agent", Args: requireArguments(1, -1),
+		Long: "Send a message to an agent that lives. The task stays where it is. The message is typed at the agent's\n" +
+			"prompt, when it is ready for one; an agent without a terminal gets it when its turn ends, and an agent\n" +
+			"that ends first is started again with it.",
+		Example: "  orange task send MFTsZyeO \"Use the form of the sign-up page\"\n" +
+			"  orange task send MFTsZyeO --role reviewer - <message.txt",
+	}
+	cmd.Flags().StringVar(&role, "role", "", "role of the agent (default: that of the state, else the only one that lives)")
+	note := noteFlag(cmd, "the message")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		text, err := s.readPersonText(*note + strings.Join(args[1:], " "))
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			return errors.New("the message is empty: give some words")
+		}
+		return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbSend, Role: role, Note: text})
+	})
+	return cmd
+}
+
 func newTaskApprove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve <id>", Short: "Approve the move that an agent requested", Args: requireArguments(1, 1),

@@ -79,11 +79,11 @@ func findMove(entries []journal.Entry) (from, to string) {
 	return from, to
 }
 
-// FindAnswered returns the role of the agent that receives a person's answer, if the answer moves
+// FindAnswered returns the role of the agent that receives a person's answer or message, if that moves
 // nothing.
 func FindAnswered(entries []journal.Entry) string {
 	for i := range entries {
-		if e := &entries[i]; e.Type == journal.AgentAnswered {
+		if e := &entries[i]; e.Type == journal.AgentAnswered || e.Type == journal.AgentMessaged {
 			return e.Role
 		}
 	}

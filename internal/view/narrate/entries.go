@@ -98,6 +98,9 @@ func DescribeEntry(e *journal.Entry) NarratedEntry {
 // addReasons adds the reasons that the text does not contain yet.
 func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	texts := append([]string{e.Reason, e.Note, e.WorkFailed, e.Attention}, e.Rejected...)
+	if e.Type == journal.AgentMessaged {
+		texts[0] = ""
+	}
 	if e.Type == journal.AgentSpawned || e.Type == journal.EffectAsked && e.Actor == task.Human {
 		texts[0] = e.ReceiptNote() // the reason only repeats the request
 	}
@@ -170,6 +173,9 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 	case journal.AgentNotBegun:
 		return "could not start" + describeExitCode(e), Bad
 	case journal.AgentRespawn:
+		if e.Actor == task.Human && len(e.Started) > 0 && len(e.Ending) > 0 {
+			return "replaces the " + e.Started[0].Role, Plain
+		}
 		if e.Actor == task.Human && len(e.Started) > 0 {
 			return "starts the " + e.Started[0].Role + " again", Plain
 		}
@@ -188,6 +194,8 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return describeSilence(e), Warn
 	case journal.AgentAnswered:
 		return "answers the " + e.Role, Plain
+	case journal.AgentMessaged:
+		return "sends a message to the " + e.Role, Plain
 	case journal.AgentUndone:
 		return "handed over work that is not committed", Warn
 	case journal.AgentRestate:
