@@ -82,6 +82,7 @@ type Step struct {
 // Task explains why t is in its state. sig carries the present: the time, the sections, the evidence
 // and the free workspaces. Its kind does not matter.
 func Task(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation {
+	def = def.ForTask(t.Checks)
 	x := newExplainer(def, &t, &sig)
 	out := Explanation{
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,

@@ -71,6 +71,7 @@ func GroupInbox(items []Item) []Item {
 
 // InboxItem returns what a task needs from a person, if anything.
 func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
+	def = def.ForTask(t.Checks)
 	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Deleted || s.Kind == workflow.Terminal && t.Attention == "" {
 		return Item{}, false

@@ -72,6 +72,7 @@ const chainLength = 12
 // TaskWithPast is like Task, and adds the past: the chain of causes, the cost so far, and the
 // refusals.
 func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
+	def = def.ForTask(t.Checks)
 	out := Task(def, t, sig)
 	out.Chain = causeChain(past.Entries)
 	out.Cost = sumRoleCosts(&t, past.Entries, &sig)

@@ -82,6 +82,7 @@ type Records struct {
 // WaitReasons returns why t waits for a person, the most important reason first. It returns none for a
 // task that does not wait for a person, or whose item needs no reasons.
 func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
+	def = def.ForTask(t.Checks)
 	it, ok := InboxItem(def, t)
 	if !ok || it.Kind.Info().SaysAll {
 		return nil

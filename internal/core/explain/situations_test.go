@@ -23,6 +23,7 @@ func TestEveryStateHasAnOwner(t *testing.T) {
 			seen[s.Kind] = true
 			tk := task.Task{ID: "abcdefghijklmnopqrstu", Project: "shop", Status: s.Name}
 			tk.Visit = 1
+			tk.Checks = task.Checks{{Name: "tests", Run: "make test"}}
 			got := Task(def, tk, signal.Signal{})
 			if got.Owner == "" || (got.Owner == nobody) != (s.Kind == workflow.Terminal) || got.Cheapest.Opens == "" {
 				t.Errorf("%s, %s: owner %q because %q, unblocked by %+v", name, s.Name, got.Owner, got.Why, got.Cheapest)

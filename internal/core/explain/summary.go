@@ -34,6 +34,7 @@ type Move struct {
 // Summarize returns what the record alone shows about a task. sig carries the present: the time, and
 // the task's children if they are known. Its kind does not matter.
 func Summarize(def *workflow.Definition, t task.Task, sig signal.Signal) TaskSummary {
+	def = def.ForTask(t.Checks)
 	var out TaskSummary
 	if it, ok := InboxItem(def, t); ok {
 		out.Wants = &it

@@ -23,9 +23,9 @@ func (d *Definition) HasCheckStates() bool {
 }
 
 // ForTask returns the definition that a task with these checks follows. Without checks it has no check states: an edge
-// that leads to one leads where the check would have passed to.
+// that leads to one leads where the check would have passed to. It is nil for a nil definition.
 func (d *Definition) ForTask(checks task.Checks) *Definition {
-	if len(checks) == 0 && d.unchecked != nil {
+	if d != nil && len(checks) == 0 && d.unchecked != nil {
 		return d.unchecked
 	}
 	return d

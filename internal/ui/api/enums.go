@@ -25,7 +25,7 @@ func enumValues() map[reflect.Type][]any {
 		reflect.TypeFor[engine.Verdict]():         stringValues(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
 		reflect.TypeFor[explain.ItemKind]():       stringValues(explain.ItemKinds()...),
 		reflect.TypeFor[explain.WaitReasonKind](): stringValues(explain.WaitReasonKinds()...),
-		reflect.TypeFor[workflow.Kind]():          stringValues(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
+		reflect.TypeFor[workflow.Kind]():          stringValues(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.CheckDo, workflow.Terminal),
 		reflect.TypeFor[stats.By]():               stringValues(stats.Groupings()...),
 		reflect.TypeFor[overview.Life]():          stringValues(overview.Alive, overview.Dead, overview.None),
 		reflect.TypeFor[task.Left]():              stringValues(task.LeftWords, task.LeftQuestion),

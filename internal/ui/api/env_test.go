@@ -22,6 +22,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/runtimetest"
 	"orange/internal/ui/api"
+	"orange/internal/ui/apitest"
 	"orange/internal/wire"
 )
 
@@ -61,8 +62,9 @@ func open(t testing.TB) *env {
 		Checks: func(context.Context) []doctor.Result {
 			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}
 		},
-		Repair: func(context.Context) error { return nil },
-		Stop:   func() {},
+		Repair:     func(context.Context) error { return nil },
+		Stop:       func() {},
+		Statistics: apitest.Statistics{},
 	}
 	r.listen(filepath.Join(home, "s"))
 	return r

@@ -230,6 +230,9 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 		if out.err == nil {
 			out.entries, out.err = api.ReadJournal(ctx, id, 0)
 		}
+		if len(out.entries) > 0 && out.entries[0].New != nil {
+			out.def = out.def.ForTask(out.entries[0].New.Checks)
+		}
 	case tabDiff:
 		out.diff, out.err = api.ReadDiff(ctx, id)
 	}

@@ -182,6 +182,9 @@ func (s *Site) loadSurroundings(r *http.Request) surroundings {
 // taskBase returns the data of a task's page that comes from its record and its journal.
 func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entries []journal.Entry) *taskPage {
 	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash)}
+	if out.Def != nil {
+		out.Def = out.Def.ForTask(t.Checks)
+	}
 	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	for i := range around.rows {
 		one := &around.rows[i]

@@ -71,6 +71,7 @@ func TestDrawing(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			d := d.ForTask(nil)
 			text := RenderPage(d, tt.marks)
 			classes := inDrawing(t, text)
 			labels := 0

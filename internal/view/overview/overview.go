@@ -161,6 +161,7 @@ type Facts struct {
 
 // NewRow returns the row of a task. def is nil if its workflow cannot be read.
 func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
+	def = def.ForTask(t.Checks)
 	r := Row{
 		ID: t.ID, Project: cleanWord(t.Project), Branch: cleanWord(t.Branch), Summary: cleanLine(t.Summary, maxSummary), Status: cleanWord(t.Status), Workflow: cleanWord(t.Workflow),
 		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
@@ -198,6 +199,7 @@ type Standing struct {
 
 // FindStanding returns the standing of a task. def is nil if its workflow cannot be read.
 func FindStanding(def *workflow.Definition, t *task.Task) (out Standing) {
+	def = def.ForTask(t.Checks)
 	if def == nil {
 		return Standing{Wants: explain.ItemAttention}
 	}

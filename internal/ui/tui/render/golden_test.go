@@ -149,7 +149,7 @@ func TestGolden(t *testing.T) {
 			"timeline": theme.RenderTimeline(search, played, 70),
 			"markdown": theme.RenderMarkdown(document, 60),
 			"explain":  theme.RenderExplanation(explained(t, search[:6]), played, 60),
-			"graph":    theme.RenderGraph(definition(t, "orange"), "agent-review", login[:14], 60),
+			"graph":    theme.RenderGraph(definition(t, "orange").ForTask(nil), "agent-review", login[:14], 60),
 			"screen":   theme.RenderScreen(ansi.ParseLines(captured), 20, 2),
 			"diff":     theme.RenderDiff(diff.Parse(changes), 60),
 		} {
