@@ -29,6 +29,21 @@ func (d *Dir) AddSection(project string, id task.ID, section, text, key string) 
 	}))
 }
 
+// SetRequirements replaces the requirements in TASK.md.
+func (d *Dir) SetRequirements(project string, id task.ID, text string) error {
+	dir, err := d.checkedPath(project, id)
+	if err != nil {
+		return fmt.Errorf("write into the folder of a task: %w", err)
+	}
+	return addAdvice(d.spliceLocked(dir, func(path string, src []byte) ([]byte, error) {
+		doc, err := parseTaskFile(path, src)
+		if err != nil {
+			return nil, err
+		}
+		return checkSize(path, doc.WithRequirements(text).Bytes())
+	}))
+}
+
 // WriteVerdict writes a verdict to a section of TASK.md and returns the file as it was written.
 func (d *Dir) WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
 	dir, err := d.checkedPath(project, id)

@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 )
 
@@ -33,6 +35,38 @@ func (d *decider) sendMessage() Verdict {
 	e := d.newEntry(journal.AgentMessaged)
 	e.Role, e.Reason = a.Role, fmt.Sprintf("a person sent a message to attempt %d of the %s", a.Number, a.Role)
 	d.newPlan(&e).messageAgent(a, workflow.MessagePerson, d.sig.Note)
+	return d.finishWith(e, Record)
+}
+
+// VerbEdit is the verb by which a person changes the summary of a task, its requirements, or both.
+const VerbEdit = "edit"
+
+// editTask changes the summary to the one in the request's fields, and ## Requirements to the request's text. The living
+// agent of the state's role is told.
+func (d *decider) editTask() Verdict {
+	if v := d.checkPersonText("the requirements", "edit a task"); v != "" {
+		return v
+	}
+	if at := slices.IndexFunc(d.sig.Fields, func(f signal.Field) bool { return f.Name != "summary" }); at >= 0 {
+		return d.refuse("%q is not edited like this: use orange task update %s", d.sig.Fields[at].Name, d.t.ID)
+	}
+	e := d.newEntry(journal.TaskUpdated)
+	if why := d.changeFields(&e); why != "" {
+		return d.refuse("%s", why)
+	}
+	p := d.newPlan(&e)
+	if d.sig.Note != "" {
+		p.appendEffect(task.Effect{Do: workflow.WriteSection, By: task.ByState, Arg: taskfile.RequirementsSection, Text: d.sig.Note})
+	}
+	if len(e.Fields) == 0 && len(e.Effects) == 0 {
+		return Stay
+	}
+	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Role != "" {
+		if a, why := d.findRecipient(); why == "" {
+			e.Role = a.Role
+			p.messageAgent(a, workflow.MessageEdited, "")
+		}
+	}
 	return d.finishWith(e, Record)
 }
 

@@ -69,3 +69,40 @@ func TestAMessageBeginsNoNewRound(t *testing.T) {
 		t.Errorf("counters %+v, before %+v", w.task.Counters, before)
 	}
 }
+
+func editTo(summary, requirements string) signal.Signal {
+	sig := signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbEdit, Note: requirements}
+	if summary != "" {
+		sig.Fields = []signal.Field{{Name: "summary", To: summary}}
+	}
+	return sig
+}
+
+func TestAnEditChangesTheTaskAndTellsItsAgent(t *testing.T) {
+	w := workingNow(t)
+	d := w.must(editTo("do it better", "A form."))
+	if len(d.Entries) != 1 || d.Entries[0].Type != journal.TaskUpdated || d.Entries[0].Role != "worker" || w.task.Summary != "do it better" || w.task.Status != "working" {
+		t.Errorf("%+v", d.Entries)
+	}
+	if p := w.task.Pending; len(p) != 2 || p[0].Do != workflow.WriteSection || p[0].Arg != "Requirements" || p[0].Text != "A form." || p[1].Prompt != workflow.MessageEdited || p[1].Attempt != 1 {
+		t.Errorf("pending %+v", p)
+	}
+	w.perform()
+	if d := w.send(editTo("do it better", "")); d.Verdict != engine.Stay || len(d.Entries) > 0 {
+		t.Errorf("%s %+v", d.Verdict, d.Entries)
+	}
+	own := editTo("mine", "")
+	own.Actor, own.Attempt = "worker", 1
+	w.refused(own, "only a person may edit a task")
+	branch := editTo("", "")
+	branch.Fields = []signal.Field{{Name: "branch", To: "other"}}
+	w.refused(branch, "use orange task update")
+	w.end("worker")
+	if d := w.must(editTo("do it well", "")); d.Entries[0].Role != "" || len(d.Entries[0].Effects) > 0 {
+		t.Errorf("nobody lives: %+v", d.Entries)
+	}
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
+	w.perform()
+	w.refused(editTo("too late", ""), "the task is over")
+	w.decidedAgain()
+}

@@ -29,6 +29,8 @@ func (d *decider) decideOnRequest() Verdict {
 			return d.requestCheck()
 		case VerbSend:
 			return d.sendMessage()
+		case VerbEdit:
+			return d.editTask()
 		case VerbAnswer:
 			if d.answerVerb() == "" {
 				return d.answerIdle()

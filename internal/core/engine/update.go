@@ -16,20 +16,8 @@ import (
 // updateFields changes fields of the record. The status is not one of them.
 func (d *decider) updateFields() Verdict {
 	e := d.newEntry(journal.TaskUpdated)
-	for _, f := range d.sig.Fields {
-		have, ok := journal.FieldValue(d.t, f.Name)
-		switch {
-		case !ok:
-			return d.refuse("%q is not a field that can be updated", f.Name)
-		case !d.mayUpdate(f.Name):
-			return d.refuse("%s may not change the %s", d.sig.Actor, f.Name)
-		}
-		if why := badField(f.Name, f.To); why != "" {
-			return d.refuse("%s", why)
-		}
-		if have != f.To {
-			e.Fields = append(e.Fields, signal.Field{Name: f.Name, From: have, To: f.To})
-		}
+	if why := d.changeFields(&e); why != "" {
+		return d.refuse("%s", why)
 	}
 	if len(e.Fields) == 0 {
 		return Stay
@@ -40,6 +28,26 @@ func (d *decider) updateFields() Verdict {
 		}
 	}
 	return d.finishWith(e, Record)
+}
+
+// changeFields adds the fields that change to the entry, or returns why one may not.
+func (d *decider) changeFields(e *journal.Entry) (why string) {
+	for _, f := range d.sig.Fields {
+		have, ok := journal.FieldValue(d.t, f.Name)
+		switch {
+		case !ok:
+			return fmt.Sprintf("%q is not a field that can be updated", f.Name)
+		case !d.mayUpdate(f.Name):
+			return fmt.Sprintf("%s may not change the %s", d.sig.Actor, f.Name)
+		}
+		if why := badField(f.Name, f.To); why != "" {
+			return why
+		}
+		if have != f.To {
+			e.Fields = append(e.Fields, signal.Field{Name: f.Name, From: have, To: f.To})
+		}
+	}
+	return ""
 }
 
 // mayUpdate reports whether the actor may change a field: people may change every field, agents the summary and the

@@ -136,6 +136,9 @@ func builtinMessage(name string) (string, bool) {
 		return "A person answered you: the words stand below, and under ## Answer in TASK.md. The status is still {status}; go on from there.", true
 	case workflow.MessagePerson:
 		return "A person sends you the message below. The status is still {status}: do what it says, and go on from there.", true
+	case workflow.MessageEdited:
+		return "A person changed what is wanted. The summary is now: {summary}. Read ## Requirements in TASK.md again, and go on from there; " +
+			"the status is still {status}.", true
 	case workflow.MessageNudge:
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true

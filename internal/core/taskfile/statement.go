@@ -24,7 +24,7 @@ func (d Document) WithVerdict(section string, s Statement) Document {
 		text = strings.Replace(text, "Verdict: "+s.Verdict, fmt.Sprintf("Verdict: %s\nRound: %d", s.Verdict, s.Round), 1)
 	}
 	if ok {
-		return d.withSection(section, text)
+		return d.withSection(section, text, true)
 	}
 	added := "## " + section + "\n\n" + text + "\n"
 	behind := d.WithBody([]byte(strings.TrimLeft(strings.TrimRight(d.body, "\n")+"\n\n"+added, "\n")))
@@ -34,12 +34,26 @@ func (d Document) WithVerdict(section string, s Statement) Document {
 	return d.WithBody([]byte(added + "\n" + d.body)) // something that is left open hides what follows it
 }
 
-// withSection returns the document with another text in the last section with that name.
-func (d Document) withSection(name, text string) Document {
+// WithRequirements returns the document with other requirements: in the first section of that name, which agents are
+// given, or in a new one at the beginning.
+func (d Document) WithRequirements(text string) Document {
+	text = QuoteContext(text)
+	if _, ok := FindSection(d.Sections(), RequirementsSection); ok {
+		return d.withSection(RequirementsSection, text, false)
+	}
+	body := "## " + RequirementsSection + "\n\n" + text + "\n"
+	if rest := strings.TrimLeft(d.body, "\n"); rest != "" {
+		body += "\n" + rest
+	}
+	return d.WithBody([]byte(body))
+}
+
+// withSection returns the document with another text in the first or the last section with that name.
+func (d Document) withSection(name, text string, last bool) Document {
 	o := readOutline(d.body)
 	first, end := 0, 0
 	for i, h := range o.headings {
-		if h.level != 2 || h.name != name {
+		if h.level != 2 || h.name != name || first > 0 && !last {
 			continue
 		}
 		first, end = h.last+1, o.lineCount()

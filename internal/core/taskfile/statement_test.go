@@ -65,3 +65,20 @@ func section(t *testing.T, text string) taskfile.Section {
 	}
 	return doc.Sections()[0]
 }
+
+func TestOtherRequirementsReplaceTheFirstSectionOnly(t *testing.T) {
+	for src, want := range map[string]string{
+		"":               "## Requirements\n\nnew\n",
+		"## Plan\n\nx\n": "## Requirements\n\nnew\n\n## Plan\n\nx\n",
+		"## Requirements\n\nold\n\n## Plan\n\nx\n":                  "## Requirements\n\nnew\n\n## Plan\n\nx\n",
+		"## Requirements\n\nold\n\n## Requirements\n\nan agent's\n": "## Requirements\n\nnew\n\n## Requirements\n\nan agent's\n",
+	} {
+		doc, err := taskfile.Parse([]byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(doc.WithRequirements("new").Body()); got != want {
+			t.Errorf("%q becomes %q, want %q", src, got, want)
+		}
+	}
+}

@@ -96,6 +96,8 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 		switch {
 		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck:
 			sig.Verb, sig.Arg = a.word, a.verb
+		case a.word == engine.VerbEdit:
+			sig.Verb, sig.Note = a.word, "other requirements"
 		case a.word == engine.VerbSend:
 			sig.Verb, sig.Role, sig.Note = a.word, a.verb, "a message"
 		case a.verb != "":

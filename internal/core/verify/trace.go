@@ -242,6 +242,9 @@ func whatIsTold(a *action) string {
 		if a.word == engine.Respawn && a.verb == engine.Force {
 			return "a person replaces a living agent"
 		}
+		if a.word == engine.VerbEdit {
+			return "a person edits the task"
+		}
 		if a.word == engine.VerbSend {
 			return "a person sends a message to the " + a.verb
 		}

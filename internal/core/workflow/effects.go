@@ -149,6 +149,7 @@ const (
 	MessageAnswer = "answered"       // a person answered the agent's questions
 	MessageReply  = "replied"        // a person answered the question at the end of its turn; the task stays
 	MessagePerson = "person-message" // a person sent it a message; the task stays
+	MessageEdited = "task-edited"    // a person changed the summary or the requirements
 	MessageNudge  = "nudge"          // the agent was silent for a while
 	MessageReset  = "limit-over"     // the provider's limit is lifted
 	MessageState  = "state-result"   // it ended without a report
@@ -166,7 +167,7 @@ func GoesOn(name string) bool {
 // OwnMessage reports whether name is one of the engine's own messages.
 func OwnMessage(name string) bool {
 	switch name {
-	case MessageAnswer, MessageReply, MessagePerson, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
+	case MessageAnswer, MessageReply, MessagePerson, MessageEdited, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
 )
@@ -43,9 +44,10 @@ type Delivery interface {
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
 }
 
-// Sections adds a person's text to TASK.md, once for each key.
+// Sections writes a person's text into TASK.md: a new section, once for each key, or other requirements.
 type Sections interface {
 	AddSection(project string, id task.ID, section, text, key string) error
+	SetRequirements(project string, id task.ID, text string) error
 }
 
 // Executor performs effects. Each can be repeated: what is done already is not done again.
@@ -91,6 +93,9 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	case workflow.SpawnNext: // the runtime checks its queue itself
 		return local.EffectResult{}, nil
 	case workflow.WriteSection:
+		if e.Arg == taskfile.RequirementsSection {
+			return local.EffectResult{}, d.Sections.SetRequirements(t.Project, t.ID, e.Text)
+		}
 		return local.EffectResult{}, d.Sections.AddSection(t.Project, t.ID, e.Arg, e.Text, e.ID)
 	case workflow.RenameBranch:
 		return d.renameBranch(ctx, t, e)

@@ -82,6 +82,10 @@ func (h *hands) CreatePR(context.Context, task.Task) (string, error) {
 }
 func (h *hands) DeleteRemoteBranch(context.Context, task.Task) error { return h.do("delete remote") }
 
+func (h *hands) SetRequirements(_ string, _ task.ID, text string) error {
+	return h.AddSection("", "", "Requirements", text, "")
+}
+
 func (h *hands) AddSection(_ string, _ task.ID, section, text, key string) error {
 	return h.do("write %s %s %s", section, text, key)
 }

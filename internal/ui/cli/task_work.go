@@ -153,12 +153,9 @@ func newTaskOpen(deps Deps) *cobra.Command {
 			if err := s.personOnly(); err != nil {
 				return err
 			}
-			editor := strings.TrimSpace(config.Getenv("VISUAL"))
-			if editor == "" {
-				editor = strings.TrimSpace(config.Getenv("EDITOR"))
-			}
-			if editor == "" {
-				return errors.New("no editor is set: set VISUAL or EDITOR, as in VISUAL=vim, or use cd \"$(orange task path ID)\"")
+			editor, err := findEditor("use cd \"$(orange task path ID)\"")
+			if err != nil {
+				return err
 			}
 			w, err := s.findWork(ctx, args)
 			if err != nil {
@@ -171,6 +168,16 @@ func newTaskOpen(deps Deps) *cobra.Command {
 			return s.Exec([]string{"sh", "-c", editor + ` "$@"`, editor, tree}, config.Environ()) // the variable may have arguments
 		}),
 	}
+}
+
+// findEditor returns the command of the person's editor. The error says what else to do.
+func findEditor(otherwise string) (string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if editor := strings.TrimSpace(config.Getenv(name)); editor != "" {
+			return editor, nil
+		}
+	}
+	return "", errors.New("no editor is set: set VISUAL or EDITOR, as in VISUAL=vim, or " + otherwise)
 }
 
 func newTaskCheckout(deps Deps) *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
@@ -118,7 +119,7 @@ func (t *NarratedEntry) addReasons(e *journal.Entry) {
 func describeEvent(e *journal.Entry) (string, Tone) {
 	switch e.Type {
 	case journal.TaskUpdated:
-		return "changed " + listFieldNames(e), Plain
+		return "changed " + listChanged(e), Plain
 	case journal.TaskTampered:
 		return "TASK.md was changed by hand: " + listFieldNames(e), Warn
 	case journal.TaskQueued:
@@ -154,6 +155,15 @@ func describeEvent(e *journal.Entry) (string, Tone) {
 		}
 	}
 	return describeAgentEvent(e)
+}
+
+// listChanged names what an update changes.
+func listChanged(e *journal.Entry) string {
+	names := listFieldNames(e)
+	if e.Verb == engine.VerbEdit && e.Note != "" {
+		names = strings.TrimPrefix(names+", requirements", ", ")
+	}
+	return names
 }
 
 // describeAgentEvent describes an entry about an agent.
