@@ -375,7 +375,7 @@ func (r *runner) nextSteps(ctx context.Context) (*changedFiles, runCommands) {
 	c := commandsFor(&r.task)
 	if r.row.Wants == explain.ItemReview {
 		id := shortID(r.id)
-		c.Diff = "git diff " + r.baseBranch(ctx) + "..." + r.task.Branch
+		c.Diff = "orange task diff " + id
 		if r.row.May(engine.RequestChanges) {
 			c.Changes = "orange task request-changes " + id + ` "..."`
 		}
@@ -389,18 +389,6 @@ func (r *runner) nextSteps(ctx context.Context) (*changedFiles, runCommands) {
 	}
 	out := summarizeDiff(d)
 	return &out, c
-}
-
-// baseBranch returns the branch that the work is compared with.
-func (r *runner) baseBranch(ctx context.Context) string {
-	if r.task.BaseBranch != "" {
-		return r.task.BaseBranch
-	}
-	p, err := r.findProject(ctx, r.task.Project)
-	if err != nil {
-		return "HEAD"
-	}
-	return p.DefaultBranch
 }
 
 func (r *runner) printNextSteps(changes *changedFiles, c runCommands) error {
