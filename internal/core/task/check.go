@@ -78,7 +78,7 @@ func (c *CheckDefinition) Validate() error {
 	case c.Retries < 0 || c.Retries > maxCheckRetries:
 		return fmt.Errorf("check %s: retries %d: give 0 to %d", c.Name, c.Retries, maxCheckRetries)
 	case c.Folder != "" && (path.IsAbs(c.Folder) || slices.Contains(strings.Split(c.Folder, "/"), "..")):
-		return fmt.Errorf("check %s: folder %q leads out of the worktree: write it relative, without ..", c.Name, c.Folder)
+		return fmt.Errorf("check %s: folder %q leads out of the worktree: give a folder inside it", c.Name, c.Folder)
 	}
 	for _, kv := range c.Env {
 		if name, _, ok := strings.Cut(kv, "="); !ok || !variableName.MatchString(name) || strings.HasPrefix(name, "ORANGE_") {

@@ -225,11 +225,11 @@ func (m *model) requestActions(w *world, out []action) []action {
 	if a, ok := w.t.LiveAttempt(m.ownRole(w.t.Status)); ok && a.Running && !a.Overdue {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, verb: engine.Force, actor: -1, human: true})
 	}
-	if _, live := w.t.LiveAttempt(m.ownRole(w.t.Status)); live && len(w.t.Pending) == 0 {
+	if _, live := w.t.LiveAttempt(m.ownRole(w.t.Status)); m.full && live && len(w.t.Pending) == 0 { // the message of an edit is sent like any other
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbEdit, actor: -1, human: true})
 	}
 	for i := range w.t.Attempts {
-		if a := &w.t.Attempts[i]; !a.Ending && !a.Overdue && len(w.t.Pending) == 0 { // what is pending is done before the message is sent
+		if a := &w.t.Attempts[i]; (m.full || a.Role == m.ownRole(w.t.Status)) && !a.Ending && !a.Overdue && len(w.t.Pending) == 0 { // what is pending is done before the message is sent
 			out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbSend, verb: a.Role, actor: -1, human: true})
 		}
 	}

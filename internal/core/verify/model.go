@@ -10,6 +10,7 @@ import (
 
 // model is a definition with the lookup tables of the search.
 type model struct {
+	full     bool // also what the reduced search leaves out: see Options.Full
 	def      *workflow.Definition
 	sections []section
 	without  map[Protection]bool
@@ -62,7 +63,7 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 	if !def.DeclaresRole(workflow.CheckRole) {
 		m.roleNumber[workflow.CheckRole] = byte(len(def.Roles) + 1)
 	}
-	m.checks = newCheckModel(def, o.Full)
+	m.full, m.checks = o.Full, newCheckModel(def, o.Full)
 	for i, e := range workflow.EffectVocabulary() {
 		m.effectNumber[e.Name] = byte(i + 1)
 	}
