@@ -13,12 +13,8 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	if err := CheckBranch(branch); err != nil {
 		return err
 	}
-	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", anyRef)
-	if err != nil {
-		return fmt.Errorf("find commits in %s: %w", root, err)
-	}
-	if commit == "" {
-		return fmt.Errorf("the repository %s has no commit that a branch could begin at: create one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
+	if err := g.checkHasCommit(ctx, root); err != nil {
+		return err
 	}
 	beside, err := g.conflictingBranch(ctx, root, branch)
 	if err != nil {
@@ -34,9 +30,25 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	return c.takenError(branch)
 }
 
-// CheckBase returns an error if work cannot begin at a branch, because it is neither here nor at origin.
+// checkHasCommit returns an error if a repository has no commit.
+func (g *Git) checkHasCommit(ctx context.Context, root string) error {
+	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", anyRef)
+	if err != nil {
+		return fmt.Errorf("find commits in %s: %w", root, err)
+	}
+	if commit == "" {
+		return fmt.Errorf("the repository %s has no commit that a branch could begin at: create one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
+	}
+	return nil
+}
+
+// CheckBase returns an error if work cannot begin at a branch, because the repository has no commit, or because the branch is
+// neither here nor at origin.
 func (g *Git) CheckBase(ctx context.Context, root, base string) error {
 	if err := CheckBranch(base); err != nil {
+		return err
+	}
+	if err := g.checkHasCommit(ctx, root); err != nil {
 		return err
 	}
 	tips, err := g.refTips(ctx, root, heads+base, origins+base)
