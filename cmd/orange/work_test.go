@@ -230,7 +230,7 @@ func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
 
 func TestBranchesOfAnyName(t *testing.T) {
 	s := openEnv(t, "tmux", "--pool-size", "8")
-	s.refused("is not a name git accepts", "task", "create", "with space", "x", "--project", "shop", "--harness", "command:true")
+	s.refused("is not a name git accepts", "task", "create", "two..dots", "x", "--project", "shop", "--harness", "command:true")
 	for _, branch := range []string{"a/b/c", "grün/🍊", "v1.2.3", "x#(touch${IFS}never)", "50%", "it's", `"q"`, "a$b;c&d"} {
 		id := s.create(branch, strings.Replace(diligent, "{task}.txt", "x.txt", 1))
 		got := s.reaches(id, "reviewing")
