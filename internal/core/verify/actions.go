@@ -225,7 +225,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 	if a, ok := w.t.LiveAttempt(m.ownRole(w.t.Status)); ok && a.Running && !a.Overdue {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, verb: engine.Force, actor: -1, human: true})
 	}
-	if _, live := w.t.LiveAttempt(m.ownRole(w.t.Status)); m.full && live && len(w.t.Pending) == 0 { // the message of an edit is sent like any other
+	if _, live := w.t.LiveAttempt(m.ownRole(w.t.Status)); live && len(w.t.Pending) == 0 {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbEdit, actor: -1, human: true})
 	}
 	for i := range w.t.Attempts {

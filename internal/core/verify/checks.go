@@ -221,5 +221,5 @@ func (m *model) checkByte(t *task.Task) byte {
 		return 0
 	}
 	at := slices.IndexFunc(m.checks.checks, func(c task.CheckDefinition) bool { return c.Name == r.Name })
-	return byte(at+1)<<1 | bitIf(r.ByHand, 0)
+	return byte(at+2)<<1 | bitIf(r.ByHand, 0)
 }

@@ -34,11 +34,13 @@ func TestTheFilesAreJudgedAlikeInFull(t *testing.T) {
 	}
 }
 
+// Tasks have no checks here: the full search of tasks with checks is not yet judged like the reduced one
+// (docs/VERIFICATION.md, Checks).
 func TestTheBuiltinsAreJudgedAlikeInFull(t *testing.T) {
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, name), verify.SearchOptions{Patience: 1})
+			judgeAlike(t, load(t, name).ForTask(nil), verify.SearchOptions{Patience: 1})
 		})
 	}
 }
@@ -47,7 +49,7 @@ func TestABuiltinWithoutAProtectionIsJudgedAlikeInFull(t *testing.T) {
 	for _, without := range verify.Protections() {
 		t.Run(string(without), func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, "orange-direct"), verify.SearchOptions{Patience: 1, Without: []verify.Protection{without}})
+			judgeAlike(t, load(t, "orange-direct").ForTask(nil), verify.SearchOptions{Patience: 1, Without: []verify.Protection{without}})
 		})
 	}
 }
