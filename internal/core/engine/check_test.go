@@ -236,6 +236,54 @@ func TestAHungCheckIsEndedAndFails(t *testing.T) {
 	}
 }
 
+func TestAHungCheckIsEndedWhileAMessageIsOwed(t *testing.T) {
+	w := handsOver(t, twoChecks[:1])
+	w.turnEnds(1, "done")
+	w.perform()
+	w.must(messageTo("worker", "Use the blue one"))
+	if e, ok := engine.NextEffect(&w.task); ok {
+		t.Errorf("%s is done beside a check", e.Do)
+	}
+	w.fires(engine.CheckDeadline)
+	w.perform()
+	if w.task.Status != "working" || len(w.task.Pending) != 0 {
+		t.Errorf("%s, pending %+v: nothing ends the check", w.task.Status, w.task.Pending)
+	}
+	w.decidedAgain()
+}
+
+func TestTheOrderToEndAHungCheckOutlivesTheCheck(t *testing.T) {
+	w := handsOver(t, twoChecks[:1])
+	w.turnEnds(1, "done")
+	w.perform()
+	w.fires(engine.CheckDeadline)
+	order := w.task.Pending[0]
+	a, _ := w.task.AttemptByNumber(order.Attempt)
+	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role})
+	w.must(receipt(order.ID, ""))
+	if w.task.Status != "working" {
+		t.Errorf("%s", w.task.Status)
+	}
+	w.decidedAgain()
+}
+
+func TestACheckTakesNoMessages(t *testing.T) {
+	w := handsOver(t, twoChecks[:1])
+	w.turnEnds(1, "done")
+	w.perform()
+	const refusal = "a check is a command and takes no messages: wait until it has ended, or name an agent with --role"
+	w.refused(messageTo("", "hello"), refusal)
+	w.refused(messageTo(workflow.CheckRole, "hello"), refusal)
+	w.checkEnds(task.CheckPassed)
+	w.perform()
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbCheck})
+	w.perform()
+	w.must(messageTo("", "hello")) // a person decides in this state, and the worker is the only agent
+	if p := w.task.Pending; len(p) != 1 || p[0].Role != "worker" {
+		t.Errorf("pending %+v", p)
+	}
+}
+
 func TestAHypotheticalTaskWithoutChecksIsDecidedLikeOne(t *testing.T) {
 	w := handsOver(t, twoChecks)
 	w.task.Status = "working"

@@ -103,6 +103,9 @@ func (d *decider) findRecipient() (a task.Attempt, why string) {
 	if role == "" && s != nil {
 		role = s.Role
 	}
+	if role == workflow.CheckRole && !d.def.DeclaresRole(role) {
+		return a, "a check is a command and takes no messages: wait until it has ended, or name an agent with --role"
+	}
 	if role == "" {
 		return d.onlyLivingAgent()
 	}
@@ -129,7 +132,7 @@ func (d *decider) livingAgent(role string) (task.Attempt, bool) {
 func (d *decider) onlyLivingAgent() (a task.Attempt, why string) {
 	var roles []string
 	for _, have := range d.t.Attempts {
-		if !have.Ending && !have.Overdue {
+		if !have.Ending && !have.Overdue && (have.Role != workflow.CheckRole || d.def.DeclaresRole(have.Role)) {
 			a, roles = have, append(roles, have.Role)
 		}
 	}
