@@ -1,15 +1,16 @@
 #!/bin/sh
 # The main job from end to end on the embedded default: two tasks at once, with agents
-# that play a script in real worktrees and real terminals. Four things go wrong, and each is
+# that play a script in real worktrees and real terminals. Five things go wrong, and each is
 # named when it happens: an agent needs an answer, a worker is killed, the server is killed,
-# and a review fails. Both tasks are merged. No key, no network. Everything happens in a
-# temporary folder.
+# a check of the project fails, and a review fails. Both tasks are merged. No key, no network.
+# Everything happens in a temporary folder.
 set -eu
 
 . "$(dirname "$0")/stage.sh"
 crashed() { orange task show "$1" --json | grep -q '"crashed":"worker"'; }
 in_state() { orange task show "$1" --json | grep -q "\"status\":\"$2\""; }
-failed_once() { orange task history "$1" | grep -q 'agent-review -> working'; }
+check_failed() { orange task show "$1" | grep -q '^> 2:TODO'; }
+review_failed() { orange task history "$1" | grep -q 'agent-review -> working'; }
 trouble() { printf '\n\033[1;33mTrouble %s\033[0m\n' "$*"; }
 # screen WORDS: shows the dashboard as a terminal of 110 columns shows it
 screen() {
@@ -48,19 +49,23 @@ cat >"$work/search.yaml" <<'SCRIPT'
 worker:
   - section: {name: Plan, text: "APPROACH: an index\nTOUCHING: search.txt"}
   - run: orange task update --status working
-  - commit: {file: search.txt, text: "index\n", message: add the index}
+  - commit: {file: search.txt, text: "index\nTODO: forget deleted pages\n", message: add the index}
   - die: KILL
 worker#2:
   - section: {name: Handoff, text: "DONE: the index, which the first attempt had committed"}
+  - run: orange task update --status agent-review
+  - wait:
+  - commit: {file: search.txt, text: "index that forgets deleted pages\n", message: forget deleted pages}
+  - section: {name: Handoff, text: "DONE: the index, with what the check found"}
   - run: orange task update --status agent-review
   - wait:
 reviewer:
   - section: {name: Review, text: "Verdict: PASS"}
   - run: orange task update --status reviewing
 SCRIPT
-run project add --pool-size 2
+run project add --pool-size 2 --check 'tests=! grep -n TODO *.txt'
 
-say "2. Two tasks: each gets a branch, a worktree and an agent. Four things will go wrong"
+say "2. Two tasks: each gets a branch, a worktree and an agent. Five things will go wrong"
 run task create login "Let customers log in" --harness "script:$work/login.yaml"
 run task create search "Let customers search" --harness "script:$work/search.yaml"
 for id in $(ids); do
@@ -71,28 +76,34 @@ for id in $(ids); do
 done
 
 until_it "the question" in_state "$login" clarification
-trouble "1 of 4: the worker of login needs an answer before it goes on"
+trouble "1 of 5: the worker of login needs an answer before it goes on"
 run inbox | sed -n '1p;/question/,/orange task answer/p'
 run task answer "$login" "No. Refuse them."
 
 until_it "the crash is seen" crashed "$search"
-trouble "2 of 4: the worker of search was killed in the middle. What it committed is there; another goes on"
+trouble "2 of 5: the worker of search was killed in the middle. What it committed is there; another goes on"
 git log --oneline main..search
 run task respawn "$search"
 
-trouble "3 of 4: the server is killed while agents work. Agents go on; the next command starts a server"
+trouble "3 of 5: the server is killed while agents work. Agents go on; the next command starts a server"
 pid=$(head -n 1 "$ORANGE_HOME/server.lock")
 printf '$ kill -9 %s\n' "$pid"
 kill -9 "$pid"
 run task list
 
-until_it "the failed review" failed_once "$login"
-trouble "4 of 4: the review of login failed, and the work went back to its worker"
+until_it "the failed check" check_failed "$search"
+trouble "4 of 5: the check of search failed. Orange ran it, and sent the work back with its output"
+run task show "$search" | grep -E '^\$|^> |-> working .*check'
+
+until_it "the failed review" review_failed "$login"
+trouble "5 of 5: the review of login failed, and the work went back to its worker"
 run task wait "$login" --for reviewing --timeout 60s
 run task wait "$search" --for reviewing --timeout 60s
+run task show "$search" | grep -E '^\$|^Check'
+echo "The states of login:"
 orange task history "$login" | sed -n 's/^[^ ]* *\([^ ]*\)  *status.changed  *\([a-z-]* -> [a-z-]*\).*/  \1  \2/p'
 
-say "3. Both reviews passed in the end. This is the dashboard: orange without arguments"
+say "3. The check and both reviews passed in the end. This is the dashboard: orange without arguments"
 screen reviewing
 
 say "4. Look at the change, and merge it. A task is done when its commit is in the default branch"
