@@ -87,6 +87,7 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 		t.Errorf("config.json was changed to %s", after)
 	}
 
+	s.write("shop/Makefile", "check:\n\ttrue\n")
 	g = s.show(120, 50, s.program+" init --harness none")
 	g.shows("Which branch do tasks start from [main]:")
 	g.write("nowhere")
@@ -95,6 +96,8 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 	g.press("Enter")
 	g.shows("Which workflow do tasks follow")
 	g.write("orange-direct")
+	g.press("Enter")
+	g.shows("This repository has: make check", "Which command tests finished work [make check]:")
 	g.press("Enter")
 	g.shows("How does finished work leave this machine [local]:")
 	g.write("pr")
@@ -113,7 +116,7 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 	}
 
 	g = s.show(120, 50, s.program+" init --harness none")
-	for _, shown := range []string{"[main]:", "[orange-direct]:", "[local]:", "[bell]:"} {
+	for _, shown := range []string{"[main]:", "[orange-direct]:", "[make check]:", "[local]:", "[bell]:"} {
 		g.shows(shown)
 		g.press("Enter")
 	}

@@ -28,6 +28,7 @@ type setup struct {
 	remote   string       // address of origin, "" if there is none
 	agents   AgentsReport // nothing before they were looked for
 	looked   bool         // agents were looked for
+	tests    []string     // commands that test the repository
 	change   wire.ProjectChange
 	settings map[string]any // keys of config.json to set
 	said     []setupAnswer
@@ -52,7 +53,7 @@ func newInitCommand(deps Deps) *cobra.Command {
 			"answers keep what is set, or take the default. Nothing is written before the last answer: Ctrl-C changes\n" +
 			"nothing. It can be run again at any time.",
 		Example: "  orange init\n" +
-			"  orange init --yes --harness codex --delivery pr --notify desktop",
+			"  orange init --yes --harness codex --tests \"make test\" --delivery pr --notify desktop",
 	}
 	for i, q := range questions {
 		cmd.Flags().StringVar(&given[i], q.flag, "", q.usage)
@@ -136,7 +137,7 @@ func (u *setup) settleQuestion(ctx context.Context, q setupQuestion, given strin
 			if err := q.prepare(ctx, u); err != nil {
 				return err
 			}
-			value = q.suggest(u)
+			value = q.defaultUnasked(u)
 		}
 		if value != have {
 			if err := q.check(ctx, u, value); err != nil {

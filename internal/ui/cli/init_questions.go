@@ -21,6 +21,7 @@ type setupQuestion struct {
 	fallback string                              // the default, if prepare is nil
 	prepare  func(context.Context, *setup) error // finds out what suggest needs; only called if the answer is not known; may be nil
 	suggest  func(*setup) string                 // the default, after prepare
+	unasked  func(*setup) string                 // the default, after prepare, where nobody is asked; nil for suggest
 	have     func(*setup) string                 // what is set now, "" if nothing is
 	explain  func(*setup) []string               // lines above the question
 	check    func(context.Context, *setup, string) error
@@ -29,7 +30,15 @@ type setupQuestion struct {
 
 // setupQuestions returns the questions, in the order in which they are asked.
 func setupQuestions() []setupQuestion {
-	return []setupQuestion{harnessQuestion(), baseQuestion(), workflowQuestion(), deliveryQuestion(), notifyQuestion()}
+	return []setupQuestion{harnessQuestion(), baseQuestion(), workflowQuestion(), testsQuestion(), deliveryQuestion(), notifyQuestion()}
+}
+
+// defaultUnasked returns the default where nobody is asked.
+func (q *setupQuestion) defaultUnasked(u *setup) string {
+	if q.unasked != nil {
+		return q.unasked(u)
+	}
+	return q.suggest(u)
 }
 
 // noAnswer is the answer that sets nothing.
