@@ -305,13 +305,15 @@ var partlyRead = []string{
 	"internal/ui/client/tasks.go `json:\"history\"`", // of a wire.History, whose lines are copied as they are
 }
 
-// imitators lists the test files of clients that may answer requests for paths of the API
-// themselves, because they test a server that misbehaves.
-var imitators = []string{}
+// imitators lists the test files of clients that may write answers of the API themselves, and why.
+var imitators = []string{
+	"internal/ui/client/state_test.go", // a stream that breaks off within an event, and the expected state
+	"internal/ui/tui/queue_test.go",    // the queue alone, which merges changes and sends no request
+}
 
-// TestTheAPIIsNotImitated fails when a test of a client routes requests by itself: it uses
-// internal/ui/apitest, the real API server over fake parts, so that what it tests against cannot differ
-// from what users get.
+// TestTheAPIIsNotImitated fails when a test of a client routes requests by itself, or makes up states and changes: it
+// uses internal/ui/apitest, the real API server over fake parts, so that what it tests against cannot differ from what
+// users get.
 func TestTheAPIIsNotImitated(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"cli", "client", "mcp", "tui", "web"} {
@@ -337,9 +339,29 @@ func TestTheAPIIsNotImitated(t *testing.T) {
 			if routesRequests(n) {
 				t.Errorf("%s: the test serves paths of the API: use internal/ui/apitest", fset.Position(n.Pos()))
 			}
+			if makesUpState(n) {
+				t.Errorf("%s: the test makes up a state: put tasks into a store of internal/ui/apitest, and read them from the server", fset.Position(n.Pos()))
+			}
 			return true
 		})
 	}
+}
+
+// makesUpState says whether a node is a state, a change or a row that no server computed, or a method that returns or
+// streams states in place of the client's.
+func makesUpState(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		sel, ok := n.Type.(*ast.SelectorExpr)
+		if !ok || !slices.Contains([]string{"State", "Change", "Row"}, sel.Sel.Name) {
+			return false
+		}
+		pkg, ok := sel.X.(*ast.Ident)
+		return ok && pkg.Name == "overview"
+	case *ast.FuncDecl:
+		return n.Recv != nil && slices.Contains([]string{"ReadState", "FollowState"}, n.Name.Name)
+	}
+	return false
 }
 
 // routesRequests says whether a node gives a path to a mux, or compares a path with one of the API.

@@ -223,11 +223,14 @@ func (s *FakeStore) FollowJournal(after int64, id task.ID, limit int) (out []jou
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, row := range s.Rows {
+		if row.ID <= after || len(out) == limit {
+			continue
+		}
 		var e struct{ Task task.ID }
 		if err := json.Unmarshal(row.Entry, &e); err != nil {
 			return nil, nil, err
 		}
-		if row.ID > after && (id == "" || id == e.Task) && len(out) < limit {
+		if id == "" || id == e.Task {
 			out = append(out, row)
 		}
 	}

@@ -11,12 +11,11 @@ import (
 )
 
 func TestTheHeadIsInTwoParts(t *testing.T) {
-	s := sampleState()
-	s.Paused = true
+	r := newEnv(t, 20, 24)
+	r.pauseAll()
 	for width := 20; width < 140; width++ {
+		r.tell(tea.WindowSizeMsg{Width: width, Height: 24})
 		for name, lost := range map[string]error{"live": nil, "connection lost": errNo, "no server": fs.ErrNotExist} {
-			r := newEnv(t, width, 24)
-			r.tell(stateMsg{s})
 			r.tell(linkMsg{lost})
 			head := charm.Strip(r.m.renderHeader())
 			if right := strings.Index(head, "paused"); right < 0 || !strings.HasSuffix(head[:right], "  ") {
@@ -27,7 +26,7 @@ func TestTheHeadIsInTwoParts(t *testing.T) {
 			}
 		}
 	}
-	r := newEnv(t, 60, 24)
+	r = newEnv(t, 60, 24)
 	r.shows(" for you  ")
 }
 
@@ -79,7 +78,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 	t.Run("that cannot be started", func(t *testing.T) {
 		r := newEnv(t, 100, 30)
 		r.tell(gone)
-		r.api.fails = errNo
+		r.api.store.Err = errNo
 		r.press("k")
 		r.shows("no server: any key starts one", "a gate is not met")
 	})

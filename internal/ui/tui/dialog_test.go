@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	charm "github.com/charmbracelet/x/ansi"
 
+	"orange/internal/core/task"
 	"orange/internal/view/overview"
 )
 
@@ -108,7 +109,7 @@ func TestTheFormOffersWhereATaskMayBegin(t *testing.T) {
 	if got := choices(); !strings.Contains(got, "pending") || strings.Contains(got, "done") {
 		t.Errorf("it offers %q", got)
 	}
-	r.m.state.Tasks[8].Workflow = "unheard of"
+	r.change("id0old", func(t *task.Task) { t.Workflow = "unknown" })
 	r.press("tab")
 	if got := choices(); got != "" {
 		t.Errorf("of a project whose workflow nobody knows it offers %q", got)
@@ -168,9 +169,8 @@ func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newEnv(t, 100, 30)
-			s := sampleState()
-			s.Tasks[4].Work = &overview.Work{}
-			r.tell(stateMsg{s})
+			r.api.setFacts("id0index", overview.Facts{Work: &overview.Work{}})
+			r.read()
 			r.on(tt.on)
 			r.press(tt.keys...)
 			r.shows(tt.says)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 func TestScreens(t *testing.T) {
 	noColor := func(o *DashboardOptions) { o.NoColor = true }
@@ -78,6 +78,6 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (go test ./internal/ui/tui -update writes it anew):\n%s", name, d)
+		t.Errorf("%s (go test ./internal/ui/tui -update writes it):\n%s", name, d)
 	}
 }

@@ -2,29 +2,22 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/overview"
 )
 
-// without is a change by which a task goes away, and others move up.
-func without(r *env, id task.ID) changeMsg {
-	return changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Gone: []task.ID{id}}}
-}
-
 func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 	t.Run("a confirmation", func(t *testing.T) {
 		r := newEnv(t, 80, 24)
 		r.press("i", "home", "x")
 		r.shows("Cancel site/mail?")
-		r.tell(without(r, "id0login"))
+		r.remove("id0login")
 		r.shows("Cancel site/mail?")
 		r.press("y")
 		r.heard("request id0mail cancel human")
@@ -34,7 +27,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 		r.press("i", "home", "j", "j", "enter")
 		r.shows("Your answer to colours")
 		r.write("blue")
-		r.tell(without(r, "id0login"))
+		r.remove("id0login")
 		r.press("enter")
 		r.heard("request id0colours answer blue human")
 	})
@@ -43,12 +36,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 func TestTheInboxActsOnWhatItMarks(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.press("i", "home", "j", "v")
-	rows := slices.Clone(r.m.state.Tasks[5:7]) // those above it
-	for i := range rows {
-		rows[i].Wants = ""
-		rows[i].Seq++
-	}
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: rows}})
+	r.change("id0mail", func(t *task.Task) { t.Status, t.Asked = "cancelled", nil }) // the one above it
 	r.press("esc")
 	r.shows("▸ crashed")
 	if marked := r.m.inbox.listedItems(r.m)[r.m.inbox.at].Task; marked != "id0index" || r.m.selectedRow().ID != marked {
@@ -62,7 +50,7 @@ func TestOnlyItsOwnKeysResumeEverything(t *testing.T) {
 		"y": nil, "x": nil, "d": nil, "v": nil, "m": nil, "r": nil, "e": nil, "a": nil, "p": nil, "u": nil,
 	} {
 		r := newEnv(t, 80, 24)
-		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Paused: true, Projects: r.m.state.Projects}})
+		r.pauseAll()
 		r.press("i", "home")
 		for range r.m.inbox.listedItems(r.m) {
 			if r.m.selectedRow() == nil {
@@ -82,15 +70,14 @@ func TestOnlyItsOwnKeysResumeEverything(t *testing.T) {
 // After a merge that failed Enter does what helps: it sends the work back with words that are
 // written already, or asks for the merge again.
 func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
-	for verb, want := range map[string]string{
-		engine.RequestChanges: "request id0login request-changes Run git rebase main. human",
-		engine.VerbMerge:      "request id0login merge human",
+	for conflict, want := range map[*task.Conflict]string{
+		{Onto: "main", Files: []string{"a.txt"}}: "request id0login request-changes The branch conflicts with main. Run git rebase main, resolve the conflicts in a.txt, and test again. human",
+		nil:                                      "request id0login merge human",
 	} {
 		r := newEnv(t, 80, 24)
-		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id0login" })]
-		login.Wants, login.Text, login.Verb, login.Note = explain.ItemAttention, "merge failed", verb, "Run git rebase main."
-		login.Seq++
-		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{login}}})
+		r.change("id0login", func(t *task.Task) {
+			t.Attention, t.GaveUp = "merge failed", &task.GaveUp{Do: workflow.MergeBranch, Conflict: conflict}
+		})
 		r.press("i")
 		for range 10 {
 			if r.m.selectedRow() != nil && r.m.selectedRow().ID == "id0login" {
@@ -99,34 +86,32 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 			r.press("j")
 		}
 		r.press("enter")
-		if verb == engine.RequestChanges {
-			r.shows("What is to change in login?", "Run git rebase main.")
+		if conflict != nil {
+			r.shows("What is to change in login?", "Run git rebase main,")
 			r.press("enter")
 		}
 		r.heard(want)
 	}
 }
 
-// longBacklog is a change to a state of nine things that wait for a person, and 300 that were not started.
-func longBacklog(r *env) changeMsg {
-	kinds := []explain.ItemKind{explain.ItemReview, explain.ItemStuck, explain.ItemQuestion}
-	c := overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects}
-	for i := range r.m.state.Tasks {
-		c.Gone = append(c.Gone, r.m.state.Tasks[i].ID)
-	}
+// fillBacklog replaces the tasks by nine that wait for a person, and 300 that were not started.
+func fillBacklog(r *env) {
+	r.t.Helper()
+	states := []string{"reviewing", "stuck", "clarification"}
+	r.api.store.Tasks = nil
 	for i := range 309 {
-		row := overview.Row{ID: task.ID(fmt.Sprintf("id0%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: explain.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
+		t := task.Task{ID: task.ID(fmt.Sprintf("id0%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", UpdatedAt: ago(time.Hour), CurrentVisit: task.CurrentVisit{Visit: 1, Since: ago(time.Hour)}}
 		if i < 9 {
-			row.Status, row.Kind, row.Wants, row.Text = "stuck", workflow.Halt, kinds[i%3], "it waits"
+			t.Status = states[i%3]
 		}
-		c.Tasks = append(c.Tasks, row)
+		r.api.add(t, overview.Facts{})
 	}
-	return changeMsg{c}
+	r.read()
 }
 
 func TestTheBacklogDoesNotWait(t *testing.T) {
 	r := newEnv(t, 100, 30)
-	r.tell(longBacklog(r))
+	fillBacklog(r)
 	r.shows("9 for you")
 	if title := r.m.windowTitle(); title != "orange (9)" {
 		t.Errorf("the window is called %q", title)
@@ -158,26 +143,23 @@ func TestTheBacklogDoesNotWait(t *testing.T) {
 }
 
 func TestTheBacklogRingsNoBell(t *testing.T) {
-	r := newEnv(t, 80, 24)
-	r.m.Bell = true
-	r.m.ringBell()
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id0new", Wants: explain.ItemStart})
-	if r.m.ringBell() != nil {
-		t.Error("a task of the backlog rings the bell")
+	r := newEnv(t, 80, 24, func(o *DashboardOptions) { o.Bell = true })
+	r.api.add(task.Task{ID: "id0new", Project: "shop", Branch: "new", Status: "pending"}, overview.Facts{})
+	r.follow()
+	if len(r.said) != 0 {
+		t.Errorf("a task of the backlog rings the bell: %v", r.said)
 	}
-	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id0more", Wants: explain.ItemStuck})
-	if r.m.ringBell() == nil {
-		t.Error("a task that waits rings no bell")
+	r.api.add(task.Task{ID: "id0more", Project: "shop", Branch: "more", Status: "stuck"}, overview.Facts{})
+	r.follow()
+	if len(r.said) != 1 {
+		t.Errorf("a task that waits rings the bell %d times, want once", len(r.said))
 	}
 }
 
 func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 	r := newEnv(t, 80, 24)
-	row := r.m.state.Tasks[0]
-	row.Seq++
-	row.Wants, row.Text = explain.ItemStuck, "the work needs help: The database is gone: - no host"
-	row.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}}
-	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.api.setFacts("id0login", overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}}})
+	r.change("id0login", func(t *task.Task) { t.Status, t.StateReason = "stuck", "The database is gone: - no host" })
 	r.press("i", "f", "f", "f", "f")
 	for _, want := range []string{"only stuck", "Note (worker)", "• no host"} {
 		r.shows(want)
@@ -188,13 +170,11 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 // dialog, with the end of it in sight.
 func TestAnIdleAgentIsAnswered(t *testing.T) {
 	r := newEnv(t, 80, 24)
-	row := r.m.state.Tasks[1]
-	row.Seq++
-	row.Wants, row.Verb, row.Answers, row.Text = explain.ItemIdle, engine.VerbAnswer, true, "the worker asks something, and waits for an answer"
-	row.Asked = noon.Add(-100 * time.Hour)
 	long := strings.Repeat("I read a file.\n\n", 40)
-	row.Reasons = []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: long + "- Shall it be **blue**?\n- Or green?"}}
-	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.api.setFacts("id0search", overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: long + "- Shall it be **blue**?\n- Or green?"}}})
+	r.change("id0search", func(t *task.Task) {
+		t.Since, t.Agents = ago(101*time.Hour), agentIn(3, task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: ago(100 * time.Hour)})
+	})
 	r.shows("you: idle")
 	r.press("i", "home")
 	r.shows("▸ idle", "Last message (worker)", "• Shall it be blue?", "• Or green?", "Enter answer")

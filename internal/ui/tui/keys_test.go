@@ -8,10 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/explain"
 	"orange/internal/core/task"
-	"orange/internal/view/overview"
-	"orange/internal/wire"
 )
 
 func TestKeysAskForWhatTheySay(t *testing.T) {
@@ -21,49 +18,46 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		text string // typed behind the keys, and sent
 		want []string
 	}{
-		"Enter starts a queued task":          {on: "later", keys: []string{"enter"}, want: []string{"ready id0later human"}},
-		"w does the same":                     {on: "later", keys: []string{"w"}, want: []string{"ready id0later human"}},
-		"Enter replaces a dead agent":         {on: "index", keys: []string{"enter"}, want: []string{"request id0index respawn human"}},
-		"Enter goes to a living agent":        {on: "search", keys: []string{"enter"}, want: []string{"attach id0search"}},
-		"r sends work back":                   {on: "login", keys: []string{"r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
-		"m merges what waits for it":          {on: "login", keys: []string{"m"}, want: []string{"request id0login merge human"}},
-		"m asks first where nobody decided":   {on: "search", keys: []string{"m"}},
-		"m and yes":                           {on: "search", keys: []string{"m", "y"}, want: []string{"request id0search merge human"}},
-		"m and no":                            {on: "search", keys: []string{"m", "n"}},
-		"p opens a pull request":              {on: "search", keys: []string{"p"}, want: []string{"request id0search create-pr human"}},
-		"p names the one there is":            {on: "login", keys: []string{"p"}},
-		"R looks at pull requests":            {on: "login", keys: []string{"R"}, want: []string{"sync"}},
-		"x asks first":                        {on: "login", keys: []string{"x"}},
-		"x and yes":                           {on: "login", keys: []string{"x", "y"}, want: []string{"request id0login cancel human"}},
-		"x and Esc":                           {on: "login", keys: []string{"x", "esc"}},
-		"x and Enter, which is no yes":        {on: "login", keys: []string{"x", "enter"}},
-		"d and yes":                           {on: "login", keys: []string{"f", "d", "y"}, want: []string{"delete id0old human"}},
-		"P pauses":                            {on: "search", keys: []string{"P"}, want: []string{"pause id0search human"}},
-		"P resumes":                           {on: "push", keys: []string{"P"}, want: []string{"resume id0push human"}},
-		"e answers a question":                {on: "colours", keys: []string{"e"}, text: "blue", want: []string{"request id0colours answer blue human"}},
-		"e types into a terminal that asks":   {on: "build/clean", keys: []string{"e"}, text: "y", want: []string{"type id0clean y"}},
-		"u offers the moves":                  {on: "login", keys: []string{"u", "j", "enter"}, want: []string{"request id0login working human"}},
-		"u by number":                         {on: "login", keys: []string{"u", "1"}, want: []string{"request id0login done human"}},
-		"u and away":                          {on: "login", keys: []string{"u", "esc"}},
-		"everything is paused, after a yes":   {on: "login", keys: []string{"ctrl+p", "y"}, want: []string{"pause all"}},
-		"words that are none are not sent":    {on: "login", keys: []string{"r", "enter", "space", "enter"}},
-		"words that are thought better of":    {on: "login", keys: []string{"r", "n", "o", "esc"}},
-		"Enter on a question in the inbox":    {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, text: "blue", want: []string{"request id0colours answer blue human"}},
-		"a in the inbox grants":               {on: "login", keys: []string{"i", "home", "a"}, want: []string{"request id0mail reviewing human"}},
-		"Enter on a dead agent in the inbox":  {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id0index respawn human"}},
-		"Enter on a start in the inbox":       {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id0later human"}},
-		"request changes in the inbox":        {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
-		"merge in the inbox":                  {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id0login merge human"}},
-		"a permission is typed in the inbox":  {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id0clean y"}},
-		"approval of what nobody asked":       {on: "login", keys: []string{"a"}},
-		"the states of a task without a move": {on: "push", keys: []string{"u", "2", "9", "esc"}},
+		"Enter starts a queued task":         {on: "later", keys: []string{"enter"}, want: []string{"ready id0later human"}},
+		"w does the same":                    {on: "later", keys: []string{"w"}, want: []string{"ready id0later human"}},
+		"Enter replaces a dead agent":        {on: "index", keys: []string{"enter"}, want: []string{"request id0index respawn human"}},
+		"Enter goes to a living agent":       {on: "search", keys: []string{"enter"}, want: []string{"attach id0search"}},
+		"r sends work back":                  {on: "login", keys: []string{"r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
+		"m merges what waits for it":         {on: "login", keys: []string{"m"}, want: []string{"request id0login merge human"}},
+		"m asks first where nobody decided":  {on: "search", keys: []string{"m"}},
+		"m and yes":                          {on: "search", keys: []string{"m", "y"}, want: []string{"request id0search merge human"}},
+		"m and no":                           {on: "search", keys: []string{"m", "n"}},
+		"p opens a pull request":             {on: "search", keys: []string{"p"}, want: []string{"request id0search create-pr human"}},
+		"p names the one there is":           {on: "login", keys: []string{"p"}},
+		"R looks at pull requests":           {on: "login", keys: []string{"R"}, want: []string{"sync"}},
+		"x asks first":                       {on: "login", keys: []string{"x"}},
+		"x and yes":                          {on: "login", keys: []string{"x", "y"}, want: []string{"request id0login cancel human"}},
+		"x and Esc":                          {on: "login", keys: []string{"x", "esc"}},
+		"x and Enter, which is no yes":       {on: "login", keys: []string{"x", "enter"}},
+		"d and yes":                          {on: "login", keys: []string{"f", "d", "y"}, want: []string{"delete id0old human"}},
+		"P pauses":                           {on: "search", keys: []string{"P"}, want: []string{"pause id0search human"}},
+		"P resumes":                          {on: "push", keys: []string{"P"}, want: []string{"resume id0push human"}},
+		"e answers a question":               {on: "colours", keys: []string{"e"}, text: "blue", want: []string{"request id0colours answer blue human"}},
+		"e types into a terminal that asks":  {on: "build/clean", keys: []string{"e"}, text: "y", want: []string{"type id0clean y"}},
+		"u offers the moves":                 {on: "login", keys: []string{"u", "j", "enter"}, want: []string{"request id0login working human"}},
+		"u by number":                        {on: "login", keys: []string{"u", "1"}, want: []string{"request id0login done human"}},
+		"u and away":                         {on: "login", keys: []string{"u", "esc"}},
+		"everything is paused, after a yes":  {on: "login", keys: []string{"ctrl+p", "y"}, want: []string{"pause all"}},
+		"words that are none are not sent":   {on: "login", keys: []string{"r", "enter", "space", "enter"}},
+		"words that are thought better of":   {on: "login", keys: []string{"r", "n", "o", "esc"}},
+		"Enter on a question in the inbox":   {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, text: "blue", want: []string{"request id0colours answer blue human"}},
+		"a in the inbox grants":              {on: "login", keys: []string{"i", "home", "a"}, want: []string{"request id0mail reviewing human"}},
+		"Enter on a dead agent in the inbox": {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id0index respawn human"}},
+		"Enter on a start in the inbox":      {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id0later human"}},
+		"request changes in the inbox":       {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
+		"merge in the inbox":                 {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id0login merge human"}},
+		"a permission is typed in the inbox": {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id0clean y"}},
+		"approval of what nobody asked":      {on: "login", keys: []string{"a"}},
+		"a number behind the last move":      {on: "push", keys: []string{"u", "9", "esc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newEnv(t, 100, 30)
 			r.on(tt.on)
-			if strings.HasPrefix(name, "a in the inbox") {
-				r.api.view.Task.Asked = &task.Asked{To: "reviewing"}
-			}
 			r.press(tt.keys...)
 			if tt.text != "" {
 				r.write(tt.text)
@@ -184,17 +178,12 @@ func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.on("login")
 	r.press("m")
-	s := sampleState()
-	done := s.Tasks[0]
-	done.Status, done.Seq = "done", 9
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{done}}})
+	r.change("id0login", func(t *task.Task) { t.Status = "done" })
 	r.shows("login: reviewing -> done")
 
 	r.on("search")
 	r.press("p")
-	broken := s.Tasks[1]
-	broken.Wants, broken.Verb, broken.Text, broken.Seq = "attention", explain.VerbResume, "create_pr failed: no remote", 9
-	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{broken}}})
+	r.change("id0search", func(t *task.Task) { t.Attention = "create_pr failed: no remote" })
 	r.shows("search: create_pr failed: no remote")
 }
 
@@ -261,16 +250,16 @@ func TestTheList(t *testing.T) {
 func TestTheCursorStaysOnItsTask(t *testing.T) {
 	r := newEnv(t, 100, 40)
 	r.on("colours")
-	s := sampleState()
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Gone: []task.ID{"id0login"}}})
+	r.remove("id0login")
 	if got := r.m.selectedRow().Branch; got != "colours" {
 		t.Errorf("it is on %s", got)
 	}
-	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Gone: []task.ID{"id0colours"}}})
+	r.remove("id0colours")
 	if got := r.m.selectedRow().Branch; got != "build/clean" {
 		t.Errorf("behind one that is gone comes %s", got)
 	}
-	r.tell(stateMsg{overview.State{Projects: s.Projects}})
+	r.api.store.Tasks = nil
+	r.read()
 	if r.m.selectedRow() != nil {
 		t.Error("there is nothing to be on")
 	}
@@ -287,7 +276,7 @@ func TestTheDetailPane(t *testing.T) {
 		t.Errorf("asked %s", got)
 	}
 	for key, want := range map[string]string{
-		"1": "journal id0search", "2": "task id0search", "3": "explain id0search", "4": "watch id0search", "5": "workflow hash, journal id0search", "6": "diff id0search",
+		"1": "journal id0search", "2": "task id0search", "3": "explain id0search", "4": "watch id0search", "5": "workflow, journal id0search", "6": "diff id0search",
 	} {
 		r.api.take()
 		r.press(key)
@@ -300,20 +289,18 @@ func TestTheDetailPane(t *testing.T) {
 	r.press("2")
 	r.shows("APPROACH: a form")
 	r.api.take()
-	s := sampleState()
-	s.Tasks[1].Seq++
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
+	r.change("id0search", func(*task.Task) {})
 	if got := strings.Join(r.api.take(), ", "); got != "task id0search" {
 		t.Errorf("a change of its task asked %q", got)
 	}
-	s.Tasks[0].Seq++
-	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[0]}}})
+	r.change("id0login", func(*task.Task) {})
 	if got := r.api.take(); got != nil {
 		t.Errorf("a change of another task asked %q", got)
 	}
-	r.api.fails = errors.New("broken \x1b[31mred")
+	r.api.store.Err = errors.New("broken \x1b[31mred")
 	r.press("3")
 	r.shows("broken red")
+	r.api.store.Err = nil
 	r.press("]", "[", "]", "z")
 	r.hides("timeline")
 	r.press("z", "tab", "j", "j", "k", "pgdown", "pgup", "end", "home", "+", "-", "esc")
@@ -322,7 +309,7 @@ func TestTheDetailPane(t *testing.T) {
 
 func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r := newEnv(t, 80, 24)
-	r.api.view = wire.TaskDetails{Body: strings.Repeat("a line of the text\n\n", 1<<15)}
+	r.api.body = strings.Repeat("a line of the text\n\n", 1<<15)
 	r.press("v")
 	r.press("end")
 	r.shows("bytes more: see orange task show")
@@ -330,7 +317,7 @@ func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r.press("r")
 	r.press("q")
 	r.shows("STATUS")
-	r.api.fails = errNo
+	r.api.store.Err = errNo
 	r.press("v")
 	r.shows("a gate is not met")
 	r.press("v")
@@ -413,9 +400,7 @@ func TestTheConnection(t *testing.T) {
 	r.shows("connection lost, trying again", "login")
 	r.tell(linkMsg{})
 	r.shows("live")
-	s := sampleState()
-	s.Paused = true
-	r.tell(stateMsg{s})
+	r.pauseAll()
 	r.shows("paused")
 	r.press("i", "home", "enter")
 	r.heard("resume all")
@@ -426,10 +411,8 @@ func TestTheBell(t *testing.T) {
 	if len(r.said) != 0 {
 		t.Errorf("it rings at the beginning: %v", r.said)
 	}
-	s := sampleState()
-	s.Tasks[1].Wants, s.Tasks[1].Verb, s.Tasks[1].Seq = "input", explain.VerbAttach, 9
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
-	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
+	r.change("id0search", func(t *task.Task) { t.Agents = agentIn(3, task.Condition{Name: task.WaitingInput, Since: noon}) })
+	r.change("id0search", func(*task.Task) {})
 	if len(r.said) != 1 {
 		t.Errorf("it rings %d times", len(r.said))
 	}
@@ -497,7 +480,7 @@ func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
 	}
 	r.tell(watchedMsg{r.m.detail.generation, errNo})
 	r.shows("a gate is not met")
-	r.tell(stateMsg{sampleState()}) // the server is back
+	r.read() // the server is back
 	if got := strings.Join(r.api.take(), ", "); got != "watch id0colours" {
 		t.Errorf("after a failure asked %q", got)
 	}

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/ui/client"
+	"orange/internal/wait"
 )
 
 // beginning is a terminal that tells when something was first drawn on it.
@@ -32,7 +32,7 @@ func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
 	out := &beginning{drawn: make(chan struct{})}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(ctx, DashboardOptions{API: newFake(t, sampleState()), In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		_, err := Run(ctx, DashboardOptions{API: newSampleServer(t), In: in, Out: out, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
 	await(t, "the screen", out.drawn)
@@ -90,7 +90,7 @@ func runAll(cmd tea.Cmd) {
 func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		m := newModel(ctx, DashboardOptions{API: &fake{}})
+		m := newModel(ctx, DashboardOptions{})
 		m.sendRequest("id", "the merge", func(ctx context.Context) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -106,19 +106,13 @@ func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	in, keys := io.Pipe()
 	defer keys.Close()
-	known := make(chan struct{})
-	api := newFake(t, sampleState())
-	api.feed = func(ctx context.Context, _ client.FollowOptions) error {
-		close(known) // the state was handed over
-		<-ctx.Done()
-		return ctx.Err()
-	}
+	api := newSampleServer(t)
 	left := make(chan error, 1)
 	go func() {
 		_, err := Run(t.Context(), DashboardOptions{API: api, In: in, Out: io.Discard, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
-	await(t, "the state", known)
+	wait.Until(t, "the dashboard has the state and follows it", func() bool { return api.streams.Load() > 0 })
 	if _, err := keys.Write([]byte("mq")); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -17,73 +16,47 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
-	"orange/internal/view/overview"
 	"orange/internal/wait"
-	"orange/internal/wire"
 )
 
-func TestChangesAreMerged(t *testing.T) {
-	q := newQueue()
-	row := func(id task.ID, seq int) overview.Row { return overview.Row{ID: id, Seq: seq} }
-	q.mergeChange(overview.Change{Row: 1, Tasks: []overview.Row{row("a", 1), row("b", 1)}})
-	q.mergeChange(overview.Change{Row: 2, Tasks: []overview.Row{row("a", 2), row("c", 1)}})
-	q.mergeChange(overview.Change{Row: 3, Paused: true, Gone: []task.ID{"b", "d"}})
-	q.mergeChange(overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("c", 2)}})
-	want := overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("a", 2), row("c", 2)}, Gone: []task.ID{"b", "d"}}
-	if d := cmp.Diff(want, q.takeChange()); d != "" {
+// The feed reads the state again when the server no longer has its row, and when the connection was lost.
+func TestTheFeedResumesAfterFaults(t *testing.T) {
+	api := newSampleServer(t)
+	rows := len(api.store.Rows)
+	var mu sync.Mutex
+	var got []string
+	count := func() int { mu.Lock(); defer mu.Unlock(); return len(got) }
+	f := &feed{api: api, apart: time.Millisecond, send: func(msg tea.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch msg := msg.(type) {
+		case stateMsg:
+			if got == nil {
+				api.store.CutRows(rows - 1) // the store was restored from a copy
+			}
+			got = append(got, "state")
+		case changeMsg:
+			got = append(got, fmt.Sprint("change ", msg.change.Row))
+		case linkMsg:
+			got = append(got, fmt.Sprint("link ", msg.err == nil))
+		}
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { f.run(ctx) })
+	wait.Until(t, "the stream is open", func() bool { return count() == 5 })
+	api.http.CloseClientConnections()
+	wait.Until(t, "the stream is open again", func() bool { return count() == 9 })
+	mu.Lock()
+	defer mu.Unlock()
+	change := fmt.Sprint("change ", rows-1)
+	want := []string{"state", "link false", "state", "link true", change, "link false", "state", "link true", change}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(overview.Change{}, q.takeChange()); d != "" {
-		t.Errorf("it is told twice: %s", d)
-	}
-}
-
-func TestTheFeedTakesUpWhatBroke(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		api := &fake{state: sampleState()}
-		broken := 0
-		api.feed = func(ctx context.Context, l client.FollowOptions) error {
-			if broken++; broken == 1 {
-				return errors.New("the server says 400")
-			}
-			for _, f := range []func() error{l.Opened, func() error { return l.Change(overview.Change{Row: 101}) }, func() error { l.Lost(errNo); return nil }, l.Opened, func() error { return l.Change(overview.Change{Row: 102}) }} {
-				if err := f(); err != nil {
-					return err
-				}
-				synctest.Wait()
-				time.Sleep(time.Second)
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var mu sync.Mutex
-		var got []string
-		f := &feed{api: api, apart: time.Millisecond, send: func(msg tea.Msg) {
-			mu.Lock()
-			defer mu.Unlock()
-			switch msg := msg.(type) {
-			case stateMsg:
-				got = append(got, "state")
-			case changeMsg:
-				got = append(got, fmt.Sprint("change ", msg.change.Row))
-			case linkMsg:
-				got = append(got, fmt.Sprint("link ", msg.err == nil))
-			}
-		}}
-		var wg sync.WaitGroup
-		wg.Go(func() { f.run(ctx) })
-		time.Sleep(time.Minute)
-		cancel()
-		wg.Wait()
-		want := []string{"state", "link false", "state", "link true", "change 101", "link false", "state", "link true", "change 102"}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
-	})
 }
 
 func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
@@ -141,7 +114,7 @@ func (r *record) String() string {
 }
 
 // open runs the whole program, as Run does, with a model that is watched.
-func open(t *testing.T, api *fake, watch func(tea.Msg)) *program {
+func open(t *testing.T, api *server, watch func(tea.Msg)) *program {
 	t.Helper()
 	in, keys := io.Pipe()
 	p := &program{keys: keys, out: &record{}, done: make(chan error, 1)}
@@ -173,44 +146,40 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 	}
 }
 
-// crowd is a state of many tasks, some of them with agents.
-func crowd(tasks, agents int) overview.State {
-	s := overview.State{Row: 1, At: noon, Projects: []overview.Project{{Name: "shop", Pool: agents}}}
-	base := sampleState().Tasks[1]
+// newCrowd returns a server of many tasks, some of them with agents.
+func newCrowd(t *testing.T, tasks, agents int) *server {
+	t.Helper()
+	f := newServer(t, task.Project{Name: "shop", PoolSize: agents})
 	for i := range tasks {
-		r := base
-		r.ID, r.Branch = task.ID(fmt.Sprintf("id0%d", i)), fmt.Sprintf("feature/%d", i)
-		if i >= agents {
-			r.Life, r.Attempts, r.Workspace = overview.None, nil, ""
+		one := task.Task{ID: task.ID(fmt.Sprintf("id0%d", i)), Project: "shop", Branch: fmt.Sprintf("feature/%d", i), Status: "working", CurrentVisit: task.CurrentVisit{Visit: 1, Since: ago(time.Hour)}}
+		if i < agents {
+			one.Agents, one.Workspace = agentIn(1, task.Condition{Name: task.Running}), fmt.Sprintf("shop--%d", i)
 		}
-		s.Tasks = append(s.Tasks, r)
+		f.store.Tasks = append(f.store.Tasks, one)
+		f.store.Tasks[i].WorkflowHash = f.def.Hash
 	}
-	return s
+	return f
 }
 
 func TestNoKeyIsLostInAStorm(t *testing.T) {
 	const keys = 200
-	api := newFake(t, crowd(1000, 200))
-	api.feed = func(ctx context.Context, l client.FollowOptions) error { // 1,000 changes a second, and no end
-		if err := l.Opened(); err != nil {
-			return err
-		}
+	api := newCrowd(t, 1000, 200)
+	ctx, stop := context.WithCancel(t.Context())
+	var storm sync.WaitGroup
+	defer storm.Wait()
+	defer stop()
+	storm.Go(func() { // 1,000 changes a second, without an end
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for n := 0; ; n++ {
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				return
 			case <-tick.C:
-			}
-			r := api.state.Tasks[n%200]
-			r.Seq += n
-			r.Active = noon.Add(time.Duration(n) * time.Millisecond)
-			if err := l.Change(overview.Change{Row: int64(n + 2), At: noon, Projects: api.state.Projects, Tasks: []overview.Row{r}}); err != nil {
-				return err
+				api.store.Change(api.store.Tasks[n%200].ID, func(t *task.Task) { t.UpdatedAt = noon.Add(time.Duration(n) * time.Millisecond) })
 			}
 		}
-	}
+	})
 	var mu sync.Mutex
 	pressed, changes := 0, 0
 	ready, all := make(chan struct{}), make(chan struct{})
@@ -250,12 +219,15 @@ func TestNoKeyIsLostInAStorm(t *testing.T) {
 
 func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[31mb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x9b2Je\x1bPq\x1b\\f\u202eg\x1b[2J\r\nh\x07"
-	api := newFake(t, sampleState())
+	api := newServer(t, task.Project{Name: evil, PoolSize: 6})
+	api.addSamples()
 	api.no = errors.New(evil)
+	api.store.Change("id0login", func(t *task.Task) {
+		t.Summary, t.Branch, t.Workspace, t.PRURL, t.Attention, t.StateReason = evil, evil, evil, evil, evil, evil
+		t.Attempts[0].Role, t.Attempts[0].Condition.Detail = evil, evil
+	})
 	text := strings.ReplaceAll(evil, "\x9b", "\u009b") // TASK.md is UTF-8
-	api.view = wire.TaskDetails{Body: "# " + text + "\n\n" + text + "\n\n```\n" + text + "\n```\n<script>" + text}
-	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
-	api.state.Projects[0].Name = evil
+	api.body = "# " + text + "\n\n" + text + "\n\n```\n" + text + "\n```\n<script>" + text
 	loaded, quiet := make(chan struct{}, 100), make(chan struct{}, 100)
 	p := open(t, api, func(msg tea.Msg) {
 		switch msg.(type) {
@@ -294,12 +266,12 @@ func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 }
 
 func TestTheRendererRests(t *testing.T) {
-	prog := tea.NewProgram(newModel(t.Context(), DashboardOptions{API: newFake(t, overview.State{}), Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
+	prog := tea.NewProgram(newModel(t.Context(), DashboardOptions{API: newServer(t), Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
 	if findTicker(prog) != nil {
 		t.Error("a program that does not run has no ticker")
 	}
 	started := make(chan struct{})
-	api := newFake(t, sampleState())
+	api := newSampleServer(t)
 	p := open(t, api, func(tea.Msg) {
 		select {
 		case started <- struct{}{}:
@@ -315,27 +287,4 @@ func TestTheRendererRests(t *testing.T) {
 	var pc framePacer
 	pc.speedUp(nil)
 	pc.stopTimer()
-}
-
-// TestNothingIsNoChange is about a change that comes just when the one before it is taken:
-// both are handed over at once, and the queue is said to be filled once more.
-func TestNothingIsNoChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
-		q.filled <- struct{}{}
-		var got []int64
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			q.sendChanges(ctx, time.Millisecond, func(msg tea.Msg) { got = append(got, msg.(changeMsg).change.Row) })
-		})
-		synctest.Wait()
-		q.mergeChange(overview.Change{Row: 2, At: noon})
-		time.Sleep(time.Second)
-		cancel()
-		wg.Wait()
-		if d := cmp.Diff([]int64{2}, got); d != "" {
-			t.Error(d)
-		}
-	})
 }

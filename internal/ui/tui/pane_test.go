@@ -3,12 +3,13 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	charm "github.com/charmbracelet/x/ansi"
 
+	"orange/internal/core/task"
 	"orange/internal/ui/tui/render"
-	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -30,10 +31,8 @@ func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
 	}
 	r.press("tab", "home")
 	change := func(status string) {
-		row := *r.m.findRow("id0mail")
-		row.Status = status
-		row.Seq++
-		r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+		r.t.Helper()
+		r.change("id0mail", func(t *task.Task) { t.Status = status })
 	}
 	change("stuck")
 	if r.m.detail.scroll != 0 {
@@ -69,9 +68,8 @@ func TestIdleAgentsAreToldApart(t *testing.T) {
 	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {
 		t.Error("one at work does not look like it")
 	}
-	row.Attempts = []overview.Attempt{{Number: 3, Role: "worker", Mood: "idle"}}
-	row.Seq++
-	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.change("id0search", func(t *task.Task) { t.Agents = agentIn(3, task.Condition{Name: task.Idle, Since: ago(3 * time.Hour)}) })
+	row = *r.m.findRow("id0search")
 	r.shows("worker idle")
 	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Faint.Render("x") {
 		t.Error("an idle one looks like one at work")
