@@ -147,7 +147,7 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	g.press("c")
 	g.shows("A new task", "Workflow")
 	g.write("Tell the news")
-	g.press("Tab")
+	g.press("Tab", "Tab")
 	g.write("not a branch")
 	g.press("Tab", "Tab")
 	g.write("script:" + file)
@@ -158,7 +158,9 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	g.press("BTab", "BTab", "BTab", "BTab", "BTab", "C-u")
 	g.write("news")
 	g.press("Enter")
-	g.shows("created shop/news", "pending", "3 tasks")
+	g.shows("created shop/news", "pending", "3 tasks", "About this task", "at least 2 agents")
+	g.press("Enter")
+	g.hides("About this task")
 
 	// search and groups
 	g.on("news")
@@ -323,7 +325,7 @@ func TestTerminalsOfOtherSorts(t *testing.T) {
 		other := filepath.Join(s.dir, "other")
 		s.git(s.dir, "init", "-q", other)
 		g := s.show(80, 24, "cd "+other+"; TERM=xterm-256color "+s.program)
-		g.shows("all projects", "shop/feature", "is not registered: orange project add")
+		g.shows("all projects", "shop/feature", "is not registered: c adds it")
 		g.press("A")
 		g.shows("orange shop")
 		g.press("q")

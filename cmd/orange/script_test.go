@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -93,6 +94,7 @@ func setUp(env *testscript.Env) error {
 
 // tearDown ends the servers of a story, and fails it if one of them broke unseen.
 func tearDown(env *testscript.Env) {
+	exec.Command("tmux", "-S", filepath.Join(env.WorkDir, "stage"), "kill-server").Run() //nolint:errcheck // most stories show nothing
 	locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
 	broke := ""
 	for _, path := range locks {

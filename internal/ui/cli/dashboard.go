@@ -25,6 +25,9 @@ type DashboardOptions struct {
 
 	Harness func(string) (string, error)   // resolves the harness that a person typed
 	Exec    func(argv, env []string) error // replaces this program with another on this terminal
+
+	// Register makes the repository of this folder a project and returns its name; nil if it is one, or none.
+	Register func(context.Context) (string, error)
 }
 
 // dashboardFlags are the flags of the dashboard command, which plain orange also accepts.
@@ -109,7 +112,15 @@ func (s session) chooseScope(ctx context.Context, f dashboardFlags, o *Dashboard
 	case at.Project != "":
 		o.Project = at.Project
 	case at.GitRoot != "":
-		o.Hint = cleanLine(strings.TrimSpace(at.GitRoot) + " is not registered: orange project add")
+		o.Hint = cleanLine(strings.TrimSpace(at.GitRoot) + " is not registered: c adds it with a task, orange project add without one")
+		o.Register = func(ctx context.Context) (string, error) {
+			at, err := s.FindPlace(ctx, s.Cwd)
+			if err != nil || at.Project != "" {
+				return at.Project, err
+			}
+			p, err := s.registerRepository(ctx, at.GitRoot)
+			return p.Name, err
+		}
 	}
 	return nil
 }

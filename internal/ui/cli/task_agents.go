@@ -101,7 +101,7 @@ func startedAgain(a wire.Answer) string {
 		e := &a.Decision.Entries[i]
 		for _, n := range e.Started {
 			if len(e.Ending) > 0 {
-				return fmt.Sprintf("%s: attempt %d of the %s is ended, and attempt %d is started, in %s", shortID(string(a.Task.ID)), e.Ending[0], n.Role, n.Number, a.Task.Status)
+				return describeAnswer(a)
 			}
 			return fmt.Sprintf("%s: the %s is started again, in %s", shortID(string(a.Task.ID)), n.Role, a.Task.Status)
 		}

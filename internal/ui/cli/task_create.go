@@ -269,14 +269,22 @@ func (s session) ensureProject(ctx context.Context, fallback string) (string, er
 	if s.Config.Role != "" {
 		return "", fmt.Errorf("%s is no project, and an agent may not add one: give --project", at.GitRoot)
 	}
-	added, err := s.AddProject(ctx, s.newProject(at.GitRoot))
+	p, err := s.registerRepository(ctx, at.GitRoot)
 	if err != nil {
-		return "", fmt.Errorf("add %s as a project: %w", at.GitRoot, err)
+		return "", err
 	}
-	p := added.Project
 	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces, workflow %s",
 		p.Name, p.Path, p.PoolSize, cmp.Or(p.Workflow, fallback))))
 	return p.Name, nil
+}
+
+// registerRepository makes a repository a project.
+func (s session) registerRepository(ctx context.Context, root string) (task.Project, error) {
+	added, err := s.AddProject(ctx, s.newProject(root))
+	if err != nil {
+		return task.Project{}, fmt.Errorf("add %s as a project: %w", root, err)
+	}
+	return added.Project, nil
 }
 
 // readRequirements returns the requirements of a task.

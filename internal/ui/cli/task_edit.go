@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +15,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/ui/editor"
 	"orange/internal/wire"
 )
 
@@ -73,7 +71,10 @@ func newTaskEdit(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.sayLine(a, "%s", describeEdit(a))
+		if len(a.Decision.Entries) == 0 {
+			return s.sayLine(a, "%s: nothing changed", shortID(string(a.Task.ID)))
+		}
+		return s.sayLine(a, "%s", describeAnswer(a))
 	})
 	return cmd
 }
@@ -91,61 +92,25 @@ func (s session) readNewRequirements(file string) (string, error) {
 	return text, err
 }
 
-// describeEdit describes what an edit changed, and whether an agent is told.
-func describeEdit(a wire.Answer) string {
-	name := shortID(string(a.Task.ID))
-	if len(a.Decision.Entries) == 0 {
-		return name + ": nothing changed"
-	}
-	e := &a.Decision.Entries[0]
-	var what []string
-	if len(e.Fields) > 0 {
-		what = append(what, "summary")
-	}
-	if e.Note != "" {
-		what = append(what, "requirements")
-	}
-	text := name + ": " + strings.Join(what, " and ") + " changed; "
-	if e.Role == "" {
-		return text + "no agent lives in " + a.Task.Status + ", so none is told"
-	}
-	return text + "the " + e.Role + " is told"
-}
-
 // editInEditor opens the summary and the requirements of a task in the person's editor. What did not change is "".
 func (s session) editInEditor(ctx context.Context, v *wire.TaskDetails) (summary, requirements string, err error) {
-	editor, err := findEditor("give --summary or --requirements-file")
-	if err != nil {
-		return "", "", err
-	}
 	doc, err := taskfile.Parse([]byte(v.Body))
 	if err != nil {
 		return "", "", fmt.Errorf("read TASK.md: %w", err)
 	}
 	had, _ := prompt.ReadGiven(doc.Sections())
 	had = strings.TrimSpace(had)
-	dir, err := os.MkdirTemp("", "orange-edit-")
+	draft, err := editor.NewDraft(config.Environ(), "TASK.md", v.Task.Summary+"\n\n"+had+"\n", "give --summary or --requirements-file")
 	if err != nil {
-		return "", "", fmt.Errorf("make a file for the editor: %w", err)
+		return "", "", err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	path := filepath.Join(dir, "TASK.md")
-	if err := os.WriteFile(path, []byte(v.Task.Summary+"\n\n"+had+"\n"), 0o600); err != nil {
-		return "", "", fmt.Errorf("make a file for the editor: %w", err)
+	run := draft.Command(ctx)
+	run.Stdin, run.Stdout, run.Stderr = os.Stdin, os.Stdout, os.Stderr
+	text, err := draft.Finish(run.Run())
+	if err != nil {
+		return "", "", err
 	}
-	run := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path) // the variable may have arguments
-	run.Stdin, run.Stdout, run.Stderr, run.Env = os.Stdin, os.Stdout, os.Stderr, config.Environ()
-	if err := run.Run(); err != nil {
-		return "", "", fmt.Errorf("the editor %s failed, nothing changed: %w", editor, err)
-	}
-	text, err := os.ReadFile(path)
-	switch {
-	case err != nil:
-		return "", "", fmt.Errorf("read what was edited: %w", err)
-	case !utf8.Valid(text):
-		return "", "", errors.New("what was edited is not text: give UTF-8")
-	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return changedText(&v.Task, strings.TrimSpace(first), strings.TrimSpace(rest), had)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/ui/editor"
 	"orange/internal/wire"
 )
 
@@ -153,7 +154,7 @@ func newTaskOpen(deps Deps) *cobra.Command {
 			if err := s.personOnly(); err != nil {
 				return err
 			}
-			editor, err := findEditor("use cd \"$(orange task path ID)\"")
+			with, err := editor.Find(config.Environ(), "use cd \"$(orange task path ID)\"")
 			if err != nil {
 				return err
 			}
@@ -165,19 +166,9 @@ func newTaskOpen(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.Exec([]string{"sh", "-c", editor + ` "$@"`, editor, tree}, config.Environ()) // the variable may have arguments
+			return s.Exec(editor.CommandLine(with, tree), config.Environ())
 		}),
 	}
-}
-
-// findEditor returns the command of the person's editor. The error says what else to do.
-func findEditor(otherwise string) (string, error) {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(config.Getenv(name)); editor != "" {
-			return editor, nil
-		}
-	}
-	return "", errors.New("no editor is set: set VISUAL or EDITOR, as in VISUAL=vim, or " + otherwise)
 }
 
 func newTaskCheckout(deps Deps) *cobra.Command {

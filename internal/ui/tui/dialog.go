@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/ui/editor"
 	"orange/internal/view/ansi"
 	"orange/internal/view/overview"
 )
@@ -113,7 +114,11 @@ func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 		}
 		return cmd
 	}
-	if !p.sending {
+	switch {
+	case p.sending:
+	case k.String() == editorKey:
+		return m.openEditor(&p.text, &p.why)
+	default:
 		p.text.editKey(k)
 	}
 	return nil
@@ -143,7 +148,7 @@ func (p *prompt) showRefusal(why string) { p.why, p.sending = why, false }
 func (p *prompt) boxTitle() string { return "Your words" }
 
 func (p *prompt) keyHints() []hint {
-	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Esc", "leave"}}
+	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Ctrl+G", "editor"}, {"Esc", "leave"}}
 }
 
 func (p *prompt) renderBody(m *model, width, height int) ([]string, int, int) {
@@ -179,6 +184,71 @@ func (p *prompt) renderQuestion(m *model, width, height int) []string {
 	}
 	lines := m.theme.RenderMarkdown(p.asked, width)
 	return lines[max(0, len(lines)-height):]
+}
+
+// editorKey opens a text in the person's editor, as in Claude Code and Codex.
+const editorKey = "ctrl+g"
+
+// editedMsg is what a person wrote in their editor.
+type editedMsg struct {
+	into *field
+	why  *string // of the dialog
+	text string
+	err  error
+}
+
+// openEditor hands the terminal to the person's editor, with the text of a field.
+func (m *model) openEditor(into *field, why *string) tea.Cmd {
+	draft, err := editor.NewDraft(m.Environ, "TASK.md", into.value(), "write here: Alt+Enter begins another line")
+	if err != nil {
+		*why = oneLine(err)
+		return nil
+	}
+	return tea.ExecProcess(draft.Command(m.end), func(err error) tea.Msg {
+		text, err := draft.Finish(err)
+		return editedMsg{into, why, text, err}
+	})
+}
+
+// apply replaces the text of the field, unless it is too long.
+func (e editedMsg) apply() {
+	switch text := strings.TrimRight(e.text, "\n"); {
+	case e.err != nil:
+		*e.why = oneLine(e.err)
+	case len(text) > maxWords:
+		*e.why = "what was edited is longer than 64 KB, nothing changed: put it into a file of the repository and name that"
+	default:
+		*e.into, *e.why = newField(text, true), ""
+	}
+}
+
+// notice tells a person something that does not fit on a line.
+type notice struct {
+	title string
+	lines []string
+}
+
+func (n *notice) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "enter", "esc", "q", "space":
+		m.dialog = nil
+	}
+	return nil
+}
+
+func (n *notice) pasteText(string)   {}
+func (n *notice) showRefusal(string) {}
+func (n *notice) boxTitle() string   { return n.title }
+func (n *notice) keyHints() []hint   { return []hint{{"Enter", "go on"}} }
+
+func (n *notice) renderBody(m *model, width, _ int) (out []string, x, y int) {
+	for i, l := range n.lines {
+		if i > 0 {
+			out = append(out, "")
+		}
+		out = append(out, m.styledLines(m.theme.Text, l, width)...)
+	}
+	return out, -1, 0
 }
 
 // chooser offers a few things to do.

@@ -90,12 +90,12 @@ func TestAFormIsKept(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.press("c")
 	r.write("Tell the news")
-	r.press("tab")
+	r.press("tab", "tab")
 	r.write("news")
 	r.press("tab", "right", "esc")
 	r.shows("no task was created; kept: open it again to go on")
 	r.press("c")
-	r.shows("Tell the news", "Branch     news", "Project    site")
+	r.shows("Tell the news", "Branch       news", "Project      site")
 	r.press("enter")
 	r.heard("create site|news|Tell the news||||true|human")
 	r.press("c")
@@ -105,12 +105,12 @@ func TestAFormIsKept(t *testing.T) {
 func TestTheFormOffersWhereATaskMayBegin(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.press("c")
-	choices := func() string { return strings.Join(r.m.dialog.(*form).entries[formStatus].choices, " ") }
+	choices := func() string { return strings.Join(r.m.dialog.(*form).list[formStatus].choices, " ") }
 	if got := choices(); !strings.Contains(got, "pending") || strings.Contains(got, "done") {
 		t.Errorf("it offers %q", got)
 	}
 	r.change("id0old", func(t *task.Task) { t.Workflow = "unknown" })
-	r.press("tab")
+	r.press("tab", "tab")
 	if got := choices(); got != "" {
 		t.Errorf("of a project whose workflow nobody knows it offers %q", got)
 	}

@@ -24,13 +24,19 @@ func TestScreens(t *testing.T) {
 		light         bool
 		do            func(*env)
 	}{
-		"80x24":              {width: 80, height: 24, with: noColor},
-		"80x24-dark":         {width: 80, height: 24, with: func(*DashboardOptions) {}},
-		"80x24-light":        {width: 80, height: 24, with: func(*DashboardOptions) {}, light: true},
-		"80x24-project":      {width: 80, height: 24, with: in("shop")},
-		"80x24-groups":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("g") }},
-		"80x24-inbox":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("i") }},
-		"80x24-form":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("c"); r.write("news") }},
+		"80x24":         {width: 80, height: 24, with: noColor},
+		"80x24-dark":    {width: 80, height: 24, with: func(*DashboardOptions) {}},
+		"80x24-light":   {width: 80, height: 24, with: func(*DashboardOptions) {}, light: true},
+		"80x24-project": {width: 80, height: 24, with: in("shop")},
+		"80x24-groups":  {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("g") }},
+		"80x24-inbox":   {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("i") }},
+		"80x24-form":    {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("c"); r.write("news") }},
+		"80x24-requirements": {width: 80, height: 24, with: noColor, do: func(r *env) {
+			r.press("c")
+			r.write("news")
+			r.press("tab")
+			r.tell(tea.PasteMsg{Content: "Show the news on the start page.\n\n- the newest first\n- at most ten, and a link to all of them, which opens another page"})
+		}},
 		"80x24-refused":      {width: 80, height: 24, with: noColor, do: func(r *env) { r.api.no = errNo; r.press("c"); r.write("news"); r.press("enter") }},
 		"80x24-words":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("r"); r.write("a rounder form"); r.press("alt+enter"); r.write("and a label") }},
 		"80x24-sure":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("x") }},

@@ -100,7 +100,7 @@ func TestRefusals(t *testing.T) {
 		r.api.no = errors.New(`branch "a b" is no name of a branch: use letters`)
 		r.press("c")
 		r.write("what it is about")
-		r.press("tab")
+		r.press("tab", "tab")
 		r.write("a b")
 		r.press("enter")
 		r.shows("a b", "what it is about", "is no name of a branch")
@@ -123,7 +123,7 @@ func TestTheFormAsksForEverything(t *testing.T) {
 	})
 	r.press("c")
 	r.write("Tell the news")
-	r.press("tab")
+	r.press("tab", "tab")
 	r.write("news")
 	r.press("tab", "right") // another project
 	r.press("tab", "right", "right")
@@ -139,8 +139,8 @@ func TestTheFormAsksForEverything(t *testing.T) {
 
 	r.press("c", "enter")
 	r.heard()
-	r.shows("give a summary or a branch", "may stay empty")
-	r.press("tab", "tab", "ctrl+u", "enter")
+	r.shows("give a summary, requirements or a branch", "may stay empty")
+	r.press("tab", "tab", "tab", "ctrl+u", "enter")
 	r.shows("give a project")
 	r.press("right", "tab")
 	r.write("script:none")

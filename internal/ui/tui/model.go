@@ -64,6 +64,8 @@ type model struct {
 	dialog  dialog
 	drafts  map[draft]string // text that was not sent
 	left    *form            // the form that was left with content
+	edits   map[task.ID]*editForm
+	noted   map[string]bool // notes about new tasks that were shown
 
 	busy  map[task.ID]string         // requests in progress
 	under map[task.ID]func() doneMsg // their results
@@ -94,7 +96,7 @@ func newModel(ctx context.Context, o DashboardOptions) *model {
 	m := &model{
 		DashboardOptions: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
 		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
-		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
+		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, edits: map[task.ID]*editForm{}, noted: map[string]bool{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
 	}
 	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
@@ -149,6 +151,10 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		m.finishWaking(msg)
 	case doneMsg:
 		return m.finishRequest(msg)
+	case editingMsg:
+		m.editTask(msg)
+	case editedMsg:
+		msg.apply()
 	case attachMsg:
 		return m.attachTerminal(msg)
 	case settledMsg, loadedMsg, screenMsg, watchedMsg:

@@ -113,6 +113,12 @@ func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 			m.dialog = nil
 		}
 		m.showNote("%s", msg.text)
+		switch f := msg.dialog.(type) {
+		case *form:
+			f.noteCreated(m)
+		case *editForm:
+			delete(m.edits, f.row.ID)
+		}
 	}
 	return nil
 }

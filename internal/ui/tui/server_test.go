@@ -46,6 +46,7 @@ type server struct {
 	no      error           // why every change is refused
 	reasons []engine.Reason // of that refusal
 	body    string          // of every TASK.md
+	notes   []string        // about every new task
 	argv    []string        // attaches to a terminal
 	facts   map[task.ID]overview.Facts
 }
@@ -60,6 +61,7 @@ func newServer(t testing.TB, projects ...task.Project) *server {
 	s := apitest.NewServer(f.store)
 	s.Engine, s.Tasks, s.Workflows, s.Folders, s.Changes, s.Control, s.Measurements = p, p, p, p, p, p, p
 	s.Attempts, s.Screens, s.Trackers = attempts{f: f}, screens{f: f}, trackers{f: f}
+	s.Hints = func(context.Context, *signal.NewTask, *task.Task) []string { return f.notes }
 	s.Projects = apitest.Projects(projects)
 	s.Library = apitest.FakeLibrary{{Name: "orange", Hash: "h1", Origin: "built-in"}, {Name: "linear-sdlc", Hash: "h2", Origin: "built-in"}, {Name: "orange", Hash: "h3", Origin: "pinned"}}
 	handler := s.Handler()
@@ -178,7 +180,11 @@ func (p parts) Workflow(hash string) (name, file, text string, ok bool, err erro
 }
 
 func (p parts) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.Answer, error) {
-	p.f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor, s.Confirm)), " "))
+	to := s.To
+	for _, f := range s.Fields {
+		to += f.Name + "=" + f.To
+	}
+	p.f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s %s %s", s.Kind, id, s.Verb, s.Arg, to, s.Note, s.Actor, s.Confirm)), " "))
 	t, _, err := p.Task(id)
 	a := engine.Answer{Task: t}
 	if p.f.no != nil {
@@ -189,6 +195,9 @@ func (p parts) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.An
 
 func (p parts) Create(_ context.Context, n signal.NewTask) (engine.Answer, error) {
 	p.f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", n.Project, n.Branch, n.Summary, n.Harness, n.Workflow, n.Status, n.Spawn, n.Actor)
+	if n.Requirements != "" {
+		p.f.hear("requirements %q", n.Requirements)
+	}
 	return engine.Answer{Task: task.Task{ID: "new", Project: n.Project, Branch: n.Branch}}, p.f.no
 }
 

@@ -82,6 +82,10 @@ type DashboardOptions struct {
 
 	Harness func(string) (string, error) // resolves a harness that a person typed; nil: unchanged
 	Now     func() time.Time             // nil: the clock
+
+	// Register makes the repository of the person's folder a project and returns its name; nil if it is one, or none.
+	// Later calls return the same.
+	Register func(context.Context) (string, error)
 }
 
 // Run shows the dashboard until the person quits. With Once it returns the command to run next.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -47,7 +48,12 @@ func DescribeOutcome(o Outcome, v Voice) string {
 // task.
 func describeStay(o Outcome, live bool) string {
 	told, started, effect := FindAnswered(o.Entries), findStarted(o.Entries), findRequested(o.Entries)
+	edited, replaced := describeEdit(o), describeReplaced(o)
 	switch {
+	case edited != "":
+		return ": " + edited
+	case replaced != "":
+		return ": " + replaced
 	case told != "" && live:
 		return fmt.Sprintf(": the %s is told", told)
 	case told != "":
@@ -62,6 +68,42 @@ func describeStay(o Outcome, live bool) string {
 		return " is queued: it waits for a free workspace"
 	}
 	return " stays " + o.Task.Status
+}
+
+// describeEdit describes what an edit by a person changed, and whether an agent is told; "" if there was none.
+func describeEdit(o Outcome) string {
+	for i := range o.Entries {
+		e := &o.Entries[i]
+		if e.Verb != engine.VerbEdit {
+			continue
+		}
+		var what []string
+		if len(e.Fields) > 0 {
+			what = append(what, "summary")
+		}
+		if e.Note != "" {
+			what = append(what, "requirements")
+		}
+		text := strings.Join(what, " and ") + " changed; "
+		if e.Role == "" {
+			return text + "no agent lives in " + o.Task.Status + ", so none is told"
+		}
+		return text + "the " + e.Role + " is told"
+	}
+	return ""
+}
+
+// describeReplaced describes an agent that was ended so that another one takes its place; "" if there was none.
+func describeReplaced(o Outcome) string {
+	for i := range o.Entries {
+		e := &o.Entries[i]
+		for _, n := range e.Started {
+			if len(e.Ending) > 0 {
+				return fmt.Sprintf("attempt %d of the %s is ended, and attempt %d is started, in %s", e.Ending[0], n.Role, n.Number, o.Task.Status)
+			}
+		}
+	}
+	return ""
 }
 
 // findMove returns the states that entries move a task from and to.

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+)
+
+// entry is one value of a form.
+type entry struct {
+	name    string
+	hint    string   // shown while it is empty
+	choices []string // selected with ← and →; a text may have other values
+	text    field
+	toggle  bool // it is yes or no
+	on      bool
+}
+
+// entries are the values of a form, and the one that has the cursor.
+type entries struct {
+	list    []entry
+	at      int
+	why     string // why the request was refused
+	sending bool
+}
+
+// mostFormLines is how many lines of a text with several lines a form shows while the cursor is in it.
+const mostFormLines = 6
+
+func (f *entries) value(at int) string { return strings.TrimSpace(f.list[at].text.value()) }
+
+// hasLines reports whether the cursor is in a text that may have several lines.
+func (f *entries) hasLines() bool { return f.list[f.at].text.lines }
+
+// editKey moves the cursor or edits the value under it.
+func (f *entries) editKey(k tea.KeyPressMsg) {
+	e := &f.list[f.at]
+	switch key := k.String(); {
+	case key == "tab", key == "down" && !(e.text.lines && e.text.moveVertical(1)):
+		f.at = (f.at + 1) % len(f.list)
+	case key == "shift+tab", key == "up" && !(e.text.lines && e.text.moveVertical(-1)):
+		f.at = (f.at + len(f.list) - 1) % len(f.list)
+	case key == "down", key == "up": // the cursor moved within the text
+	case e.toggle && (key == "space" || key == "left" || key == "right" || key == "y" || key == "n"):
+		e.on = key == "y" || key != "n" && !e.on
+	case e.toggle:
+	case len(e.choices) > 0 && (key == "left" || key == "right"):
+		e.cycleChoice(key == "right")
+	default:
+		e.text.editKey(k)
+	}
+}
+
+// cycleChoice selects the next choice of a value, or the previous one.
+func (e *entry) cycleChoice(on bool) {
+	at, n := slices.Index(e.choices, e.text.value()), len(e.choices)
+	switch {
+	case on:
+		at = (at + 1) % n
+	default:
+		at = (max(at, 0) + n - 1) % n
+	}
+	e.text = newField(e.choices[at], false)
+}
+
+func (f *entries) pasteText(text string) {
+	if e := &f.list[f.at]; !e.toggle && !f.sending {
+		e.text.insertText(text)
+	}
+}
+
+func (f *entries) showRefusal(why string) { f.why, f.sending = why, false }
+
+// editHints are the keys of the value that has the cursor.
+func (f *entries) editHints(send string) []hint {
+	out := []hint{{"Enter", send}, {"Tab", "next"}}
+	if f.hasLines() {
+		return append(out, hint{"Alt+Enter", "new line"}, hint{"Ctrl+G", "editor"}, hint{"Esc", "leave"})
+	}
+	return append(out, hint{"Shift+Tab", "back"}, hint{"←/→", "choose"}, hint{"Esc", "leave"})
+}
+
+func (f *entries) renderBody(m *model, width, height int) (out []string, x, y int) {
+	const names = 13
+	x = -1
+	room := max(1, width-names-2)
+	for i := range f.list {
+		e := &f.list[i]
+		name := m.theme.Faint
+		if i == f.at {
+			name = m.theme.Accent
+		}
+		lines, atX, atY := f.renderEntry(m, e, room, i == f.at)
+		if i == f.at {
+			y = len(out) + atY
+			if !e.toggle {
+				x = names + atX
+			}
+		}
+		for n, l := range lines {
+			if n > 0 {
+				out = append(out, fitWidth("", names)+l)
+				continue
+			}
+			out = append(out, name.Render(fitWidth(e.name, names))+l)
+		}
+	}
+	shown := max(1, height-2)
+	if top := max(0, y-shown+1); top > 0 {
+		out, y = out[top:], y-top
+	}
+	out = out[:min(len(out), shown)]
+	switch {
+	case f.why != "":
+		out = append(out, "")
+		out = append(out, m.styledLines(m.theme.Bad, f.why, width)...)
+	case f.sending:
+		out = append(out, "", m.theme.Faint.Render("asking ..."))
+	default:
+		out = append(out, "", "")
+	}
+	return out, x, y
+}
+
+// renderEntry renders a value, and returns the position of its cursor.
+func (f *entries) renderEntry(m *model, e *entry, room int, here bool) (out []string, x, y int) {
+	switch {
+	case e.toggle && e.on:
+		return []string{m.theme.Text.Render(fitWidth("[x] as soon as a workspace is free", room))}, 0, 0
+	case e.toggle:
+		return []string{m.theme.Text.Render(fitWidth("[ ] later, with Enter in the list", room))}, 0, 0
+	case len(e.text.text) == 0:
+		hint := cmp.Or(e.hint, "-")
+		if here && len(e.choices) > 1 {
+			hint += "  ←/→"
+		}
+		return []string{m.theme.Faint.Render(fitWidth(hint, room))}, 0, 0
+	case e.text.lines && !here:
+		return []string{m.theme.Text.Render(fitWidth(firstOfLines(e.text.value(), room), room))}, 0, 0
+	}
+	height := 1
+	if e.text.lines {
+		height = mostFormLines
+	}
+	lines, x, y := e.text.renderWindow(room, height)
+	if !e.text.lines {
+		lines, y = lines[y:y+1], 0
+	}
+	style := m.theme.Text
+	if here {
+		style = m.theme.Strong
+	}
+	for _, l := range lines {
+		out = append(out, style.Render(fitWidth(l, room)))
+	}
+	return out, x, y
+}
+
+// firstOfLines returns the first line of a text, and how many more it has.
+func firstOfLines(text string, room int) string {
+	first, rest, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if !more {
+		return first
+	}
+	also := fmt.Sprintf(" (+%s)", humanize.Plural(strings.Count(rest, "\n")+1, "line"))
+	return clipLine(ansi.OneLine(first), max(1, room-len(also))) + also
+}
