@@ -178,13 +178,24 @@ func (m *model) effectActions(w *world, out []action) []action {
 		out = append(out, action{event: completeEffect, actor: -1, choice: c})
 	}
 	out = append(out, action{event: failEffect, actor: -1})
-	if info, _ := workflow.EffectNamed(e.Do); !w.half && (info.Spawns || info.Notifies) { // the other effects leave nothing to observe
+	if m.losesReceipt(w, &e) {
 		out = append(out, action{event: loseReceipt, actor: -1})
 	}
 	if m.without[Redrive] {
 		out = append(out, action{event: crashServer, actor: -1})
 	}
 	return out
+}
+
+// losesReceipt reports whether the server may die between an effect and its receipt. Only an effect that starts or tells an
+// agent leaves something to observe: the process that it started. That a message was sent already is observed without the
+// keys of effects only.
+func (m *model) losesReceipt(w *world, e *task.Effect) bool {
+	if info, _ := workflow.EffectNamed(e.Do); w.half || !info.Spawns && !info.Notifies {
+		return false
+	}
+	at := attemptIndex(&w.t, e.Attempt)
+	return m.tellsHalf() || e.Start && at >= 0 && w.procs[at] == unborn
 }
 
 // deadlineEndings returns what an agent that is ended at its deadline may leave behind.
@@ -331,8 +342,8 @@ func (m *model) trackerTriggers(state string) []workflow.Trigger {
 
 func (m *model) timerActions(w *world, out []action) []action {
 	for _, tm := range m.runningTimers(w) {
-		if tm.Name == engine.CheckDeadline && !m.quotient.off {
-			continue // it leads where the timeout of the check does, only later
+		if m.leadsElsewhere(w, &tm) {
+			continue
 		}
 		var gates []*workflow.Edge
 		switch tm.Name {

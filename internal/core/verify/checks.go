@@ -19,13 +19,14 @@ type checkEnd struct {
 // checkModel is what the search knows of the checks of a workflow.
 type checkModel struct {
 	checks task.Checks // of the tasks that it creates
+	exact  bool        // what came before a check is counted, not chosen where it ends
 	rounds int         // the counter that bounds failed checks, -1 if the search has to count it
 	before []string    // by state number: a check state to which an edge leads, "" for none
 }
 
 // newCheckModel gives tasks every check that the file names, or one where a state runs all.
-func newCheckModel(def *workflow.Definition, full bool) checkModel {
-	c := checkModel{rounds: -1, before: make([]string, len(def.States)+1)}
+func newCheckModel(def *workflow.Definition, exact bool) checkModel {
+	c := checkModel{exact: exact, rounds: -1, before: make([]string, len(def.States)+1)}
 	for _, name := range def.NamedChecks() {
 		c.checks = append(c.checks, task.CheckDefinition{Name: name, Run: "true"})
 	}
@@ -35,7 +36,7 @@ func newCheckModel(def *workflow.Definition, full bool) checkModel {
 	if len(c.checks) == 0 {
 		c.checks = task.Checks{{Name: "tests", Run: "true"}}
 	}
-	if !full {
+	if !exact {
 		c.rounds = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailedChecks(def, &n) })
 	}
 	for i := range def.States {
@@ -72,12 +73,32 @@ func countsFailedChecks(def *workflow.Definition, c *workflow.Counter) bool {
 	return raised
 }
 
+// visitsChecks reports whether a task comes to a check state.
+func (g *graph) visitsChecks() bool {
+	for i := range g.m.def.States {
+		if g.m.def.States[i].Kind == workflow.CheckDo && g.visited[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
 // endsCheck reports whether the next effect ends a check that the task has left. No decision depends on whether that has
 // happened yet, so nothing else is tried before it.
 func (m *model) endsCheck(w *world) bool {
 	e, ok := engine.NextEffect(&w.t)
 	info, _ := workflow.EffectNamed(e.Do)
 	return ok && !m.quotient.off && info.Kills && e.Role == workflow.CheckRole && e.Attempt == 0 && !m.def.DeclaresRole(workflow.CheckRole)
+}
+
+// leadsElsewhere reports whether a timer of a check need not be tried. The end of a check that ignores its timeout leads
+// where the timeout does, only later. A check that waits for an agent is held after the pending effects: until then the
+// task only waits, and where a person can move it from there a task without checks comes in as many steps or fewer.
+func (m *model) leadsElsewhere(w *world, tm *engine.Timer) bool {
+	if m.quotient.off {
+		return false
+	}
+	return tm.Name == engine.CheckDeadline || tm.Name == engine.CheckWait && len(w.t.Pending) > 0
 }
 
 // isCheck reports whether an attempt runs a check.
@@ -116,8 +137,11 @@ func (m *model) checkEnds(w *world, i int, out []action) []action {
 		return out
 	}
 	for _, outcome := range [...]string{task.CheckInvalid, ""} {
-		end(checkEnd{outcome: outcome}, true, nil)
-		end(checkEnd{outcome: outcome, again: true}, false, nil)
+		for _, again := range [...]bool{false, true} {
+			if !m.checks.exact || again == (w.t.CheckRun.Again > 0) {
+				end(checkEnd{outcome: outcome, again: again}, !again, nil)
+			}
+		}
 	}
 	end(checkEnd{outcome: task.CheckMissing}, false, nil)
 	return out
@@ -139,9 +163,9 @@ func (m *model) writeCheck(w *world, a *action, sig *signal.Signal) {
 	}
 	if m.checks.rounds >= 0 {
 		w.t.Counters = slices.Clone(w.t.Counters)
-		c := &w.t.Counters[m.checks.rounds]
-		if c.Value = m.def.Counters[m.checks.rounds].Max; !e.atBound {
-			c.Value--
+		c, bound := &w.t.Counters[m.checks.rounds], m.def.Counters[m.checks.rounds].Max
+		if c.Value = min(c.Value, bound-1); e.atBound {
+			c.Value = bound
 		}
 	}
 }
@@ -176,7 +200,7 @@ func (m *model) restActions(w *world, out []action) []action {
 		return out
 	}
 	for i := range w.t.Attempts {
-		if a := &w.t.Attempts[i]; w.procs[i] == alive && !a.Ending && !m.isCheck(a) {
+		if a := &w.t.Attempts[i]; w.procs[i] == alive && !a.Ending && !m.isCheck(a) && a.Condition.InTurn() {
 			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Idle, actor: i, left: task.LeftWords})
 		}
 	}
@@ -202,12 +226,15 @@ func (m *model) forgetChecks(w *world) {
 	w.t.CheckResults = nil
 	if r := w.t.CheckRun; r != nil {
 		w.t.CheckRun = &task.CheckRun{Name: r.Name, Since: origin, ByHand: r.ByHand}
+		if m.checks.exact {
+			w.t.CheckRun.Again = r.Again
+		}
 	}
 	if m.checks.rounds >= 0 && m.checks.rounds < len(w.t.Counters) {
 		w.t.Counters[m.checks.rounds].Value = 0
 	}
 	for i := range w.t.Attempts { // whether a check that is being ended ever ran makes no difference
-		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.quotient.off {
+		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.tellsDead() {
 			w.procs = slices.Clone(w.procs)
 			a.Running, a.Overdue, w.procs[i] = true, false, alive
 		}
@@ -221,5 +248,10 @@ func (m *model) checkByte(t *task.Task) byte {
 		return 0
 	}
 	at := slices.IndexFunc(m.checks.checks, func(c task.CheckDefinition) bool { return c.Name == r.Name })
-	return byte(at+2)<<1 | bitIf(r.ByHand, 0)
+	return byte(at+2)<<2 | bitIf(r.ByHand, 0) | bitIf(r.Again > 0, 1)
+}
+
+// isChosen reports whether an action is the end of a check for which the search chose what came before it.
+func (m *model) isChosen(a *action) bool {
+	return !m.checks.exact && a.check != nil && (a.check.again || a.check.atBound && m.checks.rounds >= 0)
 }

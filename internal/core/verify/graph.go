@@ -29,6 +29,7 @@ type graph struct {
 	moves int
 	cut   bool // there is more than was searched
 	loop  bool // there is an infinite loop
+	chose bool // a counterexample needs something that the search chose and did not reach
 
 	visited  []bool // states
 	highest  []int  // counters

@@ -10,16 +10,17 @@ import (
 // lefts are the ways in which a turn can end.
 var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
 
-// forgetIdle drops the conditions of agents, except of one whose turn ended in its own state:
-// only that makes a difference later. An agent that gets a message runs again once it has
+// forgetIdle drops the conditions of agents, except of one whose turn ended in its own state, or
+// beside a check: only that makes a difference later. An agent that gets a message runs again once it has
 // received it. What its turn ended with is dropped: an agent that asked and then dies leaves
 // the task held, like one that ends with a question.
 func (m *model) forgetIdle(w *world) {
 	t := &w.t
+	checks := m.def.PassedEdge(t.Status) != nil
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			rests := a.Role == m.ownRole(t.Status) && engine.AgentRests(m.def, t)
+			rests := checks && a.Condition.Name == task.Idle || a.Role == m.ownRole(t.Status) && engine.AgentRests(m.def, t)
 			was := a.Condition
 			a.Condition = task.Condition{}
 			if rests {

@@ -26,7 +26,11 @@ func (g *graph) findBounds() Bounds {
 		b.Attempts = append(b.Attempts, Bound{Name: g.m.def.Roles[i].Name, Max: int(total[i])})
 	}
 	for i := range g.m.def.Counters {
-		b.Counters = append(b.Counters, Bound{Name: g.m.def.Counters[i].Name, Max: g.highest[i]})
+		highest := g.highest[i]
+		if i == g.m.checks.rounds && g.visitsChecks() {
+			highest = b.FailedChecks
+		}
+		b.Counters = append(b.Counters, Bound{Name: g.m.def.Counters[i].Name, Max: highest})
 	}
 	return b
 }

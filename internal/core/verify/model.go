@@ -63,7 +63,7 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 	if !def.DeclaresRole(workflow.CheckRole) {
 		m.roleNumber[workflow.CheckRole] = byte(len(def.Roles) + 1)
 	}
-	m.full, m.checks = o.Full, newCheckModel(def, o.Full)
+	m.full, m.checks = o.Full, newCheckModel(def, o.Full || o.exactChecks)
 	for i, e := range workflow.EffectVocabulary() {
 		m.effectNumber[e.Name] = byte(i + 1)
 	}

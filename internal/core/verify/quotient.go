@@ -56,11 +56,16 @@ func (m *model) reachableStates(state string) []string {
 // ended without a report.
 func (m *model) tellsDead() bool { return m.quotient.off || m.without[PerRole] }
 
+// tellsHalf reports whether the search distinguishes an effect that was carried out, and whose receipt was lost, from one
+// that was not. The process that it started is distinguished anyway.
+func (m *model) tellsHalf() bool { return m.quotient.off || m.without[Keys] }
+
 // applyQuotient removes from a world what nothing can observe.
 func (m *model) applyQuotient(w *world) {
 	if m.quotient.off {
 		return
 	}
+	w.half = w.half && m.tellsHalf()
 	m.forgetUnread(w)
 	m.forgetDone(w)
 	m.orderAttempts(w)

@@ -9,8 +9,8 @@ import (
 
 // randomWorkflow returns the text of a small random workflow. Some do not load; most have
 // something wrong with them.
-func randomWorkflow(r *rand.Rand) string {
-	w := &randomText{r: r}
+func randomWorkflow(r *rand.Rand, checks bool) string {
+	w := &randomText{r: r, checks: checks}
 	w.roles()
 	w.states()
 	w.edges()
@@ -29,6 +29,7 @@ type randomText struct {
 	rounds    bool // there is a counter
 	verdicts  bool // there is a section with verdicts
 	silence   bool // ends without an answer are counted
+	checks    bool // there is a check state
 }
 
 func (w *randomText) yes(percent int) bool { return w.r.IntN(100) < percent }
@@ -36,7 +37,11 @@ func (w *randomText) yes(percent int) bool { return w.r.IntN(100) < percent }
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (w *randomText) roles() {
-	for i := range 1 + w.r.IntN(3) {
+	most := 3
+	if w.checks { // the full search of larger ones takes too long
+		most = 1
+	}
+	for i := range 1 + w.r.IntN(most) {
 		name := fmt.Sprintf("role%d", i+1)
 		more := ""
 		if w.yes(15) && i > 0 {
@@ -54,7 +59,11 @@ func (w *randomText) roles() {
 func (w *randomText) states() {
 	w.roleOf = map[string]string{}
 	w.stateText = []string{"  todo: {kind: queued}"}
-	for i := range 1 + w.r.IntN(4) {
+	most := 4
+	if w.checks {
+		most = 2
+	}
+	for i := range 1 + w.r.IntN(most) {
 		name := fmt.Sprintf("work%d", i+1)
 		w.roleOf[name] = pick(w.r, w.role)
 		if i < len(w.role) {
@@ -87,6 +96,9 @@ func (w *randomText) states() {
 		w.people = append(w.people, kind+"1")
 		w.stateText = append(w.stateText, fmt.Sprintf("  %s1: {kind: %s%s}", kind, kind, more))
 	}
+	if w.checks {
+		w.stateText = append(w.stateText, "  checking: {kind: check"+pick(w.r, []string{"", ", checks: [tests]"})+"}")
+	}
 	reopen := ""
 	if w.yes(30) {
 		reopen = ", reopen: " + pick(w.r, w.agent)
@@ -111,6 +123,10 @@ func (w *randomText) edges() {
 		} else if len(w.people) > 0 && w.yes(70) {
 			to = pick(w.r, w.people)
 		}
+		if w.checks && (i+1 == len(w.agent) || w.yes(20)) {
+			w.checkEdges(from, to)
+			to = "checking"
+		}
 		w.onward(from, to)
 		for w.yes(35) {
 			w.onward(from, pick(w.r, slices.Concat(w.agent, w.people)))
@@ -133,6 +149,28 @@ func (w *randomText) edges() {
 	}
 	if w.yes(90) {
 		w.edge("from: [%s], to: dropped, as: cancel, by: [human%s]", strings.Join(slices.Concat([]string{"todo"}, w.agent, w.people), ", "), pick(w.r, []string{"", "", ", " + pick(w.r, w.role)}))
+	}
+}
+
+// checkEdges are the ways out of the check state. Some loops have no bound, and some failures no edge.
+func (w *randomText) checkEdges(back, to string) {
+	if slices.ContainsFunc(w.edgeText, func(e string) bool { return strings.Contains(e, "from: checking") }) {
+		return
+	}
+	w.edge("from: checking, to: %s, on: {check: passed}", to)
+	if w.yes(80) {
+		w.edge("from: checking, to: %s, on: {check: failed}, when: failures < 1, count: {failures: +1}%s", back, pick(w.r, []string{"", ", do: [{notify: {role: " + w.roleOf[back] + ", prompt: work}}]"}))
+	} else {
+		w.edge("from: checking, to: %s, on: {check: failed}", back)
+	}
+	if w.yes(80) {
+		w.edge("from: checking, to: %s, on: {check: failed}, when: failures >= 1", pick(w.r, w.people))
+	}
+	if w.yes(60) {
+		w.edge("from: checking, to: %s, as: accept, by: [human]", to)
+	}
+	if w.yes(90) {
+		w.edge("from: checking, to: dropped, as: cancel, by: [human], do: [kill_session]")
 	}
 }
 
@@ -181,6 +219,9 @@ func (w *randomText) text() string {
 	counters := []string{"  crashes: {max: 2, per: state, counts: crashes}"}
 	if w.rounds {
 		counters = append(counters, "  rounds: {max: 1"+pick(w.r, []string{"", ", reset: person"})+"}")
+	}
+	if w.checks {
+		counters = append(counters, "  failures: {max: 1"+pick(w.r, []string{"", ", reset: person"})+"}")
 	}
 	if w.silence {
 		counters = append(counters, "  silence: {max: 2, per: state, counts: no-answers}")

@@ -75,7 +75,7 @@ func (g *graph) followStep(w *world, leads func(*world, *outcome) bool) []Step {
 					continue
 				}
 				out := g.stepsOf(w, a, &next, &o)
-				*w = next
+				*w, g.chose = next, g.chose || g.m.isChosen(a)
 				return out
 			}
 		}

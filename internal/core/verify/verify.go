@@ -72,6 +72,8 @@ type SearchOptions struct {
 	// it. With Share, Decide must be safe for concurrent use.
 	Share   func(parts int, work func(part int))
 	Workers int // parts into which work is divided
+
+	exactChecks bool // count failed checks as the task does
 }
 
 // Progress is the progress of a search.
@@ -136,7 +138,8 @@ type Step struct {
 	Signals  []signal.Signal `json:"signals"`           // the signals to the engine, in order
 }
 
-// Verify searches every state that tasks of def can reach.
+// Verify searches every state that tasks of def can reach. If a counterexample needs checks that failed before, and the
+// search chose how many did, it searches again and counts them, so that the engine can play every counterexample.
 func Verify(def *workflow.Definition, o SearchOptions) Report {
 	if o.Decide == nil {
 		o.Decide = engine.Decide
@@ -149,5 +152,12 @@ func Verify(def *workflow.Definition, o SearchOptions) Report {
 	}
 	g := newGraph(newModel(def, o), o)
 	g.searchAll()
-	return g.buildReport()
+	r := g.buildReport()
+	if g.chose {
+		o.exactChecks = true
+		if exact := Verify(def, o); exact.Complete || !r.Complete {
+			return exact
+		}
+	}
+	return r
 }

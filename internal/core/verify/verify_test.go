@@ -57,6 +57,7 @@ func TestTheDesignsAsTheyWereWrittenAreReported(t *testing.T) {
 		"literal-001":   {"fresh handoff", "fresh failed", "fresh passed", "terminates review_round"},
 		"endless-steps": {"terminates test, design, implement"},
 		"timer-loop":    {"terminates doing, review"},
+		"check-loop":    {"terminates doing, checking, stuck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := verify.Verify(load(t, name), verify.SearchOptions{})

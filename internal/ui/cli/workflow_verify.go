@@ -140,7 +140,8 @@ func readBudget(def *workflow.Definition, list []string) (budget, error) {
 	return out, nil
 }
 
-// worstCost returns the maximum cost of the attempts between two actions of a person.
+// worstCost returns the maximum cost of the attempts between two actions of a person. The bounds hold between two failed
+// checks, of which there is a known number.
 func (b budget) worstCost(bounds verify.Bounds) *float64 {
 	if len(b) == 0 {
 		return nil
@@ -149,6 +150,7 @@ func (b budget) worstCost(bounds verify.Bounds) *float64 {
 	for _, a := range bounds.Attempts {
 		total += float64(a.Max) * b[a.Name]
 	}
+	total *= float64(1 + bounds.FailedChecks)
 	return &total
 }
 
@@ -192,6 +194,9 @@ func boundsText(b verify.Bounds, cost budget) string {
 	parts = append(parts, fmt.Sprintf("%d crashes", b.Crashes), fmt.Sprintf("%d moves", b.Moves))
 	for _, c := range b.Counters {
 		parts = append(parts, fmt.Sprintf("%s up to %d", c.Name, c.Max))
+	}
+	if b.FailedChecks > 0 {
+		parts[0] = fmt.Sprintf("checks that fail %d times, and between two of these failures %s", b.FailedChecks, parts[0])
 	}
 	if total := cost.worstCost(b); total != nil {
 		parts = append(parts, fmt.Sprintf("a cost of %.2f", *total))
