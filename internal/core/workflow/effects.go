@@ -121,7 +121,7 @@ const (
 )
 
 // evidenceVocabulary lists the facts that a gate may require besides sections.
-var evidenceVocabulary = [...]string{Merged, Commits, Clean}
+var evidenceVocabulary = [...]string{Merged, Commits, Clean, CI}
 
 // ClaimsFact is the evidence that a worker's claims about the repository are true.
 const ClaimsFact = "claims"
@@ -134,6 +134,9 @@ const Commits = "commits"
 
 // Clean is the evidence that the task's worktree has no uncommitted change.
 const Clean = "clean"
+
+// CI is the evidence that the forge's checks of the task's pull request passed at the head of the branch.
+const CI = "ci"
 
 // MergeAuto is the merge strategy of a file: without a merge commit if possible.
 const MergeAuto = "auto"

@@ -346,10 +346,10 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 	return out
 }
 
-// probeFact looks up one fact. The repository knows whether a branch has commits or is merged; everything else is read
-// from the workspace.
+// probeFact looks up one fact. The repository knows whether a branch has commits or is merged, the forge whether its checks
+// passed; everything else is read from the workspace.
 func (r *Runtime) probeFact(ctx context.Context, q Question, broken string) signal.Evidence {
-	if broken != "" && q.Name != workflow.Merged && q.Name != workflow.Commits {
+	if broken != "" && q.Name != workflow.Merged && q.Name != workflow.Commits && q.Name != workflow.CI {
 		return signal.Evidence{Name: q.Name, Detail: broken}
 	}
 	return r.EvidenceSource.Probe(ctx, q)
