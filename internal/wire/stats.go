@@ -21,4 +21,6 @@ type Stats struct {
 	Since   time.Time     `json:"since,omitzero"`
 	Groups  []stats.Group `json:"groups"`
 	Total   stats.Group   `json:"total"`
+
+	Checks []stats.CheckGroup `json:"checks"` // runs of the tasks' checks, by name
 }

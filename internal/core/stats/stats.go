@@ -42,9 +42,17 @@ type TaskFigures struct {
 	Time     Times
 	Rounds   int // how often work went from an agent that may write to one that may only read
 	Attempts []AttemptFigures
+	Checks   []CheckFigures // runs that ended, in order
 }
 
-// AttemptFigures are what is measured of one attempt whose agent was started.
+// CheckFigures are what is measured of one run of a check.
+type CheckFigures struct {
+	Name     string
+	Outcome  string
+	Duration time.Duration
+}
+
+// AttemptFigures are what is measured of one attempt whose agent was started. A check has no agent.
 type AttemptFigures struct {
 	Number     int
 	Role       string
@@ -97,6 +105,9 @@ func (r *Reader) Add(e *journal.Entry) error {
 		r.addAttempt(e, started)
 	}
 	r.updateAttempts(e)
+	if c := e.Check; c != nil {
+		r.out.Checks = append(r.out.Checks, CheckFigures{Name: c.Name, Outcome: c.Outcome, Duration: c.Duration})
+	}
 	if e.Receipt != nil && e.Receipt.Commit != "" || e.Snapshot != nil && e.Snapshot.Word == signal.PRMerged {
 		r.landed = true
 	}
@@ -121,7 +132,7 @@ func (r *Reader) startedPrompt(e *journal.Entry) string {
 
 func (r *Reader) addAttempt(e *journal.Entry, prompt string) {
 	a, ok := r.t.AttemptByNumber(e.Attempt)
-	if _, known := r.attempts[e.Attempt]; known || !ok {
+	if _, known := r.attempts[e.Attempt]; known || !ok || r.isCheck(&a) {
 		return
 	}
 	r.attempts[e.Attempt] = len(r.out.Attempts)
@@ -129,6 +140,11 @@ func (r *Reader) addAttempt(e *journal.Entry, prompt string) {
 		Number: a.Number, Role: a.Role, Harness: r.harnessOf(&a, e.Receipt.Harness), PromptHash: e.Receipt.PromptHash, Prompt: prompt,
 		Model: a.Model, Usage: a.Usage, Live: true,
 	})
+}
+
+// isCheck reports whether an attempt runs a check.
+func (r *Reader) isCheck(a *task.Attempt) bool {
+	return a.Role == workflow.CheckRole && len(r.t.Checks) > 0 && (r.def == nil || !r.def.DeclaresRole(a.Role))
 }
 
 // harnessOf returns the harness of an attempt. Journals from before do not say it where the role has only one.
@@ -315,6 +331,7 @@ func (r *Reader) phaseOf(a *task.Attempt) phase {
 func (r *Reader) Measure(now time.Time) TaskFigures {
 	at := *r
 	at.out.Attempts = append([]AttemptFigures(nil), r.out.Attempts...)
+	at.out.Checks = append([]CheckFigures(nil), r.out.Checks...)
 	at.addTime(now)
 	out := at.out
 	out.ID, out.Project, out.Workflow, out.Created = r.t.ID, r.t.Project, r.t.Workflow, r.t.CreatedAt

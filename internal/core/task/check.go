@@ -254,8 +254,11 @@ func (r *CheckResult) Covers(c *CheckDefinition, tree string) bool {
 }
 
 // Describe returns the result in a few words.
-func (r *CheckResult) Describe() string {
-	text := "check " + r.Name + " " + map[string]string{
+func (r *CheckResult) Describe() string { return "check " + r.Name + " " + r.DescribeOutcome() }
+
+// DescribeOutcome is Describe without the name of the check.
+func (r *CheckResult) DescribeOutcome() string {
+	text := map[string]string{
 		CheckPassed: "passed", CheckFailed: "failed", CheckTimeout: "failed", CheckInvalid: "gave no valid result",
 		CheckMissing: "could not run", CheckBroken: "broke off",
 	}[r.Outcome]

@@ -112,6 +112,6 @@ func (s *Statistics) Report(ctx context.Context, q wire.StatsQuery) (wire.Stats,
 	}
 	return wire.Stats{
 		At: s.Now().UTC(), By: q.By, Project: q.Project, Since: q.Since,
-		Groups: stats.GroupTasks(chosen, q.By), Total: stats.SumTasks(chosen),
+		Groups: stats.GroupTasks(chosen, q.By), Total: stats.SumTasks(chosen), Checks: stats.GroupChecks(chosen),
 	}, nil
 }

@@ -50,6 +50,9 @@ func (s Statistics) Report(_ context.Context, q wire.StatsQuery) (wire.Stats, er
 	if s.Groups == nil {
 		s.Groups = []stats.Group{}
 	}
+	if s.Checks == nil {
+		s.Checks = []stats.CheckGroup{}
+	}
 	if s.Total.Outcomes == nil {
 		s.Total.Outcomes = map[stats.Outcome]int{}
 	}

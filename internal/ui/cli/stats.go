@@ -22,7 +22,8 @@ func newStatsCommand(deps Deps) *cobra.Command {
 		Long: "Say what became of tasks, what they cost and how long they took, from their journals.\n" +
 			"By harness, model, role or prompt, a task counts in the group of every such attempt that it had, and cost,\n" +
 			"tokens and times are those of the attempts. By workflow or project they are those of the tasks.\n" +
-			"What a harness does not report is not measured, and a sum with such a part says at least.",
+			"What a harness does not report is not measured, and a sum with such a part says at least. Checks of a\n" +
+			"project are listed by name: how often they ran, how often the work failed them, and how long they took.",
 		Example: "  orange stats\n  orange stats --by workflow --since 7d\n  orange stats --by prompt --project shop --json",
 	}
 	cmd.Flags().StringVar(&by, "by", string(stats.ByHarness), "group tasks by "+stats.GroupingNames())
@@ -97,7 +98,22 @@ func printStats(w io.Writer, got *wire.Stats) error {
 			chart.FormatDuration(g.Working.Median), chart.FormatDuration(g.Waiting.Median), chart.FormatDuration(g.Total.Median),
 		})
 	}
-	_, err := io.WriteString(w, numberTable(outcomes)+"\n"+numberTable(figures)+"\n"+
+	_, err := io.WriteString(w, numberTable(outcomes)+"\n"+numberTable(figures)+checkTable(got.Checks)+"\n"+
 		"Times are medians of tasks: agents at work, waiting for people, from the beginning to the end.\n")
 	return err
+}
+
+// checkTable returns what came of the runs of checks, "" if there were none.
+func checkTable(list []stats.CheckGroup) string {
+	if len(list) == 0 {
+		return ""
+	}
+	rows := [][]string{{"CHECK", "TASKS", "RUNS", "FAILED", "NO RESULT", "MEDIAN RUN", "ALL RUNS"}}
+	for _, g := range list {
+		rows = append(rows, []string{
+			cleanLine(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Runs), strconv.Itoa(g.Failed), strconv.Itoa(g.NoResult),
+			chart.FormatDuration(g.Time.Median), chart.FormatDuration(g.Time.Sum),
+		})
+	}
+	return "\n" + numberTable(rows)
 }

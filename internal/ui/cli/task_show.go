@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/view/narrate"
+	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
 
@@ -175,8 +176,8 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	for _, c := range t.Roles {
 		add("Role", c.Role+" by "+narrate.DescribeHarness(c.Choice()))
 	}
-	for i := range t.CheckResults {
-		add("Check", t.CheckResults[i].Lines()[0])
+	for _, c := range overview.ChecksOf(t) {
+		add("Check", describeCheck(now, &c))
 	}
 	add("Counters", narrate.DescribeCounters(t.Counters))
 	add("Agents", describeAgents(now, t.Attempts))
@@ -201,6 +202,15 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Folder", v.Dir)
 	add("Problem", v.Problem)
 	return rows
+}
+
+// describeCheck describes how a check stands, and on which tree.
+func describeCheck(now time.Time, c *overview.CheckStatus) string {
+	text := c.Name + " " + c.Describe(now)
+	if c.Tree != "" {
+		text += fmt.Sprintf(" (tree %.12s)", c.Tree)
+	}
+	return text
 }
 
 // describeStanding describes the task's issue and when it was last read.

@@ -43,7 +43,8 @@ type createIn struct {
 type updateIn struct {
 	oneIn
 	To      string `json:"to,omitempty" jsonschema:"target state; explain lists the open ones"`
-	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, or another of the workflow's"`
+	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, check (run the checks again; for people), or another of the workflow's"`
+	Check   string `json:"check,omitempty" jsonschema:"with the verb check: the check to run; defaults to the first, and in a check state to all of the state"`
 	Note    string `json:"note,omitempty" jsonschema:"reason, in the caller's words; for request-changes, what to change"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
@@ -159,6 +160,9 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 	if in.To != "" && in.Verb != "" {
 		return changedOut{}, "", errors.New("to and verb exclude each other: pass one of them")
 	}
+	if in.Check != "" && in.Verb != engine.VerbCheck {
+		return changedOut{}, "", errors.New("check is only for the verb check: pass verb check, or leave it out")
+	}
 	var fields []signal.Field
 	if in.Branch != "" {
 		fields = append(fields, signal.Field{Name: "branch", To: in.Branch})
@@ -182,7 +186,7 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 		said = "The record is updated"
 	}
 	if in.To != "" || in.Verb != "" {
-		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Note: in.Note, Confirm: in.Code}
+		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Arg: in.Check, Note: in.Note, Confirm: in.Code}
 		if in.Verb == verbSpawn {
 			sig, err = c.spawnSignal(ctx, id)
 		}

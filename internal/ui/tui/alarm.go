@@ -49,6 +49,11 @@ func (m *model) nextAge() time.Time {
 		for i := m.top; i < len(m.lines) && i < m.top+m.layout.list.height; i++ {
 			if r := m.lines[i].row; r != nil {
 				see(r.Active)
+				for _, c := range r.Checks {
+					if c.InProgress() {
+						see(c.Since)
+					}
+				}
 			}
 		}
 	}

@@ -31,11 +31,12 @@ const (
 	tabScreen
 	tabGraph
 	tabDiff
+	tabChecks
 	tabs
 )
 
 func (t tab) String() string {
-	return [tabs]string{"timeline", "TASK.md", "explain", "screen", "graph", "diff"}[t]
+	return [tabs]string{"timeline", "TASK.md", "explain", "screen", "graph", "diff", "checks"}[t]
 }
 
 // Delays of the detail pane, and limits of what it shows.
@@ -76,6 +77,7 @@ type loaded struct {
 	def     *workflow.Definition
 	status  string
 	diff    wire.Diff
+	record  task.Task
 	err     error
 }
 
@@ -235,6 +237,10 @@ func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) lo
 		}
 	case tabDiff:
 		out.diff, out.err = api.ReadDiff(ctx, id)
+	case tabChecks:
+		var v wire.TaskDetails
+		v, out.err = api.ReadTask(ctx, id)
+		out.record = v.Task
 	}
 	return out
 }
@@ -264,7 +270,7 @@ func (m *model) detailLines(width, height int) []string {
 	if d.tab == tabScreen && d.screen != nil && d.data.err == nil {
 		return m.screenLines(width, height)
 	}
-	if d.lines == nil || d.size != width || !d.minute.Equal(minute) {
+	if d.lines == nil || d.size != width || !d.minute.Equal(minute) || d.tab == tabChecks { // a running check counts seconds
 		d.lines, d.size, d.minute = m.paintDetail(width), width, minute
 	}
 	return d.lines
@@ -292,6 +298,8 @@ func (m *model) paintDetail(width int) []string {
 		out = m.theme.RenderGraph(d.data.def, d.data.status, d.data.entries, width)
 	case tabDiff:
 		out = m.diffLines(d.data.diff, width)
+	case tabChecks:
+		out = m.checkLines(&d.data.record, width)
 	}
 	if len(out) == 0 {
 		return []string{m.theme.Faint.Render("nothing yet")}
@@ -322,10 +330,14 @@ func (m *model) screenLines(width, height int) []string {
 		return m.styledLine(m.theme.Faint, ansi.OneLine(s.Note), width)
 	case s.Attempt == 0:
 		return m.styledLine(m.theme.Faint, "no agent is at work", width)
-	case s.Alive:
-		head = fmt.Sprintf("%s, attempt %d (%s)", s.Role, s.Attempt, s.Harness)
 	default:
-		head = fmt.Sprintf("%s, attempt %d (%s), has ended", s.Role, s.Attempt, s.Harness)
+		head = fmt.Sprintf("%s, attempt %d", s.Role, s.Attempt)
+	}
+	if s.Harness != "" { // a check has none
+		head += " (" + s.Harness + ")"
+	}
+	if !s.Alive {
+		head += ", has ended"
 	}
 	out := m.styledLine(m.theme.Faint, ansi.OneLine(head), width)
 	return append(out, m.theme.RenderScreen(s.Lines, width, max(1, height-1))...)
@@ -381,6 +393,9 @@ func (m *model) taskFacts(r *overview.Row, width int) []string {
 			out = append(out, m.styledLine(wantStyle(m, r.Wants), r.Text, width)...)
 		case r.Why != "":
 			out = append(out, m.styledLine(m.theme.Faint, r.Why, width)...)
+		}
+		if m.detail.tab != tabChecks {
+			out = append(out, m.checkSummary(r, width)...)
 		}
 	}
 	if m.layout.detail.height >= 14 {

@@ -113,6 +113,8 @@ func (m *model) enterWord(r *overview.Row) string {
 		return "attach"
 	case r.Kind == workflow.Queued:
 		return "start"
+	case r.Kind == workflow.CheckDo:
+		return "check again"
 	}
 	return "respawn"
 }
@@ -180,6 +182,7 @@ func taskActions() []action {
 		newAction("t", "t", "tell", groupTask, "send a message to its living agent").forTask((*model).sendMessage, nil),
 		newAction("E", "E", "edit", groupTask, "change its summary and its requirements").forTask((*model).openEditForm, nil),
 		newAction("F", "F", "replace", groupTask, "end its agent, such as one that hangs, and start another").forTask((*model).replaceAgent, nil),
+		newAction("C", "C", "check", groupTask, "run its checks again, or one of them").forTask((*model).runChecks, func(_ *model, r *overview.Row) bool { return r.MayCheck() }),
 		newAction("v", "v", "view", groupTask, "read TASK.md").forTask((*model).openText, alwaysOffered),
 		newAction("p", "p", "PR", groupTask, "open a pull request, or name and copy its address").forTask((*model).openPullRequest, func(m *model, r *overview.Row) bool { return r.PR != nil || review(m, r) }),
 		newAction("u", "u", "move", groupTask, "move it to another state").forTask((*model).chooseMove, nil),

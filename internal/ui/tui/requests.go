@@ -193,6 +193,9 @@ func helpOf(r *overview.Row) (help, bool) {
 	case explain.VerbResume:
 		return help{"try again", (*model).togglePause}, true
 	case engine.Respawn:
+		if r.Kind == workflow.CheckDo {
+			return help{"check again", (*model).runChecks}, true
+		}
 		return help{"respawn", (*model).restartAgent}, true
 	case engine.VerbMerge:
 		if r.Wants != explain.ItemReview { // a person reviews work before merging it
@@ -218,6 +221,8 @@ func (m *model) enterTask(r *overview.Row) tea.Cmd {
 		return m.startTask(r)
 	case r.Life == overview.Dead, r.Kind == workflow.Agent:
 		return m.restartAgent(r)
+	case r.MayCheck() && r.Kind == workflow.CheckDo:
+		return m.runChecks(r)
 	}
 	m.showError("%s has no agent to go to: it is %s", r.Branch, r.Status)
 	return nil

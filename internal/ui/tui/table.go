@@ -43,6 +43,7 @@ func allColumns() []column {
 		{name: "TASK", cell: taskCell},
 		{name: "STATUS", cell: statusCell},
 		{name: "WHO", cell: whoCell},
+		{name: "CHECKS", cell: checksCell},
 		{name: "PR", cell: prCell},
 		{name: "COMMITS", right: true, cell: commitsCell},
 		{name: "CHANGES", right: true, cell: changesCell},
@@ -54,7 +55,7 @@ func allColumns() []column {
 
 // columnDropOrder returns the columns that are dropped when there is no room, least important first.
 func columnDropOrder() []string {
-	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "PR", "ACTIVE", "WHO", "STATUS"}
+	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "CHECKS", "PR", "ACTIVE", "WHO", "STATUS"}
 }
 
 // measureColumns computes the widths of the columns. A column that is empty everywhere is not shown.

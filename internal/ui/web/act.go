@@ -100,6 +100,8 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 		ask.Verb = do
 	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR:
 		ask.Verb = do
+	case engine.VerbCheck:
+		ask.Verb, ask.Arg = do, to
 	case engine.VerbMerge:
 		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
 			return ask, newRefusal(http.StatusBadRequest, "unknown merge strategy: choose auto, ff or merge")

@@ -148,10 +148,25 @@ func factsOf(r *overview.Row) string {
 	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
 		out = append(out, humanize.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
 	}
+	if text := checksText(r); text != "" {
+		out = append(out, text)
+	}
 	if r.Spent.CostMicroUSD > 0 {
 		out = append(out, formatMoney(r.Spent.CostMicroUSD))
 	}
 	return strings.Join(out, " · ")
+}
+
+// checksText returns how the checks of a task stand, in a few words without a time that passes.
+func checksText(r *overview.Row) string {
+	c := r.NotableCheck()
+	switch {
+	case c != nil:
+		return c.Name + " " + c.State
+	case r.ChecksPassed():
+		return humanize.Plural(len(r.Checks), "check") + " passed"
+	}
+	return ""
 }
 
 // rowOf returns the row of one task, and a page about it.

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
@@ -194,6 +195,10 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 		it.Ask = "Your answer"
 		button(engine.VerbAnswer, "Answer", "go")
 	case engine.Respawn:
+		if r.Kind == workflow.CheckDo {
+			button(engine.VerbCheck, "Run the checks again", "go")
+			break
+		}
 		it.Ask = "Message for the next agent (optional)"
 		button(engine.Respawn, "Start again", "go")
 	case explain.VerbSpawn:

@@ -31,7 +31,7 @@ type statsData struct {
 	Charts    []statsChart
 }
 
-// statsChart is a chart and the same figures as a table.
+// statsChart is a chart and the same figures as a table, or only the table.
 type statsChart struct {
 	ID      string
 	Drawing template.HTML
@@ -111,6 +111,22 @@ func (d *statsData) addCharts(got *wire.Stats) {
 		})
 	}
 	d.Charts = []statsChart{outcomes, costs, times}
+	d.addChecks(got.Checks)
+}
+
+// addChecks adds a table of the runs of checks, if there were any.
+func (d *statsData) addChecks(list []stats.CheckGroup) {
+	if len(list) == 0 {
+		return
+	}
+	checks := statsChart{ID: "checks", Title: "Checks, in runs", Head: []string{"check", "tasks", "runs", "failed", "without a result", "median time of a run", "time of all runs"}}
+	for _, g := range list[:min(len(list), maxShownGroups)] {
+		checks.Rows = append(checks.Rows, []string{
+			ansi.OneLine(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Runs), strconv.Itoa(g.Failed), strconv.Itoa(g.NoResult),
+			chart.FormatDuration(g.Time.Median), chart.FormatDuration(g.Time.Sum),
+		})
+	}
+	d.Charts = append(d.Charts, checks)
 }
 
 func drawBars(c *chart.Bars) template.HTML { return template.HTML(c.InlineSVG()) } //nolint:gosec // made and escaped by us

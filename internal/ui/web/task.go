@@ -56,6 +56,7 @@ type taskPage struct {
 	Def      *workflow.Definition // nil if it cannot be read
 	Drawing  template.HTML
 	Facts    []taskFact
+	Checks   []taskCheck
 	Acts     []taskAct
 	Main     *taskAct // the action that helps now
 	Explain  *explain.Explanation
@@ -201,6 +202,7 @@ func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entri
 	}
 	out.Title = titleText(&out.Look)
 	out.Facts = taskFacts(out)
+	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
 	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
 	out.drawWorkflow(taskPath(entries))
 	return out
@@ -348,6 +350,7 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	out.Now = entries[n-1].At.In(out.Now.Location())
 	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	out.Facts = taskFacts(out)
+	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
 	out.Scrub = scrubOf(string(t.ID), n, len(entries))
 	out.drawWorkflow(taskPath(entries[:n]))
 	moment := momentOf(&entries[n-1])

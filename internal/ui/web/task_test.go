@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -70,6 +71,13 @@ func TestTaskPage(t *testing.T) {
 			s.ask("complete")
 			s.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
 		}, "", []string{`value="approve:reviewing"`, "Approve reviewing"}, []string{`value="approve"`}},
+		"one with checks": {func(s *taskBackend) {
+			s.ask("complete")
+			s.ask("complete")
+			t := &s.Tasks[0]
+			t.Checks, t.Workspace = task.Checks{{Name: "tests", Run: "x"}, {Name: "lint", Run: "y"}}, "shop--1"
+			t.CheckResults = []task.CheckResult{{Name: "tests", Outcome: task.CheckFailed, Detail: hostile, Duration: time.Second, Tree: "0123456789abcdef", At: epoch, Last: hostile}}
+		}, "", []string{`id="task-checks"`, `<span class="outcome bad">failed: `, `<code>0123456789ab</code>`, `<pre class="output"`, `value="check:tests"`, ">Run it again<", `value="check:lint"`, ">Run it<", "has not run"}, nil},
 		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder are deleted."}, []string{`value="pause"`, `value="cancel"`}},
 		"something was refused": {func(s *taskBackend) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})

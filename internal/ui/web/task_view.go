@@ -124,7 +124,12 @@ func (p *taskPage) addActions() {
 		add(taskAct{Do: "spawn", Label: "Start", Why: "the task gets a workspace and its first agent", Class: "go"})
 	}
 	if row.Life == overview.Dead || t.WorkFailed != "" || row.Wants == explain.ItemNoAnswer || row.Wants == explain.ItemNotStarted && row.Life != overview.Alive {
-		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
+		if row.Kind != workflow.CheckDo {
+			add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
+		}
+	}
+	if row.Kind == workflow.CheckDo && row.MayCheck() {
+		add(taskAct{Do: engine.VerbCheck, Label: "Run the checks again", Why: "the task goes on with their result", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {
 		add(taskAct{Do: "resume", Label: "Resume", Why: "the task continues, and failed effects are tried again", Class: "go"})

@@ -48,12 +48,16 @@ func DescribeOutcome(o Outcome, v Voice) string {
 // task.
 func describeStay(o Outcome, live bool) string {
 	told, started, effect := FindAnswered(o.Entries), findStarted(o.Entries), findRequested(o.Entries)
-	edited, replaced := describeEdit(o), describeReplaced(o)
+	edited, replaced, check := describeEdit(o), describeReplaced(o), findCheck(o.Entries)
 	switch {
 	case edited != "":
 		return ": " + edited
 	case replaced != "":
 		return ": " + replaced
+	case check != "" && live:
+		return fmt.Sprintf(": check %s is run", check)
+	case check != "":
+		return fmt.Sprintf(" stays %s: check %s is run", o.Task.Status, check)
 	case told != "" && live:
 		return fmt.Sprintf(": the %s is told", told)
 	case told != "":
@@ -101,6 +105,16 @@ func describeReplaced(o Outcome) string {
 			if len(e.Ending) > 0 {
 				return fmt.Sprintf("attempt %d of the %s is ended, and attempt %d is started, in %s", e.Ending[0], n.Role, n.Number, o.Task.Status)
 			}
+		}
+	}
+	return ""
+}
+
+// findCheck returns the check that entries want, or "".
+func findCheck(entries []journal.Entry) string {
+	for i := range entries {
+		if run := entries[i].CheckRun; run != nil {
+			return run.Name
 		}
 	}
 	return ""

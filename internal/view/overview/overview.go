@@ -90,6 +90,7 @@ type Row struct {
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their line breaks
 
+	Checks   []CheckStatus  `json:"checks,omitempty"` // that Orange runs on its work
 	PR       *PR            `json:"pr,omitempty"`
 	Work     *Work          `json:"work,omitempty"` // nil: not measured
 	Spent    task.Usage     `json:"spent,omitzero"`
@@ -167,6 +168,7 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
 		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
+		Checks: ChecksOf(t),
 	}
 	r.addAgents(t, f)
 	if def == nil {
