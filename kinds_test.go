@@ -107,11 +107,11 @@ func TestEveryKindHasItsWords(t *testing.T) {
 	verbless := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemGit}
 	for _, kind := range explain.ItemKinds() {
 		info := kind.Info()
-		if info.Badge == "" || info.News == "" || (info.Verb == "") != slices.Contains(verbless, kind) {
+		if info.Badge == "" || info.Notice == "" || (info.Verb == "") != slices.Contains(verbless, kind) {
 			t.Errorf("inbox item %s lacks words or a verb: %+v", kind, info)
 		}
-		if info.Mood != "" && !task.KnownCondition(info.Mood) {
-			t.Errorf("inbox item %s: condition %q is not known", kind, info.Mood)
+		if info.Condition != "" && !task.KnownCondition(info.Condition) {
+			t.Errorf("inbox item %s: condition %q is not known", kind, info.Condition)
 		}
 	}
 	for _, typ := range journal.Types() {

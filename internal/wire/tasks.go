@@ -52,7 +52,7 @@ type TaskDetails struct {
 	Dir     string    `json:"dir"`
 	Problem string    `json:"problem,omitempty"` // why the body cannot be read
 
-	Issue *tracker.Standing `json:"issue,omitempty"` // the issue as it was last read
+	Issue *tracker.IssueStatus `json:"issue,omitempty"` // the issue as it was last read
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted
 }

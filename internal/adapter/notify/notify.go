@@ -106,7 +106,7 @@ func (m *Message) bodyText() string {
 	it := m.firstItem()
 	lines := []string{it.Text, it.Summary, it.Do}
 	if it.Text == "" {
-		lines[0] = it.Kind.Info().News
+		lines[0] = it.Kind.Info().Notice
 	}
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }

@@ -28,7 +28,7 @@ func (d *decider) decideOnCard(f *board.Snapshot) Verdict {
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
-		if !e.MatchesCard(f) || !d.mayTell(workflow.OnBoard, e) || !d.checkGuard(e) || !d.checkGates(e) {
+		if !e.MatchesCard(f) || !d.checkSource(workflow.OnBoard, e) || !d.checkGuard(e) || !d.checkGates(e) {
 			continue
 		}
 		entry := d.newEntry(journal.AutoAdvanced)
@@ -146,8 +146,8 @@ func (p *plan) appendEffect(e task.Effect) {
 	p.e.Effects = append(p.e.Effects, e)
 }
 
-// commentAsSpeaker posts an agent's text on the task's card, if the task has one.
-func (p *plan) commentAsSpeaker(text string) { p.postComment(p.speakerRole(), text) }
+// commentAsRequester posts an agent's text on the task's card, if the task has one.
+func (p *plan) commentAsRequester(text string) { p.postComment(p.requesterRole(), text) }
 
 // commentAsOrange posts a comment by Orange itself.
 func (p *plan) commentAsOrange(text string) { p.postComment("", text) }
@@ -187,7 +187,7 @@ func (p *plan) shownColumn() string {
 	return p.d.def.ProjectedColumn(p.d.t.ReturnTo)
 }
 
-func (p *plan) speakerRole() string {
+func (p *plan) requesterRole() string {
 	if p.e.LastReport != nil {
 		return p.e.LastReport.Role
 	}
@@ -213,11 +213,11 @@ func (p *plan) applyWorkerActions(by string) {
 	column := p.allowedColumn(a.Column)
 	p.checkGitClaims(a.Git)
 	if r.Handoff != nil && p.e.Handoff == nil {
-		p.rejectAction("stage_context is not the %s's own, or too long: it is not kept", p.speakerRole())
+		p.rejectAction("stage_context is not the %s's own, or too long: it is not kept", p.requesterRole())
 	}
-	p.commentAsSpeaker(p.statusComment(r, add, remove))
+	p.commentAsRequester(p.statusComment(r, add, remove))
 	if h := p.e.Handoff; h != nil {
-		p.commentAsSpeaker(h.ALS().String())
+		p.commentAsRequester(h.ALS().String())
 	}
 	if column != "" {
 		p.appendEffect(task.Effect{Do: workflow.MoveCard, By: by, Arg: column})
@@ -235,13 +235,13 @@ func (p *plan) postResult(by string) {
 	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
 		p.d.quotesFinal = true
-		p.commentAsSpeaker(p.d.sig.Final)
+		p.commentAsRequester(p.d.sig.Final)
 		return
 	}
 	if flag := p.needsPerson(r.Actions); len(flag) > 0 {
 		p.appendEffect(task.Effect{Do: workflow.TagCard, By: by, Tags: flag})
 	}
-	p.commentAsSpeaker(p.statusComment(r, nil, nil))
+	p.commentAsRequester(p.statusComment(r, nil, nil))
 }
 
 // needsPerson asks for a person if the worker requested one, and returns its flag.
@@ -249,8 +249,8 @@ func (p *plan) needsPerson(a *signal.Actions) []string {
 	if a.NeedsHuman == "" {
 		return nil
 	}
-	p.e.Attention = fmt.Sprintf("the %s needs a person: %s", p.speakerRole(), clipWords(a.NeedsHuman))
-	role, _ := p.d.def.RoleNamed(p.speakerRole())
+	p.e.Attention = fmt.Sprintf("the %s needs a person: %s", p.requesterRole(), clipWords(a.NeedsHuman))
+	role, _ := p.d.def.RoleNamed(p.requesterRole())
 	if role == nil || role.Flag == "" {
 		return nil
 	}
@@ -266,8 +266,8 @@ func (p *plan) allowedColumn(name string) string {
 	switch {
 	case !ok:
 		p.rejectAction("column %q is not known on this board: the card is not moved", clipWords(name))
-	case !slices.Contains(column.By, task.Actor(p.speakerRole())):
-		p.rejectAction("moving a card to %s is not the %s's to ask for", column.Name, p.speakerRole())
+	case !slices.Contains(column.By, task.Actor(p.requesterRole())):
+		p.rejectAction("moving a card to %s is not the %s's to ask for", column.Name, p.requesterRole())
 	default:
 		return column.Name
 	}
@@ -294,8 +294,8 @@ func (p *plan) allowedTags(names []string) []string {
 		switch {
 		case !ok:
 			p.rejectAction("tag %q is not known on this board: it is not set", clipWords(name))
-		case !slices.Contains(tag.By, task.Actor(p.speakerRole())):
-			p.rejectAction("tag %s is not the %s's to set", tag.Name, p.speakerRole())
+		case !slices.Contains(tag.By, task.Actor(p.requesterRole())):
+			p.rejectAction("tag %s is not the %s's to set", tag.Name, p.requesterRole())
 		case !slices.Contains(out, tag.Name):
 			out = append(out, tag.Name)
 		}
@@ -351,7 +351,7 @@ func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
 			}
 		}
 	}
-	c = c.WithField(textField(als.Actor, p.speakerRole())).WithField(listField(als.TagsAdd, add)).WithField(listField(als.TagsRemove, remove))
+	c = c.WithField(textField(als.Actor, p.requesterRole())).WithField(listField(als.TagsAdd, add)).WithField(listField(als.TagsRemove, remove))
 	if why := r.Actions.NeedsHuman; why != "" {
 		c = c.WithField(listField(als.Details, append(c.List(als.Details), "needs a person: "+clipWords(why))))
 	}

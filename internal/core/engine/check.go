@@ -68,7 +68,7 @@ func (p *plan) runCheck(run task.CheckRun) {
 		return
 	}
 	p.addEffect(workflow.Effect{Name: workflow.RunCheck, Role: workflow.CheckRole}, task.ByState)
-	if !p.starved {
+	if !p.unavailable {
 		p.e.Effects[len(p.e.Effects)-1].Arg = run.Name
 	}
 }
@@ -126,7 +126,7 @@ func (d *decider) startWaitingCheck(e *journal.Entry, resting task.Attempt) {
 	if p.busyAgent() == "" {
 		p.runCheck(*d.t.CheckRun)
 	}
-	if p.starved {
+	if p.unavailable {
 		e.Effects, e.Started, e.CheckRun = nil, nil, nil
 	}
 }
@@ -154,7 +154,7 @@ func checkTimers(s *workflow.State, t *task.Task) []Timer {
 		return nil
 	}
 	if checkWaits(t) {
-		return []Timer{{Name: CheckWait, At: t.CheckRun.Since.Add(checkPatience(s)), Visit: t.Visit, What: "ask for a person if the check " + t.CheckRun.Name + " still waits for an agent"}}
+		return []Timer{{Name: CheckWait, At: t.CheckRun.Since.Add(checkWaitLimit(s)), Visit: t.Visit, What: "ask for a person if the check " + t.CheckRun.Name + " still waits for an agent"}}
 	}
 	a, live := t.LiveAttempt(workflow.CheckRole)
 	if !live || !a.Running || a.Overdue {
@@ -167,7 +167,7 @@ func checkTimers(s *workflow.State, t *task.Task) []Timer {
 	return []Timer{{Name: CheckDeadline, At: a.Since.Add(limit + checkGrace), Visit: t.Visit, What: "end the check " + t.CheckRun.Name}}
 }
 
-func checkPatience(s *workflow.State) time.Duration {
+func checkWaitLimit(s *workflow.State) time.Duration {
 	if s.Idle > 0 {
 		return s.Idle
 	}
@@ -178,7 +178,7 @@ func checkPatience(s *workflow.State) time.Duration {
 func (d *decider) holdWaitingCheck(s *workflow.State) Verdict {
 	e := d.newEntry(journal.CheckHeld)
 	busy := d.newPlan(&e).busyAgent()
-	return d.holdForCheck(e, fmt.Sprintf("check %s waited %s for the turn of the %s to end", d.t.CheckRun.Name, humanize.FormatDuration(checkPatience(s)), busy))
+	return d.holdForCheck(e, fmt.Sprintf("check %s waited %s for the turn of the %s to end", d.t.CheckRun.Name, humanize.FormatDuration(checkWaitLimit(s)), busy))
 }
 
 // holdForCheck holds the task for a person, who can run the check again. By hand, the run only ends.

@@ -34,13 +34,13 @@ func (d *decider) createTask() Verdict {
 	if v := d.takeEdgeWith(e, edge, Advance); v == Refuse {
 		return v
 	}
-	d.startTalk()
-	return d.startAtOnce()
+	d.startClarification()
+	return d.startImmediately()
 }
 
-// startTalk starts the agent of a task that begins with questions, if a workspace is free. Otherwise a person starts
+// startClarification starts the agent of a task that begins with questions, if a workspace is free. Otherwise a person starts
 // the agent later.
-func (d *decider) startTalk() {
+func (d *decider) startClarification() {
 	e := &d.entries[0]
 	s, _ := d.def.StateNamed(e.To)
 	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 {
@@ -51,7 +51,7 @@ func (d *decider) startTalk() {
 	p.ensureAgent(s)
 }
 
-func (d *decider) startAtOnce() Verdict {
+func (d *decider) startImmediately() Verdict {
 	s, _ := d.def.StateNamed(d.entries[0].To)
 	if !d.sig.New.Spawn || s.Kind != workflow.Queued {
 		return Advance

@@ -71,8 +71,8 @@ type decider struct {
 	undone  []string // what the hand-over lacks, where nothing else keeps an edge closed
 	planned plan
 
-	reset    []task.Counter // counters that are reset because a person decides
-	disowned string         // the verdict that would open an edge if it were the agent's own
+	reset          []task.Counter // counters that are reset because a person decides
+	foreignVerdict string         // the verdict that would open an edge if it were the agent's own
 
 	quotesFinal bool // an effect quotes the last message, so the entry keeps it
 }

@@ -41,7 +41,7 @@ func (d *decider) decideOnExit() Verdict {
 	case s.Kind != workflow.Agent:
 		return d.recordCrash(ended)
 	}
-	waits := d.waitsForWords()
+	waits := d.waitsForAnswer()
 	v := d.judgeExit(s, ended, a)
 	d.keepUnanswered(waits, a)
 	return v
@@ -111,7 +111,7 @@ func (d *decider) judgeExit(s *workflow.State, ended journal.Ended, a task.Attem
 		return d.endLimited(s, []journal.Ended{ended}, c)
 	}
 	if p := d.undeliveredMessage(a.Number); p != nil {
-		return d.tellAnother(journal.Ended{Number: a.Number, Role: a.Role, Code: d.sig.Code}, p)
+		return d.replaceUnnotified(journal.Ended{Number: a.Number, Role: a.Role, Code: d.sig.Code}, p)
 	}
 	if d.sig.Mass != "" && !a.Overdue {
 		return d.massDeath(s, ended)
@@ -119,7 +119,7 @@ func (d *decider) judgeExit(s *workflow.State, ended journal.Ended, a task.Attem
 	if d.sig.Unstarted && !a.Overdue {
 		return d.couldNotStart(s, a, ended)
 	}
-	if d.disowned != "" && d.t.Restated != d.t.Visit {
+	if d.foreignVerdict != "" && d.t.Restated != d.t.Visit {
 		return d.askToRestate(s, ended)
 	}
 	if len(d.undone) > 0 {
@@ -179,16 +179,16 @@ func (d *decider) undeliveredMessage(number int) *task.Effect {
 	return nil
 }
 
-// tellAnother replaces an agent that finished its part and ended before a message with more work reached it. This is
+// replaceUnnotified replaces an agent that finished its part and ended before a message with more work reached it. This is
 // not a crash.
-func (d *decider) tellAnother(ended journal.Ended, p *task.Effect) Verdict {
+func (d *decider) replaceUnnotified(ended journal.Ended, p *task.Effect) Verdict {
 	e := d.newEntry(journal.AgentRespawn)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, ended.Role, d.t.Status
 	e.Reason, e.Dropped = fmt.Sprintf("the %s ended before it could be told", ended.Role), []string{p.ID}
 	again := d.newPlan(&e)
 	again.said = p.Text
 	again.addEffect(workflow.Effect{Name: p.Do, Role: p.Role, Message: p.Prompt}, p.By)
-	if again.starved {
+	if again.unavailable {
 		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)
@@ -232,7 +232,7 @@ func (d *decider) countCrash(s *workflow.State, ended []journal.Ended, why strin
 func (d *decider) replaceAgent(s *workflow.State, e *journal.Entry, later time.Duration) {
 	p := d.newPlan(e)
 	p.ensureAgent(s)
-	if p.starved {
+	if p.unavailable {
 		e.Effects, e.Started = nil, nil
 		e.RespawnAt = d.sig.At.Add(later)
 		e.Reason += "; no workspace is free to start it again"

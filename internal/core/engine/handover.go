@@ -119,7 +119,7 @@ func (d *decider) askToFinish(s *workflow.State, a task.Attempt, ended []journal
 		name = workflow.NotifyName(s.Role)
 	}
 	p.addEffect(workflow.Effect{Name: name, Role: s.Role, Message: workflow.MessageFinish}, task.ByState)
-	if p.starved {
+	if p.unavailable {
 		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)

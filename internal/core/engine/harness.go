@@ -108,7 +108,7 @@ func (d *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attem
 	}
 	p := d.newPlan(e)
 	p.tried, p.instead = tried, gone.Harness+" "+why
-	if p.ensureAgent(s); p.starved {
+	if p.ensureAgent(s); p.unavailable {
 		e.Effects, e.Started = nil, nil
 		return false
 	}

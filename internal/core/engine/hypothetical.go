@@ -161,7 +161,7 @@ func (b *hypotheticalBuilder) buildSignal() signal.Signal {
 	case b.s.CardSnapshot != nil:
 		sig.Kind, sig.Word, sig.CardSnapshot = signal.Tracker, signal.CardChanged, b.s.CardSnapshot
 	case b.s.Outcome != "":
-		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(b.s.Outcome), b.speakingActor()
+		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(b.s.Outcome), b.reportingActor()
 		if slices.Contains(b.s.Without, ReportNonce) {
 			code, detail, _ := strings.Cut(sig.Word, ":")
 			sig.Report = &signal.Report{Code: code, Detail: strings.TrimSpace(detail), Source: signal.FromMarker, Unproven: true}
@@ -223,8 +223,8 @@ func outcomeWord(said string) string {
 	return code + ": " + strings.TrimSpace(detail)
 }
 
-// speakingActor returns who reports an outcome: the actor, or the state's own agent if it lives.
-func (b *hypotheticalBuilder) speakingActor() task.Actor {
+// reportingActor returns who reports an outcome: the actor, or the state's own agent if it lives.
+func (b *hypotheticalBuilder) reportingActor() task.Actor {
 	st, ok := b.def.StateNamed(b.s.From)
 	if b.s.Actor != "" || !ok || slices.Contains(b.s.Dead, st.Role) {
 		return b.s.Actor
@@ -308,7 +308,7 @@ func (b *hypotheticalBuilder) actingAttempt(t *task.Task) int {
 	case b.s.Exit:
 		role = b.exitingRole()
 	case b.s.Outcome != "":
-		role = string(b.speakingActor())
+		role = string(b.reportingActor())
 	}
 	a, _ := t.LiveAttempt(role)
 	return a.Number

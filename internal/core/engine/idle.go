@@ -39,9 +39,9 @@ func findIdleAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) 
 	})
 }
 
-// waitsForWords returns who waits for a person's answer, or nil: an idle agent, or an agent that ended while idle and
+// waitsForAnswer returns who waits for a person's answer, or nil: an idle agent, or an agent that ended while idle and
 // was not replaced.
-func (d *decider) waitsForWords() *task.Unanswered {
+func (d *decider) waitsForAnswer() *task.Unanswered {
 	if a, ok := findIdleAgent(d.def, d.t); ok {
 		return &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: a.Condition.AsksPerson(), Since: a.Condition.Since}
 	}
@@ -55,13 +55,13 @@ func (d *decider) waitsForWords() *task.Unanswered {
 	return d.t.Unanswered
 }
 
-// WaitsForWords reports whether an agent of the task waits for a person's answer, or waited when it ended.
-func WaitsForWords(def *workflow.Definition, t task.Task) bool {
-	return (&decider{def: def, t: &t}).waitsForWords() != nil
+// WaitsForAnswer reports whether an agent of the task waits for a person's answer, or waited when it ended.
+func WaitsForAnswer(def *workflow.Definition, t task.Task) bool {
+	return (&decider{def: def, t: &t}).waitsForAnswer() != nil
 }
 
-// AgentRests reports whether the turn of the state's agent ended, even if a message to it is pending.
-func AgentRests(def *workflow.Definition, t *task.Task) bool {
+// AgentTurnEnded reports whether the turn of the state's agent ended, even if a message to it is pending.
+func AgentTurnEnded(def *workflow.Definition, t *task.Task) bool {
 	_, ok := findRestingAgent(def, t)
 	return ok
 }
@@ -102,7 +102,7 @@ func (d *decider) turnEnded(now *task.Condition, was task.Condition) (changed bo
 // answerIdle delivers a person's answer to a waiting agent. The task stays in its state. If the agent ended meanwhile,
 // a new attempt begins with the answer.
 func (d *decider) answerIdle() Verdict {
-	w := d.waitsForWords()
+	w := d.waitsForAnswer()
 	switch {
 	case w == nil:
 		return d.refuseAnswer()
@@ -121,8 +121,8 @@ func (d *decider) answerIdle() Verdict {
 	switch p.addEffect(workflow.Effect{Name: name, Role: role, Message: workflow.MessageReply}, task.ByState); {
 	case p.busy != "":
 		return d.refuse("%s: try again when it is done", d.othersWork(p.busy))
-	case p.starved:
-		return d.refuseStarved()
+	case p.unavailable:
+		return d.refuseUnavailable()
 	}
 	if tells := &e.Effects[len(e.Effects)-1]; !tells.Start { // the next move makes it obsolete; TASK.md keeps the answer
 		tells.Turn = true
@@ -168,7 +168,7 @@ func (d *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ende
 // heldForAnswer returns the reason to hold the task if an agent ended while a person was asked, else "". Another agent
 // would only ask again, and the answer would reach nobody.
 func (d *decider) heldForAnswer(ended ...journal.Ended) string {
-	w := d.waitsForWords()
+	w := d.waitsForAnswer()
 	if w == nil || !w.Asks || len(ended) == 0 || w.Attempt != ended[0].Number {
 		return ""
 	}

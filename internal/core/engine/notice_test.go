@@ -144,7 +144,7 @@ func TestAHandoffCountsEvenAtTheLimit(t *testing.T) {
 func TestALivingAgentIsToldThatItsLimitIsLifted(t *testing.T) {
 	w := working(t)
 	w.notices(1, &task.Condition{Name: task.Limited, Until: w.now.Add(2 * time.Hour)}, nil)
-	d := w.fires(engine.Lifted)
+	d := w.fires(engine.LimitEnd)
 	if got := effects(d.Entries); got != "notify_worker:worker" || w.task.Attempts[0].Condition.Name != task.Running {
 		t.Errorf("%q, %+v", got, w.task.Attempts)
 	}

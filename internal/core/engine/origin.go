@@ -72,20 +72,20 @@ func (d *decider) isOwnVerdict(g *workflow.Gate, s *taskfile.Section) (bool, str
 	default:
 		return true, g.SectionTitle()
 	}
-	d.disowned = fmt.Sprintf("## %s (line %d) says %s, and %s: it counts when the agent says it by command", s.Name, s.Line, g.Verdict, why)
+	d.foreignVerdict = fmt.Sprintf("## %s (line %d) says %s, and %s: it counts when the agent says it by command", s.Name, s.Line, g.Verdict, why)
 	d.stale = true
-	return false, d.disowned
+	return false, d.foreignVerdict
 }
 
 // askToRestate asks an agent that ended, and left a verdict that may not be its own, to state the verdict by command,
 // in the same conversation. It asks once per visit. This is not a crash.
 func (d *decider) askToRestate(s *workflow.State, ended journal.Ended) Verdict {
 	e := d.newEntry(journal.AgentRestate)
-	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, d.t.Status, d.disowned
+	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, d.t.Status, d.foreignVerdict
 	p := d.newPlan(&e)
 	p.said = e.Reason
 	p.addEffect(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageRule}, task.ByState)
-	if p.starved {
+	if p.unavailable {
 		e.Effects, e.Started, e.RespawnAt = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
 	return d.finishWith(e, Stay)

@@ -13,15 +13,15 @@ import (
 
 // plan collects the effects of an entry in order, and tracks which attempts live.
 type plan struct {
-	d        *decider
-	e        *journal.Entry
-	counters []task.Counter
-	attempts []task.Attempt // attempts after the effects so far
-	starved  bool           // a workspace is needed and none is free, or a serial group is busy
-	busy     string         // the busy group
-	tried    string         // agents that this start has tried, one per line
-	instead  string         // what is wrong with the last of them
-	said     string         // a person's text that goes with the move
+	d           *decider
+	e           *journal.Entry
+	counters    []task.Counter
+	attempts    []task.Attempt // attempts after the effects so far
+	unavailable bool           // a workspace is needed and none is free, or a serial group is busy
+	busy        string         // the busy group
+	tried       string         // agents that this start has tried, one per line
+	instead     string         // what is wrong with the last of them
+	said        string         // a person's text that goes with the move
 }
 
 func (d *decider) newPlan(e *journal.Entry) *plan {
@@ -221,7 +221,7 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 
 // needWorkspace requests a workspace before the start of an agent that has none.
 func (p *plan) needWorkspace() {
-	if p.boundWorkspace() == "" && !p.starved {
+	if p.boundWorkspace() == "" && !p.unavailable {
 		p.addEffect(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
 	}
 }
@@ -238,7 +238,7 @@ func (p *plan) bindWorkspace() string {
 		return have
 	}
 	if len(p.d.sig.Free) == 0 {
-		p.starved = true
+		p.unavailable = true
 		return ""
 	}
 	p.e.BindWorkspace = p.d.sig.Free[0]
@@ -287,7 +287,7 @@ func (p *plan) startAttempt(e *task.Effect) {
 func (p *plan) queueUp(role *workflow.Role) {
 	k := p.d.sig.Kind
 	if role.Serial != "" && slices.Contains(p.d.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
-		p.starved, p.busy = true, role.Serial
+		p.unavailable, p.busy = true, role.Serial
 	}
 }
 

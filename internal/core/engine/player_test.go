@@ -33,7 +33,7 @@ func (p *player) nextSignal() signal.Signal {
 		case 0:
 			kind, actor = signal.Outcome, task.Actor(a.Role)
 		case 1:
-			if engine.WaitsForWords(p.def, p.task) {
+			if engine.WaitsForAnswer(p.def, p.task) {
 				return signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "a word"}
 			}
 			return signal.Signal{Kind: signal.Notice, Actor: actor, Attempt: a.Number, Condition: &task.Condition{Name: task.Idle}, Final: p.lastMessage()}

@@ -206,7 +206,7 @@ func (p *player) anySignal() signal.Signal {
 		Role:    rapid.SampledFrom(roles).Draw(p.rt, "role"),
 		Word:    rapid.SampledFrom([]string{"pr:merged", "child", "OK", "BAD", "accepted", "X"}).Draw(p.rt, "word"),
 		Visit:   p.task.Visit,
-		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, engine.Idle, engine.Lifted, "2h0m0s"}).Draw(p.rt, "timer"),
+		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, engine.Idle, engine.LimitEnd, "2h0m0s"}).Draw(p.rt, "timer"),
 	}
 	to := []string{"junk"}
 	for _, s := range p.def.States {

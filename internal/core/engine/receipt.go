@@ -13,8 +13,8 @@ import (
 // MaxTries is how often an effect is tried before a person must act. A non-blocking effect delays nothing, and a
 // tracker may be unreachable for a while, so it is tried more often.
 const (
-	MaxTries      = 6
-	maxAsideTries = 20
+	MaxTries            = 6
+	maxNonBlockingTries = 20
 )
 
 // decideOnReceipt handles the result of one try of an effect. A failed effect reverts nothing: it is tried again with
@@ -121,7 +121,7 @@ func (d *decider) pendingEffect(id string) *task.Effect {
 // MaxTriesOf returns how often an effect is tried before it is given up.
 func MaxTriesOf(p *task.Effect) int {
 	if p.NonBlocking {
-		return maxAsideTries
+		return maxNonBlockingTries
 	}
 	return MaxTries
 }

@@ -154,7 +154,7 @@ func (d *decider) mayReport(e *workflow.Edge, role string) bool {
 	case d.sig.Kind == signal.Exit:
 		return len(e.By) == 0 || d.checkActor(e, task.Actor(role))
 	}
-	return (len(e.By) == 0 || d.checkActor(e, d.sig.Actor)) && d.checkSpeaker(e)
+	return (len(e.By) == 0 || d.checkActor(e, d.sig.Actor)) && d.checkRequester(e)
 }
 
 // checkConsultResume checks that the requester of advice can continue with it.

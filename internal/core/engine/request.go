@@ -45,7 +45,7 @@ func (d *decider) decideOnRequest() Verdict {
 		return d.refuseNoEdge()
 	}
 	for _, e := range edges {
-		if !d.weighEdge(e, d.sig.Actor) || !d.checkSpeaker(e) || !d.mayLeaveCheck(e) {
+		if !d.weighEdge(e, d.sig.Actor) || !d.checkRequester(e) || !d.mayLeaveCheck(e) {
 			continue
 		}
 		switch {
@@ -95,25 +95,25 @@ const Reopen = "reopen"
 
 // reopenEdge returns the edge out of a terminal state that its reopen: names.
 func (d *decider) reopenEdge() *workflow.Edge {
-	e := d.wayBack()
+	e := d.definedReopenEdge()
 	if e == nil || d.sig.Verb != Reopen && d.sig.To != e.To {
 		return nil
 	}
 	return e
 }
 
-// wayBack returns the edge that a terminal state's reopen: defines. The counters of a reopened task start from 0.
-func (d *decider) wayBack() *workflow.Edge {
+// definedReopenEdge returns the edge that a terminal state's reopen: defines. The counters of a reopened task start from 0.
+func (d *decider) definedReopenEdge() *workflow.Edge {
 	s, ok := d.def.StateNamed(d.t.Status)
 	if !ok || s.Reopen == "" {
 		return nil
 	}
-	anew := make([]workflow.CountOp, len(d.def.Counters))
-	for i := range anew {
-		anew[i] = workflow.CountOp{Counter: d.def.Counters[i].Name}
+	resets := make([]workflow.CountOp, len(d.def.Counters))
+	for i := range resets {
+		resets[i] = workflow.CountOp{Counter: d.def.Counters[i].Name}
 	}
 	return &workflow.Edge{
-		Count: anew, From: []string{s.Name}, To: s.Reopen, As: Reopen, Pos: s.Pos,
+		Count: resets, From: []string{s.Name}, To: s.Reopen, As: Reopen, Pos: s.Pos,
 		On: []workflow.Trigger{{Kind: workflow.OnRequest}}, By: []task.Actor{task.Human},
 	}
 }
@@ -124,8 +124,8 @@ func (d *decider) hasCleanupLeft() bool {
 	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return !e.GivenUp && !e.NonBlocking })
 }
 
-// checkSpeaker checks that a role's request comes from a live attempt of that role.
-func (d *decider) checkSpeaker(e *workflow.Edge) bool {
+// checkRequester checks that a role's request comes from a live attempt of that role.
+func (d *decider) checkRequester(e *workflow.Edge) bool {
 	if _, role := d.def.RoleNamed(string(d.sig.Actor)); !role {
 		return true
 	}
@@ -191,7 +191,7 @@ func (d *decider) takeEventEdge(kind workflow.TriggerKind, value string) Verdict
 			continue
 		}
 		found = true
-		if !d.mayTell(kind, e) || !d.checkGuard(e) || !d.checkGates(e) {
+		if !d.checkSource(kind, e) || !d.checkGuard(e) || !d.checkGates(e) {
 			continue
 		}
 		return d.takeEdge(e, typ, Advance)
@@ -202,16 +202,16 @@ func (d *decider) takeEventEdge(kind workflow.TriggerKind, value string) Verdict
 	return Stay
 }
 
-// mayTell checks the source of a signal that anybody could send: a queue's turn, an outcome, a tracker's event. Timers
+// checkSource checks the source of a signal that anybody could send: a queue's turn, an outcome, a tracker's event. Timers
 // come from the engine itself.
-func (d *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
+func (d *decider) checkSource(kind workflow.TriggerKind, e *workflow.Edge) bool {
 	switch {
 	case kind == workflow.OnTimer || len(e.By) == 0:
 		return true
 	case d.sig.Kind == signal.Create: // the creator requested it; the engine does it
 		return d.checkActor(e, task.Engine) || d.checkActor(e, d.sig.Actor)
 	}
-	return d.checkActor(e, d.sig.Actor) && d.checkSpeaker(e)
+	return d.checkActor(e, d.sig.Actor) && d.checkRequester(e)
 }
 
 func (d *decider) describeUnanswered(kind workflow.TriggerKind, value string) string {

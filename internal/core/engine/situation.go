@@ -76,15 +76,15 @@ func (s *Situation) EdgesOfVerb(verb string) []*workflow.Edge {
 }
 
 // ReopenEdge returns the edge that leads back from a terminal state, or nil if there is none.
-func (s *Situation) ReopenEdge() *workflow.Edge { return s.d.wayBack() }
+func (s *Situation) ReopenEdge() *workflow.Edge { return s.d.definedReopenEdge() }
 
 // FirstPending returns the next blocking effect and the number of blocking effects, or nil if none is pending.
 func (s *Situation) FirstPending() (*task.Effect, int) {
 	return s.d.nextBlocking(), s.d.blockingCount()
 }
 
-// WaitsForWords returns the agent that waits for a person's answer, or waited when it ended, or nil.
-func (s *Situation) WaitsForWords() *task.Unanswered { return s.d.waitsForWords() }
+// WaitsForAnswer returns the agent that waits for a person's answer, or waited when it ended, or nil.
+func (s *Situation) WaitsForAnswer() *task.Unanswered { return s.d.waitsForAnswer() }
 
 // AnswerVerb returns the verb of the edges that an answer takes, or "" where no question is open.
 func (s *Situation) AnswerVerb() string { return s.d.answerVerb() }
@@ -101,8 +101,8 @@ func (s *Situation) StandsIn(role, other string) bool { return standsIn(s.d.def,
 // MassHeld reports whether the task is held because its agents died together with others.
 func (s *Situation) MassHeld() bool { return s.d.massHeld() }
 
-// EndedUnspoken reports whether the last agent of this visit ended without a report.
-func (s *Situation) EndedUnspoken() bool { return s.d.endedWithoutReport() }
+// EndedWithoutReport reports whether the last agent of this visit ended without a report.
+func (s *Situation) EndedWithoutReport() bool { return s.d.endedWithoutReport() }
 
 // MergeHelps reports whether an edge out of the state waits for the branch to be merged.
 func (s *Situation) MergeHelps() bool { return s.d.mergeHelps() }

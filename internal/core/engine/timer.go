@@ -27,7 +27,7 @@ const (
 	Respawn  = "respawn"
 	Idle     = "idle"     // of the living agent: the latest time by which it must show activity
 	Fallback = "fallback" // of the living agent: it is limited for so long that another one continues
-	Lifted   = "limit"    // of the living agent: its provider's limit is over
+	LimitEnd = "limit"    // of the living agent: its provider's limit is over
 )
 
 // Timers lists the timers of a task, in no particular order. The caller sends a timer signal when one is due.
@@ -84,7 +84,7 @@ func liveAgentTimers(def *workflow.Definition, s *workflow.State, t *task.Task) 
 	case !live || !a.Running || s.Role == "":
 		return nil
 	case a.Condition.Name == task.Limited:
-		return []Timer{{Name: Lifted, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
+		return []Timer{{Name: LimitEnd, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
 	case s.Kind != workflow.Agent || s.Idle == 0 || t.WorkFailed != "" || a.Overdue || a.Condition.IsBlocked() || t.Attention != "":
 		return nil
 	}
@@ -155,7 +155,7 @@ func (d *decider) decideOnTimer() Verdict {
 		return d.respawnAgent(s)
 	case Idle:
 		return d.nudgeIdle(s)
-	case Lifted:
+	case LimitEnd:
 		return d.resumeAfterLimit(s)
 	case Fallback:
 		return d.fallsBack(s)
@@ -227,8 +227,8 @@ func (d *decider) respawnNow() Verdict {
 	switch begin(); {
 	case p.busy != "":
 		return d.refuse("%s: try again when it is done", d.othersWork(p.busy))
-	case p.starved:
-		return d.refuseStarved()
+	case p.unavailable:
+		return d.refuseUnavailable()
 	}
 	return d.finishWith(e, Record)
 }
@@ -267,7 +267,7 @@ func (p *plan) endForReplacement(s *workflow.State, a task.Attempt) (begin func(
 	return func() { p.addEffect(workflow.Effect{Name: owed.Do, Role: owed.Role, Message: owed.Prompt}, owed.By) }
 }
 
-func (d *decider) refuseStarved() Verdict {
+func (d *decider) refuseUnavailable() Verdict {
 	return d.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", d.t.Project, d.t.Project)
 }
 

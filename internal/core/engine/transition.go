@@ -58,8 +58,8 @@ func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict)
 	p.writeCheck()
 	p.addEffects(e.Do, task.ByEdge)
 	p.enterState(to)
-	p.tellAgent(to)
-	if p.starved {
+	p.notifyAgent(to)
+	if p.unavailable {
 		busy := p.busy
 		d.entries = d.entries[:len(d.entries)-1]
 		return d.waitForWorkspace(e, busy)

@@ -46,7 +46,7 @@ func (d *decider) couldNotStart(s *workflow.State, a task.Attempt, ended journal
 
 // startReason returns why an agent could not start: its own output if there was any.
 func startReason(last string, code int) string {
-	if words := lastWords(last); words != "" {
+	if words := lastLines(last); words != "" {
 		return fmt.Sprintf("%s (code %d)", words, code)
 	}
 	return fmt.Sprintf("it ended at once and showed nothing (code %d)", code)
@@ -66,14 +66,14 @@ const (
 	maxWordBytes = 300
 )
 
-// lastWords returns the last lines of an agent's screen as part of a sentence: few, on one line, safe to show.
-func lastWords(last string) string {
+// lastLines returns the last lines of an agent's screen as part of a sentence: few, on one line, safe to show.
+func lastLines(last string) string {
 	return humanize.Abridge(ansi.OneLine(strings.Join(ansi.LastLines(last, maxWordLines), " ")), maxWordBytes)
 }
 
 // withLastWords puts an agent's last output before how it ended: it says more about the cause than what TASK.md lacks.
 func (d *decider) withLastWords(why string) string {
-	if words := lastWords(d.sig.Last); words != "" {
+	if words := lastLines(d.sig.Last); words != "" {
 		return words + "; " + why
 	}
 	return why

@@ -21,7 +21,7 @@ const (
 func VerdictSection(def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
 	d := &decider{def: def, t: t, sig: sig}
 	for _, e := range d.requestedEdges() {
-		if d.checkSpeaker(e) {
+		if d.checkRequester(e) {
 			section, _ := def.AsksForVerdict(e, sig.Arg)
 			return section
 		}

@@ -46,7 +46,7 @@ func (p *plan) writePersonWords(e *workflow.Edge, to *workflow.State) {
 	if p.d.sig.Note == "" || p.d.sig.Actor != task.Human && p.d.sig.Actor != task.Tracker {
 		return
 	}
-	if p.d.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifiesAgent(e.Do) && !p.mustTell(to) {
+	if p.d.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifiesAgent(e.Do) && !p.mustNotify(to) {
 		return
 	}
 	p.writeWords()
@@ -77,16 +77,16 @@ func notifiesAgent(list []workflow.Effect) bool {
 	})
 }
 
-// tellAgent sends the message of the state being entered to its agent, which lives already. An agent that this move
+// notifyAgent sends the message of the state being entered to its agent, which lives already. An agent that this move
 // starts reads it in its prompt.
-func (p *plan) tellAgent(to *workflow.State) {
+func (p *plan) notifyAgent(to *workflow.State) {
 	switch {
-	case p.starved:
+	case p.unavailable:
 	case p.d.sig.Verb == VerbAnswer && p.liveAgentOf(to) == nil:
 		p.startWithAnswer(to)
 	case p.d.sig.Verb == VerbAnswer:
 		p.addEffect(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
-	case p.mustTell(to):
+	case p.mustNotify(to):
 		p.addEffect(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: cmp.Or(to.Prompt, workflow.MessageTurn)}, task.ByState)
 		p.e.Effects[len(p.e.Effects)-1].Turn = true
 	}
@@ -122,9 +122,9 @@ func (p *plan) liveAgentOf(to *workflow.State) *task.Attempt {
 	return a
 }
 
-// mustTell reports whether the persistent agent of the state lives, did not request this move itself, and gets no
+// mustNotify reports whether the persistent agent of the state lives, did not request this move itself, and gets no
 // message about it from the effects so far.
-func (p *plan) mustTell(to *workflow.State) bool {
+func (p *plan) mustNotify(to *workflow.State) bool {
 	a := p.liveAgentOf(to)
 	if a == nil || p.d.sig.Rules < 1 || p.d.sig.Told || p.d.sig.Attempt == a.Number {
 		return false

@@ -57,7 +57,7 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 const (
 	costDetour  = 1
 	costEdit    = 2
-	costRetreat = 3
+	costBack    = 3
 	costTooMuch = 6
 )
 
@@ -70,7 +70,7 @@ func (d *explainer) cheapestWay(s *workflow.State) Unblock {
 		switch {
 		case e.As == engine.Complete:
 		case s.Kind == workflow.HumanDo:
-			cost += costRetreat
+			cost += costBack
 		default:
 			cost += costDetour
 		}

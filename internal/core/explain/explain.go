@@ -242,12 +242,12 @@ func (d *explainer) nextTimer() *engine.Timer {
 // nextSteps lists what the engine will do by itself, soonest first.
 func (d *explainer) nextSteps() []Step {
 	out := []Step{}
-	var line, aside time.Time // effects run in order: one that waits delays those after it
+	var line, nonBlocking time.Time // effects run in order: one that waits delays those after it
 	for i := range d.t.Pending {
 		p := &d.t.Pending[i]
 		at := &line
 		if p.NonBlocking {
-			at = &aside
+			at = &nonBlocking
 		}
 		if p.GivenUp || d.t.Paused {
 			continue

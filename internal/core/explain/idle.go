@@ -9,8 +9,8 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// asksForWords reports whether an agent waits for words and none needs a person at its terminal.
-func (d *explainer) asksForWords() bool { return d.atTerminal() == nil && d.wantsWords() }
+// asksForAnswer reports whether an agent waits for words and none needs a person at its terminal.
+func (d *explainer) asksForAnswer() bool { return d.atTerminal() == nil && d.wantsAnswer() }
 
 // idleItem fills in the item of an agent that waits for a message from a person.
 func (d *explainer) idleItem(w *task.Unanswered, it *Item) {

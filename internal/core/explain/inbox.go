@@ -137,9 +137,9 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 	it.Action = d.taskAction(engine.Respawn)
 }
 
-// saidHalt reports whether the task halted because of an agent's report. A report that passed does not
+// reportedHalt reports whether the task halted because of an agent's report. A report that passed does not
 // count, even if a counter had reached its bound, unless it contains a diagnosis.
-func saidHalt(t *task.Task) bool {
+func reportedHalt(t *task.Task) bool {
 	said := t.LastReport
 	return said != nil && said.Visit == t.Visit-1 && (said.Outcome != string(signal.Passed) || said.Diagnosis != "")
 }
@@ -232,11 +232,11 @@ func (d *explainer) forPerson(tags []string) bool {
 // cardOf returns the name of a card in commands: its reference without the prefix of local boards.
 func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
-// wantsWords reports whether an agent waits for a message from a person. It ignores an agent that
+// wantsAnswer reports whether an agent waits for a message from a person. It ignores an agent that
 // ended without a question, because that is shown as a crash, and an agent without a process, because
 // its end is not recorded yet.
-func (d *explainer) wantsWords() bool {
-	w := d.now.WaitsForWords()
+func (d *explainer) wantsAnswer() bool {
+	w := d.now.WaitsForAnswer()
 	return w != nil && (w.Asks || d.attemptLives(w.Attempt)) && !slices.Contains(d.sig.Absent, w.Attempt)
 }
 
@@ -291,14 +291,14 @@ func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 // asks for the merge again, because resuming the task would not repeat it.
 func (d *explainer) mergeItem(it *Item) {
 	gave := d.t.GaveUp
-	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
+	isMerge := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
 	switch {
 	case gave == nil || gave.Do != workflow.MergeBranch:
 	case gave.Conflict != nil && d.sendsBack():
 		it.Verb, it.Note = engine.RequestChanges, rebaseWords(gave.Conflict)
 		it.Action = d.taskAction(engine.RequestChanges)
 		it.Action.Note = it.Note
-	case d.now.MergeHelps() && !slices.ContainsFunc(d.t.Pending, owed):
+	case d.now.MergeHelps() && !slices.ContainsFunc(d.t.Pending, isMerge):
 		it.Action, it.Verb = d.taskAction(engine.VerbMerge), engine.VerbMerge
 	}
 }

@@ -44,40 +44,40 @@ const (
 
 // KindInfo is the row of a kind in the table of kinds, which every surface reads.
 type KindInfo struct {
-	Kind  ItemKind
-	Badge string // on a card: what the reader should do
-	News  string // in a notification that has no other text
-	Verb  string // the most helpful verb, unless the task has another; "" if a person must look first
+	Kind   ItemKind
+	Badge  string // on a card: what the reader should do
+	Notice string // in a notification that has no other text
+	Verb   string // the most helpful verb, unless the task has another; "" if a person must look first
 
-	Weight  Weight
-	Picture string // short name of an emoji, as ntfy names them; "" for the default
-	Mood    string // the condition of the agent that needs a person at its terminal; "" if none does
+	Weight    Weight
+	Picture   string // short name of an emoji, as ntfy names them; "" for the default
+	Condition string // the condition of the agent that needs a person at its terminal; "" if none does
 
 	Alarming  bool // shown as bad
 	Timeless  bool // its time is that of the last entry, and says nothing about the item
-	SaysAll   bool // its text is complete: add no reasons
+	Complete  bool // its text is complete: add no reasons
 	Unnoticed bool // nobody is notified, because the person who caused it knows, or it is shown with its project
 }
 
 // itemKinds is the table of kinds, the most urgent first.
 var itemKinds = [...]KindInfo{
-	{Kind: ItemPaused, Badge: "You: paused", News: "everything is paused", Verb: VerbResume, Weight: WorkWaits, Timeless: true, SaysAll: true, Unnoticed: true},
-	{Kind: ItemAttention, Badge: "You: look, it was given up", News: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
-	{Kind: ItemPermission, Badge: "You: permit", News: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Mood: task.WaitingPermission, SaysAll: true},
-	{Kind: ItemInput, Badge: "You: answer", News: "an agent asks something at its terminal", Verb: VerbAttach, Weight: AgentWaits, Picture: "question", Mood: task.WaitingInput, SaysAll: true},
-	{Kind: ItemConfirm, Badge: "You: approve", News: "an agent asks for a move that you must grant", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
-	{Kind: ItemQuestion, Badge: "You: answer", News: "a task waits for an answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
-	{Kind: ItemIdle, Badge: "You: reply", News: "an agent asked something, or stopped, and waits for your words", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
-	{Kind: ItemNotStarted, Badge: "You: it could not start", News: "an agent could not start", Verb: engine.Respawn, Weight: AgentWaits, Picture: "warning", Mood: task.NotStarted, Alarming: true},
-	{Kind: ItemTurnFailed, Badge: "You: its turn failed", News: "the turn of an agent failed", Verb: VerbAttach, Weight: AgentWaits, Picture: "warning", Mood: task.TurnFailed, Alarming: true},
-	{Kind: ItemStuck, Badge: "You: help", News: "work needs help", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "sos", Alarming: true},
-	{Kind: ItemCrashed, Badge: "You: respawn", News: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
-	{Kind: ItemFailed, Badge: "You: it failed", News: "an agent says that the work is not good", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
-	{Kind: ItemNoAnswer, Badge: "You: it did not say", News: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
-	{Kind: ItemReview, Badge: "You: review", News: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
-	{Kind: ItemBoard, Badge: "You: tag the card", News: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", SaysAll: true},
-	{Kind: ItemGit, Badge: "You: look at what git would run", News: "git would run programs that nobody has trusted", Weight: WorkWaits, Timeless: true, Unnoticed: true},
-	{Kind: ItemStart, Badge: "backlog", News: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, SaysAll: true},
+	{Kind: ItemPaused, Badge: "You: paused", Notice: "everything is paused", Verb: VerbResume, Weight: WorkWaits, Timeless: true, Complete: true, Unnoticed: true},
+	{Kind: ItemAttention, Badge: "You: look, it was given up", Notice: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
+	{Kind: ItemPermission, Badge: "You: permit", Notice: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Condition: task.WaitingPermission, Complete: true},
+	{Kind: ItemInput, Badge: "You: answer", Notice: "an agent asks something at its terminal", Verb: VerbAttach, Weight: AgentWaits, Picture: "question", Condition: task.WaitingInput, Complete: true},
+	{Kind: ItemConfirm, Badge: "You: approve", Notice: "an agent asks for a move that you must grant", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
+	{Kind: ItemQuestion, Badge: "You: answer", Notice: "a task waits for an answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
+	{Kind: ItemIdle, Badge: "You: reply", Notice: "an agent asked something, or stopped, and waits for your words", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
+	{Kind: ItemNotStarted, Badge: "You: it could not start", Notice: "an agent could not start", Verb: engine.Respawn, Weight: AgentWaits, Picture: "warning", Condition: task.NotStarted, Alarming: true},
+	{Kind: ItemTurnFailed, Badge: "You: its turn failed", Notice: "the turn of an agent failed", Verb: VerbAttach, Weight: AgentWaits, Picture: "warning", Condition: task.TurnFailed, Alarming: true},
+	{Kind: ItemStuck, Badge: "You: help", Notice: "work needs help", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "sos", Alarming: true},
+	{Kind: ItemCrashed, Badge: "You: respawn", Notice: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
+	{Kind: ItemFailed, Badge: "You: it failed", Notice: "an agent says that the work is not good", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
+	{Kind: ItemNoAnswer, Badge: "You: it did not say", Notice: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
+	{Kind: ItemReview, Badge: "You: review", Notice: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
+	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
+	{Kind: ItemGit, Badge: "You: look at what git would run", Notice: "git would run programs that nobody has trusted", Weight: WorkWaits, Timeless: true, Unnoticed: true},
+	{Kind: ItemStart, Badge: "backlog", Notice: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, Complete: true},
 }
 
 // ItemKinds lists the kinds, the most urgent first.
@@ -100,7 +100,7 @@ func kindsWhere(wanted func(KindInfo) bool) []ItemKind {
 func (k ItemKind) Info() KindInfo {
 	at := slices.IndexFunc(itemKinds[:], func(row KindInfo) bool { return row.Kind == k })
 	if at < 0 {
-		return KindInfo{Kind: k, Badge: "You: " + string(k), News: "something waits for you", Weight: WorkWaits}
+		return KindInfo{Kind: k, Badge: "You: " + string(k), Notice: "something waits for you", Weight: WorkWaits}
 	}
 	return itemKinds[at]
 }

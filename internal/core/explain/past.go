@@ -86,7 +86,7 @@ func TaskWithPast(def *workflow.Definition, t task.Task, sig signal.Signal, past
 // shown with the effect.
 func causeChain(entries []journal.Entry) []Cause {
 	out := []Cause{}
-	deeds := EffectOutcomes(entries)
+	outcomes := EffectOutcomes(entries)
 	for i := range entries {
 		e := &entries[i]
 		if e.Receipt != nil {
@@ -97,7 +97,7 @@ func causeChain(entries []journal.Entry) []Cause {
 			From: e.From, To: e.To, Line: e.Line, Reason: e.Reason, Note: e.Note, Via: e.Via,
 		}
 		for _, f := range e.Effects {
-			c.Effects = append(c.Effects, *deeds[f.ID])
+			c.Effects = append(c.Effects, *outcomes[f.ID])
 		}
 		out = append(out, c)
 	}
@@ -106,27 +106,27 @@ func causeChain(entries []journal.Entry) []Cause {
 
 // EffectOutcomes returns the outcome of every effect, by its id.
 func EffectOutcomes(entries []journal.Entry) map[string]*EffectOutcome {
-	deeds := map[string]*EffectOutcome{}
+	outcomes := map[string]*EffectOutcome{}
 	for i := range entries {
 		e := &entries[i]
 		for _, f := range e.Effects {
-			deeds[f.ID] = &EffectOutcome{Do: f.Do, Role: f.Role, Ended: EffectPending}
+			outcomes[f.ID] = &EffectOutcome{Do: f.Do, Role: f.Role, Ended: EffectPending}
 		}
 		for _, id := range e.Dropped {
-			if d := deeds[id]; d != nil {
+			if d := outcomes[id]; d != nil {
 				d.Ended = EffectDropped
 			}
 		}
-		if e.Receipt == nil || deeds[e.Receipt.Effect] == nil {
+		if e.Receipt == nil || outcomes[e.Receipt.Effect] == nil {
 			continue
 		}
-		d := deeds[e.Receipt.Effect]
+		d := outcomes[e.Receipt.Effect]
 		d.Tries, d.Ended = e.Tries, endOf(e.Type)
 		if !e.Receipt.OK {
 			d.Error = e.Receipt.Error
 		}
 	}
-	return deeds
+	return outcomes
 }
 
 func endOf(t journal.Type) EffectState {

@@ -84,7 +84,7 @@ type Records struct {
 func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
 	def = def.ForTask(t.Checks)
 	it, ok := InboxItem(def, t)
-	if !ok || it.Kind.Info().SaysAll {
+	if !ok || it.Kind.Info().Complete {
 		return nil
 	}
 	s, _ := def.StateNamed(t.Status)
@@ -166,7 +166,7 @@ func (w *waitReasons) addMessage() {
 	if w.from.Message == nil {
 		return
 	}
-	if number, role := w.findSpeaker(); number > 0 {
+	if number, role := w.findAuthor(); number > 0 {
 		w.addReason(BecauseOfMessage, role, boundEnd(strings.TrimSpace(w.from.Message(number)), maxReasonText))
 	}
 }
@@ -178,11 +178,11 @@ func failedTurn(t *task.Task, number int) bool {
 	return ok && a.Condition.Name == task.TurnFailed
 }
 
-// findSpeaker returns the agent whose last message matters: the one that waits for a message, else the
+// findAuthor returns the agent whose last message matters: the one that waits for a message, else the
 // one of the state whose turn ended, else the one whose end or request brought the task here.
-func (w *waitReasons) findSpeaker() (number int, role string) {
+func (w *waitReasons) findAuthor() (number int, role string) {
 	now := engine.NewSituation(w.def, w.t, nil)
-	if u := now.WaitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
+	if u := now.WaitsForAnswer(); u != nil && !failedTurn(w.t, u.Attempt) {
 		return u.Attempt, u.Role
 	}
 	for _, a := range w.t.Attempts {

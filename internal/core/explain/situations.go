@@ -104,10 +104,10 @@ var situations = []situation{
 	},
 	{
 		name:  "an agent waits for words",
-		holds: func(d *explainer, _ *workflow.State) bool { return d.asksForWords() },
-		item:  func(d *explainer, _ *workflow.State, it *Item) { d.idleItem(d.now.WaitsForWords(), it) },
+		holds: func(d *explainer, _ *workflow.State) bool { return d.asksForAnswer() },
+		item:  func(d *explainer, _ *workflow.State, it *Item) { d.idleItem(d.now.WaitsForAnswer(), it) },
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
-			return aPerson, d.idleText(d.now.WaitsForWords())
+			return aPerson, d.idleText(d.now.WaitsForAnswer())
 		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
 			return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the " + s.Role + " goes on with your words"}
@@ -166,7 +166,7 @@ var situations = []situation{
 	},
 	{
 		name:  "halted by a report",
-		holds: func(d *explainer, s *workflow.State) bool { return s.Kind == workflow.Halt && saidHalt(d.t) },
+		holds: func(d *explainer, s *workflow.State) bool { return s.Kind == workflow.Halt && reportedHalt(d.t) },
 		item: func(d *explainer, _ *workflow.State, it *Item) {
 			it.Kind, it.Text, it.Action = ItemStuck, haltText(d.t.LastReport), d.taskAction(engine.VerbAnswer)
 		},
@@ -243,7 +243,7 @@ var situations = []situation{
 	},
 	{
 		name:  "its agent did not answer",
-		holds: func(d *explainer, _ *workflow.State) bool { return d.now.EndedUnspoken() },
+		holds: func(d *explainer, _ *workflow.State) bool { return d.now.EndedWithoutReport() },
 		item: func(d *explainer, _ *workflow.State, it *Item) {
 			said := d.t.LastReport
 			it.Kind, it.Text, it.Action, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", said.Role, said.Diagnosis), d.taskAction(VerbShowLog), said.At
@@ -356,7 +356,7 @@ func (d *explainer) haltItem(s *workflow.State, it *Item) {
 
 func (d *explainer) unblockHalt(s *workflow.State) Unblock {
 	switch {
-	case s.Role == "" || saidHalt(d.t):
+	case s.Role == "" || reportedHalt(d.t):
 		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the work goes on where it stopped"}
 	case d.t.Queued:
 		return d.unblockQueued(s)

@@ -64,7 +64,7 @@ func (d *explainer) helpfulVerb(kind ItemKind) string {
 func (d *explainer) takesAnswer() bool {
 	verb := d.now.AnswerVerb()
 	if verb == "" {
-		return d.now.WaitsForWords() != nil
+		return d.now.WaitsForAnswer() != nil
 	}
 	return !d.def.WaitsForChildren(d.t.Status) && d.now.PersonMay(verb)
 }

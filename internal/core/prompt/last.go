@@ -37,7 +37,7 @@ func FindLast(def *workflow.Definition, t *task.Task, role string, entries []jou
 			if s.Role == role && s.Visit == t.Visit {
 				continue
 			}
-			return saidLast(s, e.Snapshot)
+			return describeLastReport(s, e.Snapshot)
 		}
 		if g := verdictGate(def, e); g != nil {
 			from, _ := def.StateNamed(e.From)
@@ -47,9 +47,9 @@ func FindLast(def *workflow.Definition, t *task.Task, role string, entries []jou
 	return nil
 }
 
-// saidLast returns an agent's report. Only one word of it is not quoted.
-func saidLast(s *task.LastReport, heard *signal.Snapshot) *LastReport {
-	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Text: lastPart(heard.AttemptWords()), Failed: s.Outcome != string(signal.Passed)}
+// describeLastReport returns an agent's report. Only one word of it is not quoted.
+func describeLastReport(s *task.LastReport, snapshot *signal.Snapshot) *LastReport {
+	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Text: lastPart(snapshot.AttemptWords()), Failed: s.Outcome != string(signal.Passed)}
 	detail := s.Detail
 	if len(strings.Fields(s.Code)) != 1 {
 		out.Says, detail = cmp.Or(s.Outcome, string(signal.Unknown)), strings.TrimSpace(s.Code+"\n\n"+detail)

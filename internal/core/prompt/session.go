@@ -57,9 +57,9 @@ func (f *Facts) listCommands(role *workflow.Role) []string {
 // it may.
 func (f *Facts) requestCommands(role *workflow.Role) []command {
 	type move struct {
-		line  string
-		asks  bool // a person must agree
-		froms []string
+		line    string
+		asks    bool // a person must agree
+		sources []string
 	}
 	var moves []move
 	actor := task.Actor(role.Name)
@@ -68,7 +68,7 @@ func (f *Facts) requestCommands(role *workflow.Role) []command {
 		if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(actor) && !e.AsksForConsent(actor) {
 			continue
 		}
-		m := move{line: "orange task update --status " + f.Def.AskedState(e), asks: e.AsksForConsent(actor), froms: e.From}
+		m := move{line: "orange task update --status " + f.Def.AskedState(e), asks: e.AsksForConsent(actor), sources: e.From}
 		if to, ok := f.Def.StateNamed(e.To); ok && to.Kind == workflow.Halt { // a person must know the reason
 			m.line += ` --note "why"`
 		}
@@ -77,15 +77,15 @@ func (f *Facts) requestCommands(role *workflow.Role) []command {
 			moves = append(moves, m)
 			continue
 		}
-		for _, from := range m.froms {
-			if !slices.Contains(moves[at].froms, from) {
-				moves[at].froms = append(slices.Clip(moves[at].froms), from)
+		for _, from := range m.sources {
+			if !slices.Contains(moves[at].sources, from) {
+				moves[at].sources = append(slices.Clip(moves[at].sources), from)
 			}
 		}
 	}
 	out := make([]command, len(moves))
 	for i, m := range moves {
-		out[i] = command{m.line, "when the status is " + strings.Join(m.froms, " or ")}
+		out[i] = command{m.line, "when the status is " + strings.Join(m.sources, " or ")}
 		if m.asks {
 			out[i].use += "; a person must agree"
 		}

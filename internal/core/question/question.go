@@ -81,8 +81,8 @@ var (
 	// sentence matches text up to the punctuation that ends it.
 	sentence = lazy.NewRegexp(`[^.!?？。\n]*(?:[.!?？。]+|\n|$)`)
 
-	// aside matches a polite end of finished work.
-	aside = lazy.NewRegexp(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
+	// politeEnd matches a polite end of finished work.
+	politeEnd = lazy.NewRegexp(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
 		`(else|more) (i can|can i) (do|help)|if you('d| would)? (like|want|need|prefer|have|run into|hit)|feel free|happy to (help|make|adjust|explain|walk))\b`)
 
 	// farewell matches words of parting.
@@ -114,7 +114,7 @@ func asksSomething(p part, last bool) bool {
 	if approval.MatchString(p.text) {
 		return true
 	}
-	if request.MatchString(p.text) && !aside.MatchString(request.FindString(p.text)) {
+	if request.MatchString(p.text) && !politeEnd.MatchString(request.FindString(p.text)) {
 		return true
 	}
 	if p.list && onlyQuestions(p.text) { // below it the author may describe what it does in the meantime
@@ -128,7 +128,7 @@ func asksSomething(p part, last bool) bool {
 		}
 	}
 	for i, s := range sentences {
-		if !isQuestion(s) || aside.MatchString(s) {
+		if !isQuestion(s) || politeEnd.MatchString(s) {
 			continue
 		}
 		if addressed.MatchString(s) || last && (i == final || p.list) {
@@ -141,7 +141,7 @@ func asksSomething(p part, last bool) bool {
 // onlyQuestions reports whether every line of a text is a question.
 func onlyQuestions(text string) bool {
 	for line := range strings.Lines(text) {
-		if !isQuestion(line) || aside.MatchString(line) {
+		if !isQuestion(line) || politeEnd.MatchString(line) {
 			return false
 		}
 	}
@@ -152,7 +152,7 @@ func onlyQuestions(text string) bool {
 func isPolite(text string) bool {
 	for _, s := range sentence.FindAllString(farewell.ReplaceAllString(text, ""), -1) {
 		words := strings.ContainsFunc(s, unicode.IsLetter)
-		if words && (!aside.MatchString(s) || approval.MatchString(s)) {
+		if words && (!politeEnd.MatchString(s) || approval.MatchString(s)) {
 			return false
 		}
 	}

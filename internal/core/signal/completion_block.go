@@ -25,7 +25,7 @@ var blockKeys = [...]string{"agent", "task_id", "status"}
 
 // blockFinder finds mappings with agent, task_id and status between two --- lines.
 type blockFinder struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   *notes
 	part    part
 	last    Report
@@ -46,7 +46,7 @@ type part struct {
 }
 
 func newBlockFinder(l DetectOptions, n *notes) finder {
-	return &blockFinder{looking: l, notes: n}
+	return &blockFinder{options: l, notes: n}
 }
 
 func (f *blockFinder) takePiece(p *piece) {
@@ -152,7 +152,7 @@ func (f *blockFinder) readReport() (Report, string) {
 	if err != nil {
 		return Report{}, "does not count: " + err.Error()
 	}
-	l := f.looking
+	l := f.options
 	switch {
 	case l.Task != "" && b.task != l.Task:
 		return Report{}, "of task " + quoteOddWord(b.task) + ", and this is task " + quoteOddWord(l.Task)
@@ -171,7 +171,7 @@ func (f *blockFinder) foundReport() (Report, bool) {
 		return Report{}, false
 	}
 	if f.last.Outcome == Unknown {
-		f.notes.add(f.line, f.looking.unknownCode(f.last.Code))
+		f.notes.add(f.line, f.options.unknownCode(f.last.Code))
 	}
 	return f.last, true
 }

@@ -50,7 +50,7 @@ func DetectText(text string, l DetectOptions) Report {
 
 // search is one pass over a text.
 type search struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   notes
 	quotes  quotation
 	forms   []form
@@ -64,7 +64,7 @@ func newSearch(l DetectOptions) *search {
 	if l.Protocol == "" {
 		l.Protocol = AnyProtocol
 	}
-	s := &search{looking: l, line: 1}
+	s := &search{options: l, line: 1}
 	for _, f := range precedence {
 		if l.Protocol == AnyProtocol || l.Protocol == f.protocol {
 			s.forms = append(s.forms, f)
@@ -94,7 +94,7 @@ func (s *search) takePiece(text []byte, has seenBytes, last bool) {
 
 // bestReport returns the most trusted report that was found.
 func (s *search) bestReport() Report {
-	out := Report{Protocol: s.looking.Protocol, Outcome: Unknown}
+	out := Report{Protocol: s.options.Protocol, Outcome: Unknown}
 	counts := false
 	for i, f := range s.finders {
 		r, ok := f.foundReport()

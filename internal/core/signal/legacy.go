@@ -11,7 +11,7 @@ const maxDetail = 4 << 10
 
 // legacyFinder finds the forms that were used before completion blocks.
 type legacyFinder struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   *notes
 	awaits  bool // the last line that was not empty is the heading "## Status"
 	done    legacyForm
@@ -25,7 +25,7 @@ type legacyForm struct {
 }
 
 func newLegacyFinder(l DetectOptions, n *notes) finder {
-	return &legacyFinder{looking: l, notes: n}
+	return &legacyFinder{options: l, notes: n}
 }
 
 func (f *legacyFinder) takePiece(p *piece) {
@@ -65,7 +65,7 @@ func (f *legacyFinder) mayBeLegacy(p *piece) bool {
 	switch {
 	case line[0] == '#':
 		return isStatusHeading(line)
-	case f.looking.Codes != nil && len(line) <= 2*maxQuoted, beginsWithHalt(line):
+	case f.options.Codes != nil && len(line) <= 2*maxQuoted, beginsWithHalt(line):
 		return true
 	case p.has&seenUnderline == 0:
 		return false
@@ -132,7 +132,7 @@ func (f *legacyFinder) completionOf(line string, awaited bool) string {
 			text = text[:n]
 		}
 	}
-	if isCompletion(text) || f.looking.Codes[text] == Passed && isCode(text) {
+	if isCompletion(text) || f.options.Codes[text] == Passed && isCode(text) {
 		return text
 	}
 	return ""
@@ -156,7 +156,7 @@ func (f *legacyFinder) foundReport() (Report, bool) {
 	if last == 0 {
 		return Report{}, false
 	}
-	if why := f.looking.describeNonceRefusal(""); why != "" {
+	if why := f.options.describeNonceRefusal(""); why != "" {
 		f.notes.add(last, "a code "+why+", does not count")
 		return Report{}, false
 	}
@@ -170,9 +170,9 @@ func (f *legacyFinder) foundReport() (Report, bool) {
 		f.notes.add(f.mixed, "a completion and a halt in one line: end with a completion block")
 		return Report{Outcome: Ambiguous}, true
 	}
-	r := Report{Outcome: f.looking.resultOf(f.done.code), Code: f.done.code}
+	r := Report{Outcome: f.options.resultOf(f.done.code), Code: f.done.code}
 	if r.Outcome == Unknown {
-		f.notes.add(f.done.line, f.looking.unknownCode(r.Code))
+		f.notes.add(f.done.line, f.options.unknownCode(r.Code))
 	}
 	return r, true
 }

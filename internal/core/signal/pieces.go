@@ -32,8 +32,8 @@ const (
 
 // indexedBytes are the bytes for each bit of seenBytes.
 var indexedBytes = [...]struct {
-	c     byte
-	sight seenBytes
+	c       byte
+	present seenBytes
 }{{'{', seenBrace}, {'<', seenAngle}, {'_', seenUnderline}, {'q', seenQ}, {'Q', seenQ}}
 
 // byteIndex is the next position of each significant byte in a buffer. Searching a whole buffer
@@ -52,7 +52,7 @@ func (o *byteIndex) bytesBetween(buf []byte, from, to int) seenBytes {
 			}
 		}
 		if o[i] < to {
-			seen |= indexedBytes[i].sight
+			seen |= indexedBytes[i].present
 		}
 	}
 	return seen

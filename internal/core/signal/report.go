@@ -55,7 +55,7 @@ const (
 	FromHeuristic Source = "heuristic" // words that usually have this meaning
 	FromArtifact  Source = "artifact"  // a section of TASK.md
 	FromExit      Source = "exit"      // the end of the process only
-	FromNowhere   Source = ""
+	NoSource      Source = ""
 )
 
 // Actions are a worker's requests for changes on the board. The workflow decides who may

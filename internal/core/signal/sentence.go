@@ -90,9 +90,9 @@ func (s sentence) hasWordBorders(at, end int) bool {
 	return (at == 0 || !isWordRune(before)) && (end == len(s.text) || !isWordRune(after))
 }
 
-// isMeant reports whether a range that has the meaning of a result is a statement: nothing
+// isStated reports whether a range that has the meaning of a result is a statement: nothing
 // denies it, and nothing after a pass withdraws or doubts it.
-func (s sentence) isMeant(result Result, at, end int) bool {
+func (s sentence) isStated(result Result, at, end int) bool {
 	if result == Failed {
 		return !s.isDenied(at, ".;!?,:–—-")
 	}
@@ -146,7 +146,7 @@ func (s sentence) statedVerdict(from int) Result {
 			continue
 		}
 		end := at + len(word)
-		if r := verdictWord(word); r != "" && s.isUsedAsVerdict(from, at, end) && s.isMeant(r, at, end) {
+		if r := verdictWord(word); r != "" && s.isUsedAsVerdict(from, at, end) && s.isStated(r, at, end) {
 			if r == Failed {
 				return Failed
 			}
@@ -183,8 +183,8 @@ func countFollows(text string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// doubts are words after which a phrase is not a statement.
-var doubts = []string{
+// hedges are words after which a phrase is not a statement.
+var hedges = []string{
 	"not", "no", "never", "cannot", "can't", "without", "neither", "nor", "none", "hardly", "barely",
 	"if", "unless", "until", "once", "when", "whether", "before", "should", "must", "would", "could", "instead",
 }
@@ -197,7 +197,7 @@ func (s sentence) isDenied(at int, signs string) bool {
 		clause = clause[n+1:]
 	}
 	for word := range strings.FieldsFuncSeq(clause, func(r rune) bool { return !isWordRune(r) && r != '\'' && r != '’' }) {
-		if slices.Contains(doubts, word) || strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t") {
+		if slices.Contains(hedges, word) || strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t") {
 			return true
 		}
 	}

@@ -12,14 +12,14 @@ const maxMarker = 4 << 10
 
 // markerFinder finds <!-- WORK_RESULT:passed --> and <!-- WORK_RESULT:failed -->.
 type markerFinder struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   *notes
 
 	begun      []byte // a marker that continues in the next piece
-	begunLine  int
-	begunWhere place
-	begunTicks []int // the code spans that are open before it
-	begunAlone bool  // only white space is before it in its line
+	startLine  int
+	startPlace place
+	startTicks []int // the code spans that are open before it
+	startAlone bool  // only white space is before it in its line
 
 	alone  bool   // the line so far is white space
 	ending Result // of the marker, alone in its lines, with which the text ends so far
@@ -35,7 +35,7 @@ type markerKey struct {
 }
 
 func newMarkerFinder(l DetectOptions, n *notes) finder {
-	return &markerFinder{looking: l, notes: n, seen: map[markerKey]int{}}
+	return &markerFinder{options: l, notes: n, seen: map[markerKey]int{}}
 }
 
 func (m *markerFinder) takePiece(p *piece) {
@@ -58,7 +58,7 @@ func (m *markerFinder) takePiece(p *piece) {
 		}
 		m.passOver(text[from : from+at])
 		at += from
-		mark, length, fit := readMarker(text[at:], m.looking.Parity)
+		mark, length, fit := readMarker(text[at:], m.options.Parity)
 		switch fit {
 		case fits:
 			m.judgeMarker(mark, p.line, p.where, openTicks(text[:at]), text[at+length:])
@@ -66,7 +66,7 @@ func (m *markerFinder) takePiece(p *piece) {
 			continue
 		case unfinished:
 			m.begun = append(m.begun[:0], text[at:]...)
-			m.begunLine, m.begunWhere, m.begunTicks, m.begunAlone = p.line, p.where, openTicks(text[:at]), m.alone
+			m.startLine, m.startPlace, m.startTicks, m.startAlone = p.line, p.where, openTicks(text[:at]), m.alone
 			return
 		case misspelled:
 			m.notes.add(p.line, "a marker that says neither passed nor failed does not count")
@@ -93,17 +93,17 @@ func (m *markerFinder) goOn(p *piece) int {
 		before++
 	}
 	m.begun = append(m.begun, p.text[:min(len(p.text), maxMarker)]...)
-	mark, length, fit := readMarker(m.begun, m.looking.Parity)
+	mark, length, fit := readMarker(m.begun, m.options.Parity)
 	switch fit {
 	case unfinished:
 		if len(m.begun) <= maxMarker {
 			return len(p.text)
 		}
 	case fits:
-		m.alone = m.begunAlone
-		m.judgeMarker(mark, m.begunLine, m.begunWhere, m.begunTicks, p.text[length-before:])
+		m.alone = m.startAlone
+		m.judgeMarker(mark, m.startLine, m.startPlace, m.startTicks, p.text[length-before:])
 	case misspelled:
-		m.notes.add(m.begunLine, "a marker that says neither passed nor failed does not count")
+		m.notes.add(m.startLine, "a marker that says neither passed nor failed does not count")
 	}
 	if m.begun = m.begun[:0]; length == 0 {
 		m.alone, m.ending = false, "" // the unfinished comment is not a marker
@@ -114,13 +114,13 @@ func (m *markerFinder) goOn(p *piece) int {
 // judgeMarker decides whether a marker counts.
 func (m *markerFinder) judgeMarker(mark marker, line int, where place, ticks []int, after []byte) {
 	r := Report{Outcome: mark.result, Code: string(mark.result), Nonce: mark.nonce}
-	if m.looking.Parity {
+	if m.options.Parity {
 		if m.last.Outcome == "" {
 			m.last = r
 		}
 		return
 	}
-	marked := m.looking.Nonce != "" && mark.nonce == m.looking.Nonce
+	marked := m.options.Nonce != "" && mark.nonce == m.options.Nonce
 	why := where.describeDisplay()
 	if marked {
 		why = where.describeQuote()
@@ -134,7 +134,7 @@ func (m *markerFinder) judgeMarker(mark marker, line int, where place, ticks []i
 		m.notes.addRefusal(line, "a marker", why)
 		return
 	}
-	if why := m.looking.describeNonceRefusal(mark.nonce); why != "" {
+	if why := m.options.describeNonceRefusal(mark.nonce); why != "" {
 		m.notes.add(line, "a marker "+why)
 		return
 	}
@@ -147,9 +147,9 @@ func (m *markerFinder) judgeMarker(mark marker, line int, where place, ticks []i
 
 func (m *markerFinder) foundReport() (Report, bool) {
 	if len(m.begun) > 0 && namesMarker(m.begun) {
-		m.notes.add(m.begunLine, "a marker without its --> does not count")
+		m.notes.add(m.startLine, "a marker without its --> does not count")
 	}
-	if m.looking.Parity {
+	if m.options.Parity {
 		return m.last, m.last.Outcome != ""
 	}
 	for _, marked := range []bool{true, false} {
@@ -174,7 +174,7 @@ func (m *markerFinder) foundReport() (Report, bool) {
 func (m *markerFinder) newReport(result Result, marked bool) Report {
 	r := Report{Outcome: result, Code: string(result), Nonce: m.last.Nonce}
 	if marked {
-		r.Nonce = m.looking.Nonce
+		r.Nonce = m.options.Nonce
 	}
 	return r
 }

@@ -8,28 +8,28 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// sayingKind is where in a line a saying must be.
-type sayingKind int
+// phraseKind is where in a line a phrase must be.
+type phraseKind int
 
 const (
-	heading sayingKind = iota // "## QA Passed": the heading begins with it
+	heading phraseKind = iota // "## QA Passed": the heading begins with it
 	report                    // "## QA Complete": the verdict is after it or in its section
 	label                     // "QA Result: Pass": a colon and a verdict follow it
 	phrase                    // anywhere in a line
 )
 
-// A saying is a phrase that usually means a result.
-type saying struct {
-	kind   sayingKind
+// A resultPhrase is a phrase that usually means a result.
+type resultPhrase struct {
+	kind   phraseKind
 	words  string // lower case
 	result Result // label: the only verdict that counts; "" for both
 }
 
-// sayingsOf returns the sayings for a work type. Other work types have none.
-func sayingsOf(workType string) []saying {
+// phrasesOf returns the phrases for a work type. Other work types have none.
+func phrasesOf(workType string) []resultPhrase {
 	switch strings.TrimSuffix(strings.ToLower(workType), "-coordination") {
 	case "qa":
-		return []saying{
+		return []resultPhrase{
 			{heading, "qa passed", Passed},
 			{heading, "qa failed", Failed},
 			{report, "qa complete", ""},
@@ -37,7 +37,7 @@ func sayingsOf(workType string) []saying {
 			{label, "qa status", ""},
 		}
 	case "acceptance":
-		return []saying{
+		return []resultPhrase{
 			{heading, "acceptance complete", Passed},
 			{heading, "acceptance failed", Failed},
 			{label, "acceptance result", Passed},
@@ -49,11 +49,11 @@ func sayingsOf(workType string) []saying {
 	return nil
 }
 
-// hints are what every line with a saying contains: a significant byte, and a word of each
+// hints are what every line with a phrase contains: a significant byte, and a word of each
 // list.
 type hints struct {
-	sight seenBytes
-	words [2][]hint
+	present seenBytes
+	words   [2][]hint
 }
 
 // A hint is a word of lower-case letters, and the index of its rarest letter.
@@ -62,11 +62,11 @@ type hint struct {
 	rarest int
 }
 
-func hintsOf(sayings []saying) hints {
+func hintsOf(phrases []resultPhrase) hints {
 	switch {
-	case len(sayings) == 0:
+	case len(phrases) == 0:
 		return hints{}
-	case strings.HasPrefix(sayings[0].words, "qa"):
+	case strings.HasPrefix(phrases[0].words, "qa"):
 		return hints{seenQ, [2][]hint{{{"qa", 0}}, {{"pass", 0}, {"fail", 0}, {"complete", 3}}}}
 	}
 	return hints{0, [2][]hint{
@@ -75,16 +75,16 @@ func hintsOf(sayings []saying) hints {
 	}}
 }
 
-// heuristicFinder finds sayings, for agents whose prompt names no better form.
+// heuristicFinder finds phrases, for agents whose prompt names no better form.
 type heuristicFinder struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   *notes
-	sayings []saying
+	phrases []resultPhrase
 	hints   hints
 	section int // level of the heading of the report that this section belongs to; 0 for none
 	passed  said
 	failed  said
-	vetoed  int // a line that denies a pass in words that are not a saying
+	vetoed  int // a line that denies a pass in words that are not a phrase
 }
 
 // said is where a result was found, and in which form.
@@ -97,13 +97,13 @@ func newHeuristicFinder(l DetectOptions, n *notes) finder {
 	if l.Parity {
 		return newParityFinder(l, n)
 	}
-	f := &heuristicFinder{looking: l, notes: n, sayings: sayingsOf(l.WorkType)}
-	f.hints = hintsOf(f.sayings)
+	f := &heuristicFinder{options: l, notes: n, phrases: phrasesOf(l.WorkType)}
+	f.hints = hintsOf(f.phrases)
 	return f
 }
 
 func (f *heuristicFinder) takePiece(p *piece) {
-	if len(f.sayings) == 0 || len(p.text) == 0 {
+	if len(f.phrases) == 0 || len(p.text) == 0 {
 		return
 	}
 	if f.section == 0 && !f.hints.matchesPiece(p) {
@@ -114,8 +114,8 @@ func (f *heuristicFinder) takePiece(p *piece) {
 		f.section = 0
 	}
 	result := Result("")
-	for _, x := range f.sayings {
-		if r := f.resultOfSaying(x, s, p); r == Failed || result == "" {
+	for _, x := range f.phrases {
+		if r := f.resultOfPhrase(x, s, p); r == Failed || result == "" {
 			result = r
 		}
 	}
@@ -142,8 +142,8 @@ func (f *heuristicFinder) noteResult(result Result, p *piece) {
 	}
 }
 
-// resultOfSaying returns the result of a line with a saying, or "" for none.
-func (f *heuristicFinder) resultOfSaying(x saying, s sentence, p *piece) Result {
+// resultOfPhrase returns the result of a line with a phrase, or "" for none.
+func (f *heuristicFinder) resultOfPhrase(x resultPhrase, s sentence, p *piece) Result {
 	at := s.findWords(x.words)
 	if at < 0 {
 		return ""
@@ -151,11 +151,11 @@ func (f *heuristicFinder) resultOfSaying(x saying, s sentence, p *piece) Result 
 	end := at + len(x.words)
 	switch x.kind {
 	case heading:
-		if s.level >= 2 && at == s.firstWordIndex() && s.isMeant(x.result, at, end) {
+		if s.level >= 2 && at == s.firstWordIndex() && s.isStated(x.result, at, end) {
 			return x.result
 		}
 	case phrase:
-		if s.isMeant(x.result, at, end) {
+		if s.isStated(x.result, at, end) {
 			return x.result
 		}
 	case report:
@@ -179,7 +179,7 @@ func (f *heuristicFinder) foundReport() (Report, bool) {
 	if f.passed.line == 0 && f.failed.line == 0 {
 		return Report{}, false
 	}
-	if why := f.looking.describeNonceRefusal(""); why != "" {
+	if why := f.options.describeNonceRefusal(""); why != "" {
 		f.notes.add(max(f.passed.line, f.failed.line), "words "+why+", do not count")
 		return Report{}, false
 	}
@@ -197,7 +197,7 @@ func (f *heuristicFinder) foundReport() (Report, bool) {
 }
 
 func (h *hints) matchesPiece(p *piece) bool {
-	return p.has&h.sight == h.sight && hasHintedWord(p.text, h.words[0]) && hasHintedWord(p.text, h.words[1])
+	return p.has&h.present == h.present && hasHintedWord(p.text, h.words[0]) && hasHintedWord(p.text, h.words[1])
 }
 
 // hasHintedWord reports whether a line contains one of the words, ignoring case.

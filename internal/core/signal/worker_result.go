@@ -19,7 +19,7 @@ const maxResult = 1 << 20
 // resultFinder finds JSON objects that are worker results, anywhere in a text. It tries every
 // brace, and searches a text that turns out not to be JSON again for braces within it.
 type resultFinder struct {
-	looking DetectOptions
+	options DetectOptions
 	notes   *notes
 
 	schema *jsonschema.Schema // created on first use
@@ -45,7 +45,7 @@ type resultFinder struct {
 }
 
 func newResultFinder(l DetectOptions, n *notes) finder {
-	return &resultFinder{looking: l, notes: n}
+	return &resultFinder{options: l, notes: n}
 }
 
 func (f *resultFinder) takePiece(p *piece) {
@@ -185,13 +185,13 @@ func (f *resultFinder) judgeObject() {
 // readObject takes the object as the result, or returns why it does not count.
 func (f *resultFinder) readObject() string {
 	if f.schema == nil {
-		f.schema = resultSchema(f.looking.stageNames())
+		f.schema = resultSchema(f.options.stageNames())
 	}
 	result, problems := readResult(f.text, f.schema)
 	if len(problems) > 0 {
 		return "does not count: " + joinProblems(problems)
 	}
-	l := f.looking
+	l := f.options
 	switch {
 	case l.Task != "" && result.Task != l.Task:
 		return "of task " + quoteOddWord(result.Task) + ", and this is task " + quoteOddWord(l.Task)
@@ -230,7 +230,7 @@ func (f *resultFinder) foundReport() (Report, bool) {
 	switch {
 	case f.active && f.scan.keys != 0:
 		f.addNote(f.line, "a worker result breaks off")
-	case !f.has && !f.noted && f.stray > 0 && f.looking.Protocol == WorkerResult:
+	case !f.has && !f.noted && f.stray > 0 && f.options.Protocol == WorkerResult:
 		f.addNote(f.stray, "an object is no worker result: it has no "+missingFields(f.missing))
 	}
 	return f.last, f.has

@@ -87,7 +87,7 @@ func TestTheAgentItselfIsAWorkerThatCounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text    string
-		looking DetectOptions
+		options DetectOptions
 		want    Result
 		says    string
 	}{
@@ -99,7 +99,7 @@ func TestTheAgentItselfIsAWorkerThatCounts(t *testing.T) {
 		"nobody's, with a name of no use": {of("tester"), DetectOptions{}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := DetectText(c.text, c.looking)
+			got := DetectText(c.text, c.options)
 			if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) || c.says == "" && got.Diagnosis != "" {
 				t.Errorf("%+v, want %s and %q", got, c.want, c.says)
 			}

@@ -32,7 +32,7 @@ func (r *taskRun) beginTurn(s *statePlan) {
 	switch {
 	case *until > r.now: // a limit from an earlier turn is still in effect
 		t.restFrom, t.restTo = r.now, *until
-	case r.rand.drawChance(s.habits.Limit):
+	case r.rand.drawChance(s.behavior.Limit):
 		t.restFrom = r.now + time.Duration(float64(span)*r.rand.nextFloat64())
 		t.restTo = t.restFrom + r.rand.sampleTime(s.wait)
 		*until = t.restTo
@@ -44,7 +44,7 @@ func (r *taskRun) beginTurn(s *statePlan) {
 // drawEnding draws how a turn will end. It does not draw endings for which the workflow has no
 // edge.
 func (r *taskRun) drawEnding(s *statePlan) turnEnding {
-	h, u := &s.habits, r.rand.nextFloat64()
+	h, u := &s.behavior, r.rand.nextFloat64()
 	if u -= h.Crash; u < 0 {
 		return turnCrashes
 	}
@@ -54,7 +54,7 @@ func (r *taskRun) drawEnding(s *statePlan) turnEnding {
 	if u -= h.Question; u < 0 && len(s.questions) > 0 {
 		return turnAsks
 	}
-	if u -= h.GiveUp; u < 0 && u >= -h.GiveUp && len(s.surrenders) > 0 {
+	if u -= h.GiveUp; u < 0 && u >= -h.GiveUp && len(s.giveUps) > 0 {
 		return turnGivesUp
 	}
 	if len(s.fails) > 0 && r.rand.drawChance(h.Fail) {
@@ -107,7 +107,7 @@ func (r *taskRun) endTurn() {
 	case turnAsks:
 		r.takeAgentWay(s, a, s.questions)
 	case turnGivesUp:
-		r.takeAgentWay(s, a, s.surrenders)
+		r.takeAgentWay(s, a, s.giveUps)
 	case turnFails:
 		r.takeAgentWay(s, a, s.fails)
 	case turnFinishes:
@@ -125,11 +125,11 @@ func (r *taskRun) takeAgentWay(s *statePlan, a task.Attempt, ways []wayOut) {
 	for i := range ways {
 		w := &ways[(first+i)%len(ways)]
 		r.writeSections(w.sections)
-		if w.kind == "" || (w.exits || w.report != nil) && r.rand.drawChance(s.habits.Exit) {
+		if w.kind == "" || (w.exits || w.report != nil) && r.rand.drawChance(s.behavior.Exit) {
 			r.exitWith(a, w.report)
 			return
 		}
-		r.tellEngine(&signal.Signal{
+		r.submitSignal(&signal.Signal{
 			Kind: w.kind, Actor: task.Actor(a.Role), Attempt: a.Number, To: w.to, Verb: w.verb, Word: w.word, Report: w.report, Evidence: r.plan.evidence,
 		})
 		if r.t.Visit != before || r.t.Asked != nil || r.t.WorkFailed != "" || r.err != nil {
@@ -141,16 +141,16 @@ func (r *taskRun) takeAgentWay(s *statePlan, a task.Attempt, ways []wayOut) {
 
 // exitWith ends an agent whose work can be seen, with its report.
 func (r *taskRun) exitWith(a task.Attempt, said *signal.Report) {
-	r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
+	r.submitSignal(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
 }
 
 // exitSilently ends an agent that shows and reports nothing that counts.
 func (r *taskRun) exitSilently(s *statePlan, a task.Attempt) {
 	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
-	if s.speaks {
+	if s.expectsReport {
 		sig.Report = &signal.Report{Outcome: signal.Unknown}
 	}
-	r.tellEngine(&sig)
+	r.submitSignal(&sig)
 }
 
 // writeSections writes sections to TASK.md, with a text that is always new.
@@ -203,11 +203,11 @@ func (r *taskRun) answerAsPerson() {
 	asked := r.t.Asked
 	switch {
 	case r.t.Attention != "" && r.t.Asked == nil && s.kind != workflow.Halt:
-		r.tellEngine(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
+		r.submitSignal(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	case r.rand.drawChance(r.plan.person.Cancel) && r.takePersonWay(s.cancels):
 	case asked != nil && r.takePersonWay([]wayOut{{kind: signal.Request, to: asked.To}}):
 	case r.t.WorkFailed != "" && r.takePersonWay(s.changes):
-	case s.kind == workflow.Agent && r.tellEngine(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
+	case s.kind == workflow.Agent && r.submitSignal(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
 	case r.rand.drawChance(r.plan.person.RequestChanges) && r.takePersonWay(s.changes):
 	default:
 		_ = r.takePersonWay(s.finishes) || r.takePersonWay(s.changes) || r.takePersonWay(s.cancels)
@@ -225,7 +225,7 @@ func (r *taskRun) takePersonWay(ways []wayOut) bool {
 			actor = eventReporter(w.word)
 		}
 		before := r.t.Visit
-		r.tellEngine(&signal.Signal{Kind: w.kind, Actor: actor, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence})
+		r.submitSignal(&signal.Signal{Kind: w.kind, Actor: actor, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence})
 		if r.t.Visit != before || r.err != nil {
 			return true
 		}

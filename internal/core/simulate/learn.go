@@ -39,7 +39,7 @@ func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.E
 		name := def.States[i].Name
 		if seen, ok := l.states[name]; ok && def.States[i].Kind == workflow.Agent {
 			h := out.Profile.States[name]
-			out.Notes = append(out.Notes, seen.applyToHabits(name, &h)...)
+			out.Notes = append(out.Notes, seen.applyToBehavior(name, &h)...)
 			out.Profile.States[name] = h
 		}
 	}
@@ -199,8 +199,8 @@ func (l *journalLearner) edgeVerb(e *journal.Entry) string {
 	return ""
 }
 
-// applyToHabits sets the habits of a state to the samples.
-func (s *stateSamples) applyToHabits(state string, h *Habits) []string {
+// applyToBehavior sets the habits of a state to the samples.
+func (s *stateSamples) applyToBehavior(state string, h *StateBehavior) []string {
 	var notes learningNotes
 	notes.learnPace(state+": duration", s.durations, &h.Duration)
 	notes.learnRate(state+": crash", s.crashes, s.turns, &h.Crash)

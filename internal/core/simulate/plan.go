@@ -21,7 +21,7 @@ type runPlan struct {
 	roles    map[string]int
 	delay    logNormal
 	person   Person
-	effects  EffectHabits
+	effects  EffectBehavior
 	create   signal.Signal
 	evidence []signal.Evidence // everything that a gate may require
 	children []signal.Child    // of a task that waits for some: as many as guards require, all far enough
@@ -38,17 +38,17 @@ type statePlan struct {
 	role     string
 	roleAt   int
 	respawn  workflow.Respawn
-	habits   Habits
+	behavior StateBehavior
 	duration logNormal
 	wait     logNormal
 	tokens   logNormal
 	price    float64 // of a token, in micro-dollars
 
-	speaks     bool     // an end without a report counts as no answer
-	passes     []wayOut // what an agent does whose work succeeded
-	fails      []wayOut // what an agent does whose verdict is FAIL, or whose report stops the work; nil if it gives none
-	questions  []wayOut // to a person, or to another role
-	surrenders []wayOut
+	expectsReport bool     // an end without a report counts as no answer
+	passes        []wayOut // what an agent does whose work succeeded
+	fails         []wayOut // what an agent does whose verdict is FAIL, or whose report stops the work; nil if it gives none
+	questions     []wayOut // to a person, or to another role
+	giveUps       []wayOut
 
 	finishes []wayOut // what a person does, best first
 	changes  []wayOut
@@ -142,15 +142,15 @@ func (p *runPlan) planCreation() error {
 	return nil
 }
 
-func (p *runPlan) planState(s *workflow.State, h Habits) statePlan {
+func (p *runPlan) planState(s *workflow.State, h StateBehavior) statePlan {
 	out := statePlan{
-		kind: s.Kind, role: s.Role, roleAt: -1, respawn: s.Respawn, habits: h,
+		kind: s.Kind, role: s.Role, roleAt: -1, respawn: s.Respawn, behavior: h,
 		duration: h.Duration.toLogNormal(), wait: h.LimitWait.toLogNormal(),
 		tokens: newLogNormal(h.Tokens.Median, h.Tokens.P95), price: h.Cost * 1e6 / 1000,
 	}
 	if at, ok := p.roles[s.Role]; ok && s.Role != "" {
 		out.roleAt = at
-		out.speaks = p.def.Roles[at].Protocol != ""
+		out.expectsReport = p.def.Roles[at].Protocol != ""
 	}
 	for _, i := range p.def.EdgesFrom(s.Name) {
 		e := &p.def.Edges[i]
@@ -189,7 +189,7 @@ func (p *runPlan) agentWay(s *statePlan, in *workflow.State, e *workflow.Edge) {
 		s.questions = append(s.questions, w)
 	case w.word != "" && s.hasWord(w.word): // guards and gates may lead it elsewhere, with the same meaning
 	case to.Kind == workflow.Halt && len(e.Gates) == 0 && w.kind != signal.Outcome:
-		s.surrenders = append(s.surrenders, w)
+		s.giveUps = append(s.giveUps, w)
 	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && p.stopsWork(s, in, e):
 		s.fails = append(s.fails, w)
 	default:

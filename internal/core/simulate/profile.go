@@ -11,14 +11,14 @@ import (
 
 // A Profile describes how agents, people and the machine behave in a simulation.
 type Profile struct {
-	States  map[string]Habits `json:"states"` // those with a role
-	Human   Person            `json:"human"`
-	Effects EffectHabits      `json:"effects"`
+	States  map[string]StateBehavior `json:"states"` // those with a role
+	Human   Person                   `json:"human"`
+	Effects EffectBehavior           `json:"effects"`
 }
 
-// Habits describe how the agent of a state behaves. A turn is one piece of work of one agent in
+// StateBehavior describe how the agent of a state behaves. A turn is one piece of work of one agent in
 // one visit of a task to the state. Numbers without a unit are probabilities.
-type Habits struct {
+type StateBehavior struct {
 	Crash     float64 `json:"crash"`      // a turn ends early, without a result
 	NoAnswer  float64 `json:"no_answer"`  // a turn ends normally, without a result
 	Question  float64 `json:"question"`   // a turn ends with a question to a person
@@ -39,8 +39,8 @@ type Person struct {
 	Cancel         float64 `json:"cancel"`          // instead of any other answer
 }
 
-// EffectHabits describe how effects behave.
-type EffectHabits struct {
+// EffectBehavior describe how effects behave.
+type EffectBehavior struct {
 	Duration Span    `json:"duration"`
 	Fail     float64 `json:"fail"` // of a single try
 }
@@ -87,24 +87,24 @@ const (
 func DefaultProfile(def *workflow.Definition) Profile {
 	def = def.ForTask(nil)
 	p := Profile{
-		States:  map[string]Habits{},
+		States:  map[string]StateBehavior{},
 		Human:   Person{Delay: Pace{Span(time.Hour), Span(16 * time.Hour)}, RequestChanges: 0.15, Cancel: 0.02},
-		Effects: EffectHabits{Duration: Span(2 * time.Second), Fail: 0.005},
+		Effects: EffectBehavior{Duration: Span(2 * time.Second), Fail: 0.005},
 	}
 	for i := range def.States {
 		if s := &def.States[i]; s.Role != "" && s.Kind != workflow.Terminal {
-			p.States[s.Name] = defaultHabits(def, s)
+			p.States[s.Name] = defaultBehavior(def, s)
 		}
 	}
 	return p
 }
 
-func defaultHabits(def *workflow.Definition, s *workflow.State) Habits {
+func defaultBehavior(def *workflow.Definition, s *workflow.State) StateBehavior {
 	wall := s.Wall
 	if wall == 0 {
 		wall = unboundedWall
 	}
-	h := Habits{
+	h := StateBehavior{
 		Crash: 0.03, NoAnswer: 0.03, Question: 0.05, GiveUp: 0.01, Fail: 0.3, Exit: 0.1,
 		Limit: 0.01, LimitWait: Pace{Span(2 * time.Hour), Span(270 * time.Minute)},
 		Duration: Pace{Span(wall / medianOfWall), Span(wall / p95OfWall)},
@@ -140,13 +140,13 @@ func (p *Profile) checkAgainst(def *workflow.Definition) error {
 			return fmt.Errorf("state %s: %w", name, err)
 		}
 	}
-	if err := checkChances(namedChance{"request_changes", p.Human.RequestChanges}, namedChance{"cancel", p.Human.Cancel}); err != nil {
+	if err := checkProbabilities(namedProbability{"request_changes", p.Human.RequestChanges}, namedProbability{"cancel", p.Human.Cancel}); err != nil {
 		return fmt.Errorf("human: %w", err)
 	}
 	if err := p.Human.Delay.checkTimes("delay"); err != nil {
 		return fmt.Errorf("human: %w", err)
 	}
-	if err := checkChances(namedChance{"fail", p.Effects.Fail}); err != nil {
+	if err := checkProbabilities(namedProbability{"fail", p.Effects.Fail}); err != nil {
 		return fmt.Errorf("effects: %w", err)
 	}
 	if p.Effects.Duration < 0 {
@@ -155,9 +155,9 @@ func (p *Profile) checkAgainst(def *workflow.Definition) error {
 	return nil
 }
 
-func (h *Habits) checkFigures() error {
-	err := checkChances(namedChance{"crash", h.Crash}, namedChance{"no_answer", h.NoAnswer}, namedChance{"question", h.Question},
-		namedChance{"give_up", h.GiveUp}, namedChance{"fail", h.Fail}, namedChance{"exit", h.Exit}, namedChance{"limit", h.Limit})
+func (h *StateBehavior) checkFigures() error {
+	err := checkProbabilities(namedProbability{"crash", h.Crash}, namedProbability{"no_answer", h.NoAnswer}, namedProbability{"question", h.Question},
+		namedProbability{"give_up", h.GiveUp}, namedProbability{"fail", h.Fail}, namedProbability{"exit", h.Exit}, namedProbability{"limit", h.Limit})
 	if err != nil {
 		return err
 	}
@@ -179,12 +179,12 @@ func (h *Habits) checkFigures() error {
 	return nil
 }
 
-type namedChance struct {
+type namedProbability struct {
 	name string
 	p    float64
 }
 
-func checkChances(list ...namedChance) error {
+func checkProbabilities(list ...namedProbability) error {
 	for _, c := range list {
 		if !(c.p >= 0 && c.p <= 1) || math.IsNaN(c.p) {
 			return fmt.Errorf("%s is %g: a probability is between 0 and 1", c.name, c.p)

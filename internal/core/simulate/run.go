@@ -33,12 +33,12 @@ type taskRun struct {
 	try      int
 	effectAt time.Duration
 
-	timer   engine.Timer
-	timerAt time.Duration // negative: none
-	stale   bool          // timers may have changed
-	spent   string        // a timer of spentIn that changed nothing
-	spentIn int
-	readied int // visit in which the queue let the task continue
+	timer         engine.Timer
+	timerAt       time.Duration // negative: none
+	stale         bool          // timers may have changed
+	spent         string        // a timer of spentIn that changed nothing
+	spentIn       int
+	unqueuedVisit int // visit in which the queue let the task continue
 
 	person     bool // the task waits for a person
 	personIn   int  // the visit
@@ -100,7 +100,7 @@ func (r *taskRun) reset(rand randomSource) {
 // playToEnd runs the task to a terminal state or to a limit.
 func (r *taskRun) playToEnd() {
 	sig := r.plan.create
-	r.tellEngine(&sig)
+	r.submitSignal(&sig)
 	for r.err == nil && !r.over && r.steps < r.plan.maxSteps {
 		r.startRequested()
 		ev, at := r.nextEvent()
@@ -123,9 +123,9 @@ func (r *taskRun) playToEnd() {
 	r.closeAccounts()
 }
 
-// tellEngine lets the engine decide about a signal and folds the decision. It reports whether
+// submitSignal lets the engine decide about a signal and folds the decision. It reports whether
 // the signal was accepted.
-func (r *taskRun) tellEngine(sig *signal.Signal) bool {
+func (r *taskRun) submitSignal(sig *signal.Signal) bool {
 	r.steps++
 	sig.At = r.plan.begin.Add(r.now)
 	if sig.WeighsEvidence() {
@@ -191,9 +191,9 @@ func (r *taskRun) closeAccounts() {
 // startRequested starts what the record requires.
 func (r *taskRun) startRequested() {
 	s := &r.plan.states[r.at]
-	if s.kind == workflow.Queued && r.readied != r.t.Visit && len(r.t.Pending) == 0 {
-		r.readied = r.t.Visit
-		r.tellEngine(&signal.Signal{Kind: signal.Ready, Actor: task.Engine, Evidence: r.plan.evidence})
+	if s.kind == workflow.Queued && r.unqueuedVisit != r.t.Visit && len(r.t.Pending) == 0 {
+		r.unqueuedVisit = r.t.Visit
+		r.submitSignal(&signal.Signal{Kind: signal.Ready, Actor: task.Engine, Evidence: r.plan.evidence})
 		if r.over {
 			return
 		}
@@ -249,7 +249,7 @@ func (r *taskRun) performEffect() {
 		r.killAgents(&e)
 	}
 	r.effect = ""
-	r.tellEngine(&signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &receipt})
+	r.submitSignal(&signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &receipt})
 }
 
 func (r *taskRun) killAgents(e *task.Effect) {
@@ -265,7 +265,7 @@ func (r *taskRun) killAgents(e *task.Effect) {
 }
 
 func (r *taskRun) exitAgent(a task.Attempt, code int) bool {
-	return r.tellEngine(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: code})
+	return r.submitSignal(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: code})
 }
 
 // setTimer finds the timer that is due first. A timer that changed nothing does not fire again
@@ -287,7 +287,7 @@ func (r *taskRun) setTimer() {
 
 func (r *taskRun) fireTimer() {
 	before := r.t.Seq
-	r.tellEngine(&signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: r.timer.Name, Visit: r.timer.Visit})
+	r.submitSignal(&signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: r.timer.Name, Visit: r.timer.Visit})
 	if r.t.Seq == before {
 		r.spent, r.spentIn, r.stale = r.timer.Name, r.timer.Visit, true
 	}

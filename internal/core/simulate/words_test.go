@@ -7,8 +7,8 @@ import (
 	"orange/internal/core/simulate"
 )
 
-// habits returns a profile in which every agent and person of a workflow behaves alike.
-func habits(t *testing.T, name string, change func(*simulate.Habits)) simulate.Summary {
+// behavior returns a profile in which every agent and person of a workflow behaves alike.
+func behavior(t *testing.T, name string, change func(*simulate.StateBehavior)) simulate.Summary {
 	t.Helper()
 	def := loadDefinition(t, name)
 	p := simulate.DefaultProfile(def)
@@ -42,19 +42,19 @@ func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
 	attempts := map[string]float64{"linear-sdlc": 3, "cmat-feature": 5}
 	for name, end := range ends {
 		for _, exit := range []float64{0, 1} { // at a terminal, and by their end
-			s := habits(t, name, func(h *simulate.Habits) { h.Exit = exit })
+			s := behavior(t, name, func(h *simulate.StateBehavior) { h.Exit = exit })
 			if s.Ends[0].State != end || s.Ends[0].Share != 1 || s.Stuck != 0 || figure(t, s, simulate.Attempts).Mean != attempts[name] || figure(t, s, simulate.Waits).Mean != 0 {
 				t.Errorf("%s, exit %v: all goes well, and %s", name, exit, encodeJSON(t, s))
 			}
-			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Fail = exit, 0.3 })
+			s = behavior(t, name, func(h *simulate.StateBehavior) { h.Exit, h.Fail = exit, 0.3 })
 			if s.Ends[0].State != end || s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean != 0 || figure(t, s, simulate.Waits).Mean < 0.5 {
 				t.Errorf("%s, exit %v: a third fails, and %s", name, exit, encodeJSON(t, s))
 			}
-			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.NoAnswer = exit, 0.3 })
+			s = behavior(t, name, func(h *simulate.StateBehavior) { h.Exit, h.NoAnswer = exit, 0.3 })
 			if s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean < 0.5 {
 				t.Errorf("%s, exit %v: a third says nothing, and %s", name, exit, encodeJSON(t, s))
 			}
-			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Crash = exit, 0.3 })
+			s = behavior(t, name, func(h *simulate.StateBehavior) { h.Exit, h.Crash = exit, 0.3 })
 			if figure(t, s, simulate.Crashed).Mean < 0.5 || figure(t, s, "total of no_answer").Mean != 0 {
 				t.Errorf("%s, exit %v: a third crashes, and %s", name, exit, encodeJSON(t, s))
 			}

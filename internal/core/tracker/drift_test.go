@@ -65,7 +65,7 @@ func TestARoundIsFair(t *testing.T) {
 		var list []tracker.Candidate
 		for i := range n {
 			list = append(list, waits(fmt.Sprint(i), tracker.Priority(rapid.IntRange(0, 4).Draw(rt, "priority")), rapid.IntRange(0, 23).Draw(rt, "hour"), func(c *tracker.Candidate) {
-				c.Stranger = rapid.IntRange(0, 5).Draw(rt, "stranger") == 0
+				c.ForeignAuthor = rapid.IntRange(0, 5).Draw(rt, "stranger") == 0
 				c.Held = rapid.SampledFrom([]string{"", "", "", "held by alice"}).Draw(rt, "held")
 				c.Task = rapid.SampledFrom([]string{"", "", "", "T"}).Draw(rt, "task")
 				c.Issue.Parent = rapid.SampledFrom([]string{"", "", "0", "1", "2", "gone"}).Draw(rt, "parent")
@@ -91,7 +91,7 @@ func TestARoundIsFair(t *testing.T) {
 		for i := range list {
 			c := &list[i]
 			choice := got[at[c.Issue.Key]]
-			if choice.Dispatch && (c.Stranger || c.Held != "" || c.Task != "") {
+			if choice.Dispatch && (c.ForeignAuthor || c.Held != "" || c.Task != "") {
 				rt.Fatalf("%s is taken: %+v", c.Issue.Key, c)
 			}
 		}

@@ -9,12 +9,12 @@ import (
 
 // A Candidate is an issue that may be worked on, with what is known about it.
 type Candidate struct {
-	Issue    Issue
-	Priority Priority // the issue's own, unless a directive sets another
-	Held     string   // who holds it back and why, "" if nobody does
-	Task     string   // task that works on it, or did and left it in this column
-	Stranger bool     // its author is not on the list of authors
-	Claimed  string   // the tag that shows that somebody else works on it
+	Issue         Issue
+	Priority      Priority // the issue's own, unless a directive sets another
+	Held          string   // who holds it back and why, "" if nobody does
+	Task          string   // task that works on it, or did and left it in this column
+	ForeignAuthor bool     // its author is not on the list of authors
+	Claimed       string   // the tag that shows that somebody else works on it
 }
 
 // A Choice is the decision about a candidate in one round.
@@ -74,7 +74,7 @@ func (c *Candidate) describeObstacle() string {
 		return "task " + c.Task + " works on it, or did"
 	case c.Held != "":
 		return c.Held
-	case c.Stranger:
+	case c.ForeignAuthor:
 		return fmt.Sprintf("its author %q is not allowed: orange tracker add --author", c.Issue.Card.Author)
 	case c.Claimed != "":
 		return "somebody works on it: it has the tag " + c.Claimed

@@ -31,7 +31,7 @@ func TestPick(t *testing.T) {
 			c.Issue.BlockedBy = []tracker.Link{{Key: "OLD", Closed: true}}
 		}),
 		waits("taken", tracker.Urgent, 1, func(c *tracker.Candidate) { c.Task = "T1" }),
-		waits("odd", tracker.Urgent, 1, func(c *tracker.Candidate) { c.Stranger = true }),
+		waits("odd", tracker.Urgent, 1, func(c *tracker.Candidate) { c.ForeignAuthor = true }),
 		waits("claimed", tracker.Urgent, 1, func(c *tracker.Candidate) { c.Claimed = "Claimed-Dev-1" }),
 		waits("child", tracker.Urgent, 1, func(c *tracker.Candidate) { c.Issue.Parent = "parent" }), waits("parent", tracker.Medium, 5, nil),
 		waits("a", tracker.Low, 3, func(c *tracker.Candidate) { c.Issue.Parent = "b" }), waits("b", tracker.Low, 4, func(c *tracker.Candidate) { c.Issue.Parent = "a" }),

@@ -39,7 +39,7 @@ type Reading struct {
 }
 
 // A Standing is the issue of a task, as last read.
-type Standing struct {
+type IssueStatus struct {
 	Ref    string    `json:"ref"`
 	URL    string    `json:"url,omitempty"`
 	Column string    `json:"column"`

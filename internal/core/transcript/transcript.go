@@ -76,10 +76,10 @@ func LatestTurns(turns []Turn) []Turn {
 // speaker precedes each message. Tool calls and their results follow the message of their
 // agent.
 type Printer struct {
-	Now   time.Time // determines the time zone
-	speak Who       // the speaker of the last header
-	any   bool
-	shown map[string]string // by id: the text that was printed
+	Now     time.Time // determines the time zone
+	lastWho Who       // the speaker of the last header
+	any     bool
+	shown   map[string]string // by id: the text that was printed
 }
 
 // FormatTurns formats more turns. It skips a turn that it has already formatted, unless its
@@ -108,13 +108,13 @@ func (p *Printer) formatTurn(t Turn, body string) []string {
 	if speaker == Tool {
 		speaker = Agent
 	}
-	if message := t.Who != Tool && t.Tool == ""; message || speaker != p.speak {
+	if message := t.Who != Tool && t.Tool == ""; message || speaker != p.lastWho {
 		if p.any {
 			out = append(out, "")
 		}
 		out = append(out, p.formatHeader(t.At, speaker))
 	}
-	p.any, p.speak = true, speaker
+	p.any, p.lastWho = true, speaker
 	return append(out, strings.Split(body, "\n")...)
 }
 

@@ -70,7 +70,7 @@ func (m mass) tooOften() bool { return m == togetherAgain || m == unstartedAgain
 type choice struct {
 	section int
 	age     age
-	says    string
+	meaning string
 	doubt   doubt // of a new verdict
 	count   int   // of children
 }
@@ -118,11 +118,11 @@ func (m *model) processActions(w *world, out []action) []action {
 	for i := range w.t.Attempts {
 		first := len(out)
 		switch {
-		case w.procs[i] == alive && m.tellsDead():
+		case w.procs[i] == alive && m.distinguishesDead():
 			out = append(out, action{event: endProcess, actor: i})
-		case w.procs[i] != unborn && m.isEndReported(w, i) && m.isCheck(&w.t.Attempts[i]):
+		case w.procs[i] != notStarted && m.isEndReported(w, i) && m.isCheck(&w.t.Attempts[i]):
 			out = m.checkEnds(w, i, out)
-		case w.procs[i] != unborn && m.isEndReported(w, i):
+		case w.procs[i] != notStarted && m.isEndReported(w, i):
 			out = m.endReports(w, i, out)
 		}
 		for k := first; k < len(out); k++ {
@@ -141,7 +141,7 @@ func (m *model) endReports(w *world, i int, out []action) []action {
 	for _, c := range list {
 		out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 	}
-	out = m.lastWords(w, i, out)
+	out = m.finalReports(w, i, out)
 	out = m.wordsLeft(w, i, out)
 	return m.massDeaths(w, i, out)
 }
@@ -195,7 +195,7 @@ func (m *model) losesReceipt(w *world, e *task.Effect) bool {
 		return false
 	}
 	at := attemptIndex(&w.t, e.Attempt)
-	return m.tellsHalf() || e.Start && at >= 0 && w.procs[at] == unborn
+	return m.tellsHalf() || e.Start && at >= 0 && w.procs[at] == notStarted
 }
 
 // deadlineEndings returns what an agent that is ended at its deadline may leave behind.
@@ -208,7 +208,7 @@ func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 
 // requestActions returns all moves that an edge could accept, requested by every actor.
 func (m *model) requestActions(w *world, out []action) []action {
-	if len(w.t.Pending) > m.patience {
+	if len(w.t.Pending) > m.pendingLimit {
 		return out
 	}
 	for _, ask := range m.asked[m.stateNumber[w.t.Status]] {
@@ -224,7 +224,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 			}
 			for i := range w.t.Attempts {
 				role := w.t.Attempts[i].Role
-				if w.procs[i] != unborn && (n == 0 || anyPermits(edges, task.Actor(role))) {
+				if w.procs[i] != notStarted && (n == 0 || anyPermits(edges, task.Actor(role))) {
 					out = append(out, action{kind: signal.Request, who: task.Actor(role), word: to, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
 				}
 			}
@@ -294,7 +294,7 @@ func (m *model) eventActions(w *world, out []action) []action {
 			}
 		}
 	}
-	for _, f := range m.cardLooks[m.stateNumber[w.t.Status]] {
+	for _, f := range m.cardStates[m.stateNumber[w.t.Status]] {
 		if len(w.t.Pending) > 0 { // the card is read when all effects on it are done
 			break
 		}
@@ -304,7 +304,7 @@ func (m *model) eventActions(w *world, out []action) []action {
 		}
 	}
 	for i := range w.t.Attempts {
-		if w.procs[i] != unborn {
+		if w.procs[i] != notStarted {
 			out = m.turnEnds(w, i, out)
 		}
 	}
@@ -397,10 +397,10 @@ func (m *model) sectionChoices(w *world, edges []*workflow.Edge) [][]choice {
 		}
 	}
 	var asked []int
-	kids := false
+	children := false
 	for _, e := range edges {
 		if m.family {
-			out = m.childChoices(out, e, &kids)
+			out = m.childChoices(out, e, &children)
 		}
 		for _, g := range m.def.EdgeGates(e) {
 			if m.def.Gates[g].FactName() != "" && !m.def.Gates[g].HandsOver() && !slices.Contains(asked, g) {
@@ -422,7 +422,7 @@ func (m *model) addDoubts(w *world, lists [][]choice, doubts ...doubt) [][]choic
 				continue
 			}
 			for _, d := range doubts {
-				if d == foreign && m.strangers[m.stateNumber[w.t.Status]][c.section] == "" {
+				if d == foreign && m.foreignRoles[m.stateNumber[w.t.Status]][c.section] == "" {
 					continue
 				}
 				other := slices.Clone(l)
@@ -495,7 +495,7 @@ func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
 		at := m.sectionIndex(g.Section)
 		gated |= 1 << at
 		c, ok := findChoice(l, at)
-		if !ok || c.age == absent || g.Fresh == workflow.FreshUnused && c.age == isUsed || g.Verdict != "" && c.says != g.Verdict {
+		if !ok || c.age == absent || g.Fresh == workflow.FreshUnused && c.age == isUsed || g.Verdict != "" && c.meaning != g.Verdict {
 			return false
 		}
 	}
@@ -519,15 +519,15 @@ func (m *model) sectionMatters(section int, edges []*workflow.Edge) bool {
 
 func (m *model) sectionVersions(w *world, i int) []choice {
 	out := []choice{{section: i, age: absent}}
-	for _, says := range m.sections[i].says {
-		out = append(out, choice{section: i, age: isNew, says: says})
+	for _, meaning := range m.sections[i].meaning {
+		out = append(out, choice{section: i, age: isNew, meaning: meaning})
 	}
 	x := &w.texts[i]
-	if x.used.says != "" {
-		out = append(out, choice{section: i, age: isUsed, says: x.used.says})
+	if x.used.meaning != "" {
+		out = append(out, choice{section: i, age: isUsed, meaning: x.used.meaning})
 	}
-	if x.seen.says != "" && x.seen != x.used {
-		out = append(out, choice{section: i, age: isSeen, says: x.seen.says})
+	if x.seen.meaning != "" && x.seen != x.used {
+		out = append(out, choice{section: i, age: isSeen, meaning: x.seen.meaning})
 	}
 	return out
 }

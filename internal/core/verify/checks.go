@@ -234,7 +234,7 @@ func (m *model) forgetChecks(w *world) {
 		w.t.Counters[m.checks.rounds].Value = 0
 	}
 	for i := range w.t.Attempts { // whether a check that is being ended ever ran makes no difference
-		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.tellsDead() {
+		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.distinguishesDead() {
 			w.procs = slices.Clone(w.procs)
 			a.Running, a.Overdue, w.procs[i] = true, false, alive
 		}

@@ -39,7 +39,7 @@ func TestTheBuiltinsAreJudgedAlikeInFull(t *testing.T) {
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, name).ForTask(nil), verify.SearchOptions{Patience: 1})
+			judgeAlike(t, load(t, name).ForTask(nil), verify.SearchOptions{PendingLimit: 1})
 		})
 	}
 }
@@ -50,7 +50,7 @@ func TestTasksWithChecksAreJudgedAlikeInFull(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, "solo"), verify.SearchOptions{Patience: 1, Without: without})
+			judgeAlike(t, load(t, "solo"), verify.SearchOptions{PendingLimit: 1, Without: without})
 		})
 	}
 }
@@ -59,7 +59,7 @@ func TestABuiltinWithoutAProtectionIsJudgedAlikeInFull(t *testing.T) {
 	for _, without := range verify.Protections() {
 		t.Run(string(without), func(t *testing.T) {
 			t.Parallel()
-			judgeAlike(t, load(t, "orange-direct").ForTask(nil), verify.SearchOptions{Patience: 1, Without: []verify.Protection{without}})
+			judgeAlike(t, load(t, "orange-direct").ForTask(nil), verify.SearchOptions{PendingLimit: 1, Without: []verify.Protection{without}})
 		})
 	}
 }
@@ -96,7 +96,7 @@ func compareRandom(t *testing.T, count int, checks bool) {
 					if err != nil {
 						continue
 					}
-					o := verify.SearchOptions{Patience: 1 + random.IntN(2), MaxStates: 1500}
+					o := verify.SearchOptions{PendingLimit: 1 + random.IntN(2), MaxStates: 1500}
 					if random.IntN(4) == 0 {
 						list := verify.Protections()
 						if checks { // what a server forgets in a check by hand is searched in full only
@@ -113,7 +113,7 @@ func compareRandom(t *testing.T, count int, checks bool) {
 					compared, found, states, all = compared+1, found+len(full.Violations), states+reduced.States, all+full.States
 					mu.Unlock()
 					if t.Failed() {
-						t.Fatalf("seed %d, workflow %d, without %v, patience %d:\n%s", seed, i, o.Without, o.Patience, def.Text)
+						t.Fatalf("seed %d, workflow %d, without %v, patience %d:\n%s", seed, i, o.Without, o.PendingLimit, def.Text)
 					}
 				}
 			})

@@ -7,8 +7,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// lefts are the ways in which a turn can end.
-var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
+// turnEndings are the ways in which a turn can end.
+var turnEndings = [...]task.Left{task.LeftWords, task.LeftQuestion}
 
 // forgetIdle drops the conditions of agents, except of one whose turn ended in its own state, or
 // beside a check: only that makes a difference later. An agent that gets a message runs again once it has
@@ -20,7 +20,7 @@ func (m *model) forgetIdle(w *world) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			rests := checks && a.Condition.Name == task.Idle || a.Role == m.ownRole(t.Status) && engine.AgentRests(m.def, t)
+			rests := checks && a.Condition.Name == task.Idle || a.Role == m.ownRole(t.Status) && engine.AgentTurnEnded(m.def, t)
 			was := a.Condition
 			a.Condition = task.Condition{}
 			if rests {
@@ -56,7 +56,7 @@ func (m *model) idleActions(w *world, out []action) []action {
 			waits = true
 			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Running, actor: i, human: true})
 		default:
-			for _, left := range lefts {
+			for _, left := range turnEndings {
 				out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Idle, actor: i, left: left})
 			}
 		}
@@ -79,7 +79,7 @@ func (m *model) wordsLeft(w *world, i int, out []action) []action {
 		report = &signal.Report{Outcome: signal.Unknown}
 	}
 	for _, c := range m.sectionChoices(w, m.exits[m.stateNumber[w.t.Status]]) {
-		for _, left := range lefts {
+		for _, left := range turnEndings {
 			if report == nil || left == task.LeftQuestion {
 				out = append(out, action{event: reportEnd, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: report, left: left})
 			}

@@ -10,13 +10,13 @@ import (
 
 // model is a definition with the lookup tables of the search.
 type model struct {
-	full     bool // also what the reduced search leaves out: see Options.Full
-	def      *workflow.Definition
-	sections []section
-	without  map[Protection]bool
-	patience int
-	tallies  [][]task.AttemptTally
-	nothing  [][]choice // the only choice if no section matters
+	full         bool // also what the reduced search leaves out: see Options.Full
+	def          *workflow.Definition
+	sections     []section
+	without      map[Protection]bool
+	pendingLimit int
+	tallies      [][]task.AttemptTally
+	nothing      [][]choice // the only choice if no section matters
 
 	stateNumber  map[string]byte
 	roleNumber   map[string]byte
@@ -29,8 +29,8 @@ type model struct {
 	personResets bool               // a person resets counters to 0
 	family       bool               // something depends on the children of a task
 	words        [][]word           // by state number: what its agent can report
-	cardLooks    [][]cardLook       // by state number: the cards that an edge waits for
-	strangers    [][]string         // by state number and section: a role that may not use the verdict in it; "" for none
+	cardStates   [][]cardState      // by state number: the cards that an edge waits for
+	foreignRoles [][]string         // by state number and section: a role that may not use the verdict in it; "" for none
 	verdicts     bool               // a gate requires a verdict
 	harnesses    []string           // of all roles; falling back to another harness is like a mass death, so it is not tried separately
 	quotient     quotient
@@ -45,7 +45,7 @@ type asking struct {
 
 func newModel(def *workflow.Definition, o SearchOptions) *model {
 	m := &model{
-		def: def, patience: o.Patience, nothing: [][]choice{nil}, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
+		def: def, pendingLimit: o.PendingLimit, nothing: [][]choice{nil}, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
 		effectNumber: map[string]byte{},
 	}
 	for n := range 16 {
@@ -80,19 +80,19 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 			m.harnesses = append(m.harnesses, c.Harness)
 		}
 	}
-	m.findStrangers()
+	m.findForeignRoles()
 	m.quotient = newQuotient(m, o)
 	for i := range def.Edges {
 		m.commits = append(m.commits, slices.ContainsFunc(def.EdgeGates(&def.Edges[i]), func(g int) bool { return def.Gates[g].HandsOver() }))
 	}
 	m.personResets = slices.ContainsFunc(def.Counters, func(c workflow.Counter) bool { return c.ByPerson })
 	m.family = slices.ContainsFunc(def.States, func(s workflow.State) bool { return def.AsksForChildren(s.Name) })
-	m.words, m.cardLooks = make([][]word, 1), make([][]cardLook, 1)
+	m.words, m.cardStates = make([][]word, 1), make([][]cardState, 1)
 	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)
 	for i := range def.States {
 		name := def.States[i].Name
 		m.words = append(m.words, m.wordsIn(name))
-		m.cardLooks = append(m.cardLooks, m.cardLooksIn(name))
+		m.cardStates = append(m.cardStates, m.cardStatesIn(name))
 		m.exits[i+1] = m.edgesOf(name, workflow.OnExit, "", "")
 		for _, to := range m.requestTargets(name) {
 			m.asked[i+1] = append(m.asked[i+1], asking{to, m.edgesOf(name, workflow.OnRequest, "", to)})
@@ -112,20 +112,20 @@ func (m *model) addGate(g *workflow.Gate) {
 	}
 	s := &m.sections[at]
 	s.unused = s.unused || g.Fresh == workflow.FreshUnused
-	says := "valid"
+	meaning := "valid"
 	if g.Verdict != "" {
-		says, s.verdict = g.Verdict, true
+		meaning, s.verdict = g.Verdict, true
 	}
-	if !slices.Contains(s.says, says) {
-		s.says = append(s.says, says)
+	if !slices.Contains(s.meaning, meaning) {
+		s.meaning = append(s.meaning, meaning)
 	}
 }
 
-// findStrangers finds, for each section with verdicts, a role that may not use it in a state.
-func (m *model) findStrangers() {
-	m.strangers = make([][]string, len(m.def.States)+1)
-	for i := range m.strangers {
-		m.strangers[i] = make([]string, len(m.sections))
+// findForeignRoles finds, for each section with verdicts, a role that may not use it in a state.
+func (m *model) findForeignRoles() {
+	m.foreignRoles = make([][]string, len(m.def.States)+1)
+	for i := range m.foreignRoles {
+		m.foreignRoles[i] = make([]string, len(m.sections))
 	}
 	for at := range m.sections {
 		if !m.sections[at].verdict {
@@ -135,7 +135,7 @@ func (m *model) findStrangers() {
 		for i := range m.def.States {
 			for k := range m.def.Roles {
 				if role := m.def.Roles[k].Name; !m.def.MayJudge(m.def.States[i].Name, m.sections[at].name, role) {
-					m.strangers[i+1][at] = role
+					m.foreignRoles[i+1][at] = role
 					break
 				}
 			}

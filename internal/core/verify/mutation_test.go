@@ -68,7 +68,7 @@ func TestTakingAnythingOutIsNoticed(t *testing.T) {
 				}
 				noticed := len(mutant.Check()) > 0
 				if !noticed {
-					noticed = !verify.Verify(mutant, verify.SearchOptions{Patience: 2, First: true}).OK
+					noticed = !verify.Verify(mutant, verify.SearchOptions{PendingLimit: 2, First: true}).OK
 				}
 				why, listed := optional[name+": "+m.name]
 				switch {

@@ -47,7 +47,7 @@ func TestOneFindingIsListedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify.Verify(def, verify.SearchOptions{Patience: 1})
+	r := verify.Verify(def, verify.SearchOptions{PendingLimit: 1})
 	seen := map[string]int{}
 	for _, v := range r.Violations {
 		seen[string(v.Property)+": "+v.Message]++

@@ -25,7 +25,7 @@ func (s *search) judgeOutcome(w *world, a *action, speaker task.Attempt, o *outc
 		s.judgeOrigin(a, edge, o)
 		s.judgeAuthor(a, edge, o)
 	}
-	s.judgeTold(w, a, o)
+	s.judgeNotified(w, a, o)
 	s.judgeCounters(w, o)
 	s.judgeBranch(o)
 }
@@ -72,7 +72,7 @@ func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 			continue
 		}
 		c, ok := findChoice(choices, s.m.sectionIndex(gate.Section))
-		if gate.Section == "" || !ok || c.age != isNew || c.doubt != certain || gate.Verdict != "" && gate.Verdict != c.says {
+		if gate.Section == "" || !ok || c.age != isNew || c.doubt != certain || gate.Verdict != "" && gate.Verdict != c.meaning {
 			return false
 		}
 	}
@@ -126,9 +126,9 @@ func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 	o.addProblem(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
 }
 
-// judgeTold checks that a persistent agent that lives when the task comes to a state of its
+// judgeNotified checks that a persistent agent that lives when the task comes to a state of its
 // role, and did not bring it there itself, gets a message.
-func (s *search) judgeTold(w *world, a *action, o *outcome) {
+func (s *search) judgeNotified(w *world, a *action, o *outcome) {
 	for i := range o.entries {
 		e := &o.entries[i]
 		to, ok := s.m.def.StateNamed(e.To)
@@ -229,7 +229,7 @@ func (s *search) stallReason(w *world) string {
 	case workflow.Terminal:
 		return "the clean-up of " + t.Status + " waits for an agent that nobody ends"
 	}
-	if engine.WaitsForWords(s.m.def, *t) {
+	if engine.WaitsForAnswer(s.m.def, *t) {
 		return ""
 	}
 	if t.WorkFailed != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
@@ -295,9 +295,9 @@ func (s *search) guardHolds(e *workflow.Edge, t *task.Task, children int) bool {
 	return ok && err == nil
 }
 
-// unheardRole returns the role of an agent whose end will never be reported, or "" if there is
+// unreportedRole returns the role of an agent whose end will never be reported, or "" if there is
 // none.
-func (s *search) unheardRole(w *world) string {
+func (s *search) unreportedRole(w *world) string {
 	for i, p := range w.procs {
 		if p == dead && !s.m.isEndReported(w, i) && w.t.Attempts[i].Role == s.m.ownRole(w.t.Status) {
 			return w.t.Attempts[i].Role

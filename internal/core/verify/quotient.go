@@ -52,9 +52,9 @@ func (m *model) reachableStates(state string) []string {
 	return out
 }
 
-// tellsDead reports whether the search distinguishes a living agent from one whose process
+// distinguishesDead reports whether the search distinguishes a living agent from one whose process
 // ended without a report.
-func (m *model) tellsDead() bool { return m.quotient.off || m.without[PerRole] }
+func (m *model) distinguishesDead() bool { return m.quotient.off || m.without[PerRole] }
 
 // tellsHalf reports whether the search distinguishes an effect that was carried out, and whose receipt was lost, from one
 // that was not. The process that it started is distinguished anyway.

@@ -75,7 +75,7 @@ func (s *search) possibleCreations() []*signal.New {
 
 func (s *search) createWorld(i int) (world, outcome) {
 	w := world{now: origin, texts: make([]text, len(s.m.sections))}
-	o := s.tellEngine(&w, &action{kind: signal.Create, who: task.Human, newTask: s.possibleCreations()[i], actor: -1, human: true})
+	o := s.submitSignal(&w, &action{kind: signal.Create, who: task.Human, newTask: s.possibleCreations()[i], actor: -1, human: true})
 	return w, o
 }
 
@@ -121,7 +121,7 @@ func (s *search) standingProblems(w *world) []problem {
 	if s.isUnstoppable(w) {
 		out = append(out, problem{Stoppable, w.t.Status, "no person can end a task that is in " + w.t.Status})
 	}
-	if role := s.unheardRole(w); role != "" {
+	if role := s.unreportedRole(w); role != "" {
 		out = append(out, problem{Covered, role, "the " + role + " of " + w.t.Status + " is dead beside a living agent, and nobody hears of it"})
 	}
 	return out

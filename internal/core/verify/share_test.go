@@ -22,9 +22,9 @@ func TestAReportDoesNotDependOnHowTheWorkIsShared(t *testing.T) {
 	for _, name := range []string{"literal-002", "orange-direct", "endless-steps"} {
 		for _, full := range []bool{false, true} {
 			def := load(t, name)
-			want := verify.Verify(def, verify.SearchOptions{Patience: 1, Full: full})
+			want := verify.Verify(def, verify.SearchOptions{PendingLimit: 1, Full: full})
 			for _, workers := range []int{2, 5} {
-				got := verify.Verify(def, verify.SearchOptions{Patience: 1, Full: full, Workers: workers, Share: share})
+				got := verify.Verify(def, verify.SearchOptions{PendingLimit: 1, Full: full, Workers: workers, Share: share})
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, full %v, %d workers: %d states, %d violations; alone %d and %d", name, full, workers, got.States, len(got.Violations), want.States, len(want.Violations))
 				}
@@ -41,7 +41,7 @@ func TestPersistentRolesDoNotMultiplyTheStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, less, ok := judged(t, def, verify.SearchOptions{Patience: 1})
+		full, less, ok := judged(t, def, verify.SearchOptions{PendingLimit: 1})
 		if !ok || !full.OK {
 			t.Errorf("%d persistent roles: complete %v\n%s", persistent, full.Complete, story(full))
 		}

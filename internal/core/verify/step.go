@@ -55,11 +55,11 @@ func (s *search) applyAction(w *world, a *action) outcome {
 	case completeEffect, failEffect:
 		return s.finishFirstEffect(w, a.event == completeEffect, a.choice)
 	}
-	return s.tellEngine(w, a)
+	return s.submitSignal(w, a)
 }
 
-// tellEngine sends a signal to the engine and folds its decision.
-func (s *search) tellEngine(w *world, a *action) outcome {
+// submitSignal sends a signal to the engine and folds its decision.
+func (s *search) submitSignal(w *world, a *action) outcome {
 	sig := s.newSignal(w, a)
 	s.writeChoices(w, a.choice, &sig)
 	before := w.t.Status
@@ -208,7 +208,7 @@ func (s *search) writeChoices(w *world, choices []choice, sig *signal.Signal) {
 		switch {
 		case s.m.without[Author]:
 		case c.doubt == foreign:
-			role := s.m.strangers[s.m.stateNumber[w.t.Status]][c.section]
+			role := s.m.foreignRoles[s.m.stateNumber[w.t.Status]][c.section]
 			sig.Samples = append(sig.Samples, task.Sample{Section: s.m.sections[c.section].name, Sum: s.versionDigest(w, c), Foreign: role})
 		case c.doubt == broken && sig.Kind == signal.Exit:
 			sig.BrokeOff, sig.Code = true, 1
@@ -220,7 +220,7 @@ func (s *search) writtenSection(w *world, c choice) taskfile.Section {
 	sec := &s.m.sections[c.section]
 	out := taskfile.Section{Name: sec.name, Line: 1, TextLine: 1, Size: 1, Digest: s.versionDigest(w, c)}
 	if sec.verdict {
-		out.Ruling = taskfile.Ruling{Verdict: c.says, Line: 1}
+		out.Ruling = taskfile.Ruling{Verdict: c.meaning, Line: 1}
 		out.Word = out.Ruling
 		return out
 	}
@@ -257,7 +257,7 @@ func (s *search) rememberVersions(w *world, a *action, o *outcome) {
 			c, ok := findChoice(a.choice, k)
 			w.texts[k].seen = version{}
 			if ok && c.age != absent {
-				w.texts[k].seen = version{says: c.says, sum: sumOf(o.signal.Artifacts.Sections, s.m.sections[k].name)}
+				w.texts[k].seen = version{meaning: c.meaning, sum: sumOf(o.signal.Artifacts.Sections, s.m.sections[k].name)}
 			}
 			if edge != nil && !o.waived && ok && c.age != absent && s.hasGateOn(edge, k) {
 				w.texts[k].used = w.texts[k].seen
@@ -323,7 +323,7 @@ func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 			}
 		}
 	case e.Start:
-		if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.procs[at] == unborn {
+		if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.procs[at] == notStarted {
 			w.procs[at] = alive
 			s.oneWorker(w, at, o)
 		}
@@ -361,7 +361,7 @@ func (s *search) finishFirstEffect(w *world, ok bool, choices []choice) outcome 
 			if s.m.isCheck(&w.t.Attempts[at]) { // that it failed below its bound is tried with its own ends
 				end.check = &checkEnd{atBound: true}
 			}
-			exit := s.tellEngine(w, &end)
+			exit := s.submitSignal(w, &end)
 			o.entries = append(o.entries, exit.entries...)
 			o.told = append(o.told, exit.told...)
 			o.problems = append(o.problems, exit.problems...)

@@ -115,10 +115,10 @@ func describeChoices(m *model, choices []choice) string {
 	for _, c := range choices {
 		var part string
 		switch {
-		case c.section == childrenChoice && c.says == "none":
+		case c.section == childrenChoice && c.meaning == "none":
 			continue
 		case c.section == childrenChoice:
-			part = map[string]string{"some": "a child that is not far enough", "far": "a child that is far enough"}[c.says]
+			part = map[string]string{"some": "a child that is not far enough", "far": "a child that is far enough"}[c.meaning]
 			if c.count > 1 {
 				part = fmt.Sprint(c.count) + strings.NewReplacer("a child that is", " children that are").Replace(part)
 			}
@@ -129,11 +129,11 @@ func describeChoices(m *model, choices []choice) string {
 		case c.age == absent:
 			continue
 		case c.age == isNew:
-			part = "a new ## " + m.sections[c.section].name + " (" + c.says + ")" + doubtText(c.doubt)
+			part = "a new ## " + m.sections[c.section].name + " (" + c.meaning + ")" + doubtText(c.doubt)
 		case c.age == isUsed:
-			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that opened a gate before"
+			part = "the ## " + m.sections[c.section].name + " (" + c.meaning + ") that opened a gate before"
 		default:
-			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that was there when the visit began"
+			part = "the ## " + m.sections[c.section].name + " (" + c.meaning + ") that was there when the visit began"
 		}
 		switch {
 		case text != "":
@@ -207,7 +207,7 @@ func whatHappens(w *world, a *action) string {
 			return "the turn of the " + w.t.Attempts[a.actor].Role + " ends" + leftText(a.left)
 		}
 	}
-	return whatIsTold(a) + uncheckedText(a)
+	return describeSignal(a) + uncheckedText(a)
 }
 
 // uncheckedText says that the task of an action has no checks.
@@ -229,7 +229,7 @@ func leftText(left task.Left) string {
 	return ""
 }
 
-func whatIsTold(a *action) string {
+func describeSignal(a *action) string {
 	who := string(a.who)
 	if a.actor >= 0 {
 		who = "the " + who

@@ -58,14 +58,14 @@ func Protections() []Protection {
 
 // SearchOptions control a search.
 type SearchOptions struct {
-	Without   []Protection // leave these out of the model
-	MaxStates int          // the limit of the search; 0: DefaultMaxStates
-	Patience  int          // effects that may be pending while an actor requests another move; 0: DefaultPatience
-	First     bool         // stop at the first violation
-	Full      bool         // distinguish worlds that can do the same: slower, with the same result
-	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
-	Progress  func(Progress) // called from time to time; may be nil
-	Stop      func() bool    // called from time to time, returns whether to stop; may be nil
+	Without      []Protection // leave these out of the model
+	MaxStates    int          // the limit of the search; 0: DefaultMaxStates
+	PendingLimit int          // effects that may be pending while an actor requests another move; 0: DefaultPendingLimit
+	First        bool         // stop at the first violation
+	Full         bool         // distinguish worlds that can do the same: slower, with the same result
+	Decide       func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
+	Progress     func(Progress) // called from time to time; may be nil
+	Stop         func() bool    // called from time to time, returns whether to stop; may be nil
 
 	// Share calls work for every part below parts, concurrently if possible, and returns when
 	// all calls have returned. nil runs them one after the other. The report does not depend on
@@ -82,9 +82,9 @@ type Progress struct {
 	Depth  int // steps from the beginning
 }
 
-// DefaultPatience lets people and agents act in the middle of all effects of one move. Without
+// DefaultPendingLimit lets people and agents act in the middle of all effects of one move. Without
 // a limit the search would follow actors that never let a task settle.
-const DefaultPatience = 4
+const DefaultPendingLimit = 4
 
 // DefaultMaxStates limits the memory of a search.
 const DefaultMaxStates = 1_000_000
@@ -147,8 +147,8 @@ func Verify(def *workflow.Definition, o SearchOptions) Report {
 	if o.MaxStates == 0 {
 		o.MaxStates = DefaultMaxStates
 	}
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
+	if o.PendingLimit == 0 {
+		o.PendingLimit = DefaultPendingLimit
 	}
 	g := newGraph(newModel(def, o), o)
 	g.searchAll()

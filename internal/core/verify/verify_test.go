@@ -37,7 +37,7 @@ func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := verify.Verify(load(t, name), verify.SearchOptions{})
-			if again := verify.Verify(load(t, name), verify.SearchOptions{Patience: 1}); !again.OK || again.States >= r.States {
+			if again := verify.Verify(load(t, name), verify.SearchOptions{PendingLimit: 1}); !again.OK || again.States >= r.States {
 				t.Errorf("with less patience %d states, ok %v", again.States, again.OK)
 			}
 			t.Logf("%d states, %d transitions, %d decisions, bounds %+v", r.States, r.Transitions, r.Decisions, r.Bounds)
@@ -89,7 +89,7 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 			if without == verify.Origin { // agents of orange report nothing that leads to a merge
 				name = "linear-sdlc"
 			}
-			r := verify.Verify(load(t, name), verify.SearchOptions{Without: []verify.Protection{without}, Patience: 2})
+			r := verify.Verify(load(t, name), verify.SearchOptions{Without: []verify.Protection{without}, PendingLimit: 2})
 			if r.OK || !found(r, want) {
 				t.Errorf("%q is not reported:\n%s", want, story(r))
 			}

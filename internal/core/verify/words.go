@@ -15,8 +15,8 @@ type word struct {
 	edges  []*workflow.Edge
 }
 
-// unheardOf is a code that no file declares.
-const unheardOf = "NEVER_DECLARED"
+// undeclaredCode is a code that no file declares.
+const undeclaredCode = "NEVER_DECLARED"
 
 // wordsIn returns what the agent of a state can report: every code for which there is an edge,
 // a question to every role that may be consulted, an undeclared code, and nothing that counts.
@@ -27,7 +27,7 @@ func (m *model) wordsIn(state string) []word {
 	}
 	out := m.bareWords(state)
 	out = append(out,
-		word{&signal.Report{Outcome: signal.Passed, Code: unheardOf}, m.edgesOf(state, workflow.OnUnexpected, "", "")},
+		word{&signal.Report{Outcome: signal.Passed, Code: undeclaredCode}, m.edgesOf(state, workflow.OnUnexpected, "", "")},
 		word{&signal.Report{Outcome: signal.Unknown}, m.edgesOf(state, workflow.OnExit, "", "")})
 	return out
 }
@@ -79,8 +79,8 @@ func (m *model) otherModes(state string, tr workflow.Trigger) []string {
 	return out
 }
 
-// lastWords returns the ends of an agent with a report about its work.
-func (m *model) lastWords(w *world, i int, out []action) []action {
+// finalReports returns the ends of an agent with a report about its work.
+func (m *model) finalReports(w *world, i int, out []action) []action {
 	if w.t.Attempts[i].Role != m.ownRole(w.t.Status) {
 		return out
 	}
@@ -99,7 +99,7 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 // turnEnds returns the reports of an agent that stays alive.
 func (m *model) turnEnds(w *world, i int, out []action) []action {
 	role := w.t.Attempts[i].Role
-	if len(w.t.Pending) > m.patience {
+	if len(w.t.Pending) > m.pendingLimit {
 		return out
 	}
 	for _, said := range m.words[m.stateNumber[w.t.Status]] {
@@ -121,25 +121,25 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 	return out
 }
 
-// cardLook is a possible state of a card.
-type cardLook struct {
+// cardState is a possible state of a card.
+type cardState struct {
 	*board.Snapshot
 	human bool // a person changed it
 }
 
-// cardLooksIn returns the states of a card for which an edge of the state waits.
-func (m *model) cardLooksIn(state string) []cardLook {
-	var out []cardLook
+// cardStatesIn returns the states of a card for which an edge of the state waits.
+func (m *model) cardStatesIn(state string) []cardState {
+	var out []cardState
 	for _, i := range m.def.EdgesFrom(state) {
 		for _, tr := range m.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
 			f := tr.Board.ExampleCard()
-			if slices.ContainsFunc(out, func(have cardLook) bool { return have.SameAs(f) }) {
+			if slices.ContainsFunc(out, func(have cardState) bool { return have.SameAs(f) }) {
 				continue
 			}
-			out = append(out, cardLook{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})
+			out = append(out, cardState{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})
 		}
 	}
 	return out
@@ -157,11 +157,11 @@ func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) []
 		return lists
 	}
 	*asked = true
-	kids := []choice{{section: childrenChoice, says: "none"}}
+	children := []choice{{section: childrenChoice, meaning: "none"}}
 	for n := range m.def.MostChildren() {
-		kids = append(kids, choice{section: childrenChoice, says: "some", count: n + 1}, choice{section: childrenChoice, says: "far", count: n + 1})
+		children = append(children, choice{section: childrenChoice, meaning: "some", count: n + 1}, choice{section: childrenChoice, meaning: "far", count: n + 1})
 	}
-	return combineChoices(lists, kids)
+	return combineChoices(lists, children)
 }
 
 // childrenOf returns the children of the task that a choice stands for.
@@ -169,7 +169,7 @@ func (m *model) childrenOf(c choice) []signal.Child {
 	var out []signal.Child
 	for range c.count {
 		child := signal.Child{ID: "c"}
-		if c.says == "far" {
+		if c.meaning == "far" {
 			child.Status = m.def.FarthestChildState()
 		}
 		out = append(out, child)

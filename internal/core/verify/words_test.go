@@ -72,7 +72,7 @@ func TestWhatGuardsTheWordsOfAgentsIsMissed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := verify.Verify(def, verify.SearchOptions{Patience: 1, First: tt.want != ""})
+			r := verify.Verify(def, verify.SearchOptions{PendingLimit: 1, First: tt.want != ""})
 			if tt.want == "" && !r.OK || tt.want != "" && !found(r, tt.want) {
 				t.Errorf("want %q\n%s", tt.want, story(r))
 			}
@@ -85,7 +85,7 @@ func TestATraceTellsOfChildrenAndFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify.Verify(def, verify.SearchOptions{Patience: 1})
+	r := verify.Verify(def, verify.SearchOptions{PendingLimit: 1})
 	if text := story(r); !strings.Contains(text, "a child that is far enough") || !strings.Contains(text, "a child that is not far enough") {
 		t.Errorf("%s", text)
 	}
@@ -93,7 +93,7 @@ func TestATraceTellsOfChildrenAndFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := story(verify.Verify(def, verify.SearchOptions{Patience: 1})); !strings.Contains(text, "analysis_summary.md holds") || strings.Contains(text, "there is file") {
+	if text := story(verify.Verify(def, verify.SearchOptions{PendingLimit: 1})); !strings.Contains(text, "analysis_summary.md holds") || strings.Contains(text, "there is file") {
 		t.Errorf("%s", text)
 	}
 }

@@ -14,7 +14,7 @@ var origin = time.Unix(0, 0).UTC()
 type process byte
 
 const (
-	unborn process = iota // requested, not started
+	notStarted process = iota // requested, not started
 	alive
 	dead // and nobody knows yet
 )
@@ -37,14 +37,14 @@ type text struct {
 
 // version is one version of a section.
 type version struct {
-	says string // its meaning: valid, PASS, FAIL; "" for no such version
-	sum  string // its digest
+	meaning string // its meaning: valid, PASS, FAIL; "" for no such version
+	sum     string // its digest
 }
 
 // section is a section of TASK.md that gates require.
 type section struct {
 	name    string
-	says    []string // the possible meanings of a fresh version
+	meaning []string // the possible meanings of a fresh version
 	verdict bool
 	unused  bool // a gate remembers the version that opened it
 }
@@ -140,14 +140,14 @@ func (m *model) canonTexts(w *world) {
 		for k := range t.Seen {
 			m.renameDigest(&t.Seen[k], i, x)
 		}
-		same := x.used.says != "" && x.used == x.seen
-		if x.used.says != "" {
+		same := x.used.meaning != "" && x.used == x.seen
+		if x.used.meaning != "" {
 			x.used.sum = "used"
 		}
 		switch {
 		case same:
 			x.seen.sum = "used"
-		case x.seen.says != "":
+		case x.seen.meaning != "":
 			x.seen.sum = "seen"
 		}
 	}
@@ -216,7 +216,7 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	b = append(b, 0xff)
 	for i := range w.texts {
 		x := &w.texts[i]
-		b = append(b, saysNumber(x.used.says), saysNumber(x.seen.says), bitIf(x.used == x.seen, 0))
+		b = append(b, meaningNumber(x.used.meaning), meaningNumber(x.seen.meaning), bitIf(x.used == x.seen, 0))
 	}
 	if t.Asked != nil {
 		b = append(b, m.stateNumber[t.Asked.To])
@@ -249,7 +249,7 @@ func bitIf(on bool, n int) byte {
 	return 0
 }
 
-func saysNumber(s string) byte {
+func meaningNumber(s string) byte {
 	switch s {
 	case "":
 		return 0

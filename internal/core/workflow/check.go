@@ -179,7 +179,7 @@ func (c *checker) checkEdges() {
 		for _, from := range e.From {
 			c.checkLeaving(e, from)
 		}
-		c.checkAskers(e)
+		c.checkRequesters(e)
 		c.uselessTriggers(e)
 		for _, op := range e.Count {
 			if bound, ok := c.d.CounterNamed(op.Counter); ok && op.Value > bound.Max {
@@ -230,8 +230,8 @@ func happensIn(k Kind, t TriggerKind) bool {
 	return true
 }
 
-// checkAskers finds edges that must be requested and that nobody may request.
-func (c *checker) checkAskers(e *Edge) {
+// checkRequesters finds edges that must be requested and that nobody may request.
+func (c *checker) checkRequesters(e *Edge) {
 	asked := e.AnswersTo(OnRequest, "") || e.AnswersTo(OnCreate, "")
 	switch {
 	case asked && len(e.By)+len(e.Confirm) == 0:

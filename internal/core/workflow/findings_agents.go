@@ -15,9 +15,9 @@ func (c *checker) checkActors() {
 		if e.hasTrigger(OnRequest) || e.onWord() {
 			c.personsState(e)
 		}
-		c.eventHeard(e)
+		c.checkEventActor(e)
 		for _, role := range c.d.agentsOf(e) {
-			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.mayHear(from, role) }) {
+			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.agentMayLive(from, role) }) {
 				c.addAdvice(RuleRoleUnheard, e.Pos, "edge %s names the %s, and no agent of that role lives there, so its word is never heard: name another role, or drop it",
 					e.edgeTitle(), role)
 			}
@@ -41,9 +41,9 @@ func (c *checker) checkHarnesses() {
 	}
 }
 
-// eventHeard requires that the actor that reports an event may take the edge: Orange itself for
+// checkEventActor requires that the actor that reports an event may take the edge: Orange itself for
 // a child that moved and for its own merge, a tracker for everything else.
-func (c *checker) eventHeard(e *Edge) {
+func (c *checker) checkEventActor(e *Edge) {
 	for _, t := range e.On {
 		if t.Kind != OnTracker || len(e.By) == 0 {
 			continue
@@ -78,8 +78,8 @@ func (c *checker) personsState(e *Edge) {
 	}
 }
 
-// mayHear reports whether an agent of the role may live while a task is in the state.
-func (d *Definition) mayHear(state, role string) bool {
+// agentMayLive reports whether an agent of the role may live while a task is in the state.
+func (d *Definition) agentMayLive(state, role string) bool {
 	s, ok := d.StateNamed(state)
 	if !ok {
 		return false
@@ -131,8 +131,8 @@ func reachesRole(list []Effect, role string) bool {
 	})
 }
 
-// tellsRole reports whether an effect sends an agent of the role a message.
-func tellsRole(list []Effect, role string) bool {
+// notifiesRole reports whether an effect sends an agent of the role a message.
+func notifiesRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
 		return e.Role == role && info.Notifies
@@ -159,8 +159,8 @@ func (c *checker) checkAgents() {
 		if to.Kind == Agent || to.Kind == Halt {
 			c.twoWriters(e, to, role)
 		}
-		if to.Kind == Agent && role.Session == Persistent && !tellsRole(slices.Concat(e.Do, to.OnEnter), role.Name) {
-			c.checkTurnTold(e, to, role)
+		if to.Kind == Agent && role.Session == Persistent && !notifiesRole(slices.Concat(e.Do, to.OnEnter), role.Name) {
+			c.checkTurnMessage(e, to, role)
 		}
 	}
 }
@@ -213,8 +213,8 @@ func midTurn(e *Edge) bool {
 	})
 }
 
-// checkTurnTold requires that a living agent learns why its turn has come.
-func (c *checker) checkTurnTold(e *Edge, to *State, role *Role) {
+// checkTurnMessage requires that a living agent learns why its turn has come.
+func (c *checker) checkTurnMessage(e *Edge, to *State, role *Role) {
 	lives := c.d.statesWithLiveAgent(role.Name)
 	_, words := c.d.PromptNamed(MessageTurn)
 	for _, from := range e.From {

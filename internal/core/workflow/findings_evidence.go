@@ -21,7 +21,7 @@ func (c *checker) checkEvidence() {
 			}
 			for _, g := range e.gates {
 				if gate := &c.d.Gates[g]; gate.Section != "" {
-					c.gateTold(e, gate, writers)
+					c.checkGatePrompt(e, gate, writers)
 				}
 			}
 			c.ownWork(e, from, writers)
@@ -29,8 +29,8 @@ func (c *checker) checkEvidence() {
 	}
 }
 
-// gateTold requires that a prompt of one of the roles names the section, and each label.
-func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
+// checkGatePrompt requires that a prompt of one of the roles names the section, and each label.
+func (c *checker) checkGatePrompt(e *Edge, g *Gate, roles []string) {
 	if slices.ContainsFunc(c.found, func(f Finding) bool { return f.Rule == RuleGateUntold && f.Pos == g.Pos }) {
 		return // one finding is enough: several edges have the gate
 	}

@@ -20,15 +20,15 @@ func (c *checker) checkOutcomes() {
 			if t.Kind != OnOutcome && t.Kind != OnConsult {
 				continue
 			}
-			if speakers := c.speakingRoles(e); len(speakers) > 0 {
-				c.checkSayable(e, t, speakers)
+			if reporters := c.reportingRoles(e); len(reporters) > 0 {
+				c.checkReportable(e, t, reporters)
 			}
 		}
 	}
 }
 
-// speakingRoles returns the roles whose reports take an edge on an outcome.
-func (c *checker) speakingRoles(e *Edge) []*Role {
+// reportingRoles returns the roles whose reports take an edge on an outcome.
+func (c *checker) reportingRoles(e *Edge) []*Role {
 	var out []*Role
 	add := func(name string) {
 		if r, ok := c.d.RoleNamed(name); ok && !slices.Contains(out, r) {
@@ -46,9 +46,9 @@ func (c *checker) speakingRoles(e *Edge) []*Role {
 	return out
 }
 
-func (c *checker) checkSayable(e *Edge, t Trigger, speakers []*Role) {
+func (c *checker) checkReportable(e *Edge, t Trigger, reporters []*Role) {
 	var cannot, untold []string // roles that cannot report it, and roles that are not told how
-	for _, r := range speakers {
+	for _, r := range reporters {
 		switch {
 		case c.canSay(r, t):
 			return
@@ -67,7 +67,7 @@ func (c *checker) checkSayable(e *Edge, t Trigger, speakers []*Role) {
 			e.edgeTitle(), what, orList(untold))
 		return
 	}
-	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(cannot), sayInstead(speakers[0], t))
+	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(cannot), sayInstead(reporters[0], t))
 }
 
 // canSay reports whether an agent of the role can report what the trigger waits for.
@@ -81,9 +81,9 @@ func (c *checker) canSay(r *Role, t Trigger) bool {
 	case completionBlock:
 		return isStatusCode(t.Value)
 	case workerResult:
-		return t.Value == "SUCCESS" || t.Value == "FAILURE" || c.promptSays(r.Name, "result_type") && c.promptSays(r.Name, t.Value)
+		return t.Value == "SUCCESS" || t.Value == "FAILURE" || c.promptContains(r.Name, "result_type") && c.promptContains(r.Name, t.Value)
 	}
-	return c.promptSays(r.Name, "orange task report")
+	return c.promptContains(r.Name, "orange task report")
 }
 
 func sayInstead(r *Role, t Trigger) string {
@@ -98,8 +98,8 @@ func sayInstead(r *Role, t Trigger) string {
 	return "use letters, digits, dash, underscore and dot, beginning with a letter"
 }
 
-// promptSays reports whether a prompt of the role contains the words, ignoring case.
-func (c *checker) promptSays(role, words string) bool {
+// promptContains reports whether a prompt of the role contains the words, ignoring case.
+func (c *checker) promptContains(role, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(c.promptsOf(role), func(text string) bool { return strings.Contains(strings.ToLower(text), words) })
 }

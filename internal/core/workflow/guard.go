@@ -56,8 +56,8 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	}
 	names := &nameCollector{}
 	ast.Walk(&tree.Node, names)
-	if names.strange != "" {
-		return nil, fmt.Errorf("guard %q: %s has no place in a guard", source, names.strange)
+	if names.disallowed != "" {
+		return nil, fmt.Errorf("guard %q: %s has no place in a guard", source, names.disallowed)
 	}
 	for _, name := range names.found {
 		if _, ok := env[name]; !ok {
@@ -88,9 +88,9 @@ var guardOperators = [...]string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", 
 
 // nameCollector collects the names in a guard, and the first construct that is not allowed.
 type nameCollector struct {
-	found   []string
-	strange string
-	most    int
+	found      []string
+	disallowed string
+	most       int
 }
 
 // Visit implements ast.Visitor.
@@ -101,7 +101,7 @@ func (c *nameCollector) Visit(node *ast.Node) {
 			c.found = append(c.found, n.Value)
 		}
 		if strings.HasPrefix(n.Value, "$") {
-			c.strange = n.Value
+			c.disallowed = n.Value
 		}
 	case *ast.UnaryNode:
 		c.checkOperator(n.Operator)
@@ -111,13 +111,13 @@ func (c *nameCollector) Visit(node *ast.Node) {
 		c.most = max(c.most, n.Value)
 	case *ast.BoolNode, *ast.StringNode, *ast.ArrayNode:
 	default:
-		c.strange = strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."), "Node")
+		c.disallowed = strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."), "Node")
 	}
 }
 
 func (c *nameCollector) checkOperator(op string) {
 	if !slices.Contains(guardOperators[:], op) {
-		c.strange = "operator " + op
+		c.disallowed = "operator " + op
 	}
 }
 

@@ -45,7 +45,7 @@ func (f *stepFile) compileInto(d *Definition, r *reader) {
 	for i := range f.steps {
 		c.compileCodes(i)
 	}
-	c.compileTrouble()
+	c.compileFailures()
 	c.compileResume()
 	c.compileCancel()
 }
@@ -214,9 +214,9 @@ func (c *compiler) outputGates(s *step) []string {
 	return []string{outputGate(s)}
 }
 
-// compileTrouble adds the edges that stop a step: an undeclared code, crashes, silence, a
+// compileFailures adds the edges that stop a step: an undeclared code, crashes, silence, a
 // person.
-func (c *compiler) compileTrouble() {
+func (c *compiler) compileFailures() {
 	for _, role := range c.f.agentNames() {
 		var from []string
 		var pos Pos
@@ -239,9 +239,9 @@ func (c *compiler) compileTrouble() {
 // compileResume adds the edges by which a person continues a halted task: by verb where it
 // stopped, by state anywhere, or to its end.
 func (c *compiler) compileResume() {
-	var anew []CountOp
+	var resets []CountOp
 	if c.bound > 0 {
-		anew = []CountOp{{Counter: stepCount}}
+		resets = []CountOp{{Counter: stepCount}}
 	}
 	for i := range c.f.steps {
 		s := &c.f.steps[i]
@@ -249,7 +249,7 @@ func (c *compiler) compileResume() {
 		if i == 0 {
 			stopped = fmt.Sprintf("return_to in [%q, \"\"]", s.state)
 		}
-		e := Edge{From: []string{stepHalted}, To: s.state, On: []Trigger{requestTrigger()}, By: []task.Actor{task.Human}, Count: anew, Pos: s.pos}
+		e := Edge{From: []string{stepHalted}, To: s.state, On: []Trigger{requestTrigger()}, By: []task.Actor{task.Human}, Count: resets, Pos: s.pos}
 		back := e
 		back.As, back.When, back.Describe = "resume", c.newGuard(s.pos, "%s", stopped), "back to the step that stopped"
 		c.addEdge(back)

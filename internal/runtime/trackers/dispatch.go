@@ -235,7 +235,7 @@ func (o *Service) weighCandidate(d *connection, def *workflow.Definition, c *tra
 	if orders.Priority != nil {
 		c.Priority = orders.Priority.Priority
 	}
-	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.AllowsAuthor(c.Issue.Card.Author)
+	c.ForeignAuthor = len(d.cfg.Authors) > 0 && !d.cfg.AllowsAuthor(c.Issue.Card.Author)
 	if !isEligible(&d.cfg, def, &c.Issue) {
 		c.Held = "it was moved to " + c.Issue.Card.Column + " meanwhile"
 	}

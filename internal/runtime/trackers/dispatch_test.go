@@ -246,7 +246,7 @@ func TestAnIssueThatIsSentBackGetsASecondTaskOnce(t *testing.T) {
 		if d, err := r.service.Drifts(); err != nil || len(d) > 0 {
 			t.Errorf("the first one drifts: %+v, %v", d, err)
 		}
-		if got := r.service.IssueStanding(&list[0]); got.Want != "" {
+		if got := r.service.IssueStatus(&list[0]); got.Want != "" {
 			t.Errorf("the issue of a task that is over is wanted elsewhere: %+v", got)
 		}
 	})

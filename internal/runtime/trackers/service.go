@@ -301,8 +301,8 @@ func (o *Service) wantedColumn(cfg *tracker.Config, t *task.Task) string {
 	return ""
 }
 
-// IssueStanding returns the issue of a task as it was last read, or nil if it was not.
-func (o *Service) IssueStanding(t *task.Task) *tracker.Standing {
+// IssueStatus returns the issue of a task as it was last read, or nil if it was not.
+func (o *Service) IssueStatus(t *task.Task) *tracker.IssueStatus {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil
@@ -316,7 +316,7 @@ func (o *Service) IssueStanding(t *task.Task) *tracker.Standing {
 		if err != nil || !ok {
 			return nil
 		}
-		out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
+		out := &tracker.IssueStatus{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
 		if d, drifts := o.findDrift(&cfg, t); drifts {
 			out.Want = d.Want
 		}

@@ -51,14 +51,14 @@ func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
 			t.Errorf("%+v, read at %s", got, at)
 		}
 		task1 := r.of("ENG-1")
-		want := &tracker.Standing{Ref: "lin:ENG-1", URL: "https://tracker.example/ENG-1", Column: "Started", ReadAt: at}
-		if diff := cmp.Diff(want, r.service.IssueStanding(&task1)); diff != "" {
+		want := &tracker.IssueStatus{Ref: "lin:ENG-1", URL: "https://tracker.example/ENG-1", Column: "Started", ReadAt: at}
+		if diff := cmp.Diff(want, r.service.IssueStatus(&task1)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if got := r.service.IssueStanding(&task.Task{Resources: task.Resources{TrackerRef: "lin:ENG-9"}}); got != nil {
+		if got := r.service.IssueStatus(&task.Task{Resources: task.Resources{TrackerRef: "lin:ENG-9"}}); got != nil {
 			t.Errorf("an issue that was never read: %+v", got)
 		}
-		if got := r.service.IssueStanding(&task.Task{Resources: task.Resources{TrackerRef: "gone:1"}}); got != nil {
+		if got := r.service.IssueStatus(&task.Task{Resources: task.Resources{TrackerRef: "gone:1"}}); got != nil {
 			t.Errorf("a tracker that is gone: %+v", got)
 		}
 		if got, err := r.service.Drifts(); err != nil || len(got) > 0 {
@@ -117,7 +117,7 @@ func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
 			}
 		}
 		t1 := r.of("ENG-1")
-		if got := r.service.IssueStanding(&t1); got.Want != "Started" || got.Column != "Accepted" {
+		if got := r.service.IssueStatus(&t1); got.Want != "Started" || got.Column != "Accepted" {
 			t.Errorf("standing: %+v", got)
 		}
 		if got, err := r.service.Drifts(); err != nil || len(got) != 1 {

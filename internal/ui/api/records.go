@@ -28,7 +28,7 @@ type recordCache struct {
 // A record is a decoded record of a task. Nobody changes it.
 type record struct {
 	task.Task
-	standing atomic.Pointer[overview.Standing] // nil until a status line needed it
+	standing atomic.Pointer[overview.RowStatus] // nil until a status line needed it
 }
 
 // decodeRecord returns the record with these bytes. Callers must not change it.
@@ -106,12 +106,12 @@ func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 }
 
 // findStanding returns the standing of a task. It follows from the record, which has the hash of its workflow.
-func (s *Server) findStanding(t *record) overview.Standing {
+func (s *Server) findStanding(t *record) overview.RowStatus {
 	if known := t.standing.Load(); known != nil {
 		return *known
 	}
 	def := s.findDefinition(&t.Task)
-	out := overview.FindStanding(def, &t.Task)
+	out := overview.FindRowStatus(def, &t.Task)
 	if def != nil { // it may be readable next time
 		t.standing.Store(&out)
 	}

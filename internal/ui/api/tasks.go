@@ -141,7 +141,7 @@ func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 	}
 	out := wire.TaskDetails{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
-		out.Issue = s.Trackers.IssueStanding(&t)
+		out.Issue = s.Trackers.IssueStatus(&t)
 	}
 	if s.Reasons != nil {
 		out.Reasons = s.Reasons(&t)

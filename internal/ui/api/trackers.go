@@ -22,7 +22,7 @@ type Trackers interface {
 	Test(ctx context.Context, name string) (tracker.Trial, error)
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
 	SyncForges(ctx context.Context) (news []string, err error)
-	IssueStanding(t *task.Task) *tracker.Standing
+	IssueStatus(t *task.Task) *tracker.IssueStatus
 	CheckBoard(ctx context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error)
 }
 

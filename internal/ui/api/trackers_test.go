@@ -67,11 +67,11 @@ func (y *fakeTrackers) Dispatch(_ context.Context, name string, dry bool) (track
 
 func (y *fakeTrackers) SyncForges(context.Context) ([]string, error) { return nil, y.note("forges") }
 
-func (y *fakeTrackers) IssueStanding(t *task.Task) *tracker.Standing {
+func (y *fakeTrackers) IssueStatus(t *task.Task) *tracker.IssueStatus {
 	if t.TrackerRef == "" {
 		return nil
 	}
-	return &tracker.Standing{Ref: t.TrackerRef, Column: "Backlog", Want: "Started", ReadAt: morning}
+	return &tracker.IssueStatus{Ref: t.TrackerRef, Column: "Backlog", Want: "Started", ReadAt: morning}
 }
 
 func (y *fakeTrackers) CheckBoard(_ context.Context, x wire.BoardCheckRequest) ([]boardcheck.Finding, error) {

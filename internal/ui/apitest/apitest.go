@@ -171,7 +171,7 @@ func (t Trackers) SaveTracker(context.Context, tracker.Config) (tracker.Config, 
 func (Trackers) RemoveTracker(context.Context, string) error    { return nil }
 func (t Trackers) ListIssues(string) ([]tracker.Issue, error)   { return t.Kept, nil }
 func (t Trackers) SyncForges(context.Context) ([]string, error) { return t.News, nil }
-func (Trackers) IssueStanding(*task.Task) *tracker.Standing     { return nil }
+func (Trackers) IssueStatus(*task.Task) *tracker.IssueStatus    { return nil }
 func (t Trackers) Sync(context.Context, string, bool) (tracker.Report, error) {
 	return t.Report, t.Err
 }

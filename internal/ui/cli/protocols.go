@@ -98,7 +98,7 @@ func (f *detectFlags) detectReport(deps Deps, file string) (signal.Report, error
 func printReport(w io.Writer, r signal.Report) error {
 	var b strings.Builder
 	switch {
-	case r.Source == signal.FromNowhere:
+	case r.Source == signal.NoSource:
 		fmt.Fprintf(&b, "%s: nothing counts (%s)\n", r.Outcome, r.Protocol)
 	default:
 		fmt.Fprintf(&b, "%s: %s, from %s\n", r.Outcome, r.Protocol, r.Source)

@@ -304,10 +304,10 @@ func (r *runner) describeState(name string) string {
 func (r *runner) tellLimit() {
 	for i := range r.row.Attempts {
 		a := &r.row.Attempts[i]
-		if a.Mood != task.Limited {
+		if a.Condition != task.Limited {
 			continue
 		}
-		text := "the " + a.Role + " is " + narrate.DescribeCondition(task.Condition{Name: a.Mood, Detail: a.Detail, Until: a.Until}, r.Now())
+		text := "the " + a.Role + " is " + narrate.DescribeCondition(task.Condition{Name: a.Condition, Detail: a.Detail, Until: a.Until}, r.Now())
 		if text != r.told && !wantsJSON(r.cmd) {
 			r.told = text
 			_ = r.printLine(text)

@@ -187,7 +187,7 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
-	add("Tracker", describeStanding(now, t, v.Issue))
+	add("Tracker", describeIssueStatus(now, t, v.Issue))
 	if v.Issue != nil {
 		add("Issue", v.Issue.URL)
 	}
@@ -213,8 +213,8 @@ func describeCheck(now time.Time, c *overview.CheckStatus) string {
 	return text
 }
 
-// describeStanding describes the task's issue and when it was last read.
-func describeStanding(now time.Time, t *task.Task, is *tracker.Standing) string {
+// describeIssueStatus describes the task's issue and when it was last read.
+func describeIssueStatus(now time.Time, t *task.Task, is *tracker.IssueStatus) string {
 	if is == nil {
 		return t.TrackerRef
 	}

@@ -410,8 +410,8 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	words := []string{string(r.ID), r.Workflow, r.Harness}
 	for _, a := range r.Attempts {
 		text := fmt.Sprintf("%s %d", a.Role, a.Number)
-		if a.Mood != "" {
-			text += " " + a.Mood
+		if a.Condition != "" {
+			text += " " + a.Condition
 		}
 		words = append(words, text)
 	}

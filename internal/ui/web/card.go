@@ -134,7 +134,7 @@ func lifeOf(r *overview.Row) (class, words string) {
 	case overview.Alive:
 		for _, a := range r.Attempts {
 			if !a.Ending {
-				return "alive", strings.TrimSpace(a.Role + " " + strings.ReplaceAll(cmp.Or(a.Mood, "at work"), "_", " "))
+				return "alive", strings.TrimSpace(a.Role + " " + strings.ReplaceAll(cmp.Or(a.Condition, "at work"), "_", " "))
 			}
 		}
 		return "alive", "at work"

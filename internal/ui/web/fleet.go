@@ -83,7 +83,7 @@ func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.InputTokens + 
 func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
-		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Mood, "_", " "), Detail: a.Detail,
+		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Condition, "_", " "), Detail: a.Detail,
 		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.CostMicroUSD),
 	}
 	switch {
@@ -91,7 +91,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Mood, out.Class = "ending", "none"
 	case a.Overdue:
 		out.Class = "dead"
-	case task.NeedsPerson(a.Mood):
+	case task.NeedsPerson(a.Condition):
 		out.Class = "wants"
 	default:
 		out.Class = "alive"

@@ -252,7 +252,7 @@ func DescribeBound(b explain.Bound) string {
 // DescribeTimer returns the name of a timer as a label, and when it is due and what happens then as
 // text.
 func DescribeTimer(tm *engine.Timer, now time.Time) (label, text string) {
-	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.Lifted: "Limit:"}[tm.Name]
+	label = map[string]string{engine.Deadline: "Deadline:", engine.Respawn: "Next start:", engine.LimitEnd: "Limit:"}[tm.Name]
 	switch {
 	case tm.Cooldown:
 		label = "Cooldown:"

@@ -119,18 +119,18 @@ const (
 
 // An Attempt is an agent that has not ended.
 type Attempt struct {
-	Number  int        `json:"number"`
-	Role    string     `json:"role"`
-	State   string     `json:"state"` // of the task when the attempt was started
-	Since   time.Time  `json:"since"`
-	Active  time.Time  `json:"active_at,omitzero"` // when it last wrote anything
-	Mood    string     `json:"condition,omitempty"`
-	Detail  string     `json:"detail,omitempty"` // of its condition, in the agent's words
-	Until   time.Time  `json:"until,omitzero"`   // of a limit
-	Usage   task.Usage `json:"usage,omitzero"`
-	Ending  bool       `json:"ending,omitempty"`
-	Absent  bool       `json:"absent,omitempty"` // it has no process: it is being started, or has just ended
-	Overdue bool       `json:"overdue,omitempty"`
+	Number    int        `json:"number"`
+	Role      string     `json:"role"`
+	State     string     `json:"state"` // of the task when the attempt was started
+	Since     time.Time  `json:"since"`
+	Active    time.Time  `json:"active_at,omitzero"` // when it last wrote anything
+	Condition string     `json:"condition,omitempty"`
+	Detail    string     `json:"detail,omitempty"` // of its condition, in the agent's words
+	Until     time.Time  `json:"until,omitzero"`   // of a limit
+	Usage     task.Usage `json:"usage,omitzero"`
+	Ending    bool       `json:"ending,omitempty"`
+	Absent    bool       `json:"absent,omitempty"` // it has no process: it is being started, or has just ended
+	Overdue   bool       `json:"overdue,omitempty"`
 }
 
 // A PR is a pull request as last read.
@@ -194,16 +194,16 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 }
 
 // A Standing is what the workflow says about a record in a sum of rows.
-type Standing struct {
+type RowStatus struct {
 	Kind  workflow.Kind
 	Wants explain.ItemKind
 }
 
-// FindStanding returns the standing of a task. def is nil if its workflow cannot be read.
-func FindStanding(def *workflow.Definition, t *task.Task) (out Standing) {
+// FindRowStatus returns the standing of a task. def is nil if its workflow cannot be read.
+func FindRowStatus(def *workflow.Definition, t *task.Task) (out RowStatus) {
 	def = def.ForTask(t.Checks)
 	if def == nil {
-		return Standing{Wants: explain.ItemAttention}
+		return RowStatus{Wants: explain.ItemAttention}
 	}
 	if s, ok := def.StateNamed(t.Status); ok {
 		out.Kind = s.Kind
@@ -215,7 +215,7 @@ func FindStanding(def *workflow.Definition, t *task.Task) (out Standing) {
 }
 
 // NewCountedRow returns the part of a task's row that a sum of rows and a status line need.
-func NewCountedRow(t *task.Task, s Standing, absent []int) Row {
+func NewCountedRow(t *task.Task, s RowStatus, absent []int) Row {
 	r := Row{ID: t.ID, Status: cleanWord(t.Status), Life: lifeOf(t, absent), Paused: t.Paused, Queued: t.Queued, Kind: s.Kind, Wants: s.Wants}
 	r.addAgents(t, Facts{Absent: absent})
 	return r
@@ -255,10 +255,10 @@ func (r *Row) Idle() bool {
 func (a *Attempt) IsLive() bool { return !a.Ending && !a.Absent }
 
 // Idle reports whether an agent lives and its turn is over.
-func (a *Attempt) Idle() bool { return a.IsLive() && a.Mood == task.Idle }
+func (a *Attempt) Idle() bool { return a.IsLive() && a.Condition == task.Idle }
 
 // Blocked reports whether an agent lives and cannot continue before somebody else acts.
-func (a *Attempt) Blocked() bool { return a.IsLive() && task.Condition{Name: a.Mood}.IsBlocked() }
+func (a *Attempt) Blocked() bool { return a.IsLive() && task.Condition{Name: a.Condition}.IsBlocked() }
 
 // lifeOf summarizes the agents of a task. A dead agent takes precedence over a living one: its work is not being done.
 func lifeOf(t *task.Task, absent []int) Life {
@@ -291,9 +291,9 @@ func (r *Row) WaitsFor(kinds ...explain.ItemKind) bool { return slices.Contains(
 
 // AtTerminal returns the role of the agent that needs a person at its terminal, as the row says it, or "".
 func (r *Row) AtTerminal() string {
-	mood := r.Wants.Info().Mood
+	condition := r.Wants.Info().Condition
 	for i := range r.Attempts {
-		if a := &r.Attempts[i]; mood != "" && a.Mood == mood {
+		if a := &r.Attempts[i]; condition != "" && a.Condition == condition {
 			return a.Role
 		}
 	}
@@ -319,7 +319,7 @@ func (r *Row) addAgents(t *task.Task, f Facts) {
 			r.Active = active
 		}
 		r.Attempts = append(r.Attempts, Attempt{
-			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Mood: cleanWord(a.Condition.Name),
+			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Condition: cleanWord(a.Condition.Name),
 			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
 		})
 	}

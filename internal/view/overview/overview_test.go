@@ -68,7 +68,7 @@ func TestOf(t *testing.T) {
 	want := Row{
 		ID: tk.ID, Project: "p", Branch: "b", Summary: "do it", Status: "working", Kind: workflow.Agent, Workflow: "orange", WorkflowHash: "h", Harness: "h",
 		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: explain.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
-		Attempts: []Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Active: noon.Add(time.Hour), Mood: task.WaitingInput, Detail: "a b?"}},
+		Attempts: []Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Active: noon.Add(time.Hour), Condition: task.WaitingInput, Detail: "a b?"}},
 		Wants:    explain.ItemInput, Text: "the worker: waiting-input: a b?", Action: explain.Action{Verb: explain.VerbAttach, Task: "000000000000000000001"}, Do: "orange task attach 000000000000000000001", Verb: explain.VerbAttach, Asked: noon,
 		PR: &PR{Number: 12, URL: "https://forge.example/o/r/pull/12", State: "OPEN", Checks: "passed"}, Work: &Work{Commits: 2}, Spent: task.Usage{CostMicroUSD: 5},
 		Moves:    []explain.Move{{To: "agent-review", As: "complete"}, {To: "clarification", As: "clarify"}, {To: "stuck", As: "stuck"}, {To: "cancelled", As: "cancel"}},
@@ -125,7 +125,7 @@ func isCountedAlike(t interface {
 	Errorf(format string, args ...any)
 }, def *workflow.Definition, tk *task.Task, absent []int) {
 	t.Helper()
-	row, counted := NewRow(def, tk, Facts{Absent: absent}, noon), NewCountedRow(tk, FindStanding(def, tk), absent)
+	row, counted := NewRow(def, tk, Facts{Absent: absent}, noon), NewCountedRow(tk, FindRowStatus(def, tk), absent)
 	if SumRows([]Row{row}) != SumRows([]Row{counted}) || row.Life != counted.Life || row.Status != counted.Status || row.Wants != counted.Wants || row.Kind != counted.Kind {
 		t.Errorf("the row is\n%+v\nand counted as\n%+v", row, counted)
 	}
@@ -155,7 +155,7 @@ func TestEveryTextOfARowIsSafe(t *testing.T) {
 			list = append(list, r.PR.URL, r.PR.State, r.PR.Checks)
 		}
 		for _, a := range r.Attempts {
-			list = append(list, a.Role, a.State, a.Mood, a.Detail)
+			list = append(list, a.Role, a.State, a.Condition, a.Detail)
 		}
 		for _, s := range list {
 			if ansi.OneLine(s) != s || len(s) > maxText+3 || !utf8.ValidString(s) {
@@ -234,9 +234,9 @@ func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
 
 func TestWhoNeedsAPersonAtItsTerminal(t *testing.T) {
 	attempts := []Attempt{
-		{Number: 1, Role: "reviewer", Mood: task.WaitingPermission},
-		{Number: 2, Role: "worker", Mood: task.TurnFailed}, // in the state of another: nobody waits for it
-		{Number: 3, Role: "fixer", Mood: task.WaitingPermission},
+		{Number: 1, Role: "reviewer", Condition: task.WaitingPermission},
+		{Number: 2, Role: "worker", Condition: task.TurnFailed}, // in the state of another: nobody waits for it
+		{Number: 3, Role: "fixer", Condition: task.WaitingPermission},
 	}
 	for kind, want := range map[explain.ItemKind]string{
 		explain.ItemPermission: "reviewer", explain.ItemTurnFailed: "worker", explain.ItemInput: "", explain.ItemNotStarted: "", explain.ItemCrashed: "", "": "",

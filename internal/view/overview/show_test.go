@@ -266,14 +266,14 @@ func TestInbox(t *testing.T) {
 
 func TestSum(t *testing.T) {
 	rows := some()
-	rows[0].Attempts = []Attempt{{Number: 1}, {Number: 2, Ending: true, Mood: task.Idle}, {Number: 3, Mood: task.Idle}}
+	rows[0].Attempts = []Attempt{{Number: 1}, {Number: 2, Ending: true, Condition: task.Idle}, {Number: 3, Condition: task.Idle}}
 	if d := cmp.Diff(Summary{Tasks: 4, Agents: 2, Idle: 1, Wants: 2, Queued: 1}, SumRows(rows)); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestIdle(t *testing.T) {
-	busy, idle, ending := Attempt{Mood: task.Running}, Attempt{Mood: task.Idle}, Attempt{Ending: true}
+	busy, idle, ending := Attempt{Condition: task.Running}, Attempt{Condition: task.Idle}, Attempt{Ending: true}
 	for name, tt := range map[string]struct {
 		row  Row
 		want bool
