@@ -142,6 +142,48 @@ func TestAnAgentSpeaksMCPForItselfAlone(t *testing.T) {
 type showing string
 
 // RoundTrip implements http.RoundTripper.
+// A person sends a message, changes a task, replaces an agent and reads figures through MCP; an agent does none of it.
+func TestAPersonSteersAnAgentOverMCP(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	s.piped("ask0", "update", map[string]any{"verb": "send", "note": "hello me"})
+	s.piped("ask1", "update", map[string]any{"requirements": "less"})
+	script := "worker:\n  - run: \"orange mcp < ../../../ask0 > ../../../said0\"\n  - run: \"orange mcp < ../../../ask1 > ../../../said1\"\n  - run: \"touch ../../../end\"\n" +
+		"  - sleep: 1h\n"
+	id := s.create("feature", script, "--workflow", "solo")
+	s.eventually("the agent has asked", func() bool { return s.has("end") })
+	for _, name := range []string{"said0", "said1"} {
+		if text, refused := s.answered(name); !refused || !strings.Contains(text, "only a person may") {
+			t.Errorf("an agent: refused %v: %q", refused, text)
+		}
+	}
+	person := s.dialMCP()
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"update", map[string]any{"task": string(id), "verb": "send", "note": "look at the form"}, "the worker is told"},
+		{"update", map[string]any{"task": string(id), "requirements": "a form\nwith a label", "summary": "A form"}, "summary and requirements changed; the worker is told"},
+		{"update", map[string]any{"task": string(id), "verb": "respawn", "force": true}, "attempt 1 of the worker is ended, and attempt 2 is started, in working"},
+		{"stats", map[string]any{"by": "workflow"}, "solo: 1 task (1 open), "},
+		{"create", map[string]any{"project": "shop", "summary": "More", "workflow": "orange", "harness": "command:true", "hold": true}, "Note: workflow orange starts at least 2 agents for it: worker, reviewer"},
+	} {
+		text, refused := s.tool(person, tt.tool, tt.args)
+		if refused || !strings.Contains(text, tt.want) {
+			t.Fatalf("%v: refused %v: %q", tt.args, refused, text)
+		}
+		if tt.args["force"] == true {
+			s.await(id, "another agent works", func(t task.Task) bool { a, ok := t.LiveAttempt("worker"); return ok && a.Number == 2 })
+		}
+	}
+	if got := s.task(id); got.Summary != "A form" {
+		t.Errorf("it is %q", got.Summary)
+	}
+	s.eventually("the requirements are in TASK.md", func() bool { return strings.Contains(s.orange("task", "show", string(id)), "with a label") })
+	hasAll(t, "its history", s.orange("task", "history", string(id)), "note=look at the form")
+}
+
 func (token showing) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", string(token))

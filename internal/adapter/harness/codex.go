@@ -62,7 +62,8 @@ func (c codex) PlanLaunch(l Launch) (Plan, error) {
 	return Plan{Plan: agent.Plan{Argv: argv}, Files: files}, nil
 }
 
-// codexPermissions returns the options for what the agent may do without asking: Codex asks about what its sandbox forbids.
+// codexPermissions returns the options for what the agent may do without asking: Codex asks when its model wants
+// to do what its sandbox forbids.
 func codexPermissions(mode string) []string {
 	switch mode {
 	case agent.AllowEdits:

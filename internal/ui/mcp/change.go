@@ -35,7 +35,7 @@ type createIn struct {
 	Effort        string `json:"effort,omitempty" jsonschema:"of that agent"`
 	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"harness of the reviewer"`
 	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
-	Parent        string `json:"parent,omitempty" jsonschema:"id of the id of the parent task"`
+	Parent        string `json:"parent,omitempty" jsonschema:"id of the parent task"`
 	Hold          bool   `json:"hold,omitempty" jsonschema:"create the task without starting it"`
 }
 
@@ -43,12 +43,16 @@ type createIn struct {
 type updateIn struct {
 	oneIn
 	To      string `json:"to,omitempty" jsonschema:"target state; explain lists the open ones"`
-	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, check (run the checks again; for people), or another of the workflow's"`
+	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, check (run the checks again; for people), send (the note is a message to the living agent), respawn, or another of the workflow's"`
 	Check   string `json:"check,omitempty" jsonschema:"with the verb check: the check to run; defaults to the first, and in a check state to all of the state"`
-	Note    string `json:"note,omitempty" jsonschema:"reason, in the caller's words; for request-changes, what to change"`
+	Note    string `json:"note,omitempty" jsonschema:"reason, in the caller's words; for request-changes, what to change; for send, the message"`
+	Role    string `json:"role,omitempty" jsonschema:"for send: role of the agent that gets the message; defaults to the one at work"`
+	Force   bool   `json:"force,omitempty" jsonschema:"for respawn: end the agent first if it lives, such as one that hangs"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
 	Code    string `json:"code,omitempty" jsonschema:"confirmation code from a person's notification, if a merge was refused without it; ask the person for it"`
+
+	Requirements string `json:"requirements,omitempty" jsonschema:"new requirements, as Markdown, in place of all of the old ones; the living agent is told. For people"`
 }
 
 // answerIn is an answer to an agent's question.
@@ -77,6 +81,8 @@ type changedOut struct {
 	Told    string `json:"told,omitempty" jsonschema:"role of the agent that gets the answer, if the task did not move"`
 	Warning string `json:"warning,omitempty" jsonschema:"problems that did not prevent the change"`
 
+	Notes []string `json:"notes,omitempty" jsonschema:"what a person should know about a task that was just created"`
+
 	words string // the result of the request
 }
 
@@ -87,7 +93,7 @@ func (t *tools) addChanging(s *sdk.Server) {
 	}, callTime, t.createTask)
 	addTool(s, &sdk.Tool{
 		Name: "update", Annotations: toolHints("Move or change a task", false, true, false),
-		Description: "Request another status of a task (to, or verb), or change its summary or branch. The workflow decides: a request that it does not allow is refused with the reason. cancel ends a task without a result.",
+		Description: "Request another status of a task (to, or verb), change its summary, requirements or branch, or send a message to its agent. The workflow decides: a request that it does not allow is refused with the reason. cancel ends a task without a result.",
 	}, callTime, t.updateTask)
 	addTool(s, &sdk.Tool{
 		Name: "answer", Annotations: toolHints("Answer an agent", false, false, false),
@@ -157,21 +163,9 @@ func (c Caller) actorAndAttempt() (task.Actor, int) {
 }
 
 func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedOut, string, error) {
-	if in.To != "" && in.Verb != "" {
-		return changedOut{}, "", errors.New("to and verb exclude each other: pass one of them")
-	}
-	if in.Check != "" && in.Verb != engine.VerbCheck {
-		return changedOut{}, "", errors.New("check is only for the verb check: pass verb check, or leave it out")
-	}
-	var fields []signal.Field
-	if in.Branch != "" {
-		fields = append(fields, signal.Field{Name: "branch", To: in.Branch})
-	}
-	if in.Summary != "" {
-		fields = append(fields, signal.Field{Name: "summary", To: in.Summary})
-	}
-	if in.To == "" && in.Verb == "" && len(fields) == 0 {
-		return changedOut{}, "", errors.New("nothing to change: pass to, verb, summary or branch")
+	changes, err := in.recordChanges()
+	if err != nil {
+		return changedOut{}, "", err
 	}
 	id, err := c.taskOf(ctx, in.Task)
 	if err != nil {
@@ -179,16 +173,19 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 	}
 	var out changedOut
 	said := ""
-	if len(fields) > 0 {
-		if out, err = c.sendSignal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: in.Note}); err != nil {
+	for _, sig := range changes {
+		if out, err = c.sendSignal(ctx, id, sig); err != nil {
 			return out, "", err
 		}
 		said = "The record is updated"
 	}
 	if in.To != "" || in.Verb != "" {
-		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Arg: in.Check, Note: in.Note, Confirm: in.Code}
-		if in.Verb == verbSpawn {
+		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Arg: in.Check, Role: in.Role, Note: in.Note, Confirm: in.Code}
+		switch {
+		case in.Verb == verbSpawn:
 			sig, err = c.spawnSignal(ctx, id)
+		case in.Force:
+			sig.Arg = engine.Force
 		}
 		if err == nil {
 			out, err = c.sendSignal(ctx, id, sig)
@@ -204,6 +201,38 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 		said += ". "
 	}
 	return out, said + movedText(out), nil
+}
+
+// recordChanges returns the signals that change the record of a task, without the one that moves it.
+func (in *updateIn) recordChanges() (out []signal.Signal, err error) {
+	switch {
+	case in.To != "" && in.Verb != "":
+		return nil, errors.New("to and verb exclude each other: pass one of them")
+	case in.To == "" && in.Verb == "" && in.Summary == "" && in.Branch == "" && in.Requirements == "":
+		return nil, errors.New("nothing to change: pass to, verb, summary, requirements or branch")
+	case in.Check != "" && in.Verb != engine.VerbCheck:
+		return nil, errors.New("check is only for the verb check: pass verb check, or leave it out")
+	case in.Role != "" && in.Verb != engine.VerbSend:
+		return nil, errors.New("role belongs to the verb send: leave it out")
+	case in.Force && in.Verb != engine.Respawn:
+		return nil, errors.New("force belongs to the verb respawn: leave it out")
+	}
+	var fields, summary []signal.Field
+	if in.Branch != "" {
+		fields = append(fields, signal.Field{Name: "branch", To: in.Branch})
+	}
+	if in.Summary != "" {
+		summary = append(summary, signal.Field{Name: "summary", To: in.Summary})
+	}
+	if in.Requirements != "" {
+		out = append(out, signal.Signal{Kind: signal.Request, Verb: engine.VerbEdit, Fields: summary, Note: in.Requirements})
+	} else {
+		fields = append(fields, summary...)
+	}
+	if len(fields) > 0 {
+		out = append(out, signal.Signal{Kind: signal.Update, Fields: fields, Note: in.Note})
+	}
+	return out, nil
 }
 
 // spawnSignal returns the signal that starts a task that was created and waits.
@@ -270,6 +299,9 @@ func changeOf(a wire.Answer) changedOut {
 		Queued: k.Queued, Told: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
 		words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
 	}
+	for _, l := range a.Notes {
+		out.Notes = append(out.Notes, cutLine(l, maxLine))
+	}
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {
 			out.From = e.From
@@ -297,6 +329,9 @@ func describeExtras(o changedOut) string {
 	}
 	if o.Warning != "" {
 		out += " Warning: " + o.Warning
+	}
+	for _, l := range o.Notes {
+		out += "\nNote: " + l
 	}
 	return out
 }

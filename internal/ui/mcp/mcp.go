@@ -43,6 +43,7 @@ type API interface {
 	ReadTask(ctx context.Context, id string) (wire.TaskDetails, error)
 	ExplainTask(ctx context.Context, id string) (explain.Explanation, error)
 	FindPlace(ctx context.Context, path string) (wire.Location, error)
+	ReadStats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error)
 	CreateTask(ctx context.Context, w signal.NewTask) (wire.Answer, error)
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 }
@@ -114,6 +115,7 @@ func newServer(o ToolOptions) *sdk.Server {
 	t.addReading(s)
 	t.addChanging(s)
 	t.addVerify(s)
+	t.addStats(s)
 	t.addResources(s)
 	s.AddReceivingMiddleware(plainErrors, nullArguments)
 	return s

@@ -49,7 +49,7 @@ func TestEveryToolSaysWhatItIsFor(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"list": "reads", "show": "reads", "explain": "reads", "inbox": "reads", "verify": "reads",
+		"list": "reads", "show": "reads", "explain": "reads", "inbox": "reads", "verify": "reads", "stats": "reads",
 		"create": "changes", "answer": "changes", "update": "destroys", "approve": "destroys",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -91,6 +91,13 @@ func TestWhatIsAskedOfTheServer(t *testing.T) {
 		"fields and a state": {"update", args{"task": idOne, "summary": "s", "branch": "b", "to": "x"},
 			`signal ` + idOne + ` {"kind":"update","actor":"human","fields":[{"name":"branch","from":"","to":"b"},{"name":"summary","from":"","to":"s"}]}` + "\n" +
 				`signal ` + idOne + ` {"kind":"request","actor":"human","to":"x"}`},
+		"a message": {"update", args{"task": idOne, "verb": "send", "note": "use the index", "role": "worker"},
+			`signal ` + idOne + ` {"kind":"request","actor":"human","verb":"send","note":"use the index","role":"worker"}`},
+		"another agent": {"update", args{"task": idOne, "verb": "respawn", "force": true},
+			`signal ` + idOne + ` {"kind":"request","actor":"human","verb":"respawn","arg":"force"}`},
+		"requirements, summary and branch": {"update", args{"task": idOne, "requirements": "a\nb", "summary": "s", "branch": "b"},
+			`signal ` + idOne + ` {"kind":"request","actor":"human","verb":"edit","note":"a\nb","fields":[{"name":"summary","from":"","to":"s"}]}` + "\n" +
+				`signal ` + idOne + ` {"kind":"update","actor":"human","fields":[{"name":"branch","from":"","to":"b"}]}`},
 		"an answer": {"answer", args{"task": idTwo, "text": " blue \n"}, `signal ` + idTwo + ` {"kind":"request","actor":"human","verb":"answer","note":"blue"}`},
 		"a task": {"create", args{"summary": "s", "branch": "b", "hold": true, "context": "c"},
 			`create {"project":"shop","branch":"b","summary":"s","actor":"human","requirements":"c"}`},
@@ -126,7 +133,11 @@ func TestWhatIsNotUnderstoodIsSaidInOneLine(t *testing.T) {
 		"a path for an id":         {"show", args{"task": "../../etc"}, "is no id, branch or summary"},
 		"a task that is not there": {"show", args{"task": "zzz"}, `task not found: "zzz"`},
 		"no task at all":           {"show", args{}, "give the id of a task"},
-		"no change":                {"update", args{"task": idOne}, "nothing to change: pass to, verb, summary or branch"},
+		"no change":                {"update", args{"task": idOne}, "nothing to change: pass to, verb, summary, requirements or branch"},
+		"a role of nobody":         {"update", args{"task": idOne, "to": "x", "role": "worker"}, "role belongs to the verb send: leave it out"},
+		"force without respawn":    {"update", args{"task": idOne, "verb": "cancel", "force": true}, "force belongs to the verb respawn: leave it out"},
+		"a grouping nobody knows":  {"stats", args{"by": "colour"}, "enum"},
+		"days before the first":    {"stats", args{"days": 0}, "minimum"},
 		"two changes":              {"update", args{"task": idOne, "to": "x", "verb": "y"}, "to and verb exclude each other: pass one of them"},
 		"words without end":        {"answer", args{"task": idOne, "text": strings.Repeat("x", 65<<10)}, "longer than 64 KB"},
 		"no words":                 {"answer", args{"task": idOne, "text": "  "}, "the answer is empty"},

@@ -1,0 +1,74 @@
+//go:build agents
+
+package agents_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/explain"
+	"orange/internal/core/task"
+	"orange/internal/scriptedmodel"
+)
+
+// permissionJob does something that needs a permission unless agents may do everything.
+func permissionJob() []scriptedmodel.Script {
+	return []scriptedmodel.Script{{Name: workerScript, When: "# Task: make a button", Turns: []scriptedmodel.Turn{
+		{Shell: `touch "$HOME/asked-for" && echo blue >a.txt && git add a.txt && git commit -qm blue`},
+		{Shell: `orange task update --status reviewing`},
+		{Text: "The button is blue."},
+	}}}
+}
+
+// With a mode other than "skip" a real agent asks before it runs a command. The question is in the inbox, the command
+// has not run, a person allows it in the agent's terminal, and the task goes on to the review.
+func TestAnAgentAsksForAPermission(t *testing.T) {
+	for _, mode := range []string{"ask", "edits"} { // codex asks when its model wants to, and the scripted one does not
+		t.Run("claude/"+mode, func(t *testing.T) {
+			s := newEnv(t, "claude", "tmux", permissionJob())
+			id := s.create("--workflow", "solo", "--permissions", mode)
+			s.await(id, "it asks for a permission", func(t task.Task) bool {
+				a, ok := t.LiveAttempt("worker")
+				return ok && a.Condition.Name == task.WaitingPermission
+			})
+			item := s.inboxItem(id)
+			t.Logf("%s: %s", item.Kind, item.Text)
+			if item.Kind != explain.ItemPermission || !strings.Contains(item.Do, "attach") || !strings.Contains(item.Text, "asked-for") {
+				t.Errorf("the inbox has %+v", item)
+			}
+			if out, err := s.command("test", "-e", "asked-for").CombinedOutput(); err == nil {
+				t.Errorf("the command ran before it was allowed: %s", out)
+			}
+			for got := s.task(id); got.Status != "reviewing"; got = s.task(id) { // each command may be asked for
+				a, ok := got.LiveAttempt("worker")
+				if ok && a.Condition.Name == task.WaitingPermission {
+					s.keys("Enter") // 1. Yes
+				}
+				s.await(id, "it goes on", func(t task.Task) bool {
+					now, ok := t.LiveAttempt("worker")
+					return t.Status == "reviewing" || !ok || now.Condition != a.Condition
+				})
+			}
+			got := s.task(id)
+			if s.git(s.worktree(got), "show", "HEAD:a.txt") != "blue" {
+				t.Error("the work is not there")
+			}
+		})
+	}
+}
+
+// inboxItem returns what the inbox has of a task.
+func (s *env) inboxItem(id task.ID) explain.Item {
+	s.t.Helper()
+	var out struct {
+		Items []explain.Item `json:"items"`
+	}
+	s.ask(&out, "inbox")
+	for _, it := range out.Items {
+		if it.Task == id {
+			return it
+		}
+	}
+	s.t.Fatalf("the inbox has nothing of %s: %+v", id, out.Items)
+	return explain.Item{}
+}
