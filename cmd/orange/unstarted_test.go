@@ -83,6 +83,15 @@ func TestAnAgentThatCannotStartIsNoCrash(t *testing.T) {
 	}
 }
 
+// tmux still has output to hand over when the agent ends.
+func TestTheLastLinesOfALongOutputAreShown(t *testing.T) {
+	s := openFake(t, "tmux", "seq 1 20000\necho 'missing FOO: set it' >&2\nexit 3\n")
+	id := s.createWith("feature", "--harness", "claude")
+	if it := s.awaitWanted(id, explain.ItemNotStarted); !strings.Contains(it.Text, "missing FOO: set it (code 3)") {
+		t.Errorf("the inbox says %q", it.Text)
+	}
+}
+
 func TestAFailedTurnIsInTheInbox(t *testing.T) {
 	s := openFake(t, "tmux", `
 echo '{"session_id":"one"}' | orange hook claude UserPromptSubmit

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,6 +22,7 @@ const (
 	maxReplay    = 1 << 20 // bytes of a terminal's output to replay
 	maxTailLines = 200     // lines of an agent's log to show
 	lastShown    = 8       // lines to keep of an attempt that is over
+	maxCapture   = 5 * time.Second
 )
 
 // LogLines returns the last lines of an attempt's log, as text: its conversation, or else what its terminal showed,
@@ -39,10 +41,14 @@ func (h *Host) LogLines(t *task.Task, k agents.Key, card agents.Card, most int) 
 	return lines, err
 }
 
-// lastLines returns the last lines of an attempt that is over. For an attempt without a terminal these are its plain
-// messages, or else its conversation; JSON lines are left out.
+// lastLines returns the last lines of an attempt that is over. A window shows all of them, while the process that writes
+// its log may be late. For an attempt without a terminal these are its plain messages, or else its conversation; JSON
+// lines are left out.
 func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
-	lines, _, err := h.PrintedLines(k, card, maxTailLines)
+	lines, err := h.closedWindowLines(k, card), error(nil)
+	if len(lines) == 0 {
+		lines, _, err = h.PrintedLines(k, card, maxTailLines)
+	}
 	if err == nil && card.Window == "" {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
 		if t, ok, err := h.Task(k.Task); len(lines) == 0 && err == nil && ok {
@@ -53,6 +59,22 @@ func (h *Host) lastLines(k agents.Key, card agents.Card) []string {
 		return nil
 	}
 	return strings.Split(h.maskAgentSecrets(card.Harness, strings.Join(lines, "\n")), "\n")
+}
+
+// closedWindowLines returns what the window of an attempt that is over still shows, if it has one. tmux adds a line that
+// says so.
+func (h *Host) closedWindowLines(k agents.Key, card agents.Card) []string {
+	t, ok, err := h.Task(k.Task)
+	if card.Window == "" || h.terminal == nil || !ok || err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxCapture)
+	defer cancel()
+	text, err := h.terminal.CaptureText(ctx, t.TmuxSession, card.Window)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(ansi.LastLines(text, lastShown+1), func(line string) bool { return strings.HasPrefix(line, "Pane is dead (") })
 }
 
 // LastOutput returns a function that reads the last lines of an attempt of t, as text. The exits that older
