@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,6 +245,33 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 func runnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// cmdConnected waits until every background command has had a connection to its server. A program with the race detector can
+// lose a signal that arrives earlier.
+func cmdConnected(ts *testscript.TestScript, neg bool, args []string) {
+	must(ts, neg, args, 0, "connected")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, cmd := range ts.BackgroundCmds() {
+		if !until(ctx, func() bool { return hasNetwork(cmd.Process.Pid) }) {
+			ts.Fatalf("%s has no connection", cmd)
+		}
+	}
+}
+
+// hasNetwork reports whether a Go program has had a connection: with the first one it opens a file for events, which stays
+// open. Where the system does not show that it reports true.
+func hasNetwork(pid int) bool {
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	files, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(files, func(file os.DirEntry) bool {
+		to, _ := os.Readlink(filepath.Join(dir, file.Name()))
+		return to == "anon_inode:[eventpoll]"
+	})
 }
 
 // cmdWaitFor runs a command again and again until its output matches.

@@ -51,7 +51,7 @@ func TestStories(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"repo": cmdRepo, "taskid": cmdTaskID, "section": cmdSection, "settle": cmdSettle, "refused": cmdRefused,
 			"oneline": cmdOneLine, "jsonhas": cmdJSONHas, "effects": cmdEffects, "race": cmdRace, "ask": cmdAsk, "killserver": cmdKillServer,
-			"corrupt": cmdCorrupt, "mount": cmdMount, "remount": cmdRemount, "waitfor": cmdWaitFor, "fill": cmdFill, "page": cmdPage, "exits": cmdExits,
+			"corrupt": cmdCorrupt, "mount": cmdMount, "remount": cmdRemount, "waitfor": cmdWaitFor, "fill": cmdFill, "page": cmdPage, "exits": cmdExits, "connected": cmdConnected,
 		},
 	})
 }
