@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/selftest"
+	"orange/internal/testneeds"
 )
 
 // TestCrashAtEveryBoundary kills real server processes: at every boundary for the workflow orange, at the
@@ -28,7 +28,8 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 				t.Fatal(err)
 			}
 			limit := 0
-			long := name == "orange" || name == "orange-direct" && os.Getenv("ORANGE_SOAK_SEED") != ""
+			_, soak := testneeds.SoakSeed(t)
+			long := name == "orange" || name == "orange-direct" && soak
 			if testing.Short() || !long { // board_effects_test.go kills the server at effects on cards and at reports
 				limit = 20
 			}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"orange/internal/adapter/lock"
 	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 	"orange/internal/ui/client"
 )
 
@@ -61,9 +61,7 @@ func (s *env) secondOrange() *env {
 func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 	seed := uint64(13)
 	kills := 3
-	if text := os.Getenv("ORANGE_SOAK_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		check(t, err)
+	if n, ok := testneeds.SoakSeed(t); ok {
 		seed, kills = n, 15
 	}
 	random := rand.New(rand.NewPCG(seed, 0))

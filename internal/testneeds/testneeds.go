@@ -3,7 +3,11 @@
 // runs them, these tests are skipped and say why; otherwise they run.
 package testneeds
 
-import "testing"
+import (
+	"os"
+	"strconv"
+	"testing"
+)
 
 // Terminal says that a test starts tmux.
 func Terminal(t testing.TB) { t.Helper(); skipIfShort(t, "a terminal") }
@@ -22,4 +26,27 @@ func skipIfShort(t testing.TB, what string) {
 	if testing.Short() {
 		t.Skipf("it needs %s, and -short leaves that out: run make check", what)
 	}
+}
+
+// Soak says that a test takes minutes: only make soak runs it.
+func Soak(t testing.TB) {
+	t.Helper()
+	if _, ok := SoakSeed(t); !ok {
+		t.Skip("it takes minutes: run make soak")
+	}
+}
+
+// SoakSeed returns the seed of this round of make soak. Outside make soak it is not ok.
+func SoakSeed(t testing.TB) (seed uint64, ok bool) {
+	t.Helper()
+	text := os.Getenv("ORANGE_SOAK_SEED")
+	if text == "" {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("ORANGE_SOAK_SEED: %v", err)
+	}
+	t.Logf("seed %d", seed)
+	return seed, true
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/testneeds"
 	"orange/internal/wait"
 )
 
@@ -90,30 +91,14 @@ func (s *storm) open(branches []string) []string {
 	})
 }
 
-// stormSeed returns the seed of one run: always the same, unless a soak asks for another.
-func stormSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed := uint64(13)
-	if text := os.Getenv("ORANGE_SOAK_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("ORANGE_SOAK_SEED: %v", err)
-		}
-		seed = n
-		t.Logf("seed %d", seed)
-	}
-	return seed
-}
-
 // Two independent processes merge sixteen branches at the same time, and one of them is killed
 // repeatedly. All branches land or are refused with a reason, and the checkout contains what
 // the branch contains and what the user had changed.
 func TestManyMergesAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	seed := stormSeed(t)
-	kills := 4
-	if os.Getenv("ORANGE_SOAK_SEED") != "" {
-		kills = 25
+	seed, kills := uint64(13), 4
+	if n, ok := testneeds.SoakSeed(t); ok {
+		seed, kills = n, 25
 	}
 	for _, strategy := range []string{Auto, MergeCommit, FastForward} {
 		for _, checkedOut := range []bool{true, false} {

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/verify"
 	"orange/internal/core/verifytest"
+	"orange/internal/testneeds"
 )
 
 func share(parts int, work func(int)) {
@@ -19,7 +20,11 @@ func share(parts int, work func(int)) {
 
 // The report, including counterexamples, does not depend on how the work is shared.
 func TestAReportDoesNotDependOnHowTheWorkIsShared(t *testing.T) {
-	for _, name := range []string{"literal-002", "orange-direct", "endless-steps"} {
+	names := []string{"solo", "endless-steps"}
+	if _, ok := testneeds.SoakSeed(t); ok {
+		names = append(names, "literal-002", "orange-direct")
+	}
+	for _, name := range names {
 		for _, full := range []bool{false, true} {
 			def := load(t, name)
 			want := verify.Verify(def, verify.SearchOptions{PendingLimit: 1, Full: full})
